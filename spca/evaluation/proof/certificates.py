@@ -22,7 +22,7 @@ LEGEND = f"{START} start, {REACHED} reached, {WALL} wall, {LAVA} lava, {LOCKED} 
 def reason(maze: Maze, mission: Mission, start: MazeState, relaxed: Relaxed) -> str:
     """Return why a mission cannot be completed whose cost is infinite, in one line."""
     unmet = "; ".join(
-        goal.words(maze, start) for goal in mission.left(start.progress) if math.isinf(goal.cost(maze, start, relaxed))
+        goal.words(maze, start) for goal in mission.left(start.progress) if math.isinf(goal.cost(relaxed))
     )
     doors = "".join(f"; {words}" for words in _locked(maze, start, relaxed))
     cells = counted(len(relaxed.at), "cell")

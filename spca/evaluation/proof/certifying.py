@@ -99,7 +99,7 @@ def decide(maze: Maze, start: MazeState, mission: Mission) -> Verdict:
     relaxed = Relaxed(maze, start, bound=True)
     if any(len(maze.neighbours(cell)) < len(maze.offsets) for cell in relaxed.at):
         raise UnknownRulesError("a grid that is not closed")
-    least = mission.cost(maze, start, relaxed)
+    least = mission.cost(relaxed)
     if math.isinf(least):
         why = certificates.reason(maze, mission, start, relaxed)
         return Verdict(Solvability.UNSOLVABLE, why, map=certificates.drawn(maze, start, relaxed))

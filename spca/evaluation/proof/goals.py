@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple, Protocol
 
 from spca.evaluation.proof.dynamics import (
@@ -32,6 +33,7 @@ from spca.evaluation.proof.dynamics import (
 class Transition(NamedTuple):
     """A primitive between two states; ``begun`` is whether the verifier has looked at this goal before."""
 
+    maze: Maze
     before: MazeState
     action: int
     after: MazeState
@@ -51,6 +53,8 @@ class Reach(Protocol):
     ``bound``: no sequence of primitives needs fewer; else an estimate that is near what is needed.
     """
 
+    maze: Maze
+    state: MazeState
     bound: bool
 
     def face(self, cell: int) -> float: ...
@@ -62,11 +66,13 @@ class Reach(Protocol):
 class Goal(ABC):
     """A part of a mission."""
 
-    careful = False
-    """Whether doors on the way must not be opened."""
+    @property
+    def careful(self) -> bool:
+        """Whether doors on the way must not be opened."""
+        return False
 
     @abstractmethod
-    def verify(self, maze: Maze, step: Transition) -> End:
+    def verify(self, step: Transition) -> End:
         """Judge a primitive."""
 
     @abstractmethod
@@ -78,7 +84,7 @@ class Goal(ABC):
         """Yield what may meet the goal, or lead towards it."""
 
     @abstractmethod
-    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:
+    def cost(self, reach: Reach) -> float:
         """Estimate the steps that are left; infinity only where the goal cannot be met."""
 
 
@@ -89,8 +95,8 @@ class GoToGoal(Goal):
     items: tuple[int, ...]
     cells: tuple[int, ...]
 
-    def verify(self, maze: Maze, step: Transition) -> End:
-        ahead = front(maze, step.after)
+    def verify(self, step: Transition) -> End:
+        ahead = front(step.maze, step.after)
         met = ahead in self.cells or any(step.after.listed[item] == ahead for item in self.items)
         return End.SUCCESS if met else End.NONE
 
@@ -101,11 +107,9 @@ class GoToGoal(Goal):
         for cell in self._cells(state):
             yield Approach(cell, ())
 
-    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:  # noqa: ARG002
-        listed = min((reach.face(cell) for cell in self._cells(state)), default=math.inf)
-        if math.isinf(listed):
-            return min((reach.hold(item) for item in self.items), default=math.inf)
-        return listed
+    def cost(self, reach: Reach) -> float:
+        listed = (reach.face(cell) for cell in self._cells(reach.state))
+        return min(chain(listed, map(reach.hold, self.items)), default=math.inf)
 
     def _cells(self, state: MazeState) -> Iterator[int]:
         yield from self.cells
@@ -114,19 +118,19 @@ class GoToGoal(Goal):
 
 @dataclass(frozen=True, slots=True)
 class OpenGoal(Goal):
-    """OpenGoal one of some doors; strictly, no other door may be toggled."""
+    """Open one of some doors; strictly, no other door may be toggled."""
 
     doors: tuple[int, ...]
     strict: bool
 
     @property
-    def careful(self) -> bool:  # type: ignore[override]
+    def careful(self) -> bool:
         return self.strict
 
-    def verify(self, maze: Maze, step: Transition) -> End:
+    def verify(self, step: Transition) -> End:
         if step.action != TOGGLE:
             return End.NONE
-        door = maze.door_at.get(front(maze, step.after))
+        door = step.maze.door_at.get(front(step.maze, step.after))
         if door is None:
             return End.NONE
         if door in self.doors and step.after.doors[door] == DoorState.OPEN:
@@ -141,8 +145,8 @@ class OpenGoal(Goal):
             again = (TOGGLE,) if state.doors[door] == DoorState.OPEN else ()
             yield Approach(maze.doors[door].cell, (*again, TOGGLE))
 
-    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:  # noqa: ARG002
-        return min((reach.open(door) for door in self.doors), default=math.inf)
+    def cost(self, reach: Reach) -> float:
+        return min(map(reach.open, self.doors), default=math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +156,7 @@ class PickUpGoal(Goal):
     items: tuple[int, ...]
     strict: bool
 
-    def verify(self, maze: Maze, step: Transition) -> End:  # noqa: ARG002
+    def verify(self, step: Transition) -> End:
         if step.action != PICK_UP:
             return End.NONE
         if step.after.held in self.items and not (step.begun and step.before.held != NOWHERE):
@@ -165,9 +169,9 @@ class PickUpGoal(Goal):
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
         yield from _lifting(state, self.items)
 
-    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:  # noqa: ARG002
-        again = 0.0 if reach.bound or state.held not in self.items else 2.0
-        return again + min((reach.hold(item) for item in self.items), default=math.inf)
+    def cost(self, reach: Reach) -> float:
+        again = 0.0 if reach.bound or reach.state.held not in self.items else 2.0
+        return again + min(map(reach.hold, self.items), default=math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,13 +183,13 @@ class PutNextGoal(Goal):
     cells: tuple[int, ...]
     strict: bool
 
-    def verify(self, maze: Maze, step: Transition) -> End:
+    def verify(self, step: Transition) -> End:
         if self.strict and step.action == PICK_UP and step.after.held != NOWHERE:
             return End.FAILURE
         put = step.before.held
         if step.action != DROP or not step.begun or put not in self.items or step.after.held == put:
             return End.NONE
-        beside = any(maze.distance(step.after.places[put], cell) == 1 for cell in self._fixed(step.after))
+        beside = any(step.maze.distance(step.after.places[put], cell) == 1 for cell in self._fixed(step.after))
         return End.SUCCESS if beside else End.NONE
 
     def words(self, maze: Maze, state: MazeState) -> str:
@@ -202,15 +206,15 @@ class PutNextGoal(Goal):
         else:
             yield from _lifting(state, self.items)
 
-    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:
-        fixed = tuple(self._fixed(state))
+    def cost(self, reach: Reach) -> float:
+        fixed, maze, state = tuple(self._fixed(reach.state)), reach.maze, reach.state
         spots = {near for cell in fixed for near in maze.neighbours(cell) if maze.ground[near] == Ground.FREE}
-        put = min((reach.face(cell) for cell in spots), default=math.inf)
-        if math.isinf(put):
-            put = min((reach.hold(item) for item in self.others), default=math.inf)
+        put = min(map(reach.face, spots), default=math.inf)
+        if reach.bound or math.isinf(put):
+            put = min((put, *map(reach.hold, self.others)))
         if state.held in self.items:
             return put + 1
-        lift = min((reach.hold(item) for item in self.items), default=math.inf)
+        lift = min(map(reach.hold, self.items), default=math.inf)
         if reach.bound or math.isinf(put):
             return max(lift, put) + 1
         lying = [state.places[item] for item in self.items if state.places[item] != NOWHERE]
@@ -227,7 +231,7 @@ class PutNextGoal(Goal):
 class SquareGoal(Goal):
     """Stand on a goal square: the ground judges it."""
 
-    def verify(self, maze: Maze, step: Transition) -> End:  # noqa: ARG002
+    def verify(self, step: Transition) -> End:  # noqa: ARG002
         return End.NONE
 
     def words(self, maze: Maze, state: MazeState) -> str:
@@ -236,8 +240,8 @@ class SquareGoal(Goal):
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
         yield from (Approach(cell, (FORWARD,)) for cell in _squares(maze))
 
-    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:  # noqa: ARG002
-        return min((reach.stand(cell) for cell in _squares(maze)), default=math.inf)
+    def cost(self, reach: Reach) -> float:
+        return min((reach.stand(cell) for cell in _squares(reach.maze)), default=math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +251,7 @@ class TakeGoal(Goal):
     items: tuple[int, ...]
     fetch: bool
 
-    def verify(self, maze: Maze, step: Transition) -> End:  # noqa: ARG002
+    def verify(self, step: Transition) -> End:
         if step.after.held == NOWHERE or not (self.fetch or step.action == PICK_UP):
             return End.NONE
         return End.SUCCESS if step.after.held in self.items else End.FAILURE if self.fetch else End.NONE
@@ -258,8 +262,8 @@ class TakeGoal(Goal):
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
         yield from _lifting(state, self.items)
 
-    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:  # noqa: ARG002
-        return min((reach.hold(item) for item in self.items), default=math.inf)
+    def cost(self, reach: Reach) -> float:
+        return min(map(reach.hold, self.items), default=math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,10 +272,10 @@ class BesideGoal(Goal):
 
     cell: int
 
-    def verify(self, maze: Maze, step: Transition) -> End:
+    def verify(self, step: Transition) -> End:
         if step.action not in {TOGGLE, DONE}:
             return End.NONE
-        near = step.action == DONE and maze.distance(step.after.cell, self.cell) == 1
+        near = step.action == DONE and step.maze.distance(step.after.cell, self.cell) == 1
         return End.SUCCESS if near else End.FAILURE
 
     def words(self, maze: Maze, state: MazeState) -> str:  # noqa: ARG002
@@ -280,7 +284,7 @@ class BesideGoal(Goal):
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
         yield Approach(self.cell, (DONE,))
 
-    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:  # noqa: ARG002
+    def cost(self, reach: Reach) -> float:
         return reach.face(self.cell)
 
 
@@ -291,13 +295,13 @@ class PutNearGoal(Goal):
     items: tuple[int, ...]
     cell: int
 
-    def verify(self, maze: Maze, step: Transition) -> End:
+    def verify(self, step: Transition) -> End:
         if step.action == PICK_UP and step.after.held != NOWHERE and step.after.held not in self.items:
             return End.FAILURE
         put = step.before.held
         if step.action != DROP or put == NOWHERE:
             return End.NONE
-        near = step.after.held == NOWHERE and step.after.places[put] in self._around(maze)
+        near = step.after.held == NOWHERE and step.after.places[put] in self._around(step.maze)
         return End.SUCCESS if near else End.FAILURE
 
     def words(self, maze: Maze, state: MazeState) -> str:
@@ -309,11 +313,11 @@ class PutNearGoal(Goal):
         else:
             yield from _lifting(state, self.items)
 
-    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:
-        put = min((reach.face(cell) for cell in self._around(maze)), default=math.inf) + 1
-        if state.held in self.items:
+    def cost(self, reach: Reach) -> float:
+        put = min((reach.face(cell) for cell in self._around(reach.maze)), default=math.inf) + 1
+        if reach.state.held in self.items:
             return put
-        return max(put, min((reach.hold(item) for item in self.items), default=math.inf))
+        return max(put, min(map(reach.hold, self.items), default=math.inf))
 
     def _around(self, maze: Maze) -> tuple[int, ...]:
         near = (self.cell + rows * maze.width + columns for rows in (-1, 0, 1) for columns in (-1, 0, 1))
@@ -322,12 +326,12 @@ class PutNearGoal(Goal):
 
 @dataclass(frozen=True, slots=True)
 class InOrderGoal(Goal):
-    """OpenGoal a door while another one is already open, which must not be done the other way round."""
+    """Open a door while another one is already open, which must not be done the other way round."""
 
     first: int
     second: int
 
-    def verify(self, maze: Maze, step: Transition) -> End:  # noqa: ARG002
+    def verify(self, step: Transition) -> End:
         if step.after.doors[self.second] == DoorState.OPEN:
             return End.SUCCESS if step.before.doors[self.first] == DoorState.OPEN else End.FAILURE
         late = step.after.doors[self.first] == step.before.doors[self.second] == DoorState.OPEN
@@ -341,8 +345,8 @@ class InOrderGoal(Goal):
         door = self.second if state.doors[self.first] == DoorState.OPEN else self.first
         yield Approach(maze.doors[door].cell, (TOGGLE,))
 
-    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:  # noqa: ARG002
-        first = 0.0 if state.doors[self.first] == DoorState.OPEN else reach.open(self.first)
+    def cost(self, reach: Reach) -> float:
+        first = 0.0 if reach.state.doors[self.first] == DoorState.OPEN else reach.open(self.first)
         return max(first, reach.open(self.second))
 
 

@@ -50,9 +50,9 @@ class Mission:
         group = next(group for group in self.groups if any(progress[number] != MET for number in group))
         return (self.goals[number] for number in group if progress[number] != MET)
 
-    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:
+    def cost(self, reach: Reach) -> float:
         """Return the steps that are left: a lower bound if those of ``reach`` are, else an estimate."""
-        costs = [goal.cost(maze, state, reach) for goal in self.left(state.progress)]
+        costs = [goal.cost(reach) for goal in self.left(reach.state.progress)]
         return max(costs) if reach.bound else sum(costs)
 
     def judge(self, maze: Maze, before: MazeState, action: int, after: MazeState) -> tuple[Progress, End]:
@@ -77,7 +77,7 @@ class Mission:
         end = End.NONE
         for number in group:
             if flags[number] != MET:
-                end = self.goals[number].verify(maze, Transition(before, action, after, flags[number] == BEGUN))
+                end = self.goals[number].verify(Transition(maze, before, action, after, flags[number] == BEGUN))
                 flags[number] = MET if end == End.SUCCESS else BEGUN
         if len(group) == 1:
             return end

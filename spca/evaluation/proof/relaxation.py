@@ -31,9 +31,8 @@ class Relaxed:
     """
 
     def __init__(self, maze: Maze, state: MazeState, *, bound: bool) -> None:
-        self.bound = bound
         self.at: dict[int, float] = {}
-        self._level, self._state = maze, state
+        self.maze, self.state, self.bound = maze, state, bound
         self._clearing = 1 if bound else _CLEARING if state.held == NOWHERE else _CLEARING_WITH_FULL_HAND
         self._items = {place: item for item, place in enumerate(state.places) if place != NOWHERE}
         self._within = {item.inside: box for box, item in enumerate(maze.items) if item.inside != NOWHERE}
@@ -46,15 +45,15 @@ class Relaxed:
             self._expand(*heappop(self._queue))
 
     def face(self, cell: int) -> float:
-        return min((self.at.get(near, math.inf) for near in self._level.neighbours(cell)), default=math.inf)
+        return min((self.at.get(near, math.inf) for near in self.maze.neighbours(cell)), default=math.inf)
 
     def stand(self, cell: int) -> float:
         return self.at.get(cell, math.inf)
 
     def hold(self, item: int) -> float:
-        if self._state.held == item:
+        if self.state.held == item:
             return 0.0
-        place = self._state.places[item]
+        place = self.state.places[item]
         if place != NOWHERE:
             return self.face(place) + 1 + self._emptying()
         box = self._within.get(item)
@@ -62,13 +61,13 @@ class Relaxed:
 
     def open(self, door: int) -> float:
         """Steps to opening a door; of one that is open already, to opening it again."""
-        there = self.face(self._level.doors[door].cell)
-        if self._state.doors[door] == DoorState.LOCKED:
-            return self._joined(there, self.colors.get(self._level.doors[door].color, math.inf)) + 1
-        return there + (2 if self._state.doors[door] == DoorState.OPEN else 1)
+        there = self.face(self.maze.doors[door].cell)
+        if self.state.doors[door] == DoorState.LOCKED:
+            return self._joined(there, self.colors.get(self.maze.doors[door].color, math.inf)) + 1
+        return there + (2 if self.state.doors[door] == DoorState.OPEN else 1)
 
     def _emptying(self) -> int:
-        return 0 if self.bound or self._state.held == NOWHERE else 2
+        return 0 if self.bound or self.state.held == NOWHERE else 2
 
     def _joined(self, first: float, second: float) -> float:
         return max(first, second) if self.bound else first + second
@@ -77,21 +76,21 @@ class Relaxed:
         if cell in self.at:
             return
         self.at[cell] = cost
-        if self._level.ground[cell] in {Ground.GOAL, Ground.LAVA}:
+        if self.maze.ground[cell] in {Ground.GOAL, Ground.LAVA}:
             return
-        for near in self._level.neighbours(cell):
-            ground = self._level.ground[near]
+        for near in self.maze.neighbours(cell):
+            ground = self.maze.ground[near]
             if near in self._items:
                 self._obtain(self._items[near], cost + 1)
                 heappush(self._queue, (cost + 1 + self._clearing, near))
             elif ground == Ground.DOOR:
-                self._pass(self._level.door_at[near], cost)
+                self._pass(self.maze.door_at[near], cost)
             elif ground not in {Ground.WALL, Ground.LAVA}:
                 heappush(self._queue, (cost + 1, near))
 
     def _pass(self, door: int, cost: float) -> None:
-        cell, color = self._level.doors[door].cell, self._level.doors[door].color
-        state = self._state.doors[door]
+        cell, color = self.maze.doors[door].cell, self.maze.doors[door].color
+        state = self.state.doors[door]
         if state != DoorState.LOCKED:
             heappush(self._queue, (cost + 1 + (state == DoorState.CLOSED), cell))
         elif color in self.colors:
@@ -102,7 +101,7 @@ class Relaxed:
     def _obtain(self, item: int, cost: float) -> None:
         """Note the keys that an item is or holds, and push the doors that wait for them."""
         while item != NOWHERE:
-            thing = self._level.items[item]
+            thing = self.maze.items[item]
             if thing.kind == "key" and thing.color not in self.colors:
                 self.colors[thing.color] = cost
                 for there, cell in self._waiting.pop(thing.color, ()):

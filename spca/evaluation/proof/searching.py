@@ -71,7 +71,7 @@ def find_plan(maze: Maze, mission: Mission, start: MazeState, states: int) -> Fo
             total = steps + len(done)
             if after in paths and paths[after][2] <= total:
                 continue
-            estimate = mission.cost(maze, after, Relaxed(maze, after, bound=False))
+            estimate = mission.cost(Relaxed(maze, after, bound=False))
             if math.isfinite(estimate):
                 paths[after] = state, done, total
                 closed.discard(after)
@@ -140,7 +140,7 @@ class _Walk:
     """
 
     def __init__(self, maze: Maze, mission: Mission, state: MazeState) -> None:
-        self._level, self._mission, self._state = maze, mission, state
+        self._maze, self._mission, self._state = maze, mission, state
         self._items = {place: item for item, place in enumerate(state.places) if place != NOWHERE}
         first = 4 * state.cell + state.heading
         self._came: dict[int, tuple[int, tuple[int, ...]]] = {first: (first, ())}
@@ -149,7 +149,7 @@ class _Walk:
 
     def _spread(self, first: int) -> None:
         """Breadth first over poses; passing a closed door takes a step more, so that those beyond wait for a turn."""
-        maze, frontier, late = self._level, [first], list[tuple[int, int]]()
+        maze, frontier, late = self._maze, [first], list[tuple[int, int]]()
         while frontier or late:
             following: list[int] = []
             for pose, came in late:
@@ -175,12 +175,12 @@ class _Walk:
             frontier = following
 
     def _passable(self, cell: int) -> DoorState:
-        ground = self._level.ground[cell]
+        ground = self._maze.ground[cell]
         if cell in self._items or ground in {Ground.GOAL, Ground.LAVA, Ground.WALL}:
             return DoorState.LOCKED
         if ground != Ground.DOOR:
             return DoorState.OPEN
-        state = DoorState(self._state.doors[self._level.door_at[cell]])
+        state = DoorState(self._state.doors[self._maze.door_at[cell]])
         return DoorState.LOCKED if state == DoorState.CLOSED and self._mission.careful else state
 
     def moves(self) -> Iterator[tuple[int, ...]]:
@@ -199,7 +199,7 @@ class _Walk:
         return tuple(action for piece in reversed(pieces) for action in piece)
 
     def _approaches(self) -> Iterator[Approach]:
-        maze, state = self._level, self._state
+        maze, state = self._maze, self._state
         for goal in self._mission.due(state.progress):
             yield from goal.approaches(maze, state)
         for number, door in enumerate(maze.doors):
@@ -215,15 +215,14 @@ class _Walk:
 
     def _useful(self, cell: int, item: int) -> bool:
         """Whether picking an item up opens a door or a way."""
-        if key := self._level.items[item].kind == "key":
-            locked = (n for n, state in enumerate(self._state.doors) if state == DoorState.LOCKED)
-            key = any(fits(self._level, item, door) for door in locked)
-        return key or any(self._new(near) for near in self._level.neighbours(cell))
+        locked = (door for door, state in enumerate(self._state.doors) if state == DoorState.LOCKED)
+        opens = any(fits(self._maze, item, door) for door in locked)
+        return opens or any(self._new(near) for near in self._maze.neighbours(cell))
 
     def _new(self, cell: int) -> bool:
-        return self._level.ground[cell] != Ground.WALL and all(4 * cell + turn not in self._came for turn in range(4))
+        return self._maze.ground[cell] != Ground.WALL and all(4 * cell + turn not in self._came for turn in range(4))
 
     def _room(self) -> Iterator[int]:
         """The nearest cells that something can be put into."""
-        free = (cell for cell in self._facing if self._level.ground[cell] == Ground.FREE and cell not in self._items)
+        free = (cell for cell in self._facing if self._maze.ground[cell] == Ground.FREE and cell not in self._items)
         return (cell for cell, _ in zip(free, range(_DROPS), strict=False))
