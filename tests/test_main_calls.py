@@ -3,67 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from main import MAX_SPA_ROUNDS, Run
-from minigridenv import MiniGridEnv
+from main import MAX_SPA_ROUNDS
 from spca.common.errors import BudgetReached
-from spca.common.files import make_folder
 from spca.llm.calls.packed import PACKED, pack
 from spca.prompts import Wording
-from spca.runs import cli
-from spca.runs.curriculum import Task
-from spca.runs.display import Display
 from spca.runs.folder import RunFolder
-from tests.support.spca.doubles import AGENT
-from tests.support.spca.scenes import DOOR_KEY, EMPTY
-from tests.support.spca.starting import prepared
-
-
-class Learned:
-    """A run over a few levels, on the reference model unless told otherwise, in this process."""
-
-    ids = (EMPTY, DOOR_KEY)
-
-    def __init__(self, root: Path, **given: object) -> None:
-        chosen = cli.settings_from({"workspace": "w", "quiet": True, **given}, {}, root, root)
-        info = {"settings": asdict(chosen), "sandbox": "strict"}
-        runs = root / "runs"
-        self._resumed = RunFolder(runs / str(given["resume"])) if "resume" in given else None
-        self.folder = self._resumed or RunFolder.create(runs, info, "[]", AGENT)
-        self._tasks = [Task(n, "a", "b", "c", env_id) for n, env_id in enumerate(self.ids)]
-        self._settings = chosen
-        make_folder(root / "w")
-
-    def learn(self) -> Learned:
-        run = prepared(self._settings, self.folder, self._tasks)
-        Run(run, MiniGridEnv, Display(self._tasks, quiet=True)).learn()
-        return self
-
-    @property
-    def book(self) -> list[dict[str, Any]]:
-        """The records of all requests."""
-        lines = (self.folder.path / "calls.jsonl").read_text(encoding="utf-8").splitlines()
-        return [json.loads(line) for line in lines]
-
-    @property
-    def transcripts(self) -> list[str]:
-        return sorted(path.name for path in (self.folder.path / "llm").iterdir())
-
-    @property
-    def calls(self) -> list[dict[str, Any]]:
-        """The events of all calls."""
-        lines = (self.folder.path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-        return [e for e in map(json.loads, lines) if e["event"] in ("planner_call", "coder_call")]
-
-    def results(self) -> dict[str, Any]:
-        """What two equal runs have in common."""
-        summary = self.folder.read_json("summary.json")
-        return {key: value for key, value in summary.items() if key not in ("run_id", "usage")}
+from tests.support.spca.starting import Learned
 
 
 @pytest.fixture(scope="module")
