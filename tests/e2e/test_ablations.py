@@ -80,6 +80,16 @@ def test_without_the_regression_check_a_rewrite_is_kept_that_breaks_what_was_sol
     assert ("Regression: the rewritten go breaks" in asked(run)) == (not flags)
 
 
+def test_bare_prompts_are_those_that_models_get_and_that_the_log_shows(tmp_path: Path) -> None:
+    run = run_of(tmp_path, *where(tmp_path, here=[EMPTY]), "--bare-prompt")
+    assert [call[1] for call in calls(run)] == ["planner", "coder"]
+    lore = ("One hand", "Picking up needs an empty hand")
+    for text in (asked(run), (run / "prompt_log.md").read_text(encoding="utf-8")):
+        assert "Example, from another world" in text
+        assert "Example of the form" in text
+        assert not any(words in text for words in lore)
+
+
 def test_a_renamed_run_shows_no_true_word_and_is_learned_all_the_same(tmp_path: Path) -> None:
     questions: list[str] = []
     knows = knowing(Renaming(5))
