@@ -7,6 +7,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +17,7 @@ from minigridenv import MiniGridEnv, check_ids, known_ids
 from plannerLLM import PDDLOnly, PlannerLLM
 from spca.code import library
 from spca.common import command
+from spca.common.errors import SettingsError
 from spca.common.installation import OfApplication, home
 from spca.contracts import AgentSource, FailedPlan, Plan, PlanFailure, Snapshot
 from spca.evaluation import options, selection
@@ -34,7 +36,7 @@ from spca.plan.solver import Solver
 from spca.runs import cli, curriculum, model_choice, startup
 from spca.runs.folder import RunFolder
 from spca.runs.model_choice import Models
-from spca.runs.provenance import run_info
+from spca.runs.provenance import check_versions, run_info
 from spca.runs.settings import Settings
 from spca.sandbox.executor import SandboxExecutor
 from spca.sense.renaming import Renaming
@@ -48,14 +50,10 @@ def main(called: Mapping[str, Any], end: command.Ending) -> int:
     """Begin an evaluation, or go on with one; the exit code."""
     given = options.parse(called["arguments"][1:])
     runs = Path.cwd() / given.get("runs", home(ROOT, Path.cwd()) / "runs")
-    if "resume" in given:
-        folder = EvaluationFolder.open(runs, given["resume"])
-        options.contradiction(given, folder.settings(), Path.cwd())
-    else:
-        folder = _begun(given, runs)
+    folder = _resumed(given, runs) if "resume" in given else _begun(given, runs)
     elsewhere = f" --runs {shlex.quote(str(runs))}" if "runs" in given else ""
     end.go_on = f"{command.program()} evaluate --resume {folder.id}{elsewhere}"
-    workers = given.get("workers") or len(os.sched_getaffinity(0))
+    workers = _workers(given.get("workers"), folder.settings().planner_model)
     with shown(given.get("quiet", False)) as progress:
         found = Harness(folder, DOERS, workers, progress).run(_episodes(folder))
     write_page(found, folder)
@@ -63,19 +61,44 @@ def main(called: Mapping[str, Any], end: command.Ending) -> int:
     return command.EXIT_FINISHED
 
 
+def _resumed(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
+    """Return the folder of an evaluation to go on with; caps and addresses of its model may be others now."""
+    folder = EvaluationFolder.open(runs, given["resume"])
+    settings = folder.settings()
+    options.contradiction(given, settings, Path.cwd())
+    check_versions(folder.record()["versions"])
+    told = {name: given[name] for name in options.OF_PLANNING if name in given and name != "rename_words"}
+    planning = cli.resumed_settings(told, settings.planning, cli.load_environment(ROOT), Path.cwd())
+    if told and not folder.is_finished:
+        folder.change(replace(settings, planning=asdict(planning)))
+    return folder
+
+
+def _workers(given: int | None, model: str) -> int:
+    """Return how many processes play; the requests to a model have one ledger, which one process keeps."""
+    is_embedded = model in (options.EMBEDDED, options.NO_MODEL)
+    if not is_embedded and given not in (None, 1):
+        raise SettingsError(f"--workers {given}: what is asked of {model} is counted by one process: leave it out")
+    return given or (len(os.sched_getaffinity(0)) if is_embedded else 1)
+
+
 def _begun(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
     """Return the folder of a new evaluation, once nothing speaks against it."""
     frozen = learned(given.get("agent"), runs, Path.cwd(), ROOT)
-    model = given.get("planner_model", options.EMBEDDED)
+    words = given.get("rename_words", frozen.settings.get("rename_words"))
+    model = given.get("planner_model", options.EMBEDDED if words is None else options.NO_MODEL)
+    if model == options.NO_MODEL and not frozen.writers:
+        command.complain(f"warning: {frozen.source} has no problem writers, and no model is asked: nobody has a plan")
     planning = _planning_settings(given, model, frozen.settings)
+    _workers(given.get("workers"), model)
     own = {name: given[name] for name in ("categories", "ids", "outside", "attempts", "versus") if name in given}
     rules = given.get("upstream_rules", frozen.settings.get("upstream_rules"))
     settings = EvaluationSettings(
         agent=frozen.source,
         seeds=given.get("seeds", options.DEFAULT_SEEDS),
         planner_model=model if model == options.NO_MODEL else planning.planner_model,
-        planning={name: getattr(planning, name) for name in Settings.__slots__},
-        rename_words=given.get("rename_words", frozen.settings.get("rename_words")),
+        planning=asdict(planning),
+        rename_words=words,
         upstream_rules=bool(rules),
         **own,
     )

@@ -126,6 +126,14 @@ class EvaluationFolder:
             raise ResumeError(f"{self.path} was begun by another version of this program: begin a new evaluation")
         return EvaluationSettings(**recorded)
 
+    def change(self, settings: EvaluationSettings) -> None:
+        """Record what an evaluation goes on with.
+
+        Raises:
+            SettingsError: it cannot be written.
+        """
+        self._write(RECORD, self.record() | {"settings": asdict(settings)})
+
     def agents(self) -> dict[str, AgentSource]:
         """Return the frozen agents by category; "" is that of all other categories."""
         return {category: AgentSource(text) for category, text in self._read(_AGENTS, "").items()}

@@ -97,6 +97,21 @@ def test_a_finished_evaluation_shows_its_figures_again(evaluation: Path) -> None
     assert (evaluation / "summary.json").read_bytes() == before
 
 
+def test_a_cap_on_a_model_that_was_named_can_be_raised(learned: Learned, tmp_path: Path) -> None:
+    agent = learned.run / read(learned.run / "state/state.json")["agent"]  # without the writers of its run
+    chosen = ("--ids", "MiniGrid-Empty-5x5-v0", "--seeds", "1,2", "--planner-model", "faulty/planner")
+    done = main_py(tmp_path, "evaluate", "--agent", agent, *chosen, "--max-calls", 1, "--runs", tmp_path)
+    name = only_evaluation(tmp_path).name
+    go_on = f"python main.py evaluate --resume {name} --runs {tmp_path}"
+    assert done.returncode == 3
+    assert done.stderr == f"stopped: budget: 1 request was sent (--max-calls 1); go on with: {go_on} --max-calls MORE\n"
+    done = main_py(tmp_path, *go_on.split()[2:], "--max-calls", 99)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert read(tmp_path / name / "summary.json")["curriculum"]["pooled"]["pass1"]["good"] == 2
+    calls = [json.loads(line) for line in (tmp_path / name / "calls.jsonl").read_text().splitlines()]
+    assert len({(call["index"], call["key"]) for call in calls}) == len(calls) > 1  # none was paid twice
+
+
 def test_an_episode_is_replayed_exactly(evaluation: Path) -> None:
     done = main_py(
         evaluation.parent, "replay", evaluation.name, "MiniGrid-DoorKey-5x5-v0:503", "--runs", evaluation.parent
@@ -140,6 +155,8 @@ def test_an_agent_that_never_learned_fails_for_want_of_methods(learned: Learned,
         (("--attempts", "0"), "invalid count '0'"),
         (("--planner-model", "nobody/planner"), "nobody"),
         (("--rename-words", "-1"), "invalid seed '-1'"),
+        (("--planner-model", "faulty/planner", "--workers", "2"), "--workers 2: what is asked of faulty/planner is"),
+        (("--rename-words", "3", "--planner-model", "reference/planner"), "reads the true words only"),
         (("more",), "unrecognized arguments: more"),
         ((), "no finished run in"),
     ],
