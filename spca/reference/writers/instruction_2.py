@@ -35,9 +35,8 @@ def name_of(words):
 
 def fits(name, words):
     """Whether a name may mean what the map or the hand calls by these words ("door red locked")."""
-    return all(
-        part in (word, "any", "object") for part, word in zip(name.split("_")[:2], words.split()[:2], strict=True)
-    )
+    (kind, colour), known = name.split("_")[:2], words.split()
+    return kind in (known[0], "object") and colour in (known[1], "any")
 
 
 def check_locks(snapshot, goal):

@@ -54,49 +54,51 @@ def barring_doors(snapshot, things, match):
     return [door for door in locked if {door[1]} == likely]
 
 
+def lock_of(things, doors, colour):
+    """Return the names of door and key, and the facts about them, for doors that the mission gives a colour or none."""
+    colours = {door[1] for door in doors} or {colour or "any"}
+    door, key = f"door_{colour or 'any'}", f"key_{min(colours) if len(colours) == 1 else 'any'}"
+    is_clear = not any(is_blocked(things, each) for each in doors)
+    return door, key, [f"(fits {key} {door})"] + [f"(clear {door})"] * is_clear
+
+
+def wanted(named, thing):
+    """Return the fact that a mission asks for, what it is about, and of which type that is."""
+    if thing:
+        return "announced" if thing["visit"] else "picked", f"{thing['kind']}_{thing['colour'] or 'any'}", "thing"
+    return (
+        ("reached", "goal_green", "goal") if named["goal"] else ("opened", f"door_{named['colour'] or 'any'}", "door")
+    )
+
+
 def make_problem(snapshot):
     """Return the problem of unlocking what has to be unlocked, and of what is to be done then."""
-    if "lock" not in snapshot["level"]["category"]:
-        raise ValueError("the level is not about locks")
     named, thing = DOOR.fullmatch(snapshot["mission"]), THING.fullmatch(snapshot["mission"])
     if not named and not thing:
         raise ValueError("cannot read: " + snapshot["mission"])
+    if "lock" not in snapshot["level"]["category"]:
+        raise ValueError("the level is not about locks")
     things, held = known_things(snapshot), snapshot["inventory"]
     doors = named_doors(snapshot, things, named) if named else barring_doors(snapshot, things, thing)
-    objects, facts, hand = {}, [], "_".join(held.split()[:2]) if held else ""
-    search = False
+    fact, name, kind = wanted(named, thing)
+    objects, hand, key = {name: kind}, "_".join(held.split()[:2]) if held else "", ""
+    facts = ["(way_open a1)"]
     if named or doors:
-        colours = {door[1] for door in doors} or {named["colour"] or "any"}
-        key = f"key_{colours.pop() if len(colours) == 1 else 'any'}"
-        door = f"door_{named['colour'] or 'any'}" if named else key.replace("key", "door")
+        door, key, facts = lock_of(things, doors, named["colour"] if named else doors[0][1])
         objects |= {door: "door", key: "thing"}
-        facts.append(f"(fits {key} {door})")
-        if not any(is_blocked(things, door) for door in doors):
-            facts.append(f"(clear {door})")
-        if hand.startswith("key") and key in (hand, "key_any"):
-            hand = key
-        room = named and named["room"]
-        if room and not has_key(snapshot, key[4:]) and f"door {room} open" not in snapshot["known_objects"]:
-            objects[f"door_{room}"] = "door"
-            facts.append(f"(unlocked door_{room})")
-            search = True
+    room = named and named["room"]
+    if room and not has_key(snapshot, key[4:]) and f"door {room} open" not in snapshot["known_objects"]:
+        objects[f"door_{room}"] = "door"
+        facts.append(f"(unlocked door_{room})")
     else:
-        facts.append("(way_open a1)")
-    if not search:
         facts.append("(informed a1)")
-    if named and not named["goal"]:
-        goal = f"(opened {door})"
-    elif named:
-        objects["goal_green"], goal = "goal", "(reached goal_green)"
-    else:
-        wanted = f"{thing['kind']}_{thing['colour'] or 'any'}"
-        objects[wanted], goal = "thing", f"({'announced' if thing['visit'] else 'picked'} {wanted})"
     if hand:
+        hand = key if hand.startswith("key") and key in (hand, "key_any") else hand
         objects.setdefault(hand, "thing")
     facts.append(f"(holding a1 {hand})" if hand else "(hand_empty a1)")
     return f"""(define (problem mission)
   (:domain unlock)
   (:objects a1 - agent {" ".join(f"{name} - {kind}" for name, kind in objects.items())})
   (:init {" ".join(facts)})
-  (:goal (and {goal})))
+  (:goal (and ({fact} {name}))))
 """
