@@ -32,6 +32,7 @@ from tests.support.contracts.world_suite import act
 from tests.support.spca.doubles import AGENT
 from tests.support.spca.scenes import EMPTY
 from tests.support.spca.starting import prepared
+from tests.support.tiers import few
 
 ODD = "MiniGrid-Odd-v0"
 
@@ -159,7 +160,7 @@ def test_a_mission_is_text_that_can_be_sent(odd: type[Odd]) -> None:
         assert act(world, "act", agent=methods("def act(self):\n    yield 0")).status is Status.GOAL_NOT_REACHED
 
 
-@pytest.mark.parametrize("fault", [raising(KeyError("x")), rewarded(math.inf), seen(direction=9)])
+@pytest.mark.parametrize("fault", few(1, [raising(KeyError("x")), rewarded(math.inf), seen(direction=9)]))
 def test_a_level_whose_environment_fails_is_failed_and_the_next_begins(
     odd: type[Odd], fault: Callable[[Any, Any], Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

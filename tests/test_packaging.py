@@ -81,6 +81,7 @@ def test_wheel_has_the_commands(wheel: zipfile.ZipFile) -> None:
     }
 
 
+@pytest.mark.long
 def test_wheel_of_a_source_distribution_is_the_same(tree: Path, wheel: zipfile.ZipFile) -> None:
     unpacked = tree / "unpacked"
     unpacked.mkdir()

@@ -87,6 +87,7 @@ def refusal(done: subprocess.CompletedProcess[str]) -> str:
     return line
 
 
+@pytest.mark.long
 def test_first_run_sets_up_and_passes_on_arguments_and_exit_code(checkout: Checkout) -> None:
     first = checkout.run("--only", "a b", PYTHON=sys.executable)
     assert first.stdout == f"{checkout.venv}|--only|a b\n"

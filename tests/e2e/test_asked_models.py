@@ -19,6 +19,7 @@ from tests.support.gridworld.players import corridors
 from tests.support.gridworld.serving import MODELS, PlayingServer, imbalance, records
 from tests.support.processes import Process
 from tests.support.spca.served import cost_of, to_provider
+from tests.support.tiers import few
 from tests.support.waiting import becomes
 
 pytestmark = pytest.mark.timeout(900)
@@ -61,14 +62,17 @@ def tasks(tmp_path: Path) -> tuple[object, ...]:
 
 @pytest.mark.parametrize(
     ("prefix", "more"),
-    [
-        ("openai", ("--effort", "high")),
-        ("openai", ("--observation", "text", "--history", "none")),
-        ("anthropic", ("--history", "images")),
-        ("anthropic", ("--observation", "text")),
-        ("google", ("--observation", "text", "--actions-per-call", "4")),
-        ("ollama", ()),
-    ],
+    few(
+        3,
+        [
+            ("openai", ("--effort", "high")),
+            ("openai", ("--observation", "text", "--history", "none")),
+            ("anthropic", ("--history", "images")),
+            ("anthropic", ("--observation", "text")),
+            ("google", ("--observation", "text", "--actions-per-call", "4")),
+            ("ollama", ()),
+        ],
+    ),
 )
 def test_books_results_and_leaderboard_are_what_the_server_counted(
     run: Command, tasks: tuple[object, ...], tmp_path: Path, prefix: str, more: tuple[str, ...]
@@ -162,6 +166,7 @@ def test_a_killed_evaluation_pays_for_no_finished_call_twice(
     assert f"{paid:.4f}+1? USD" in done.stdout
 
 
+@pytest.mark.long
 def test_workers_that_lost_their_parent_do_not_write_on(
     run: Command, tasks: tuple[object, ...], tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.e2e.conftest import Learned, Refused
 from tests.support.commands import command, curriculum, environment
+from tests.support.tiers import few
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -51,7 +52,7 @@ FLAGS = {
 """A file, and the flags with which it is read."""
 
 
-@pytest.mark.parametrize("what", MADE)
+@pytest.mark.parametrize("what", few(3, MADE))
 @pytest.mark.parametrize("name", FLAGS)
 def test_a_file_that_is_no_text(tmp_path: Path, refused: Refused, name: str, what: str) -> None:
     make, said = MADE[what]
@@ -62,7 +63,7 @@ def test_a_file_that_is_no_text(tmp_path: Path, refused: Refused, name: str, wha
     assert str(FLAGS[name][0]) in line or name == "c.json"
 
 
-@pytest.mark.parametrize("name", ["llm/0001-x-0.json", "run.json", "state/state.json", "state/curriculum.json"])
+@pytest.mark.parametrize("name", few(2, ["llm/0001-x-0.json", "run.json", "state/state.json", "state/curriculum.json"]))
 def test_a_pipe_in_the_folder_of_a_run(tmp_path: Path, refused: Refused, learned: Learned, name: str) -> None:
     run = tmp_path / "runs" / learned.run.name
     shutil.copytree(learned.run, run)

@@ -23,6 +23,7 @@ from gridworld.search.planning import optimal_actions
 from gridworld.task_spec import TaskSpecification
 from tests.support.commands import MINUTES
 from tests.support.processes import Process
+from tests.support.tiers import long
 from tests.support.waiting import AGES, PATIENCE, becomes
 
 pytestmark = pytest.mark.timeout(900)
@@ -49,7 +50,7 @@ def read(path: Path) -> Any:
 
 @pytest.mark.parametrize(
     ("benchmark", "command", "more"),
-    [("validation_10", RUN_EVAL, ()), ("tiers", INSTALLED, ("--backend", "multigrid", "--workers", "2"))],
+    [("validation_10", RUN_EVAL, ()), long("tiers", INSTALLED, ("--backend", "multigrid", "--workers", "2"))],
 )
 def test_bfs_solves_every_shipped_task_at_the_listed_length(
     tmp_path: Path, benchmark: str, command: tuple[str, ...], more: tuple[str, ...]

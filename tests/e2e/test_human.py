@@ -48,6 +48,7 @@ def test_a_student_is_planner_and_coder_and_told_why_an_answer_cannot_be_used(tm
     assert (level["outcome"], level["usage"]["cost_usd"]) == ("success", 0)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_a_run_that_was_interrupted_goes_on_with_the_same_question(tmp_path: Path) -> None:
     desk, flags = tmp_path / "desk", (*where(tmp_path), *played_by("desk"))

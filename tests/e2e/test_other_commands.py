@@ -76,6 +76,7 @@ FAULTY = (
 )
 
 
+@pytest.mark.long
 def test_under_the_faulty_model_every_level_is_solved_and_every_repair_path_used(tmp_path: Path) -> None:
     chosen = curriculum(
         tmp_path / "c.json",

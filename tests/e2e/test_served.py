@@ -156,6 +156,7 @@ def _spent(asked: list[Line], flag: str) -> float:
     return sum(map(cost_of, asked))
 
 
+@pytest.mark.long
 def test_a_recorded_run_is_replayed_without_a_model(learned: Learned, tmp_path: Path) -> None:
     flags = ("--planner-model", f"replay/{learned.run}")
     done = main_py(tmp_path, *where(tmp_path, learned.curriculum), *flags)
@@ -165,6 +166,7 @@ def test_a_recorded_run_is_replayed_without_a_model(learned: Learned, tmp_path: 
     assert calls(run) == calls(learned.run)
 
 
+@pytest.mark.long
 def test_a_packed_run_is_replayed_without_a_model(served: Served, tmp_path: Path) -> None:
     packed = main_py(tmp_path, "pack", served.run, "example")
     assert (packed.returncode, packed.stderr) == (0, "")
@@ -187,6 +189,7 @@ def test_a_call_that_the_recorded_run_does_not_know_is_told(learned: Learned, tm
     assert "--resume" not in line
 
 
+@pytest.mark.long
 def test_the_cache_serves_a_second_run(short: tuple[object, ...], tmp_path: Path) -> None:
     with ReferenceServer() as server:
         flags = (*short, *model_flags(CHAT), "--base-url", server.base_url, "--cache")
@@ -211,6 +214,7 @@ def test_a_server_without_schemas_or_usage_does(short: tuple[object, ...], tmp_p
     assert "~" in done.stdout
 
 
+@pytest.mark.long
 def test_a_server_without_the_responses_api_does(short: tuple[object, ...], tmp_path: Path) -> None:
     with ReferenceServer(Settings(responses=False)) as server:
         done = main_py(tmp_path, *short, **to_provider("openai", server))

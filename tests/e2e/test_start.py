@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-from tests.support.commands import MINUTES, curriculum, environment
-from tests.support.spca.doubles import ROOT
+from tests.support import forked
+from tests.support.commands import curriculum, environment
 
 START = {f"spca/runs/{name}.py" for name in ("cli", "curriculum", "model_choice", "provenance", "settings", "startup")}
 
 
 def traced(cwd: Path, *argv: object) -> dict[str, Any]:
     """What :mod:`tests.support.entries` counts of a command."""
-    made = subprocess.run(
-        [sys.executable, str(ROOT / "tests/support/entries.py"), *map(str, argv)],
-        cwd=cwd,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=MINUTES,
-        check=False,
-    )
+    made = forked.run(cwd, [*map(str, argv)], environment(), "tests.support.entries")
     assert made.stdout.strip(), made.stderr
     found: dict[str, Any] = json.loads(made.stdout.splitlines()[-1])
     return found
@@ -42,7 +32,7 @@ def test_argv_enters_each_file_at_most_twice_and_the_model_table_is_read_once(tm
     (tmp_path / "mine.json").write_text(json.dumps({"models": {"openai/mine": {"input": 1, "output": 2}}}))
     runs, table = ("--runs", tmp_path / "runs"), ("--model-table", "mine.json")
     new = (*runs, *table, "--curriculum", chosen, "--workspace", tmp_path / "w")
-    begun = traced(tmp_path, *new, "--max-calls", 2)
+    begun = traced(tmp_path, *new, "--max-calls", 1)
     run = next(path.name for path in (tmp_path / "runs").iterdir() if (path / "run.json").is_file())
     went_on = traced(tmp_path, *runs, "--resume", run, "--max-calls", 9, "--coder-model", "reference/coder")
     kept = traced(tmp_path, *new, "--keep-agent", "--keep-pddl")

@@ -57,6 +57,7 @@ def test_planner_and_coder_have_a_server_each(short: tuple[object, ...], tmp_pat
     assert not any(key in text for text in (*kept, done.stdout) for key in (*KEYS.values(), "sk-not-for-them"))
 
 
+@pytest.mark.long
 def test_a_run_goes_on_where_its_server_has_moved(short: tuple[object, ...], tmp_path: Path) -> None:
     given = {"LAB_KEY": KEYS["LAB_KEY"]}
     with ReferenceServer(Settings(key=KEYS["LAB_KEY"])) as lab:

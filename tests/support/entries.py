@@ -1,10 +1,12 @@
-"""``main.py`` in this process, while every entry into the files of its start is counted; prints them as JSON."""
+"""``main.py`` in a forked process, while every entry into the files of its start is counted; prints them as JSON."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -26,8 +28,10 @@ class Entries:
 
     def __call__(self, frame: FrameType, event: str, _about: object) -> None:
         """Count the call of a function by a function of another file."""
-        name, code = _file(frame), frame.f_code
-        if event != "call" or not name or code.co_name == "<module>" or id(frame) in self._frames:
+        if event != "call" or not (name := _file(frame)):
+            return
+        code = frame.f_code
+        if code.co_name == "<module>" or id(frame) in self._frames:
             return
         self._frames[id(frame)] = frame  # kept, so that a generator that goes on is known
         if code.co_qualname in ("Run.level", "_report"):
@@ -43,14 +47,18 @@ class Entries:
 
 
 def _file(frame: FrameType) -> str:
-    name = frame.f_code.co_filename.removeprefix(f"{ROOT}/")
+    return _named(frame.f_code.co_filename)
+
+
+@cache
+def _named(path: str) -> str:
+    name = path.removeprefix(f"{ROOT}/")
     return name if name in ("main.py", "spca/report/cli.py") or name.startswith("spca/runs/") else ""
 
 
 def main() -> None:
     """Run the command line."""
-    sys.path.insert(0, str(ROOT))
-    import main as application
+    application = importlib.import_module("main")
 
     opened, entries = list[str](), Entries()
 
@@ -64,7 +72,3 @@ def main() -> None:
     sys.setprofile(None)
     tables = {name: opened.count(name) for name in TABLES}
     print(f"\n{json.dumps({'code': code, 'ways': entries.ways, 'tables': tables})}")
-
-
-if __name__ == "__main__":
-    main()

@@ -24,14 +24,17 @@ LOADED = ("main", "minigrid", "openai")
 """What most of the commands load sooner or later."""
 
 
-def run(cwd: Path, arguments: Sequence[str], env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """Run the command to its end."""
+def run(
+    cwd: Path, arguments: Sequence[str], env: Mapping[str, str], program: str = "main"
+) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end; ``program`` is the module whose ``main`` it is."""
     server = _server()
     assert server.stdin
     assert server.stdout
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
         asked = {"cwd": str(cwd), "arguments": [*arguments], "env": {**env}, "out": str(out), "err": str(err)}
+        asked["program"] = program
         try:
             server.stdin.write(json.dumps(asked) + "\n")
             server.stdin.flush()
@@ -72,14 +75,13 @@ def serve() -> None:
         print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 
 
-def _become(cwd: str, arguments: list[str], env: dict[str, str], out: str, err: str) -> None:
+def _become(cwd: str, arguments: list[str], env: dict[str, str], out: str, err: str, program: str) -> None:
     """Be the command: as if this process had just been started for it.
 
     Raises:
         SystemExit: always.
     """
-    from main import main
-
+    main = importlib.import_module(program).main
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)
