@@ -7,7 +7,6 @@ import os
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
@@ -85,20 +84,22 @@ class WriterRunner:
     def _run(self, source: str, state: str) -> Written:
         if fault := fault_of(source):
             return Written(miss=Miss.INVALID, reason=_short(fault))
-        if self._worker is not None and self._worker.usable():
-            with suppress(_EndedError, SandboxError):  # those before it, or the time between, may have left it so
-                return self._remembered(source, state, self._worker)
-        self.close()
-        self._worker = _Worker(self._executor)
         try:
-            return self._remembered(source, state, self._worker)
+            return self._remembered(source, state)
+        except (_EndedError, SandboxError):  # those before it, or a busy machine, may be to blame
+            self.close()
+        try:
+            return self._remembered(source, state)
         except _EndedError as ended:
             self.close()
             reason = _WHERE.sub("", str(ended)).replace("no yield", "no answer")
             return Written(miss=Miss.INVALID, reason=_short(reason))
 
-    def _remembered(self, source: str, state: str, worker: _Worker) -> Written:
-        written = self._known[source, state] = worker.write(_compiled(source), state)
+    def _remembered(self, source: str, state: str) -> Written:
+        if self._worker is None or not self._worker.usable():
+            self.close()
+            self._worker = _Worker(self._executor)
+        written = self._known[source, state] = self._worker.write(_compiled(source), state)
         if len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
         return written

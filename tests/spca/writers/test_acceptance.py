@@ -55,6 +55,10 @@ REFUSED = {
     "refuses its own": ("raise ValueError('too hard')", "it refuses its own snapshot: too hard"),
     "crashing": ("return snapshot['moves']", "it fails on its own snapshot: KeyError: 'moves' (line 2)"),
     "empty": ("return ''", "what it writes for its own snapshot is no problem: the problem does not begin"),
+    "deep": (
+        "return '(' * 9000 + ')' * 9000",
+        "what it writes for its own snapshot is no problem: the problem cannot be",
+    ),
     "lying": (
         "return make('key_blue')",
         "for its own snapshot it does not write the problem of the same answer: :objects has (key_blue object) and "
