@@ -90,15 +90,19 @@ class Harness:
         """
         folder = self._folder
         with locked(folder.path / "state", "evaluation"):
-            if not folder.is_finished:
-                played = self._done(PLAYING, self._doers.play, episodes)
-                self._done(PROVING, self._doers.prove, [each.episode for each in played if not each.pass1])
-                if folder.settings().versus:
-                    self._done(PEER, self._doers.peer, episodes)
-                folder.finish(results(folder).to_dict())
+            found = results(folder) if folder.is_finished else self._found(episodes)
             for path in sorted((folder.path / "state").glob("*.journal.jsonl")):
                 path.unlink()
-        return results(folder)
+        return found
+
+    def _found(self, episodes: Sequence[Episode]) -> Results:
+        """Carry out every stage and write the summary, which makes the evaluation final."""
+        played = self._done(PLAYING, self._doers.play, episodes)
+        judged = self._done(PROVING, self._doers.prove, [each.episode for each in played if not each.pass1])
+        bot = self._done(PEER, self._doers.peer, episodes) if self._folder.settings().versus else ()
+        found = Results(played, judged, bot)
+        self._folder.finish(found.to_dict())
+        return found
 
     def _done(self, stage: Stage[L], doer: OfApplication, episodes: Sequence[Episode]) -> tuple[L, ...]:
         """Do the episodes that the journal of a stage lacks; write the lines of all, and return them."""
