@@ -14,6 +14,7 @@ from spca.runs.curriculum import Task
 from spca.runs.folder import FIRST_AGENT, RunFolder, attempt_record
 from spca.runs.results import Considered, LevelResult
 from spca.runs.writer_files import WriterFiles, solved_level
+from spca.sense.renaming import Renaming
 from spca.writers.stored import StoredWriter, writer_state
 
 
@@ -56,6 +57,7 @@ class Recorder:
         self._writers = WriterFiles(folder, state.get("writers", ()))
         self._writers.clear(accepted)
         self._carries_over, self._reuses = (info["settings"].get(name, True) for name in ("carry_over", "reuse"))
+        self._renaming = Renaming(info["settings"].get("rename_words"))
 
     def enter(self, category: str) -> bool:
         """Forget trusted PDDL, and what is not carried over, when a new category begins; True when it does."""
@@ -174,7 +176,7 @@ class Recorder:
             "corrections": list(last.outcome.corrections) if last else [],
             "checkpoint": {"length": len(last.start.primitives), "state_hash": last.start.state_hash} if last else None,
             "primitives": list(result.primitives),
-            "snapshot": writer_state(snapshot, task.info()) if snapshot else None,
+            "snapshot": writer_state(snapshot, self._renaming.level(task.info())) if snapshot else None,
             "attempts": [attempt_record(a, self._folder.save_agent(a.agent)) for a in result.attempts],
         }
 

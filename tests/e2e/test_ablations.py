@@ -15,7 +15,7 @@ from tests.support.spca.served import book
 from tests.support.spca.student import knowing, studying
 
 LARGER, RANDOM = "MiniGrid-Empty-6x6-v0", "MiniGrid-Empty-Random-5x5-v0"
-DOORS = ("BabyAI-OpenRedDoor-v0", "MiniGrid-DoorKey-5x5-v0")
+DOORS = ("BabyAI-OpenRedDoor-v0", "BabyAI-OpenDoor-v0", "MiniGrid-DoorKey-5x5-v0", "BabyAI-OpenDoorColor-v0")
 
 
 def where(home: Path, **levels: Sequence[str]) -> tuple[object, ...]:
@@ -101,13 +101,18 @@ def test_a_renamed_run_shows_no_true_word_and_is_learned_all_the_same(tmp_path: 
     desk = tmp_path / "desk"
     model = f"human/{desk}"
     with studying(desk, answer):
-        levels = where(tmp_path, doors=DOORS)
-        run = run_of(tmp_path, *levels, "--planner-model", model, "--coder-model", model, "--rename-words", "5")
-    assert [level["outcome"] for level in level_summaries(run)] == ["success", "success"]
+        flags = ("--planner-model", model, "--coder-model", model, "--rename-words", "5", "--max-calls", "3")
+        stopped = main_py(tmp_path, *where(tmp_path, doors=DOORS), *flags)
+        run = only_run(tmp_path / "runs")
+        done = main_py(tmp_path, "--resume", run.name, "--runs", run.parent, "--max-calls", "9")
+    assert (stopped.returncode, done.returncode) == (3, 0), done.stderr
+    levels = level_summaries(run)
+    assert [level["outcome"] for level in levels] == ["success"] * len(DOORS)
+    assert [level["counters"]["planner_compiled"] for level in levels] == [0, 1, 0, 1]
     words = set(re.findall("[a-z]+", "\n".join(questions).lower()))
     assert words.isdisjoint(RENAMED)
     assert Renaming(5).text("door") in words
-    replayed = main_py(tmp_path, "replay", run, "2")
+    replayed = main_py(tmp_path, "replay", run, "3")
     assert "re-simulation equals the recording" in replayed.stdout
 
 

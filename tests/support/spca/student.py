@@ -20,16 +20,17 @@ _SORTED_BY = re.compile(r"\bkey(?==)")
 
 
 def learned(role: str, question: str) -> str:
-    """What the embedded model answers."""
+    """What the embedded model answers; it is asked for no problem writer, which it looks for in a system's message."""
     return ReferenceProvider().complete(Request(role, (Message("user", question),))).text
 
 
 def knowing(renaming: Renaming) -> Answering:
-    """The same, by somebody who is told the true words, and whose answers are told in the invented ones."""
+    """What it answers, problem writers included, when it is told the true words; told in the invented ones."""
 
     def answer(role: str, question: str) -> str:
-        said = _SORTED_BY.sub("\N{KEY}", learned(role, _INVENTED.sub(lambda found: _true(found[0]), question)))
-        return renaming.text(said).replace("\N{KEY}", "key")
+        system, _, rest = _INVENTED.sub(lambda found: _true(found[0]), question).partition("\n# user\n")
+        said = ReferenceProvider().complete(Request(role, (Message("system", system), Message("user", rest)))).text
+        return renaming.text(_SORTED_BY.sub("\N{KEY}", said)).replace("\N{KEY}", "key")
 
     return answer
 
