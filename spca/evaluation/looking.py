@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Mapping
 from contextlib import closing
@@ -34,7 +35,7 @@ def look(given: argparse.Namespace, make_world: WorldMaker) -> int | None:
     name = getattr(given, "run", None)
     if given.command not in ("report", "replay") or not name:
         return None
-    path = next((each for each in (given.runs / name, Path.cwd() / name) if (each / RECORD).is_file()), None)
+    path = next((each for each in (given.runs / name, Path.cwd() / name) if os.path.isfile(each / RECORD)), None)
     if path is None:
         return None
     folder = EvaluationFolder(path.resolve())

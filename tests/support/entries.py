@@ -53,7 +53,8 @@ def _file(frame: FrameType) -> str:
 @cache
 def _named(path: str) -> str:
     name = path.removeprefix(f"{ROOT}/")
-    return name if name in ("main.py", "spca/report/cli.py") or name.startswith("spca/runs/") else ""
+    counts = name in ("main.py", "spca/report/cli.py") or name.startswith("spca/runs/")
+    return name if counts and name != "spca/runs/settings.py" else ""
 
 
 def main() -> None:
