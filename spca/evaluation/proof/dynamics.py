@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
 from typing import Final, NamedTuple
 
 from spca.contracts import Primitive
@@ -84,11 +85,7 @@ class Maze:
 
     def neighbours(self, cell: int) -> tuple[int, ...]:
         """The cells beside a cell, without those outside of the grid."""
-        return tuple(
-            other
-            for other in (cell + offset for offset in self.offsets)
-            if 0 <= other < len(self.ground) and self.distance(cell, other) == 1
-        )
+        return _neighbours(self.width, len(self.ground))[cell]
 
     def distance(self, first: int, second: int) -> int:
         """Cells between two cells along rows and columns."""
@@ -131,6 +128,24 @@ class MazeState(NamedTuple):
     doors: tuple[int, ...]
     listed: tuple[int, ...]
     progress: tuple[int, ...]
+
+
+@cache
+def _neighbours(width: int, cells: int) -> tuple[tuple[int, ...], ...]:
+    """The cells beside each cell of a grid."""
+    return tuple(
+        tuple(
+            cell + offset
+            for offset, inside in (
+                (1, cell % width < width - 1),
+                (width, cell + width < cells),
+                (-1, cell % width > 0),
+                (-width, cell >= width),
+            )
+            if inside
+        )
+        for cell in range(cells)
+    )
 
 
 def front(maze: Maze, state: MazeState) -> int:

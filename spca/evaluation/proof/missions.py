@@ -6,6 +6,7 @@ another one has not begun, which minigrid's verifier tells apart from one that w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -16,6 +17,8 @@ from spca.evaluation.proof.goals import Goal, Reach, Transition
 FRESH: Final = 0
 BEGUN: Final = 1
 MET: Final = 2
+
+FURTHER: Final = 100
 
 Progress = tuple[int, ...]
 
@@ -51,9 +54,17 @@ class Mission:
         return (self.goals[number] for number in group if progress[number] != MET)
 
     def cost(self, reach: Reach) -> float:
-        """Return the steps that are left: a lower bound if those of ``reach`` are, else an estimate."""
-        costs = [goal.cost(reach) for goal in self.left(reach.state.progress)]
-        return max(costs) if reach.bound else sum(costs)
+        """Return the steps that are left: a lower bound if those of ``reach`` are, else an estimate.
+
+        The estimate looks at the nearest goal whose turn it is, and takes each further one for :data:`FURTHER` steps:
+        costs of several goals pull the agent in several directions at once.
+        """
+        progress = reach.state.progress
+        largest = max(goal.cost(reach) for goal in self.left(progress))
+        if reach.bound or math.isinf(largest):
+            return largest
+        further = sum(flag != MET for flag in progress) - 1
+        return min(goal.cost(reach) for goal in self.due(progress)) + FURTHER * further
 
     def judge(self, maze: Maze, before: MazeState, action: int, after: MazeState) -> tuple[Progress, End]:
         """Return progress and end after a primitive, as the verifier of minigrid comes to it."""

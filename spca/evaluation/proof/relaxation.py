@@ -13,6 +13,8 @@ from heapq import heappop, heappush
 
 from spca.evaluation.proof.dynamics import NOWHERE, DoorState, Ground, Maze, MazeState
 
+_BLOCKED = frozenset((Ground.WALL, Ground.LAVA))
+
 _CLEARING = 6
 """What clearing an item away costs in the estimate: pick up, turn, drop, turn back, and once more."""
 
@@ -76,16 +78,18 @@ class Relaxed:
         if cell in self.at:
             return
         self.at[cell] = cost
-        if self.maze.ground[cell] in {Ground.GOAL, Ground.LAVA}:
+        if self.maze.ground[cell] == Ground.GOAL:
             return
         for near in self.maze.neighbours(cell):
+            if near in self.at:
+                continue
             ground = self.maze.ground[near]
             if near in self._items:
                 self._obtain(self._items[near], cost + 1)
                 heappush(self._queue, (cost + 1 + self._clearing, near))
             elif ground == Ground.DOOR:
                 self._pass(self.maze.door_at[near], cost)
-            elif ground not in {Ground.WALL, Ground.LAVA}:
+            elif ground not in _BLOCKED:
                 heappush(self._queue, (cost + 1, near))
 
     def _pass(self, door: int, cost: float) -> None:
