@@ -50,7 +50,7 @@ def _build_parser(commands: Mapping[str, str]) -> argparse.ArgumentParser:
     )
     choose = parser.add_argument_group("what to run")
     choose.add_argument("--start-category", metavar="NAME", help="begin with this category (case-insensitive)")
-    choose.add_argument("--only", metavar="CATEGORY", help="run this category only")
+    choose.add_argument("--only", metavar="A,B", help="run these categories only")
     choose.add_argument("--levels", metavar="GLOB", help="only levels or environment ids that match")
     choose.add_argument("--seed", type=_SEED, metavar="N", help="seed of every environment (default 1)")
     rules = "judge as minigrid does, its known defects included"

@@ -92,8 +92,9 @@ class Curriculum:
     ) -> Curriculum:
         """The part of this curriculum that is asked for; names and patterns are compared without regard to case.
 
-        ``start_category`` drops the categories before it, ``only`` all but one, and ``levels`` is a glob that keeps a
-        level whose name or ``category/level`` it matches, or those of its configs whose id it matches.
+        ``start_category`` drops the categories before it, ``only`` all but those named (``a,b``), and ``levels`` is a
+        glob that keeps a level whose name or ``category/level`` it matches, or those of its configs whose id it
+        matches.
 
         Raises:
             CurriculumError: a category that does not exist, or nothing is left.
@@ -102,15 +103,21 @@ class Curriculum:
         if start_category is not None:
             chosen = chosen[self._position(start_category) :]
         if only is not None:
-            wanted = self.categories[self._position(only)]
-            if wanted not in chosen:
+            wanted = self._named(only)
+            if early := [category.name for category in wanted if category not in chosen]:
                 raise CurriculumError(
-                    f'{self.source}: category "{wanted.name}" lies before the start category "{chosen[0].name}"'
+                    f'{self.source}: category "{early[0]}" lies before the start category "{chosen[0].name}"'
                 )
-            chosen = (wanted,)
+            chosen = tuple(category for category in chosen if category in wanted)
         if levels is not None:
             chosen = self._matching(chosen, levels)
         return replace(self, categories=chosen)
+
+    def _named(self, names: str) -> tuple[Category, ...]:
+        """The categories of a list with commas, or the one whose name has commas."""
+        is_one = names.casefold() in (category.name.casefold() for category in self.categories)
+        parts = (names,) if is_one else (name.strip() for name in names.split(","))
+        return tuple(self.categories[self._position(name)] for name in parts)
 
     def _position(self, name: str) -> int:
         names = [category.name.casefold() for category in self.categories]

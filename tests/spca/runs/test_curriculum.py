@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +208,19 @@ def test_unknown_category_without_near_ones_gets_all(shipped: Curriculum) -> Non
     with pytest.raises(CurriculumError, match="there are ") as caught:
         shipped.select(only="zzz")
     assert all(category.name in str(caught.value) for category in shipped.categories)
+
+
+def test_several_categories_are_kept_in_their_order(shipped: Curriculum) -> None:
+    first, second, third = (category.name for category in shipped.categories[:3])
+    selected = shipped.select(only=f"{third}, {first.upper()}")
+    assert [category.name for category in selected.categories] == [first, third]
+    with pytest.raises(CurriculumError, match='no category "zzz"'):
+        shipped.select(only=f"{second},zzz")
+
+
+def test_a_category_may_have_a_comma_in_its_name(shipped: Curriculum) -> None:
+    odd = replace(shipped, categories=(replace(shipped.categories[0], name="a,b"), *shipped.categories[1:]))
+    assert [category.name for category in odd.select(only="A,B").categories] == ["a,b"]
 
 
 def test_only_before_the_start_is_refused(shipped: Curriculum) -> None:
