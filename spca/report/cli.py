@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from spca.act.frame import WorldMaker
     from spca.report.read import model
+    from spca.report.read.comparison import Comparison
     from spca.report.read.run_files import RunFiles
 
 _PIPED: Final = 400
@@ -202,7 +203,7 @@ def _folders(given: argparse.Namespace) -> tuple[list[Path | None], Path]:
 
 def _gather(
     folders: Sequence[Path | None], given: argparse.Namespace, make_world: WorldMaker, done: Callable[[str], None]
-) -> tuple[list[model.Run], list[model.Comparison], dict[str, str]]:
+) -> tuple[list[model.Run], list[Comparison], dict[str, str]]:
     from spca.report.compare import compare
     from spca.report.page import assembly
     from spca.report.read import baseline, runs
@@ -227,7 +228,7 @@ def _gather(
 def _write_page(
     target: Path,
     runs: Sequence[model.Run],
-    comparisons: Sequence[model.Comparison],
+    comparisons: Sequence[Comparison],
     pieces: dict[str, str],
     console: Console,
     *,

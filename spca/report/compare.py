@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias, TypeVar
 
-from spca.report.read.model import ComparedLevel, Comparison, LevelRow, Run, Side
+from spca.report.read.comparison import ComparedLevel, Comparison, Side
+from spca.report.read.model import LevelRow, Run
 
 ENDED: Final = ("success", "fail")
 """Outcomes after which a level counts: what it took is known. Others are not finished: aborted, running, pending."""

@@ -15,7 +15,9 @@ from rich.text import Text
 from spca.common.text import counted, visible
 from spca.llm import spending
 from spca.report import compare
-from spca.report.read.model import CategoryRow, ComparedLevel, Comparison, LevelRow, Run, Side, Usage
+from spca.report.read.comparison import ComparedLevel, Comparison, Side
+from spca.report.read.model import CategoryRow, LevelRow, Run, Usage
+from spca.report.read.writers import WriterRow
 
 _LISTED: Final = 30
 """Unsolved levels that are listed; the page has them all."""
@@ -34,7 +36,7 @@ def show_run(run: Run, console: Console) -> None:
     """What a run was, its categories, what was not solved and why."""
     _head(run, console)
     console.print(_categories(run))
-    console.print(_facts(_taken(run)))
+    console.print(_facts(_taken(run) | {"writers": _lines(map(_writer, run.writers))}))
     _unsolved(run, console)
     for warning in run.warnings:
         _say(console, f"warning: {warning}", "yellow")
@@ -134,6 +136,11 @@ def _taken(run: Run) -> dict[str, str | Text]:
         "time": ", ".join(f"{name} {_clock(spent)}" for name, spent in phases.items() if spent),
         "slowest": _lines(f"{_clock(row.seconds)}  {row.number} {row.env_id}" for row in slow),
     }
+
+
+def _writer(row: WriterRow) -> str:
+    failed = f", {row.failed} failed" if row.failed else ""
+    return f"{row.label}  of level {row.level}, planned {counted(row.solved, 'level')} without a call{failed}"
 
 
 def _unsolved(run: Run, console: Console) -> None:

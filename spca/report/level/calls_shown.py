@@ -40,6 +40,7 @@ class _PDDL(BaseModel):
 
     domain: str | None
     problem: str
+    writer: Any = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,9 @@ def _of_transcript(shelf: Shelf, phase: str, name: str, transcript: Mapping[str,
     answer = table(transcript.get("answer"))
     told = _joined(answer.get("text"))
     said = answers.plain(told)
-    pddl = _pddl(said, transcript) if phase == PLANNER else None
-    code = _code(said) if phase == CODER else ""
+    parts = _parts(said) if phase == PLANNER else None
+    pddl = _pddl(parts, transcript) if parts else None
+    code = _code(said) if phase == CODER else text(parts.writer) if parts else ""
     about = _asked(transcript, _ABOUT)
     call = Call(
         file=visible(name),
@@ -136,11 +138,14 @@ def _language(answer: str, phase: str, code: str) -> str:
     return "json" if phase == PLANNER and answer.lstrip().startswith("{") else "text"
 
 
-def _pddl(answer: str, transcript: Mapping[str, Any]) -> tuple[str, str] | None:
+def _parts(answer: str) -> _PDDL | None:
     try:
-        found = answers.parsed(answer, _PDDL)
+        return answers.parsed(answer, _PDDL)
     except BadAnswerError:
         return None
+
+
+def _pddl(found: _PDDL, transcript: Mapping[str, Any]) -> tuple[str, str]:
     kept = text(_asked(transcript, _TRUSTED).get("domain")) if found.domain is None else found.domain
     return kept, found.problem
 

@@ -20,8 +20,9 @@ from spca.report.read.blame import blame
 from spca.report.read.lenient import count, items, number, table, text, whole
 from spca.report.read.run_files import RunFiles
 from spca.report.read.spans import ending
-from spca.report.read.writers import TriedWriter
+from spca.report.read.writers import OfferedWriter, TriedWriter, offer, tried
 from spca.report.replay.resimulation import Resimulated
+from spca.runs.writer_files import FOLDER as WRITERS
 from spca.writers.stored import Miss
 
 Simulate = Callable[[Mapping[str, Any]], Resimulated]
@@ -116,6 +117,18 @@ class _Reader:
             blame=None if outcome == "success" or (skeleton and skeleton[-1].ended_in_calls()) else blamed,
             rounds=rounds,
             texts={},
+            offer=self._offer(),
+        )
+
+    def _offer(self) -> OfferedWriter | None:
+        found = offer(self._summary)
+        if found is None or not found.label:
+            return found
+        source, domain = (self._files.source(f"{WRITERS}/{found.label}.{end}") for end in ("py", "pddl"))
+        return replace(
+            found,
+            source=self._shelf.put(source, "python") if source else "",
+            domain=self._shelf.put(domain, "pddl") if domain else "",
         )
 
     def _library(self) -> str:
@@ -136,7 +149,7 @@ class _Reader:
             elif work == "spca_rounds" or not (last or work == "level_summary"):
                 rounds.append(_Round(1 + (last.number if last else 0)))
             if work == "compiled_plan":
-                rounds[-1].writers.append(_tried(event))
+                rounds[-1].writers.append(tried(event))
             elif work == _PLANNED:
                 rounds[-1].planner.append(self._calls.shown(event))
             elif work == _CODED:
@@ -239,11 +252,6 @@ def _plan(this: _Round, record: Mapping[str, Any]) -> tuple[tuple[model.Action, 
         return (), "", "", ""
     asked = (call.plan for turn in this.turns for call in turn.calls if call.plan)
     return next(asked, ()), "", *(last.pddl or ("", ""))
-
-
-def _tried(event: Mapping[str, Any]) -> TriedWriter:
-    label, miss, reason = (visible(text(event.get(name))) for name in ("writer", "miss", "reason"))
-    return TriedWriter(label, miss, reason)
 
 
 def _action(step: Mapping[str, Any]) -> model.Action:

@@ -15,6 +15,7 @@ from spca.report.level.levels import Simulate, level
 from spca.report.level.texts import Shelf
 from spca.report.page import html_file, packing
 from spca.report.read import model
+from spca.report.read.comparison import Comparison
 from spca.report.read.run_files import RunFiles
 from spca.report.read.runs import overview
 from spca.report.replay.resimulation import judged_as_upstream, resimulate
@@ -26,7 +27,7 @@ Progress = Callable[[str], None]
 def report_of(
     title: str,
     runs: Sequence[model.Run],
-    comparisons: Sequence[model.Comparison] = (),
+    comparisons: Sequence[Comparison] = (),
     view: str = "",
 ) -> model.Report:
     """What a page shows first; ``view`` is the address within it that it opens with."""

@@ -61,7 +61,8 @@ function CallBody({call, find}) {
     call.answer ? h(TextFold, {title: "Answer", text: find(call.answer)}) : h("p", {class: "muted"}, "No answer came."),
     call.pddl.map((id, i) =>
       h(TextFold, {key: id + i, title: `Answer as PDDL: ${pddlNames[i]}`, text: find(id)})),
-    call.code && h(TextFold, {title: "Answer as code", text: find(call.code)}),
+    call.code && h(TextFold, {title: call.phase === "planner" ? "Problem writer in the answer"
+      : "Answer as code", text: find(call.code)}),
     h("p", {class: "muted mono small"}, call.file));
 }
 

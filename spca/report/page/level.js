@@ -33,6 +33,8 @@ function LevelFacts({row}) {
     h(Fact, {name: "Attempts"}, count(row.attempts)),
     h(Fact, {name: "Calls", title: "of the planner and of the coder"},
       `${count(row.planner_calls)} planner, ${count(row.coder_calls)} coder`),
+    row.writer && h(Fact, {name: "Planned by", title: "a stored problem writer, without a call"},
+      h("span", {class: "mono"}, row.writer)),
     h(Fact, {name: "Steps"}, count(row.steps),
       discarded && h("span", {class: "muted"}, ` of ${count(row.steps_total)}`)),
     h(Fact, {name: "Tokens", title: "in → out"},
@@ -91,7 +93,19 @@ function LevelBody({report, k, row, level, texts, route, go}) {
         ? "Attempts are recorded when the level ends; until then there are only the calls of each try."
         : "Attempts are recorded when the level ends. This one was broken off: there are only the calls of each try."),
       level.rounds.map((round, i) => h(RoundView,
-        {key: i, round, isLast: i === level.rounds.length - 1, page}))));
+        {key: i, round, isLast: i === level.rounds.length - 1, page}))),
+    level.offer && h(OfferView, {offer: level.offer, find}));
+}
+
+/** The problem writer that came with the plan, and what became of it. */
+function OfferView({offer: {name, label, reason, source, domain}, find}) {
+  return h("section", {"aria-labelledby": "writer-title"}, h("h2", {id: "writer-title"}, "Problem writer"),
+    h("p", null, "With the plan came ", h("span", {class: "mono"}, label || name),
+      label ? ", which was accepted and is tried on the levels to come." : ", which was not accepted: ",
+      !label && h("span", {class: "muted"}, reason)),
+    h("div", {class: "folds"},
+      source && h(TextFold, {title: "Source of the writer", text: find(source)}),
+      domain && h(TextFold, {title: "PDDL domain of its problems", text: find(domain)})));
 }
 
 function bringPlayer() {

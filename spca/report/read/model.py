@@ -16,7 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from spca.report.read.writers import TriedWriter
+from spca.report.read.comparison import Comparison
+from spca.report.read.writers import OfferedWriter, TriedWriter, WriterRow
 
 Token: TypeAlias = str | tuple[str, str]
 """A piece of a line: plain text, or (class of a highlighter, text)."""
@@ -72,7 +73,8 @@ class LevelRow:
     (``plan``, ``solve``, ``code``, ``act``) are seconds of work; ``started`` when it was begun, in seconds since the
     beginning of the run. ``library`` is ``actions``, ``methods``, ``bytes`` after the level. ``check`` says whether
     its re-simulation matches the recording: ``equal``, ``different``, ``unrecorded`` (nothing to compare with), "" (not
-    tried). ``version`` changes whenever there is something new to see in the level.
+    tried). ``version`` changes whenever there is something new to see in the level. ``writer`` is the stored problem
+    writer (``NAME/vNNN``) that made its last plan, "" where a model did.
     """
 
     number: int
@@ -98,6 +100,7 @@ class LevelRow:
     spans: tuple[Span, ...] = ()
     check: str = ""
     version: str = ""
+    writer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +144,7 @@ class Run:
     levels: tuple[LevelRow, ...]
     warnings: tuple[str, ...] = ()
     published: bool = False
+    writers: tuple[WriterRow, ...] = ()
 
     @property
     def planned(self) -> int:
@@ -154,44 +158,6 @@ class Run:
     @property
     def solved(self) -> int:
         return sum(row.outcome == "success" for row in self.levels)
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """A level in one of two runs that are compared; ``reasoning`` is a part of ``tokens``. These two and ``steps`` are
-    None where the run does not tell."""
-
-    outcome: str
-    rounds: int
-    calls: int
-    tokens: int | None
-    reasoning: int | None
-    steps: int | None
-    seconds: float | None
-    number: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedLevel:
-    """A level in two runs; a run that does not have it has None."""
-
-    category: str
-    env_id: str
-    a: Side | None
-    b: Side | None
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two runs side by side; levels in the order of ``a``, then those that only ``b`` has. ``a`` and ``b`` are ids.
-
-    ``notes`` say what makes them hard to compare: other seeds, other rules, levels that only one of them has.
-    """
-
-    a: str
-    b: str
-    levels: tuple[ComparedLevel, ...]
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +189,8 @@ class ChatMessage:
 @dataclass(frozen=True, slots=True)
 class Call:
     """A call of a model. Texts are ids; ``answer`` is "" where none came, ``pddl`` and ``code`` are what is in it:
-    a planner's domain and problem, a coder's methods. ``error`` is what the solver, the validator, the merge or the
-    provider said, ``objection`` what a coder that sent the plan back has against it."""
+    a planner's domain and problem, its problem writer or a coder's methods. ``error`` is what the solver, the
+    validator, the merge or the provider said, ``objection`` what a coder that sent the plan back has against it."""
 
     file: str
     phase: str
@@ -389,6 +355,7 @@ class Level:
     """Everything about a level. ``texts`` holds the texts it alone uses; the others are in the run's own piece.
 
     ``blame`` is that of the attempt which the level ended with; None where it ended for want of a plan or of code.
+    ``offer`` is the problem writer that came with its plan.
     """
 
     number: int
@@ -398,3 +365,4 @@ class Level:
     blame: Blame | None
     rounds: tuple[Round, ...]
     texts: Mapping[str, Text]
+    offer: OfferedWriter | None = None

@@ -12,6 +12,7 @@ from spca.report.read.lenient import count, items, number, table, text, whole
 from spca.report.read.model import CategoryRow, LevelRow, Run, Usage
 from spca.report.read.run_files import RunFiles
 from spca.report.read.spans import History, attempt_statuses, durations, ending, first_time, last_time, spans
+from spca.report.read.writers import planned_by, writer_rows
 from spca.runs.curriculum import Task
 
 _ENDED: Final = ("success", "fail")
@@ -41,6 +42,7 @@ def overview(files: RunFiles) -> Run:
         usage=usage,
         categories=categories(levels),
         levels=levels,
+        writers=writer_rows(files.summaries().values()),
         warnings=tuple(files.warnings),
     )
 
@@ -102,6 +104,7 @@ class _Levels:
             usage=usage_of(summary["usage"]) if table(summary.get("usage")) else used(records),
             durations=durations(summary, spent),
             library={name: count(value) for name, value in table(summary.get("library")).items()} or None,
+            writer=planned_by(summary),
             corrections=tuple(filter(None, map(text, items(summary.get("corrections"))))),
         )
         # The spans come of the events, which only become more, and of what else is seen here: they may be many.

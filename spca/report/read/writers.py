@@ -1,8 +1,14 @@
-"""What a report shows of problem writers."""
+"""What a report shows of problem writers, as events and summaries tell it (pure)."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from spca.common.text import visible
+from spca.report.read.lenient import count, items, table, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,3 +19,57 @@ class TriedWriter:
     label: str
     miss: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedWriter:
+    """The problem writer that came with the plan of a solved level: the ``label`` of the new version, or "" and the
+    ``reason`` why it was not accepted. ``source`` and ``domain`` are ids of texts, "" where there are none."""
+
+    name: str
+    label: str
+    reason: str
+    source: str = ""
+    domain: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WriterRow:
+    """A version of a problem writer: the number of the level that it came with, how many levels it ``solved`` without
+    a call, and how many of its plans ``failed``."""
+
+    label: str
+    level: int
+    solved: int
+    failed: int
+
+
+def tried(event: Mapping[str, Any]) -> TriedWriter:
+    """Read a ``compiled_plan`` event."""
+    return TriedWriter(*(visible(text(event.get(name))) for name in ("writer", "miss", "reason")))
+
+
+def planned_by(summary: Mapping[str, Any]) -> str:
+    """Label of the stored writer that made the last plan of a level, "" if a model did."""
+    return visible(text(table(summary.get("writers")).get("plan")))
+
+
+def offer(summary: Mapping[str, Any]) -> OfferedWriter | None:
+    """Return the writer that came with the plan of a level, without its texts."""
+    told = table(summary.get("writers"))
+    name, label, reason = (visible(text(told.get(key))) for key in ("offered", "accepted", "rejected"))
+    return OfferedWriter(name, label, reason) if name else None
+
+
+def writer_rows(summaries: Iterable[Mapping[str, Any]]) -> tuple[WriterRow, ...]:
+    """Every version that was accepted in a run, in that order."""
+    born, solved, failed = dict[str, int](), Counter[str](), Counter[str]()
+    for summary in summaries:
+        offered = offer(summary)
+        if offered and offered.label:
+            born[offered.label] = count(summary.get("index"))
+        if summary.get("outcome") == "success":
+            solved[planned_by(summary)] += 1
+        missed = map(table, items(table(summary.get("writers")).get("missed")))
+        failed.update(visible(text(miss.get("label"))) for miss in missed if miss.get("miss") == "failed")
+    return tuple(WriterRow(label, level, solved[label], failed[label]) for label, level in born.items())

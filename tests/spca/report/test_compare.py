@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from spca.report.compare import compare, differs, shared, totals
 from spca.report.read import baseline
-from spca.report.read.model import LevelRow, Run, Side, Usage
+from spca.report.read.comparison import Side
+from spca.report.read.model import LevelRow, Run, Usage
 from spca.report.read.run_files import open_run
 from spca.report.read.runs import categories, overview
 from spca.runs.curriculum import load

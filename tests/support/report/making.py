@@ -15,7 +15,8 @@ from spca.llm.providers.base import Usage
 from spca.runs.curriculum import Task
 from spca.runs.folder import RunFolder
 from spca.runs.recorder import Recorder
-from spca.runs.results import Attempt, LevelResult
+from spca.runs.results import Attempt, Considered, LevelResult, Round
+from spca.writers.stored import StoredWriter
 from tests.support.commands import curriculum, main_py, only_run
 from tests.support.spca.doubles import AGENT, outcome_of, plan_of
 
@@ -108,13 +109,36 @@ class Writing:
         self._tries.append(Attempt(self._round, number, Checkpoint((), "start"), PLAN, WRITTEN, outcome))
         self.log("duration", {"name": "sim_s", "seconds": seconds})
 
-    def finish(self, reason: str = "") -> None:
+    def store(self, *labels: str) -> None:
+        """Round 0 begins: these stored writers are tried."""
+        self.log("writers_tried", {"stored": list(labels)})
+
+    def pass_over(self, label: str, reason: str = "it is not mine") -> None:
+        """A stored writer refuses."""
+        self.log("compiled_plan", {"writer": label, "miss": "refused", "reason": reason})
+
+    def carry_out(self, label: str, status: Status = Status.SUCCESS) -> None:
+        """A stored writer's plan is carried out."""
+        self.act(status)
+        self._tries[-1] = replace(self._tries[-1], plan=replace(PLAN, writer=label))
+        miss = "" if status is Status.SUCCESS else "failed"
+        self.log("compiled_plan", {"writer": label, "miss": miss, "reason": miss and "it ended"})
+
+    def finish(
+        self,
+        reason: str = "",
+        *,
+        rounds: tuple[Round, ...] = (),
+        writers: Sequence[StoredWriter] = (),
+        considered: Considered | None = None,
+    ) -> None:
         """End the level as its last attempt did."""
         last = self._tries[-1].outcome if self._tries else outcome_of(Status.STUCK)
         agent = WRITTEN if last.solved else self.recorder.agent
         said = reason or f"{last.status.value}: {last.message}"
-        result = LevelResult(last.solved, said, agent, PLAN if self._tries else None, tuple(self._tries))
-        self.recorder.finish(self.tasks[self.number - 1], self.seed, result, self.log)
+        plan = self._tries[-1].plan if self._tries else None
+        result = LevelResult(last.solved, said, agent, plan, tuple(self._tries), rounds)
+        self.recorder.finish(self.tasks[self.number - 1], self.seed, result, self.log, writers, considered)
 
     def solve(self) -> None:
         """A level from its beginning to its good end."""

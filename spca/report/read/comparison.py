@@ -1,0 +1,43 @@
+"""What a report shows of two runs side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A level in one of two runs that are compared; ``reasoning`` is a part of ``tokens``. These two and ``steps`` are
+    None where the run does not tell."""
+
+    outcome: str
+    rounds: int
+    calls: int
+    tokens: int | None
+    reasoning: int | None
+    steps: int | None
+    seconds: float | None
+    number: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedLevel:
+    """A level in two runs; a run that does not have it has None."""
+
+    category: str
+    env_id: str
+    a: Side | None
+    b: Side | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs side by side; levels in the order of ``a``, then those that only ``b`` has. ``a`` and ``b`` are ids.
+
+    ``notes`` say what makes them hard to compare: other seeds, other rules, levels that only one of them has.
+    """
+
+    a: str
+    b: str
+    levels: tuple[ComparedLevel, ...]
+    notes: tuple[str, ...] = ()
