@@ -21,7 +21,7 @@ from unified_planning.plans import SequentialPlan
 
 from spca.contracts import SolveStatus
 from spca.plan.diagnosis import why_unsolvable
-from spca.plan.engines import available_engines
+from spca.plan.engines import OWN, available_engines
 from spca.plan.reading import parse_plain
 
 Report = Callable[[Mapping[str, object]], None]
@@ -169,8 +169,16 @@ def _explain(error: Exception, which: str, text: str) -> str:
     )
 
 
+@cache
+def _factory() -> Any:
+    factory = get_environment().factory
+    if OWN in available_engines():
+        factory.add_engine(OWN, "spca.plan.grounding", "GroundingPlanner")
+    return factory
+
+
 def _engine_class(name: str) -> Any:
-    return get_environment().factory.engine(name)
+    return _factory().engine(name)
 
 
 def _unsupported(task: Problem, engines: Iterable[str]) -> str:
@@ -184,7 +192,7 @@ def _unsupported(task: Problem, engines: Iterable[str]) -> str:
 
 def _solve(task: Problem, engine: str) -> Mapping[str, object]:
     try:
-        with get_environment().factory.OneshotPlanner(name=engine) as planner:
+        with _factory().OneshotPlanner(name=engine) as planner:
             answer = planner.solve(task)
     except MemoryError:
         return _result(SolveStatus.ENGINE_ERROR, f"{engine} ran out of memory", engine)

@@ -39,6 +39,7 @@ PROBLEM = """(define (problem p) (:domain rooms)
   (:objects Key_Blue - key door-blue - door)
   (:init (fits key_blue door-blue))
   (:goal (and (opened DOOR-BLUE))))"""
+ANOTHER = PROBLEM.replace("_", "-red-")  # not known from before
 STEPS = (PlannedAction("Pick-Up_Obj", ("A1", "Key_Blue")), PlannedAction("unlock", ("A1", "door-blue", "Key_Blue")))
 INSTALLED = [name for name in AUTOMATIC if name in available_engines()]
 OFTEN_KILLED = [name if name in ("pyperplan", "fast-downward") else long(name) for name in INSTALLED]
@@ -151,26 +152,39 @@ def test_threads_may_share_a_solver(solver: Solver) -> None:
     assert results == [STEPS] * 4
 
 
+def rests(solver: Solver, marked: Callable[[], list[str]]) -> bool:
+    """Whether nothing runs but the process and its child that waits for the next attempt."""
+    processes = dict(line.split(" ", 1) for line in marked())
+    server = solver._server
+    return (
+        len(processes) == 2
+        and len(set(processes.values())) == 1
+        and server is not None
+        and str(server.pid) in processes
+    )
+
+
 @pytest.mark.parametrize("engine", OFTEN_KILLED)
 def test_the_time_limit_ends_every_engine_and_its_children(engine: str, marked: Callable[[], list[str]]) -> None:
     with Solver(engine, time_limit=1.0) as solver:
         assert becomes(lambda: solver.solve(DOMAIN, PROBLEM).solved), "on a busy machine it may need another try"
-        (server,) = marked()
-        began = time.monotonic()
+        assert becomes(lambda: rests(solver, marked)), marked()
+        began, server = time.monotonic(), solver._server
         result = solver.solve(HARD_DOMAIN, HARD_PROBLEM)
         assert 1 <= time.monotonic() - began < PATIENCE
         assert (result.status, result.engine) == (SolveStatus.TIMEOUT, engine)
         assert "limit of 1 s" in result.message
-        assert marked() == [server], "the process itself stays warm, nothing else is left"
+        assert becomes(lambda: rests(solver, marked)), "nothing else is left"
+        assert solver._server is server, "the process itself stays warm"
         assert not list(Path(os.environ["TMPDIR"]).glob("spca-solver-*"))
-        assert becomes(lambda: solver.solve(DOMAIN, PROBLEM).solved)
+        assert becomes(lambda: solver.solve(DOMAIN, ANOTHER).solved)
     assert marked() == []
 
 
 def test_an_engine_that_is_too_slow_leaves_time_for_the_next() -> None:
     """With subtypes tamer is out; pyperplan is lost in instances that Fast Downward never considers.
 
-    Half of the shortest limit is enough for Fast Downward, unless the machine is busy.
+    A third of the shortest limit is enough for Fast Downward, unless the machine is busy.
     """
     domain = HARD_DOMAIN.replace("(:types t)", "(:types t - u)").replace("(r))", "(r) (link ?a ?b - t))", 1)
     domain = domain.replace("precondition (and)", "precondition (and (link ?a ?b))")
@@ -178,7 +192,7 @@ def test_an_engine_that_is_too_slow_leaves_time_for_the_next() -> None:
     for limit in (4.0, 16.0, 60.0):
         with Solver(time_limit=limit) as solver:
             result = solver.solve(domain, HARD_PROBLEM.replace("(:init)", f"(:init {chain})"))
-        assert result.seconds > limit / 2
+        assert result.seconds > limit / 3
         if result.solved:
             break
     assert (result.status, result.engine) == (SolveStatus.SOLVED, "fast-downward")
@@ -229,15 +243,16 @@ def test_an_interrupt_ends_the_planner_and_the_solver_goes_on(marked: Callable[[
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
         assert marked() == []
-        assert solver.solve(DOMAIN, PROBLEM).solved
+        assert solver.solve(DOMAIN, ANOTHER).solved
 
 
 def test_a_process_that_died_is_replaced(marked: Callable[[], list[str]]) -> None:
     with Solver() as solver:
         assert solver.solve(DOMAIN, PROBLEM).solved
-        (server,) = marked()
-        os.kill(int(server.split()[0]), signal.SIGKILL)
-        assert solver.solve(DOMAIN, PROBLEM).solved
+        server = solver._server
+        assert server is not None
+        os.kill(server.pid, signal.SIGKILL)
+        assert solver.solve(DOMAIN, ANOTHER).solved
     assert marked() == []
 
 
@@ -278,7 +293,7 @@ def test_it_works_without_tamer(tmp_path: Path) -> None:
     )
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["fast-downward", *(name for name in available_engines() if name != "tamer")]
+    assert done.stdout.split() == ["pyperplan-adl", *(name for name in available_engines() if name != "tamer")]
 
 
 def test_an_installation_that_cannot_be_loaded_is_a_user_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
