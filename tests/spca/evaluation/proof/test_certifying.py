@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import gymnasium
 import pytest
 from minigrid.envs.empty import EmptyEnv
 
 from minigridenv import MiniGridEnv
+from spca.evaluation.peer import play
 from spca.evaluation.proof.certifying import Solvability, certify
+from spca.runs.curriculum import load
+from tests.support.tiers import long
 
+LEARNED = [task.env_id for task in load(Path(__file__).resolve().parents[4] / "merged_curriculum2.json").tasks()]
+FEW = ("BabyAI-GoToImpUnlock-v0", "BabyAI-SynthS5R2-v0", "BabyAI-Unlock-v0", "MiniGrid-KeyCorridorS3R3-v0")
 SOLVABLE = [
     "BabyAI-GoToObj-v0",
     "BabyAI-GoToSeqS5R2-v0",
@@ -51,6 +58,14 @@ def test_upstream_rules_make_strict_sequences_unsolvable(env_id: str) -> None:
         return MiniGridEnv(env_id, seed, upstream_rules=True)
 
     assert certify(env_id, 1, upstream, upstream_rules=True).solvability is Solvability.UNSOLVABLE
+
+
+@pytest.mark.parametrize("env_id", [*FEW, *(long(env_id) for env_id in LEARNED if env_id not in FEW)])
+def test_what_the_bot_solves_is_solvable_and_all_is_decided(env_id: str) -> None:
+    for seed in range(3):
+        verdict = certify(env_id, seed, MiniGridEnv)
+        assert verdict.solvability is not Solvability.UNDECIDED
+        assert verdict.solvability is Solvability.SOLVABLE or not play(env_id, seed, upstream_rules=False).solved
 
 
 class Refusing(MiniGridEnv):

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from spca.evaluation.outside import UNPLAYABLE
 from spca.evaluation.proof.dynamics import NOWHERE, End, Ground, Maze, MazeState
 from spca.evaluation.proof.missions import Mission, stepped
 from spca.evaluation.proof.searching import find_plan
 from spca.evaluation.proof.simulator import opened, read
+from spca.runs.curriculum import load
 from tests.support.tiers import long
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -28,12 +27,8 @@ FEW = (
 """One of each kind of judgement."""
 
 
-def learned() -> list[str]:
-    categories = json.loads((ROOT / "merged_curriculum2.json").read_text())
-    return sorted({env_id for each in categories for level in each["levels"] for env_id in level["configs"]})
-
-
-REST = [env_id for env_id in learned() if env_id not in {*FEW, *UNPLAYABLE} and "Dynamic" not in env_id]
+LEARNED = [task.env_id for task in load(ROOT / "merged_curriculum2.json").tasks()]
+REST = [env_id for env_id in LEARNED if env_id not in FEW and "Dynamic" not in env_id]
 
 
 def in_model(maze: Maze, state: MazeState) -> tuple[object, ...]:
