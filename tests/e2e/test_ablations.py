@@ -13,8 +13,11 @@ from tests.support.commands import curriculum, level_summaries, main_py, only_ru
 from tests.support.spca.scenes import DOOR_KEY, EMPTY, FETCH, OPEN, TO_GOAL, WALK, method, plan
 from tests.support.spca.served import book
 from tests.support.spca.student import knowing, studying
+from tests.support.tiers import long
 
 LARGER, RANDOM = "MiniGrid-Empty-6x6-v0", "MiniGrid-Empty-Random-5x5-v0"
+FIRST = ((1, "planner", "fresh"), (1, "coder", "first"))
+LORE = ("One hand", "Picking up needs an empty hand")
 DOORS = ("BabyAI-OpenRedDoor-v0", "BabyAI-OpenDoor-v0", "MiniGrid-DoorKey-5x5-v0", "BabyAI-OpenDoorColor-v0")
 
 
@@ -38,23 +41,27 @@ def asked(run: Path) -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in (run / "llm").glob("[0-9]*.json"))
 
 
-@pytest.mark.parametrize(("flags", "mode"), [((), "reuse"), (("--no-reuse",), "fresh")])
-def test_without_reuse_no_pddl_is_shown(tmp_path: Path, flags: tuple[str, ...], mode: str) -> None:
-    run = run_of(tmp_path, *where(tmp_path, here=[EMPTY, RANDOM]), "--no-compile", *flags)
-    assert calls(run) == [(1, "planner", "fresh"), (1, "coder", "first"), (2, "planner", mode)]
-    assert ("<trusted_pddl>" in asked(run)) == (not flags)
-    assert read(run / "run.json")["settings"]["reuse"] == (not flags)
+@pytest.mark.long
+def test_in_full_pddl_is_shown_and_the_agent_is_carried_over(tmp_path: Path) -> None:
+    run = run_of(tmp_path, *where(tmp_path, first=[EMPTY, RANDOM], second=[LARGER]), "--no-compile")
+    assert calls(run) == [*FIRST, (2, "planner", "reuse"), (3, "planner", "fresh")]
+    assert "<trusted_pddl>" in asked(run)
+    assert any(words in asked(run) for words in LORE)
 
 
-def test_without_a_curriculum_each_category_begins_with_the_initial_agent(tmp_path: Path) -> None:
-    levels = where(tmp_path, first=[EMPTY, RANDOM], second=[LARGER])
-    run = run_of(tmp_path, *levels, "--no-curriculum", "--no-compile")
-    assert [call[:2] for call in calls(run) if call[1] == "coder"] == [(1, "coder"), (3, "coder")]
-    before, after = (level_summaries(run)[number]["library"]["actions"] for number in (1, 2))
-    assert before == after == 1
+def test_without_reuse_curriculum_and_lore(tmp_path: Path) -> None:
+    flags = ("--no-compile", "--no-reuse", "--no-curriculum", "--bare-prompt")
+    run = run_of(tmp_path, *where(tmp_path, first=[EMPTY, RANDOM], second=[LARGER]), *flags)
+    assert calls(run) == [*FIRST, (2, "planner", "fresh"), (3, "planner", "fresh"), (3, "coder", "first")]
+    assert "<trusted_pddl>" not in asked(run)
+    assert [level["library"]["actions"] for level in level_summaries(run)] == [1, 1, 1]
+    for text in (asked(run), (run / "prompt_log.md").read_text(encoding="utf-8")):
+        assert "Example, from another world" in text
+        assert "Example of the form" in text
+        assert not any(words in text for words in LORE)
 
 
-@pytest.mark.parametrize("flags", [(), ("--no-regression-check",)])
+@pytest.mark.parametrize("flags", [long(()), ("--no-regression-check",)])
 def test_without_the_regression_check_a_rewrite_is_kept_that_breaks_what_was_solved(
     tmp_path: Path, flags: tuple[str, ...]
 ) -> None:
@@ -80,16 +87,6 @@ def test_without_the_regression_check_a_rewrite_is_kept_that_breaks_what_was_sol
     assert ("Regression: the rewritten go breaks" in asked(run)) == (not flags)
 
 
-def test_bare_prompts_are_those_that_models_get_and_that_the_log_shows(tmp_path: Path) -> None:
-    run = run_of(tmp_path, *where(tmp_path, here=[EMPTY]), "--bare-prompt")
-    assert [call[1] for call in calls(run)] == ["planner", "coder"]
-    lore = ("One hand", "Picking up needs an empty hand")
-    for text in (asked(run), (run / "prompt_log.md").read_text(encoding="utf-8")):
-        assert "Example, from another world" in text
-        assert "Example of the form" in text
-        assert not any(words in text for words in lore)
-
-
 def test_a_renamed_run_shows_no_true_word_and_is_learned_all_the_same(tmp_path: Path) -> None:
     questions: list[str] = []
     knows = knowing(Renaming(5))
@@ -112,8 +109,6 @@ def test_a_renamed_run_shows_no_true_word_and_is_learned_all_the_same(tmp_path: 
     words = set(re.findall("[a-z]+", "\n".join(questions).lower()))
     assert words.isdisjoint(RENAMED)
     assert Renaming(5).text("door") in words
-    replayed = main_py(tmp_path, "replay", run, "3")
-    assert "re-simulation equals the recording" in replayed.stdout
 
 
 def test_one_command_compares_settings_and_goes_on_where_it_was(tmp_path: Path) -> None:
