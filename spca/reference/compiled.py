@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module, resources
@@ -28,19 +28,22 @@ def writers() -> tuple[ShippedWriter, ...]:
     return tuple(_read())
 
 
-def compiled(state: Mapping[str, Any], without: Collection[str] = ()) -> tuple[ProblemWriter, str] | None:
-    """The first writer that reads a state (:func:`spca.writers.stored.writer_state`), and its problem.
+def compiled(state: Mapping[str, Any], known: Container[str] = ()) -> tuple[ProblemWriter, str] | None:
+    """A writer that reads a state (:func:`spca.writers.stored.writer_state`), and its problem.
 
-    Args:
-        without: names of writers that are not looked at.
+    That is the smallest version, or the largest one if a writer of its name is ``known``: it must go on reading all
+    that that one reads.
     """
-    for writer in writers():
-        try:
-            if writer.text.name not in without:
-                return writer.text, writer.make_problem(state)
-        except ValueError:
-            continue
-    return None
+    found = [(writer.text, problem) for writer in writers() if (problem := _written(writer, state))]
+    family = [each for each in found if each[0].name == found[0][0].name]
+    return family[-1 if family[0][0].name in known else 0] if family else None
+
+
+def _written(writer: ShippedWriter, state: Mapping[str, Any]) -> str:
+    try:
+        return writer.make_problem(state)
+    except ValueError:
+        return ""
 
 
 def _read() -> Iterator[ShippedWriter]:

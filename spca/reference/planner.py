@@ -30,7 +30,7 @@ def answer(messages: Sequence[Message]) -> str:
 
     After ``n`` failed plans the answer is the ``n``-th formulation of the task, in turn. A trusted domain that has all
     that is needed is kept word for word. Where the prompt asks for problem writers and no plan has failed, the answer
-    is the smallest that reads the snapshot ("writer_name" and "writer"), its domain, and the problem that it writes.
+    is one that reads the snapshot ("writer_name" and "writer"), its domain, and the problem that it writes.
 
     Raises:
         BadAnswerError: there is no readable snapshot, or its mission is empty or not in the grammar.
@@ -89,16 +89,13 @@ def _read_mission(mission: str) -> Stages:
 
 
 def _with_writer(snapshot: Mapping[str, Any], level: Mapping[str, Any], messages: Sequence[Message]) -> str:
-    """The answer with a problem writer, "" where none is asked for or none reads the snapshot.
-
-    One that read this level in vain is not looked at: another version would write the same again.
-    """
+    """The answer with a problem writer, "" where none is asked for or none reads the snapshot."""
     asked = any("make_problem" in message.text for message in messages if message.role == "system")
     if not asked or _failures(messages):
         return ""
-    missed = (_newest(messages, "writers") or {}).get("missed", ())
-    failed = {str(each["writer_name"]) for each in missed if each["how"] != "refused"}
-    found = compiled({**snapshot, "level": {"category": "", **level}}, without=failed)
+    told = _newest(messages, "writers") or {}
+    known = {str(each.get("writer_name")) for each in told.get("missed", ())}
+    found = compiled({**snapshot, "level": {"category": "", **level}}, known)
     if found is None:
         return ""
     writer, problem = found

@@ -20,6 +20,9 @@ PATHS = (
     "coder_first",
     "coder_semantic",
     "coder_syntax",
+    "planner_compiled",
+    "writer_accepted",
+    "writer_rejected",
 )
 
 

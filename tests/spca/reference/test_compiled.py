@@ -31,7 +31,7 @@ from spca.sandbox.executor import SandboxExecutor
 from spca.writers.library import WriterLibrary
 from spca.writers.problems import ProblemSets
 from spca.writers.stored import Case, writer_state
-from tests.support.reference.asking import PARAMETERS, carries_out, name_of, prompt, solved
+from tests.support.reference.asking import PARAMETERS, carries_out, name_of, prompt, prompt_for, solved
 from tests.support.spca.doubles import AGENT, SNAPSHOT, shared_solver
 
 ASKING = Message("system", "answer also with make_problem(snapshot)")
@@ -196,6 +196,17 @@ def test_writers_are_answered_only_where_the_prompt_asks_for_them() -> None:
     assert "def make_problem(snapshot)" in answer["writer"]
     failed = prompt("get to the green goal square", category="goal_navigation", failed=1)
     assert set(json.loads(planner.answer([ASKING, *failed]))) == {"domain", "problem"}
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_writer_that_exists_is_answered_in_its_largest_version(known: bool) -> None:
+    missed = [{"writer_name": "instruction", "how": "invalid", "why": "no plan"}] if known else []
+    told = {"nearest": None, "others": ["instruction"], "missed": missed}
+    snapshot = replace(SNAPSHOT, mission="go to the ball", visible_grid=(("agent",),))
+    answer = json.loads(planner.answer(prompt_for(snapshot, "pickup_only", writers=told)))
+    largest = [writer for writer in writers() if writer.text.name == "instruction"][-1]
+    assert (answer["writer"] == largest.text.source) == known
+    assert answer["writer_name"] == "instruction"
 
 
 @pytest.mark.parametrize(
