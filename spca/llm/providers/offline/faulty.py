@@ -25,22 +25,13 @@ PLANNER_SCHEDULE: Final = ("broken_json", "none", "unparsable_pddl", "unsolvable
 """Fault of the first answer of each planner conversation, over and over."""
 
 WRITER_SCHEDULE: Final = (
-    "lost_fact",
-    "crash",
-    "none",
-    "endless",
-    "constant",
-    "other_goal",
-    "blind",
-    "no_text",
-    "forbidden",
-    "too_long",
-    "nondeterministic",
+    *("lost_fact", "none", "crash", "endless", "constant", "none", "other_goal"),
+    *("none", "careless", "no_text", "forbidden", "too_long", "nondeterministic"),
 )
-"""Fault of the problem writer of each answer that has one, over and over; each meets each fault of the planner.
+"""Fault of the problem writer of each planner conversation that has one, over and over.
 
-``other_goal`` writes the goal of the level that it came with, whatever is asked for. ``blind`` does not
-look at the things on the map, so that it is accepted where none matters, and its plans fail where one does.
+``other_goal`` writes the goal of the level that it came with, whatever is asked for. ``careless`` overlooks what lies
+on the map, and that "after you" turns an order round: it is accepted where neither matters, and fails where one does.
 """
 
 CODER_SCHEDULE: Final = (
@@ -82,29 +73,31 @@ class FaultyProvider:
         }
         self._faulty = 0
         self._again = False
+        self._of_writer = "none"
 
     def complete(self, request: Request) -> Response:
         good = self._reference.complete(replace(request, model=request.model.removeprefix("stubborn/")))
         if request.model == "stubborn/coder":
             return Response(_stubborn(good.text), NO_TOKENS)
         if request.model == "planner":
-            good = Response(self._with_writer_fault(good.text), NO_TOKENS)
+            good = Response(self._with_faulty_writer(good.text, request), NO_TOKENS)
         fault = self._next_fault(request)
         if fault == "none":
             return good
         change = (_PLANNER_FAULTS if request.model == "planner" else _CODER_FAULTS)[fault]
         return Response(change(good.text, f"{self._faulty}"), NO_TOKENS)
 
-    def _with_writer_fault(self, text: str) -> str:
+    def _with_faulty_writer(self, text: str, request: Request) -> str:
+        """The answer with the fault of its conversation in its writer; a repair has it too."""
         answer = json.loads(text)
         if not answer.get("writer"):
             return text
-        fault = next(self._schedules["writer"])
-        return json.dumps(answer | {"writer": _faulty_writer(answer["writer"], fault, answer["problem"])})
+        if _is_opening(request):
+            self._of_writer = next(self._schedules["writer"])
+        return json.dumps(answer | {"writer": _faulty_writer(answer["writer"], self._of_writer, answer["problem"])})
 
     def _next_fault(self, request: Request) -> str:
-        opening = all(message.role != "assistant" for message in request.messages)
-        if not opening:
+        if not _is_opening(request):
             again, self._again = self._again, False
             if not again:
                 return "none"
@@ -114,6 +107,10 @@ class FaultyProvider:
             self._faulty += 1
             self._again = self._faulty % 3 == 0
         return fault
+
+
+def _is_opening(request: Request) -> bool:
+    return all(message.role != "assistant" for message in request.messages)
 
 
 def _break_pddl(text: str, _tag: str) -> str:
@@ -193,7 +190,8 @@ _WRITERS: Final = {
     "endless": "while True:\n    written(snapshot)",
     "constant": "return PROBLEM",
     "other_goal": "return re.sub(r'\\(:goal.*', lambda _: GOAL, written(snapshot), flags=re.DOTALL)",
-    "blind": "return written({**snapshot, 'known_objects': {}})",
+    "careless": "order = snapshot['mission'].replace(' after you ', ', then ')\n"
+    "return written({**snapshot, 'mission': order, 'known_objects': {}})",
     "no_text": "return [written(snapshot)]",
     "forbidden": "import os\nreturn os.linesep.join([written(snapshot)])",
     "too_long": "\n".join(["return written(snapshot)"] * 130),

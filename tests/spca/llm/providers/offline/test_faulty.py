@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -139,7 +141,7 @@ WHAT_COMES_OF_WRITERS = {
     "endless": "it fails on its own snapshot: no answer for 0.2 s",
     "constant": "it does not follow when mission and map speak of other colours",
     "other_goal": "it does not follow when mission and map speak of other colours",
-    "blind": "",
+    "careless": "",
     "no_text": "it fails on its own snapshot: make_problem returned list, not str",
     "forbidden": "module os is not available: a writer may import re alone",
     "too_long": "the writer has more than 125 lines",
@@ -149,6 +151,7 @@ RED_BALL = replace(SNAPSHOT, mission="pick up the red ball")
 TOLD = LevelInfo("pickup_only", "s", "l")
 
 
+@cache
 def drafts() -> dict[str, tuple[str, ProblemWriter]]:
     """The problem of an answer that nothing else is wrong with, and its writer, for each fault of writers."""
     provider, asked = FaultyProvider(), Request("planner", tuple(prompt_for(RED_BALL, TOLD.category, writers={})))
@@ -163,19 +166,24 @@ def drafts() -> dict[str, tuple[str, ProblemWriter]]:
     return found
 
 
-@pytest.mark.parametrize("fault", WRITER_SCHEDULE)
-def test_faulty_writers_are_refused_or_fail_elsewhere(fault: str) -> None:
+@pytest.fixture(scope="module")
+def executor() -> Iterator[SandboxExecutor]:
+    with SandboxExecutor() as shared:
+        yield shared
+
+
+@pytest.mark.parametrize("fault", dict.fromkeys(WRITER_SCHEDULE))
+def test_faulty_writers_are_refused_or_fail_elsewhere(fault: str, executor: SandboxExecutor) -> None:
     problem, writer = drafts()[fault]
     plan = Plan((), writer.domain, problem, (), PlannerMode.FRESH)
     case = Case(writer_state(RED_BALL, TOLD), problem, SolvedLevel("x", 1, Checkpoint((), ""), plan))
-    with SandboxExecutor() as executor:
-        library = WriterLibrary(executor, shared_solver().solve)
-        refusal = library.consider(writer, case, AGENT, "x")
-        assert WHAT_COMES_OF_WRITERS[fault] in refusal
-        assert bool(library.stored) == (refusal == "") == (fault in {"none", "blind"})
-        barred = replace(RED_BALL, visible_grid=(("agent", "door blue locked", "unseen"),))
-        found = list(library.plans(barred, replace(TOLD, category="unlock_pickup")))
-        assert [isinstance(each, Plan) for each in found] == [True] * (fault == "blind") + [False] * (fault == "none")
+    library = WriterLibrary(executor, shared_solver().solve)
+    refusal = library.consider(writer, case, AGENT, "x")
+    assert WHAT_COMES_OF_WRITERS[fault] in refusal
+    assert bool(library.stored) == (refusal == "") == (fault in {"none", "careless"})
+    barred = replace(RED_BALL, visible_grid=(("agent", "door blue locked", "unseen"),))
+    found = list(library.plans(barred, replace(TOLD, category="unlock_pickup")))
+    assert any(isinstance(each, Plan) for each in found) == (fault == "careless")
 
 
 @pytest.mark.parametrize("model", ["coder", "planner"])
