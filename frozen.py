@@ -65,7 +65,7 @@ def _resumed(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
     """Return the folder of an evaluation to go on with; caps and addresses of its model may be others now."""
     folder = EvaluationFolder.open(runs, given["resume"])
     settings = folder.settings()
-    options.contradiction(given, settings, Path.cwd())
+    options.contradiction(given, settings)
     check_versions(folder.record()["versions"])
     told = {name: given[name] for name in options.OF_PLANNING if name in given and name != "rename_words"}
     planning = cli.resumed_settings(told, settings.planning, cli.load_environment(ROOT), Path.cwd())

@@ -64,7 +64,7 @@ class BatchSetup(Setup[Batch, BatchResult[L]]):
         kind: of the lines.
     """
 
-    terms: ClassVar[Terms] = Terms("evaluation", "agent", "--runs")
+    terms: ClassVar[Terms] = Terms("evaluation", "agent", "--runs", again="begin a new evaluation")
 
     folder: Path
     opened_doer: OfApplication

@@ -187,7 +187,8 @@ class Judged:
         Raises:
             KeyError, TypeError, ValueError: the data is something else.
         """
-        verdict = Verdict(Solvability(data["solvability"]), data["reason"], tuple(data["witness"]))
+        lists = {name: tuple(data[name]) for name in ("witness", "map")}
+        verdict = Verdict(Solvability(data["solvability"]), data["reason"], **lists)
         return cls(data["env_id"], data["seed"], verdict, float(data["seconds"]))
 
     @classmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -44,10 +45,14 @@ def shown(quiet: bool) -> Iterator[OnProgress]:
 def show(results: Results, folder: EvaluationFolder) -> None:
     """Print the figures."""
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED)
-    _say(console, f"{folder.id}  {_head(results, folder)}", "bold")
+    settings = folder.settings()
+    _say(console, f"{folder.id}  {settings.agent}, frozen", "bold")
+    made = ", ".join(f"{count:,} by {name or 'nobody'}" for name, count in results.planners.most_common())
+    _say(console, f"{counted(len(results.played), 'episode')} of seeds {settings.seeds}; first plans: {made}")
     for name, block in (("category", results.inside), ("outside the curriculum", results.outside)):
         if block.ids:
             console.print(_block(name, block))
+            _say(console, no_width_told(block), "dim")
     for env_id, why in folder.record().get("unplayable", {}).items():
         _say(console, f"not played: {env_id}: {why}")
     if results.versus:
@@ -55,13 +60,6 @@ def show(results: Results, folder: EvaluationFolder) -> None:
         _say(console, ratio_told(results.versus))
     _failures(results, folder, console)
     _say(console, f"folder   {folder.path}")
-
-
-def _head(results: Results, folder: EvaluationFolder) -> str:
-    settings = folder.settings()
-    made = ", ".join(f"{count} by {name or 'nobody'}" for name, count in results.planners.most_common())
-    played = f"{counted(len(results.played), 'episode')} of seeds {settings.seeds}"
-    return f"{settings.agent}, frozen: {played}; first plans: {made}"
 
 
 def rate_told(rate: Rate) -> str:
@@ -75,7 +73,15 @@ def estimate_told(estimate: Estimate | None) -> str:
 
 
 def _told(value: float, low: float, high: float) -> str:
-    return f"{100 * value:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
+    return f"{100 * value:.2f} % ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def no_width_told(block: Block) -> str:
+    """Return what to think of a pooled interval without width, "" if it has one."""
+    interval, (low, high) = block.interval, block.pooled.pass1.interval
+    if interval is None or interval.low < interval.high:
+        return ""
+    return f"no width, since all ids have the same share: Wilson's interval is {100 * low:.2f} to {100 * high:.2f} %"
 
 
 def ratio_told(versus: Versus) -> str:
@@ -88,19 +94,18 @@ def ratio_told(versus: Versus) -> str:
 
 
 def _block(name: str, block: Block) -> Table:
-    several = block.pooled.solved != block.pooled.pass1
-    table = _table(name, "pass@1", "of", "95 %", *(["pass@N", "95 %"] if several else []), "steps", "unsolvable")
+    several, left_out = block.pooled.solved != block.pooled.pass1, bool(block.pooled.unsolvable)
+    table = _table(name, "pass@1", "95 %", *["pass@N", "95 %"] * several, "steps", *["unsolvable"] * left_out)
 
-    def row(each: Row, interval: str, later: str) -> list[str]:
-        more = [str(each.solved.good), later] if several else []
-        cells = [str(each.pass1.good), str(each.pass1.total), interval, *more]
-        return [each.name, *cells, f"{each.steps:,}", str(each.unsolvable or "")]
+    def add(row: Row, interval: str, later: str) -> None:
+        more = [f"{row.solved.good:,}/{row.solved.total:,}", later] * several
+        cells = [row.name, f"{row.pass1.good:,}/{row.pass1.total:,}", interval, *more, f"{row.steps:,}"]
+        table.add_row(*map(_text, cells + [str(row.unsolvable or "")] * left_out))
 
-    for each in block.categories:
-        table.add_row(*map(_text, row(each, rate_told(each.pass1), rate_told(each.solved))))
+    for row in block.categories:
+        add(row, rate_told(row.pass1), rate_told(row.solved))
     table.add_section()
-    pooled = row(block.pooled, estimate_told(block.interval), estimate_told(block.interval_solved))
-    table.add_row(*map(_text, pooled), style="bold")
+    add(block.pooled, estimate_told(block.interval), estimate_told(block.interval_solved))
     return table
 
 
@@ -115,7 +120,7 @@ def _versus(versus: Versus) -> Table:
     for each in versus.categories:
         table.add_row(*map(_text, row(each)))
     table.add_section()
-    table.add_row(*map(_text, row(versus.pooled)), style="bold")
+    table.add_row(*map(_text, row(versus.pooled)))
     return table
 
 
@@ -132,6 +137,8 @@ def _failures(results: Results, folder: EvaluationFolder, console: Console) -> N
             why = f"{each.judged.verdict.reason}; {why}"
         table.add_row(*map(_text, (each.played.episode.name, each.proof, each.played.failure, why[:_REASON])))
     console.print(table)
+    for names in ([each.played.failure for each in results.failed], [each.proof for each in results.failed]):
+        _say(console, ", ".join(f"{count:,} {name}" for name, count in Counter(names).most_common()))
     if len(results.failed) > _LISTED:
         _say(console, f"and {len(results.failed) - _LISTED} more")
     first = results.failed[0].played.episode.name
@@ -150,4 +157,5 @@ def _text(cell: object) -> Text:
 
 
 def _say(console: Console, line: str, style: str = "") -> None:
-    console.print(one_line(line), markup=False, soft_wrap=True, style=style)
+    if line:
+        console.print(one_line(line), markup=False, soft_wrap=True, style=style)

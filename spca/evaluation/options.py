@@ -84,17 +84,17 @@ OF_PLANNING: Final = (
 """Options that are settings of a run, too."""
 
 
-def contradiction(given: Mapping[str, Any], recorded: EvaluationSettings, cwd: Path) -> None:
+def contradiction(given: Mapping[str, Any], recorded: EvaluationSettings) -> None:
     """Refuse options that are not those of the evaluation to be resumed.
 
     Raises:
         ResumeError: names the option.
     """
+    known = asdict(recorded)
     for name, value in given.items():
-        known = asdict(recorded)
         if name not in known or name == "planning":
             continue
-        same = (value, str(cwd / value)) if name == "agent" else (value,)
+        same = (value, Path(value).name) if name == "agent" else (value,)
         if known[name] not in same:
             flag = f"--{name.replace('_', '-')}"
             said = flag if value is True else f"{flag} {value}"

@@ -129,6 +129,7 @@ class Failure:
             "solved_later": played.solved,
             "proof": self.proof,
             "certificate": judged.verdict.reason if judged else "",
+            "map": list(judged.verdict.map) if judged else [],
             "witness": list(judged.verdict.witness) if judged else [],
         }
 

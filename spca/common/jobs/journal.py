@@ -143,10 +143,10 @@ class Journal(Generic[R]):
         header, *lines = complete
         began = self._parsed(header, 1)
         if began.pop("journal", None) != _VERSION:
-            raise self._terms.error(f"{self.path}: is not a journal of this version; --overwrite begins again")
+            raise self._terms.error(f"{self.path}: is not a journal of this version; {self._terms.again}")
         different = difference(began, self.header, may_change)
         if different:
-            raise self._terms.error(f"{self.path}: cannot go on: {different}; --overwrite begins again")
+            raise self._terms.error(f"{self.path}: cannot go on: {different}; {self._terms.again}")
         tasks = self.header["tasks"]
         self.header = began
         for number, line in enumerate(lines, start=2):
@@ -166,7 +166,8 @@ class Journal(Generic[R]):
             raise self._broken(number, error) from None
 
     def _broken(self, number: int, error: Exception) -> SPCAError:
-        return self._terms.error(f"{self.path}: line {number} is broken ({error!s:.100}); --overwrite begins again")
+        why = f"line {number} is broken ({error!s:.100})"
+        return self._terms.error(f"{self.path}: {why}; {self._terms.again}")
 
 
 def difference(began: Mapping[str, Any], now: Mapping[str, Any], may_change: frozenset[str]) -> str:

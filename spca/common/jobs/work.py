@@ -49,12 +49,16 @@ R = TypeVar("R", bound=JobResult)
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Words for error messages (the run, who does the jobs, the flag that names the output), and the error to raise."""
+    """Words for error messages (the run, who does the jobs, the flag that names the output), and the error to raise.
+
+    ``again`` says how to do without a journal that is of no use.
+    """
 
     whole: str = "evaluation"
     doer: str = "model"
     flag: str = "--output"
     error: type[SPCAError] = JobError
+    again: str = "--overwrite begins again"
 
     @property
     def a_whole(self) -> str:

@@ -15,7 +15,7 @@ from spca.common.statistics import Estimate, Rate
 from spca.common.text import visible
 from spca.common.web.policy import base_style, content_policy
 from spca.evaluation.eval_folder import EvaluationFolder
-from spca.evaluation.figures import estimate_told, rate_told, ratio_told
+from spca.evaluation.figures import estimate_told, no_width_told, rate_told, ratio_told
 from spca.evaluation.summary import Results
 
 _SHOWN_PRIMITIVES: Final = 200
@@ -32,7 +32,7 @@ def page(results: Results, folder: EvaluationFolder) -> str:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=spelled
     )
-    environment.filters |= {"rate": rate_told, "estimate": estimate_told, "bar": _bar}
+    environment.filters |= {"rate": rate_told, "estimate": estimate_told, "bar": _bar, "no_width": no_width_told}
     return environment.from_string(_asset("page.html.jinja")).render(
         style=style,
         script=script,

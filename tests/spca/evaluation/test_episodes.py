@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 
 import pytest
 
-from spca.evaluation.episodes import NO_PLAN, Episode, Played, Trial
+from spca.evaluation.episodes import NO_PLAN, BotPlayed, Episode, Judged, Played, Trial
+from spca.evaluation.proof.certifying import Solvability, Verdict
 
 EPISODE = Episode(3, "BabyAI-GoToObj-v0", 1003, "Go To", "navigate", "GoToObj")
 LOST = Trial("reference/planner", "stuck", "no new state", ("go_to(a1)", "look(a1)"), ((2,), (2, 1)), ("x",), "ab")
@@ -17,6 +19,22 @@ WON = Trial("go/v001", "success", "", ("go_to(a1)",), ((2, 0),), (), "cd")
 def test_a_line_is_read_back(trials: tuple[Trial, ...]) -> None:
     played = Played(EPISODE, trials, 0.25)
     assert Played.from_dict(json.loads(json.dumps(played.to_dict()))) == played
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        Judged("A-v0", 3, Verdict(Solvability.SOLVABLE, "found", witness=(2, 0)), 1.5),
+        Judged("A-v0", 3, Verdict(Solvability.UNSOLVABLE, "closed", map=("###", "#>#"))),
+        BotPlayed("A-v0", 3, False, 12, "hung", 0.5),
+    ],
+)
+def test_what_is_known_from_elsewhere_is_read_back_whole(line: Judged | BotPlayed) -> None:
+    data = json.loads(json.dumps(line.to_dict()))
+    assert list(data)[-1] == "seconds"
+    assert type(line).from_dict(data) == line
+    verdict = {field.name for field in fields(Verdict)}
+    assert not isinstance(line, Judged) or verdict <= data.keys()
 
 
 def test_only_the_first_try_counts_for_pass_at_1() -> None:
