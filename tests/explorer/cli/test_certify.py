@@ -46,6 +46,7 @@ def test_a_certificate_that_does_not_hold_is_exit_code_1(
     assert out.endswith("3 scenes: 1 certified, 2 not\n")
 
 
+@pytest.mark.long
 def test_workers_say_the_same_in_the_same_order(
     proven: Loaded, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

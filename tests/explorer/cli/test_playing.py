@@ -25,6 +25,7 @@ from explorer.files import save_scene
 from tests.support.explorer.told import EMERALD, TEXT, told
 from tests.support.processes import Process
 from tests.support.spca.doubles import ROOT
+from tests.support.tiers import few
 from tests.support.waiting import PATIENCE
 
 KEYS = "\x1b[A" * 4 + "\x1b[D" + "www" + "\t\r" + "sss" + "\x1b[C" + "wwwwww"
@@ -83,6 +84,7 @@ def test_keys_win_a_scene_and_the_episode_is_in_the_results(tmp_path: Path) -> N
     assert Path(episode.source).name == "emerald"
 
 
+@pytest.mark.long
 def test_who_has_enough_is_recorded_too(tmp_path: Path) -> None:
     save_scene(tmp_path / "emerald", told())
     with on_terminal("play", "emerald", "--terminal", "--output", "mine.jsonl", cwd=tmp_path) as (process, keys, shown):
@@ -102,7 +104,7 @@ def test_without_a_terminal_it_says_so(tmp_path: Path, capsys: pytest.CaptureFix
     assert not (tmp_path / "mine.jsonl").exists()
 
 
-@pytest.mark.parametrize("hangs_up", [True, False])
+@pytest.mark.parametrize("hangs_up", few(1, [True, False]))
 def test_a_terminal_that_is_gone_loses_nothing(tmp_path: Path, hangs_up: bool) -> None:
     save_scene(tmp_path / "emerald", told())
     with on_terminal("play", "emerald", "--terminal", "--output", "mine.jsonl", cwd=tmp_path) as (process, keys, shown):

@@ -27,6 +27,7 @@ def made() -> list[Composed]:
     return list(generate(SEED, 12))
 
 
+@pytest.mark.long
 def test_the_certificate_is_the_same_when_made_again(made: list[Composed]) -> None:
     for each in made[::5]:
         drafted = each.drafted

@@ -24,6 +24,7 @@ from tests.support.explorer.naive.random_rooms import rooms
 from tests.support.explorer.naive_closure import History, possible
 from tests.support.explorer.opinions.attacker import Attacker
 from tests.support.explorer.scenes import Puzzle, hall
+from tests.support.tiers import few
 
 
 def disagreed(puzzle: Puzzle) -> list[str]:
@@ -47,7 +48,7 @@ def test_the_puzzles_are_confirmed(make: Callable[[], Puzzle]) -> None:
     assert disagreed(Puzzle(scene, milestones)) == []
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", few(2, range(10)))
 def test_what_is_proven_of_random_rooms_is_confirmed(seed: int) -> None:
     assert disagreed(rooms(seed)) == []
 
@@ -96,7 +97,7 @@ def random_codes(world: VoxelWorld, rng: Random) -> int:
             return rng.randint(Primitive.FORWARD, Primitive.TURN_RIGHT)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", few(1, range(5)))
 def test_whatever_is_played_is_in_the_naive_closure(seed: int) -> None:
     scene, rng = rooms(seed).scene, Random(seed)
     history, world = History(scene), VoxelWorld(observe=False)
@@ -115,7 +116,7 @@ def test_whatever_is_played_is_in_the_naive_closure(seed: int) -> None:
         assert {(x, y, z) for y, z, x in open_now.tolist()} <= soft
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", few(2, range(5)))
 def test_whatever_is_walked_in_ticks_is_in_the_naive_closure(seed: int) -> None:
     scene, rng = rooms(seed).scene, Random(seed)
     history = History(scene)

@@ -14,13 +14,17 @@ from tests.support.explorer.opinions.comparing import disagreements
 from tests.support.explorer.opinions.exhaustive import Search
 from tests.support.explorer.scenes import Puzzle
 from tests.support.explorer.tiny_scenes import tiny_scene
+from tests.support.tiers import few
 
 PICKAXE = frozenset(("oak_planks", "stick", "wooden_pickaxe"))
 
 
 @pytest.mark.parametrize(
     ("make", "most", "placing"),
-    [(scenes.emerald, 500, False), (scenes.moat, 100, True), (scenes.plug, 200, False), (scenes.handle, 200, True)],
+    few(
+        2,
+        [(scenes.emerald, 500, False), (scenes.moat, 100, True), (scenes.plug, 200, False), (scenes.handle, 200, True)],
+    ),
 )
 def test_a_search_agrees_on_the_puzzles(make: Callable[[], Puzzle], most: int, placing: bool) -> None:
     assert not list(disagreements(make(), most, placing=placing, crafts=PICKAXE))
@@ -35,7 +39,7 @@ def test_a_search_finds_no_more_than_what_is_proven(make: Callable[[], Puzzle]) 
     assert prove(Arena(scene), (first, goal)).without[first.milestone_id] == frozenset()
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", few(3, range(12)))
 def test_a_search_agrees_on_whatever_is_drawn(seed: int) -> None:
     assert not list(disagreements(tiny_scene(seed), 60))
 

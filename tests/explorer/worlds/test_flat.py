@@ -20,6 +20,7 @@ from gridworld.library import task_files
 from gridworld.task_spec import TaskSpecification
 from tests.support.explorer.scenes import emerald
 from tests.support.explorer.world_suite import EpisodeSuite, codes
+from tests.support.tiers import few
 
 F, L, R = Primitive.FORWARD, Primitive.TURN_LEFT, Primitive.TURN_RIGHT
 USE, DROP = Primitive.USE, Primitive.DROP
@@ -117,7 +118,7 @@ def test_a_block_that_is_pushed_home() -> None:
     assert world.state().blocks[1, 1, 4] == code("green_concrete")
 
 
-@pytest.mark.parametrize("task", PLAIN, ids=lambda task: task.task_id)
+@pytest.mark.parametrize("task", few(4, PLAIN), ids=lambda task: task.task_id)
 def test_the_changes_are_all_that_is_different(task: TaskSpecification) -> None:
     scene, milestones = flat_scene(task)
     world = FlatWorld()

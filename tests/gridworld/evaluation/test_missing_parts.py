@@ -15,7 +15,7 @@ from gridworld.errors import MissingPartError, missing_part
 from gridworld.evaluation.harness import EvaluationHarness
 from tests.support.gridworld.drawn import drawn
 from tests.support.gridworld.players import Scripted, corridors, main
-from tests.support.tiers import long
+from tests.support.tiers import few, long
 
 ROOT = Path(__file__).resolve().parents[3]
 HIDING = """
@@ -50,19 +50,22 @@ def without(package: str, folder: Path, *arguments: str) -> subprocess.Completed
 
 @pytest.mark.parametrize(
     ("package", "program", "model"),
-    [
-        ("PIL", INSTALLED, ("file_based", "--work-dir", "w", "--timeout", "1")),
-        long("PIL", INSTALLED, ("file_based", "--work-dir", "w", "--timeout", "1", "--workers", "2")),
-        long("PIL", RUN_EVAL, ("file_based", "--work-dir", "w", "--timeout", "1", "--backend", "multigrid")),
-        ("numpy", INSTALLED, ("random",)),
-        long("numpy", RUN_EVAL, ("random",)),
-        ("minigrid", INSTALLED, ("random",)),
-        long("minigrid", INSTALLED, ("random", "--workers", "2")),
-        ("gymnasium", RUN_EVAL, ("random",)),
-        ("rich", INSTALLED, ("random",)),
-        long("ollama", INSTALLED, ("ollama",)),
-        ("openai", INSTALLED, ("lmstudio",)),
-    ],
+    few(
+        2,
+        [
+            ("PIL", INSTALLED, ("file_based", "--work-dir", "w", "--timeout", "1")),
+            long("PIL", INSTALLED, ("file_based", "--work-dir", "w", "--timeout", "1", "--workers", "2")),
+            long("PIL", RUN_EVAL, ("file_based", "--work-dir", "w", "--timeout", "1", "--backend", "multigrid")),
+            ("numpy", INSTALLED, ("random",)),
+            long("numpy", RUN_EVAL, ("random",)),
+            ("minigrid", INSTALLED, ("random",)),
+            long("minigrid", INSTALLED, ("random", "--workers", "2")),
+            ("gymnasium", RUN_EVAL, ("random",)),
+            ("rich", INSTALLED, ("random",)),
+            long("ollama", INSTALLED, ("ollama",)),
+            ("openai", INSTALLED, ("lmstudio",)),
+        ],
+    ),
 )
 def test_a_missing_package_is_a_refused_start(
     tmp_path: Path, package: str, program: tuple[str, ...], model: tuple[str, ...]

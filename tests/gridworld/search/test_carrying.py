@@ -19,7 +19,7 @@ from gridworld.search.relaxation.relaxation import UNREACHABLE, Relaxation
 from gridworld.search.solver import Solution, Solver, solve
 from gridworld.task_spec import TaskSpecification
 from tests.support.gridworld.families import keys_and_doors
-from tests.support.tiers import long
+from tests.support.tiers import few, long
 
 COLOURS = ("red", "green", "blue")
 
@@ -102,11 +102,14 @@ def _step_by_step(layout: Layout) -> Solution:
 
 @pytest.mark.parametrize(
     ("spec", "steps"),
-    [
-        (keys_and_doors(31, 3, 25, 25, consumption=False), 167),
-        (keys_and_doors(20, 5, 22, 7), 168),
-        long(keys_and_doors(2, 5, 25, 25, in_row=True), 198),
-    ],
+    few(
+        1,
+        [
+            (keys_and_doors(31, 3, 25, 25, consumption=False), 167),
+            (keys_and_doors(20, 5, 22, 7), 168),
+            long(keys_and_doors(2, 5, 25, 25, in_row=True), 198),
+        ],
+    ),
     ids=lambda value: getattr(value, "task_id", ""),
 )
 def test_keys_in_one_room_are_proven_within_the_limit(spec: TaskSpecification, steps: int) -> None:
@@ -166,7 +169,7 @@ def test_a_dead_end_in_the_middle_of_an_episode_is_proven() -> None:
         assert not Solver(layout, coarse=coarse).solve(state).solved
 
 
-@pytest.mark.parametrize("limit", [10, 300])
+@pytest.mark.parametrize("limit", few(1, [10, 300]))
 def test_a_search_that_gives_up_has_a_bound(limit: int) -> None:
     solver = Solver(Layout(keys_and_doors(20, 4, 22, 7, consumption=False)))
     solver._refine()

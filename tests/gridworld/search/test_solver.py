@@ -25,7 +25,7 @@ from gridworld.task_spec import TaskSpecification
 from tests.support.gridworld.drawn import drawn
 from tests.support.gridworld.exhaustive import check_random_tasks, check_search
 from tests.support.gridworld.families import blocks_in_the_open, keys_and_doors
-from tests.support.tiers import long
+from tests.support.tiers import few, long
 
 OPTIMA = json.loads((Path(__file__).parents[1] / "optimal_steps.json").read_text(encoding="utf-8"))
 SHIPPED = [*task_files("tiers"), *task_files("validation_10")]
@@ -122,7 +122,7 @@ def test_shipped_tasks_have_the_listed_lengths(path: Path) -> None:
 
 
 @pytest.mark.parametrize("tiling", ["square", long("hex")])
-@pytest.mark.parametrize("spec", EXHAUSTED.values(), ids=EXHAUSTED)
+@pytest.mark.parametrize("spec", few(5, EXHAUSTED.values()), ids=EXHAUSTED)
 def test_drawn_tasks_against_all_of_their_states(spec: TaskSpecification, tiling: str) -> None:
     assert check_search(spec, tiling, 12_000)
 
@@ -181,6 +181,7 @@ def test_keys_in_one_room_against_all_of_their_states(seed: int, tiling: str, co
     assert check_search(keys_and_doors(seed, 2, 8, 4, consumption=consumption), tiling, 60_000)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("targets", "seed"), [(2, 1), *(long(*each) for each in ((1, 0), (2, 2)))])
 def test_blocks_in_the_open_against_all_of_their_states(targets: int, seed: int) -> None:
     assert check_search(blocks_in_the_open(seed, 2, 6, targets), most=30_000)
@@ -188,14 +189,17 @@ def test_blocks_in_the_open_against_all_of_their_states(targets: int, seed: int)
 
 @pytest.mark.parametrize(
     ("spec", "steps"),
-    [
-        (keys_and_doors(2, 3, 25, 25), 130),
-        long(keys_and_doors(22, 4, 22, 7), 117),
-        (keys_and_doors(22, 5, 22, 7), 147),
-        (blocks_in_the_open(3, 3, 14), 23),
-        long(blocks_in_the_open(3, 3, 14, 2), 36),
-        (blocks_in_the_open(3, 3, 14, 3), 48),
-    ],
+    few(
+        1,
+        [
+            (keys_and_doors(2, 3, 25, 25), 130),
+            long(keys_and_doors(22, 4, 22, 7), 117),
+            (keys_and_doors(22, 5, 22, 7), 147),
+            (blocks_in_the_open(3, 3, 14), 23),
+            long(blocks_in_the_open(3, 3, 14, 2), 36),
+            (blocks_in_the_open(3, 3, 14, 3), 48),
+        ],
+    ),
     ids=lambda value: getattr(value, "task_id", ""),
 )
 def test_many_things_that_can_be_put_anywhere_are_far_within_the_limit(spec: TaskSpecification, steps: int) -> None:

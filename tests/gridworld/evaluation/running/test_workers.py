@@ -46,6 +46,7 @@ def test_the_task_of_a_process_that_died_is_begun_again(tmp_path: Path) -> None:
     assert not any("model_error" in result.episode.info for result in results.values())
 
 
+@pytest.mark.long
 def test_a_task_that_kills_its_process_each_time_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     corridors(tmp_path / "tasks", 4)
