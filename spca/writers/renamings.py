@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from spca.sense.map_text import legend, symbol
 from spca.sense.perception import COLOURS
+from spca.sense.renaming import Renaming, meant
 
 SWAPPED_KINDS: Final[Mapping[str, str]] = {"ball": "box", "box": "ball", "balls": "boxes", "boxes": "balls"}
 """Kinds that no rule of a world tells apart until one is opened; keys and doors have theirs."""
@@ -64,8 +65,10 @@ def recolourings(state: Mapping[str, Any]) -> tuple[dict[str, str], ...]:
     Colours that occur keep their alphabetical order where that is possible: a writer may go through names in order.
     """
     own = {words[1] for name in _names(state) if len(words := name.split(" ")) > 1} - {"other"}
-    palette = sorted(own.union(COLOURS)) if own.intersection(COLOURS) or not own else sorted(own)
     told = " ".join(_texts(state)).lower()
+    invented = {word for word in re.findall("[a-z]+", told) if word != meant(word) in COLOURS}
+    others = map(Renaming(0).text, COLOURS) if invented else COLOURS if own.intersection(COLOURS) or not own else ()
+    palette = sorted(own.union(invented, others))
     present = [colour for colour in palette if re.search(rf"(?<![a-z]){re.escape(colour)}(?![a-z])", told)]
     choices = [image for image in combinations(palette, len(present)) if list(image) != present]
     choices += [(*present[n:], *present[:n]) for n in range(1, len(present)) if len(present) == len(palette)]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from spca.sense.map_text import legend
 from spca.sense.perception import COLOURS
+from spca.sense.renaming import Renaming, meant
 from spca.writers.renamings import SWAPPED_KINDS, Permutation, likeness, recolourings
 from tests.support.spca.writing import snapshot, state
 
@@ -94,6 +95,14 @@ def test_invented_colours_are_permuted_among_themselves() -> None:
     words = {"known_objects": {"key zib": [], "door wug locked": [], "thing other": []}, "mission": "take the zib key"}
     assert recolourings(words) == ({"wug": "zib", "zib": "wug"},)
     assert recolourings({"known_objects": {"key zib": []}, "mission": "take it"}) == ()
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_colours_of_a_renamed_world_are_exchanged_for_other_invented_ones(seed: int) -> None:
+    red, key = map(Renaming(seed).text, ("red", "key"))
+    found = recolourings({"known_objects": {f"{key} {red}": []}, "mission": f"take the {red} {key}"})
+    assert len({each[red] for each in found} - {red}) == 2
+    assert all(meant(new) in COLOURS and meant(new) != new for each in found for new in each.values())
 
 
 @given(renamings, texts, texts)
