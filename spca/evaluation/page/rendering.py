@@ -16,6 +16,7 @@ from spca.common.text import visible
 from spca.common.web.policy import base_style, content_policy
 from spca.evaluation.eval_folder import EvaluationFolder
 from spca.evaluation.figures import estimate_told, no_width_told, rate_told, ratio_told
+from spca.evaluation.proof.certificates import LEGEND
 from spca.evaluation.summary import Results
 
 _SHOWN_PRIMITIVES: Final = 200
@@ -45,6 +46,7 @@ def page(results: Results, folder: EvaluationFolder) -> str:
         unplayable=record.get("unplayable", {}),
         replay=f"{program()} replay {folder.id}",
         shown=_SHOWN_PRIMITIVES,
+        legend=LEGEND,
     )
 
 

@@ -70,23 +70,24 @@ def certify(env_id: str, seed: int, make_world: MakeWorld, *, upstream_rules: bo
     try:
         simulator = opened(env_id, seed, upstream_rules)
         verdict = _dodged(simulator) if has_obstacles(simulator) else decide(*read(simulator, upstream_rules))
+        if verdict.solvability is Solvability.SOLVABLE and not replay(make_world(env_id, seed), verdict.witness):
+            return Verdict(Solvability.UNDECIDED, "a plan was found that the environment does not accept")
     except UnknownRulesError as error:
         return Verdict(Solvability.UNDECIDED, f"the rules are not known: {error}")
     except WorldError as error:
         return Verdict(Solvability.UNDECIDED, str(error))
-    if verdict.solvability is Solvability.SOLVABLE and not replay(make_world(env_id, seed), verdict.witness):
-        return Verdict(Solvability.UNDECIDED, "a plan was found that the environment does not accept")
     return verdict
 
 
 def replay(world: Playable, witness: tuple[int, ...]) -> bool:
-    """Whether primitives solve a world exactly with the last of them; closes it."""
+    """Whether primitives solve a world exactly with the last of them; closes it.
+
+    Raises:
+        WorldError: they end it earlier, or it fails.
+    """
     with closing(world):
-        try:
-            for code in witness:
-                world.step(code)
-        except WorldError:
-            return False
+        for code in witness:
+            world.step(code)
         return world.over and world.reward > 0
 
 

@@ -11,6 +11,8 @@ from minigrid.envs.empty import EmptyEnv
 from minigridenv import MiniGridEnv
 from spca.evaluation.peer import play
 from spca.evaluation.proof.certifying import Solvability, certify
+from spca.evaluation.proof.obstacles import find_way
+from spca.evaluation.proof.simulator import opened
 from spca.runs.curriculum import load
 from tests.support.tiers import long
 
@@ -86,6 +88,15 @@ def test_a_level_that_cannot_be_built_is_undecided() -> None:
     verdict = certify("MiniGrid-WFC-MazeSimple-v0", 1, MiniGridEnv)
     assert verdict.solvability is Solvability.UNDECIDED
     assert "FileNotFoundError" in verdict.reason
+
+
+def test_obstacles_that_move_and_too_few_steps() -> None:
+    simulator = opened("MiniGrid-Dynamic-Obstacles-5x5-v0", 1)
+    simulator.max_steps = 4
+    found = find_way(simulator, 20_000)
+    assert (found.plan, found.exhausted) == (None, True)
+    simulator = opened("MiniGrid-Dynamic-Obstacles-5x5-v0", 1)
+    assert not find_way(simulator, 2).exhausted
 
 
 class Hooked(EmptyEnv):
