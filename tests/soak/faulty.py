@@ -1,4 +1,4 @@
-"""Three categories under the faulty model: every level ends in success, every repair path is used.
+"""Four categories under the faulty model: every level ends in success, every repair path is used.
 
 ``scripts/soak faulty [--count N] [--record]``: N seeds, beginning with 1 (default 3).
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.soak.common import SCRATCH, cut_curriculum, existing_run, gate_parser, read, record, run
 
-CATEGORIES = ("goal_navigation", "pickup_only", "open_door")
+CATEGORIES = ("goal_navigation", "pickup_only", "open_door", "memory_ordering")
 PATHS = (
     "planner_fresh",
     "planner_reuse",
@@ -23,6 +23,7 @@ PATHS = (
     "planner_compiled",
     "writer_accepted",
     "writer_rejected",
+    "compiled_failed",
 )
 
 
