@@ -12,7 +12,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise, zip_longest
+from types import MappingProxyType
 from typing import NamedTuple
 
 from spca.contracts import PRIMITIVE_METHODS, ActionSchema, PlannedAction, PlanStep
@@ -57,6 +59,7 @@ def python_name(pddl: str) -> str:
     return pddl.lower().replace("-", "_")
 
 
+@lru_cache(maxsize=64)
 def extract_actions(domain: str) -> tuple[ActionSchema, ...]:
     """Every ``(:action ...)`` block of a domain, verbatim, in source order.
 
@@ -109,13 +112,7 @@ class NameMap:
         Raises:
             PlanTextError: two names become one in Python, or an action's name cannot be a method of the agent.
         """
-        actions: dict[str, str] = {}
-        objects: dict[str, str] = {}
-        tokens = _tokens(domain)
-        for start, end in _forms(domain, tokens, ":action"):
-            _register_action(actions, domain, tokens[start:end])
-        for name in _declared(domain, tokens, ":constants"):
-            _register(objects, name, "objects")
+        actions, objects = map(dict, _domain_names(domain))
         for name in _declared(problem, _tokens(problem), ":objects"):
             _register(objects, name, "objects")
         return cls(actions, objects)
@@ -137,6 +134,19 @@ class NameMap:
         """
         args = tuple(self.objects[_known(self.objects, arg, "object")] for arg in step.args)
         return PlannedAction(self.actions[_known(self.actions, step.action, "action")], args)
+
+
+@lru_cache(maxsize=64)
+def _domain_names(domain: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Actions and constants of a domain, each from the Python spelling to the one in the text."""
+    actions: dict[str, str] = {}
+    constants: dict[str, str] = {}
+    tokens = _tokens(domain)
+    for start, end in _forms(domain, tokens, ":action"):
+        _register_action(actions, domain, tokens[start:end])
+    for name in _declared(domain, tokens, ":constants"):
+        _register(constants, name, "objects")
+    return MappingProxyType(actions), MappingProxyType(constants)
 
 
 def plan_steps(planned: Sequence[PlannedAction], names: NameMap) -> tuple[PlanStep, ...]:
