@@ -17,8 +17,8 @@ from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.timeout(900)
 
-CHOICE = ("--ids", "MiniGrid-*5x5-v0", "--seeds", "500:506", "--versus", "bot")
-FILES = ("episodes.jsonl", "proofs.jsonl", "bot.jsonl")
+CHOICE = ("--ids", "MiniGrid-*5x5-v0", "--seeds", "500:506", "--planner-model", "none")
+FILES = ("episodes.jsonl", "proofs.jsonl")
 
 
 def timeless(evaluation: Path) -> list[list[str]]:
@@ -38,7 +38,7 @@ def evaluation(learned: Learned, tmp_path_factory: pytest.TempPathFactory) -> Pa
     runs = tmp_path_factory.mktemp("frozen")
     done = main_py(runs, "evaluate", "--agent", learned.run, *CHOICE, "--workers", 1, "--runs", runs)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "18 episodes of seeds 500:506" in done.stdout
+    assert "18 episodes of seeds 500:506; first plans: " in done.stdout
     return only_evaluation(runs)
 
 
@@ -48,7 +48,13 @@ def test_every_episode_is_a_line_and_can_be_replayed(evaluation: Path) -> None:
         ("MiniGrid-Empty-5x5-v0", 500),
         ("MiniGrid-Empty-5x5-v0", 501),
     ]
-    assert all(line["pass1"] and line["steps"] == sum(map(len, line["trials"][0]["acted"])) for line in lines)
+    assert all(line["steps"] == sum(map(len, line["trials"][0]["acted"])) for line in lines)
+    proofs = [json.loads(line) for line in (evaluation / "proofs.jsonl").read_text().splitlines()]
+    failed = [(line["env_id"], line["seed"]) for line in lines if not line["pass1"]]
+    assert [(proof["env_id"], proof["seed"]) for proof in proofs] == failed
+    planners = read(evaluation / "summary.json")["planners"]
+    assert planners["writers"] >= 12
+    assert planners.keys() <= {"writers", ""}
     assert list(lines[0])[-1] == "seconds"
     assert not list((evaluation / "state").glob("*.jsonl"))
 

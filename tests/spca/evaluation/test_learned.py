@@ -1,0 +1,99 @@
+"""Which agent an evaluation freezes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spca.common.errors import SettingsError
+from spca.contracts import AgentSource
+from spca.errors import ResumeError
+from spca.evaluation.eval_folder import EvaluationFolder, EvaluationSettings
+from spca.evaluation.learned import learned
+from spca.runs.folder import RunFolder
+from tests.support.spca.doubles import ROOT
+
+INITIAL = (ROOT / "agent.py").read_text(encoding="utf-8")
+CURRICULUM = '[{"category_name": "A", "skill": "s", "levels": [{"name": "l", "configs": ["MiniGrid-Empty-5x5-v0"]}]}]'
+
+
+def finished(category: str, outcome: str, agent_file: str) -> dict[str, Any]:
+    return {"level": {"category": category}, "outcome": outcome, "agent_file": agent_file}
+
+
+def run_in(runs: Path, *levels: tuple[str, str, str], planned: int = 3, **settings: object) -> RunFolder:
+    """A run whose levels (category, outcome, what its agent says) are finished."""
+    folder = RunFolder.create(runs, {"settings": settings}, CURRICULUM, AgentSource(INITIAL))
+    summaries, agent = [], "agents/agent_v0.py"
+    for number, (category, outcome, said) in enumerate(levels, 1):
+        name = folder.save_version(number, AgentSource(f"# {said}\n"), None, solved=outcome == "success")
+        agent = name if outcome == "success" else agent
+        summaries.append(finished(category, outcome, name))
+    folder.commit({"finished": summaries, "agent": agent, "category": "A", "trusted": None, "writers": []})
+    folder.write_json("summary.json", {"finished": len(levels), "levels": planned})
+    return folder
+
+
+LEVELS = (("A", "success", "a1"), ("A", "fail", "a2"), ("B", "success", "b"))
+
+
+def found(given: str | None, tmp_path: Path) -> Any:
+    return learned(given, tmp_path / "runs", tmp_path, ROOT)
+
+
+def test_the_latest_finished_run_is_taken(tmp_path: Path) -> None:
+    folder = run_in(tmp_path / "runs", *LEVELS, rename_words=4)
+    (tmp_path / "runs" / "zz").mkdir()
+    unfinished = run_in(tmp_path / "runs", *LEVELS[:1])
+    unfinished.path.rename(unfinished.path.with_name("zzz"))
+    taken = found(None, tmp_path)
+    assert (taken.source, taken.agents[""].text, taken.curriculum) == (folder.run_id, "# b\n", CURRICULUM)
+    assert taken.settings == {"rename_words": 4}
+    assert found("zzz", tmp_path).agents[""].text == "# a1\n"
+    assert found(str(folder.path), tmp_path / "runs").source == folder.run_id
+
+
+def test_without_a_common_library_each_category_has_its_own(tmp_path: Path) -> None:
+    run_in(tmp_path / "runs", *LEVELS, ("C", "fail", "c"), planned=4, carry_over=False)
+    agents = found(None, tmp_path).agents
+    assert {category: agent.text for category, agent in agents.items()} == {
+        "": "# b\n",
+        "A": "# a1\n",
+        "B": "# b\n",
+        "C": INITIAL,
+    }
+
+
+def test_a_file_has_no_writers_and_the_usual_curriculum(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(INITIAL, encoding="utf-8")
+    taken = found("mine.py", tmp_path)
+    assert (taken.source, taken.agents[""].text, taken.writers, taken.settings) == ("mine.py", INITIAL, (), {})
+    assert len(taken.curriculum) > 1000
+
+
+def test_a_file_must_hold_an_agent_that_may_run(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("import os\n", encoding="utf-8")
+    with pytest.raises(SettingsError, match=r"^--agent .*mine\.py: "):
+        found("mine.py", tmp_path)
+
+
+def test_no_finished_run_says_how_to_learn_one(tmp_path: Path) -> None:
+    run_in(tmp_path / "runs", *LEVELS[:1])
+    with pytest.raises(ResumeError, match=r"no finished run in .*: learn one with python main\.py run"):
+        found(None, tmp_path)
+
+
+def test_a_folder_gives_back_what_was_frozen(tmp_path: Path) -> None:
+    run_in(tmp_path / "runs", *LEVELS, carry_over=False)
+    settings = EvaluationSettings("run", "1:2", "none", {}, ids="*", attempts=3)
+    folder = EvaluationFolder.create(tmp_path / "runs", settings, found(None, tmp_path), {"versions": {}})
+    again = EvaluationFolder.open(tmp_path / "runs", folder.id)
+    assert again.settings() == settings
+    assert {category: agent.text for category, agent in again.agents().items()}["A"] == "# a1\n"
+    assert again.curriculum.read_text() == CURRICULUM
+    assert (again.writers(), again.is_finished) == ((), False)
+    (folder.path / "evaluation.json").write_text('{"settings": {"agent": 1}}')
+    with pytest.raises(ResumeError, match="begun by another version"):
+        again.settings()
