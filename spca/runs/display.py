@@ -281,6 +281,9 @@ class Display:
                 self._say(f"{usage['differing']} of {calls} differ from those that the answers were recorded for")
             if usage["estimated"]:
                 self._say("~: estimated, because the server reports no tokens")
+        counters = totals["counters"]
+        if planned := counters.get("planner_compiled", 0) - counters.get("compiled_failed", 0):
+            self._say(f"planned without a call, by stored problem writers: {counted(planned, 'level')}")
         if totals["sandbox"] == "unsafe":
             self._say("unsafe: generated code ran without the sandbox (--unsafe-no-sandbox)", style="red")
         if totals["corrected"]:

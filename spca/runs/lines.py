@@ -242,6 +242,14 @@ def figures(summary: Mapping[str, Any], seconds: float, solved: str, so_far: Map
     }
 
 
+_TROUBLES: Final = {
+    "PDDL repair": "planner_syntax",
+    "code repair": "coder_syntax",
+    "refused plan": "plan_objections",
+    "rejected writer": "writer_rejected",
+}
+
+
 def troubles(counters: Mapping[str, int], ended: Sequence[str]) -> str:
     """What failed on the way through a level, "" where nothing did.
 
@@ -249,8 +257,7 @@ def troubles(counters: Mapping[str, int], ended: Sequence[str]) -> str:
         counters: of the level.
         ended: statuses of its failed attempts, in order.
     """
-    repairs = {"PDDL repair": "planner_syntax", "code repair": "coder_syntax", "refused plan": "plan_objections"}
-    said = [counted(counters[counter], what) for what, counter in repairs.items() if counters.get(counter)]
+    said = [counted(counters[counter], what) for what, counter in _TROUBLES.items() if counters.get(counter)]
     if ended:
         kinds = Counter(ended)
         statuses = (f"{number} {status}" if 1 < number < len(ended) else status for status, number in kinds.items())

@@ -42,7 +42,9 @@ def test_nothing_but_our_plain_lines_is_printed(learned: Learned) -> None:
     assert {len(row[0]) for row in rows} == {len(lines[2])}
     table = lines.index(next(line for line in lines if line.strip() == "6 of 6 levels solved"))
     assert table == 10
-    assert [line.split()[0] for line in lines[table + 1 : -2] if line[0] != "─"] == ["category", "navigation", "doors"]
+    below = [line.split()[0] for line in lines[table + 1 : -3] if line[0] != "─"]
+    assert below == ["category", "navigation", "doors"]
+    assert re.fullmatch(r"planned without a call, by stored problem writers: [34] levels", lines[-3])
     assert re.fullmatch(r"\d+:\d\d elapsed; everything about the run lies in .*", lines[-2])
     assert re.fullmatch(r"look at it: python main.py report \S+", lines[-1])
     assert "\x1b" not in learned.done.stdout

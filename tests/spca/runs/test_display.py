@@ -37,6 +37,7 @@ TOTALS: dict[str, Any] = {
     "usage": FREE | {"categories": {"a [b]": FREE}},
     "solved": 1,
     "levels": 2,
+    "counters": {},
     "corrected": [],
     "sandbox": "strict",
     "categories": {
@@ -335,3 +336,10 @@ def test_a_resumed_run_counts_what_was_finished_before(capsys: pytest.CaptureFix
         "Sandbox: strict (docs/sandbox.md says what generated code can and cannot do).",
         "resuming: 3 of 6 levels are finished, 2 of them solved",
     ]
+
+
+def test_what_was_planned_without_a_call_is_said_at_the_end() -> None:
+    out = io.StringIO()
+    counters = {"planner_compiled": 5, "compiled_failed": 1}
+    Display(TASKS, console=Console(file=out, width=100)).table(TOTALS | {"counters": counters}, 1.0, "/runs/1")
+    assert "planned without a call, by stored problem writers: 4 levels\n" in out.getvalue()

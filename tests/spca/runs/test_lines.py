@@ -192,3 +192,4 @@ def test_what_failed_on_the_way(pddl: int, code: int, ended: list[str], words: s
 
 def test_plans_that_the_coder_refused_are_told() -> None:
     assert troubles({"plan_objections": 1}, ["stuck"]) == "1 refused plan, 1 failed attempt: stuck"
+    assert troubles({"writer_rejected": 1, "writer_accepted": 0}, []) == "1 rejected writer"
