@@ -27,7 +27,7 @@ HUNG: Final = "hung: the bot changes its plan without end"
 KILLED: Final = "hung: the bot's process was ended"
 
 CPU_LIMIT_S: Final = 60.0
-"""Processor time of an episode after which its process is killed; the slowest one measured takes 3 s."""
+"""Processor time of an episode after which its process is killed; the slowest of 850 measured took 0.6 s."""
 
 WALL_LIMIT_S: Final = 1_800.0
 """Time after which a process that uses no processor is killed."""
