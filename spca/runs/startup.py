@@ -35,7 +35,7 @@ class Prepared:
     """All that a run needs, made once at its start.
 
     Attributes:
-        greeting: the first line of the run: its models and caps.
+        greeting: the first line of the run: its models and caps, and flags that take parts of learning away.
         make_desk: makes what all calls of models pass through; raises a UserError if the ledger cannot be read.
         executor: proven to hold.
         go_on: the command that goes on with the run.
@@ -135,6 +135,8 @@ def prepared(
         Solver(chosen.engine)
         check_worlds(task.env_id for task in tasks or ())
         models, caps, greeting = model_choice.admitted(chosen)
+        if chosen.ablations:
+            greeting = f"{greeting} Learning with {', '.join(chosen.ablations)}."
         sandbox = executor.verify()
         workspace = Workspace(Path(chosen.workspace))
         if begun:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
 import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +25,7 @@ from typing import Any, Final
 
 from spca.common.command import EXIT_FINISHED, PROGRAM_VARIABLE, Ending, Parser, program, ranged
 from spca.common.errors import SettingsError
-from spca.common.files import json_text, locked, make_folder, read_text, write_atomic
+from spca.common.files import json_text, locked, make_folder, write_atomic
 from spca.common.installation import home
 from spca.errors import ResumeError
 from spca.evaluation import options
@@ -35,7 +34,7 @@ from spca.evaluation.ablations.table import AblationRow
 from spca.evaluation.eval_folder import RECORD, SUMMARY
 from spca.runs import cli, curriculum, model_choice
 from spca.runs.curriculum import Curriculum
-from spca.runs.folder import new_run_id
+from spca.runs.folder import RunFolder, new_run_id
 from spca.runs.settings import ABLATIONS, MAY_CHANGE_ON_RESUME
 
 FULL: Final = "full"
@@ -132,12 +131,13 @@ def _begun(runs: Path, own: Mapping[str, Any], given: Mapping[str, Any], root: P
     models = {name: getattr(chosen, name) for name in model_choice.EFFORT_OF}
     fixed = {"model_table": chosen.model_table} if chosen.model_table else {}
     left_out = (*_LEVELS, *model_choice.EFFORT_OF.values())
-    embedded = options.NO_MODEL if chosen.rename_words is not None else options.EMBEDDED
+    renamed = {} if chosen.rename_words is None else {"rename_words": chosen.rename_words}
+    planner = _frozen_planner(own, renamed, root)
     asked = {
         "settings": [name for name in SETTINGS if name != _BARE or not chosen.uses_reference],
         "seeds": SEEDS,
         **{name: own[name] for name in _OF_STUDY if name in own},
-        "frozen_planner": _absolute(own.get("frozen_planner", embedded)),
+        "frozen_planner": planner,
         "options": {**{name: value for name, value in given.items() if name not in left_out}, **models, **fixed},
     }
     path = runs / new_run_id()
@@ -158,8 +158,14 @@ def _opened(runs: Path, own: Mapping[str, Any], given: Mapping[str, Any]) -> Pat
     return path
 
 
-def _absolute(model: str) -> str:
-    return str(model_choice.absolute({"planner_model": model}, Path.cwd())["planner_model"])
+def _frozen_planner(own: Mapping[str, Any], renamed: Mapping[str, Any], root: Path) -> str:
+    """Return who plans where no writer does, once nothing speaks against it: that would be told late."""
+    model: str = own.get("frozen_planner", options.NO_MODEL if renamed else options.EMBEDDED)
+    if model in (options.NO_MODEL, options.EMBEDDED):
+        return model
+    if own.get("workers", 1) > 1:
+        raise SettingsError(f"--workers {own['workers']}: what is asked of {model} is counted by one process")
+    return cli.chosen(dict.fromkeys(model_choice.EFFORT_OF, model) | renamed, root).planner_model
 
 
 def _text(levels: Curriculum) -> str:
@@ -201,7 +207,7 @@ class Study:
     ) -> None:
         self._path, self._learn, self._evaluate, self._given = path, learn, evaluate, given
         self._workers = {} if workers is None else {"workers": workers}
-        self._asked: Mapping[str, Any] = json.loads(read_text(path / RECORD_OF_STUDY))
+        self._asked = RunFolder(path).read_json(RECORD_OF_STUDY)
 
     def run(self) -> tuple[AblationRow, ...]:
         """Finish the study and return its rows; the tables are written after each."""
@@ -275,8 +281,7 @@ def _holding(folder: Path, name: str) -> Path | None:
 def _summary(folder: Path | None) -> dict[str, Any] | None:
     if folder is None or not (folder / SUMMARY).is_file():
         return None
-    read: dict[str, Any] = json.loads(read_text(folder / SUMMARY))
-    return read
+    return RunFolder(folder).read_json(SUMMARY)
 
 
 def _as_arguments(given: Mapping[str, Any]) -> list[str]:

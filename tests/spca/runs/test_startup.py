@@ -277,3 +277,12 @@ def test_how_to_resume_says_where_the_runs_are(given: dict[str, Any]) -> None:
 def test_excluding_flags_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(SettingsError):
         startup.settings(given | {"only": "a", "start_category": "b"}, ROOT)
+
+
+def test_the_first_line_says_which_parts_of_learning_are_taken_away(given: dict[str, Any]) -> None:
+    with started(given) as run:
+        assert "Learning with" not in run.greeting
+    with started(given | {"compile": False, "carry_over": False}) as run:
+        assert run.greeting.endswith(" Learning with --no-compile, --no-curriculum.")
+    with started({"resume": run.folder.run_id, "runs": given["runs"]}) as again:
+        assert again.greeting == run.greeting
