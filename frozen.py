@@ -119,7 +119,7 @@ def _begun(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
 def _planning_settings(given: Mapping[str, Any], model: str, learned_with: Mapping[str, Any]) -> Settings:
     """Return the settings of a run whose planner is ``model``; a model of the environment is never taken."""
     name = options.EMBEDDED if model == options.NO_MODEL else model
-    models = {"planner_model": name, "planner_small_model": name, "coder_model": "reference/coder", "compile": False}
+    models = options.models_of(name) | {"compile": False}
     wording = {key: learned_with[key] for key in ("rename_words", "bare_prompt") if key in learned_with}
     told = wording | {key: given[key] for key in options.OF_PLANNING if key in given}
     if model == options.NO_MODEL:

@@ -84,6 +84,13 @@ OF_PLANNING: Final = (
 """Options that are settings of a run, too."""
 
 
+def models_of(planner: str) -> dict[str, str]:
+    """Return the models of a run whose planner is ``planner``; its coder, who is never asked, is of the same kind."""
+    is_embedded = planner.startswith(("reference/", "faulty/"))
+    coder = "reference/coder" if is_embedded else planner
+    return {"planner_model": planner, "planner_small_model": planner, "coder_model": coder}
+
+
 def contradiction(given: Mapping[str, Any], recorded: EvaluationSettings) -> None:
     """Refuse options that are not those of the evaluation to be resumed.
 

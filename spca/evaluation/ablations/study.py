@@ -161,11 +161,11 @@ def _opened(runs: Path, own: Mapping[str, Any], given: Mapping[str, Any]) -> Pat
 def _frozen_planner(own: Mapping[str, Any], renamed: Mapping[str, Any], root: Path) -> str:
     """Return who plans where no writer does, once nothing speaks against it: that would be told late."""
     model: str = own.get("frozen_planner", options.NO_MODEL if renamed else options.EMBEDDED)
-    if model in (options.NO_MODEL, options.EMBEDDED):
+    if model == options.NO_MODEL:
         return model
-    if own.get("workers", 1) > 1:
+    if model != options.EMBEDDED and own.get("workers", 1) > 1:
         raise SettingsError(f"--workers {own['workers']}: what is asked of {model} is counted by one process")
-    return cli.chosen(dict.fromkeys(model_choice.EFFORT_OF, model) | renamed, root).planner_model
+    return cli.chosen({**options.models_of(model), **renamed}, root).planner_model
 
 
 def _text(levels: Curriculum) -> str:

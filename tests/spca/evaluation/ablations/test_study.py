@@ -19,6 +19,7 @@ from tests.support.commands import curriculum, read
 from tests.support.spca.doubles import ROOT
 
 USAGE = {"input_tokens": 70, "output_tokens": 30, "estimated": 0, "cost_usd": 0.25, "cost_unknown": 1}
+RENAMED = ("--planner-model", "x/1", "--coder-model", "x/2", "--rename-words", "4")
 FROZEN = {"planners": {"writers": 3}, "curriculum": {"pooled": {"pass1": {"good": 9, "total": 10}}}}
 
 
@@ -83,7 +84,7 @@ def levels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
 def studied(commands: Commands, *arguments: str) -> Path:
     called = {"arguments": ["ablations", *arguments]}
     assert study.main(called, Ending(), ROOT, commands.learn, commands.evaluate) == 0
-    return only(Path("runs"))
+    return max(Path("runs").iterdir())
 
 
 def only(runs: Path) -> Path:
@@ -132,10 +133,10 @@ def test_bare_prompts_are_compared_where_a_model_reads_them(levels: tuple[str, .
 
 def test_renamed_words_are_played_by_writers_alone(levels: tuple[str, ...]) -> None:
     commands = Commands()
-    models = ("--planner-model", "x/1", "--coder-model", "x/2", "--rename-words", "4", "--settings", "full")
-    studied(commands, *levels, *models)
-    assert commands.learned[0]["rename_words"] == 4
-    assert "none" in commands.played[0]
+    studied(commands, *levels, *RENAMED, "--settings", "full")
+    studied(commands, *levels, *RENAMED, "--settings", "full", "--frozen-planner", "x/3")
+    assert [given["rename_words"] for given in commands.learned] == [4, 4]
+    assert ["none" in arguments for arguments in commands.played] == [True, False]
 
 
 def test_the_levels_are_those_that_were_selected(levels: tuple[str, ...]) -> None:
@@ -173,6 +174,9 @@ def test_a_study_that_was_killed_goes_on_where_it_was(levels: tuple[str, ...], d
         (("--resume", "nothing"), ResumeError, "no study 'nothing' in"),
         (("--resume", "../runs"), ResumeError, "no study '../runs' in"),
         (("--rename-words", "1"), SettingsError, "reads the true words only"),
+        (("--frozen-planner", "reference/coder"), SettingsError, "the embedded model for this is reference/planner"),
+        (("--frozen-planner", "x/1", "--workers", "2"), SettingsError, "x/1 is counted by one process"),
+        ((*RENAMED, "--frozen-planner", "reference/planner"), SettingsError, "reads the true words only"),
     ],
 )
 def test_a_mistake_is_told_before_anything_is_made(
