@@ -1,4 +1,4 @@
-"""Conditions of any form in the search of pyperplan, which knows conjunctions of atoms only.
+"""Conditions of any form for pyperplan, which knows conjunctions of atoms only.
 
 Every action is grounded, and what no action changes is evaluated at once, so that nothing or an atom is left of
 ``(forall (?x) (imply (static ...) ...))``. Of the rest, disjunctions and conditional effects split an operator into
@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from pyperplan.planner import HEURISTICS, SEARCHES
-from pyperplan.task import Operator, Task
 from unified_planning.engines import Engine, PlanGenerationResult, PlanGenerationResultStatus
 from unified_planning.engines.mixins import OneshotPlannerMixin
-from unified_planning.model import Action, FNode, Problem, ProblemKind
+from unified_planning.model import Action, Fluent, FNode, InstantaneousAction, Problem, ProblemKind
 from unified_planning.plans import ActionInstance, SequentialPlan
 
 MOST_INSTANCES: Final = 20_000
@@ -39,8 +37,8 @@ Condition: TypeAlias = Callable[[Binding], Cubes]
 
 _TRUE: Final[Cubes] = (frozenset(),)
 _FALSE: Final[Cubes] = ()
-_REACHED: Final = "goal"
-"""The fact that a goal holds, and what the operator that makes it so is called."""
+_REACHED: Final = (("goal reached",), True)
+"""The fact that a goal holds which has several ways to hold."""
 
 _T = TypeVar("_T")
 _Instance: TypeAlias = tuple[Action, tuple[str, ...]]
@@ -97,14 +95,22 @@ class GroundingPlanner(Engine, OneshotPlannerMixin):  # type: ignore[misc]  # Un
         return bool(problem_kind <= GroundingPlanner.supported_kind())
 
     def _solve(self, problem: Problem, *_options: Any, **_others: Any) -> PlanGenerationResult:
-        task, instances = _Grounder(problem).task()
-        goals = max((len(o.preconditions) for o in task.operators if o.name == _REACHED), default=0)
-        is_small = len(task.operators) <= SMALL[0] and goals <= SMALL[1]
-        search, heuristic = ("astar", "hmax") if is_small else ("wastar", "hadd")
-        found = SEARCHES[search](task, HEURISTICS[heuristic](task))
-        if found is None:
+        grounder = _Grounder(problem)
+        goals = grounder.goals()
+        if not all(goals):
+            status = PlanGenerationResultStatus.SOLVED_SATISFICING
+            return PlanGenerationResult(status, SequentialPlan([]), self.name)
+        if not goals:
             return PlanGenerationResult(PlanGenerationResultStatus.UNSOLVABLE_PROVEN, None, self.name)
-        steps = [instances[operator.name] for operator in found if operator.name in instances]
+        task, instances = grounder.task(goals)
+        is_small = len(instances) <= SMALL[0] and len(task.goals) <= SMALL[1]
+        search = {"search": "astar", "heuristic": "hmax"} if is_small else {}
+        with problem.environment.factory.OneshotPlanner(name="pyperplan", params=search) as planner:
+            planner.skip_checks = True  # the task is made for it
+            found = planner.solve(task)
+        if found.plan is None:
+            return PlanGenerationResult(found.status, None, self.name)
+        steps = [instances[step.action.name] for step in found.plan.actions if step.action.name in instances]
         objects = problem.environment.expression_manager.ObjectExp
         plan = [
             ActionInstance(action, tuple(objects(problem.object(name)) for name in names)) for action, names in steps
@@ -126,22 +132,28 @@ class _Grounder:
         self._avoided: set[Atom] = set()
         self._left = MOST_INSTANCES
 
-    def task(self) -> tuple[Task, dict[str, _Instance]]:
-        """The task, and what each of its operators stands for; one that only ends it stands for nothing.
+    def goals(self) -> Cubes:
+        """Return what the goal comes to: () if it can never hold, with an empty conjunction if it always does."""
+        return _all([self._condition(goal, True) for goal in self._problem.goals])({})
+
+    def task(self, goals: Cubes) -> tuple[Problem, dict[str, _Instance]]:
+        """The problem without parameters, and what its actions stand for; one that only ends it stands for nothing.
 
         Raises:
             TooLargeError: it would be too large.
         """
         cases = [case for action in self._problem.actions for case in self._cases(action)]
-        goals = _all([self._condition(goal, True) for goal in self._problem.goals])({})
         for cube in (*goals, *(case.needs for case in cases)):
             self._avoided.update(atom for atom, holds in cube if not holds)
-        operators = [self._operator(str(number), case) for number, case in enumerate(cases)]
-        operators += [Operator(_REACHED, _facts(cube), {_REACHED}, set()) for cube in goals]
-        begin = {_fact(atom) for atom in self._true} | {_fact(atom, False) for atom in self._avoided - self._true}
-        known = begin.union(*(o.preconditions | o.add_effects | o.del_effects for o in operators), {_REACHED})
-        task = Task(self._problem.name, known, frozenset(begin), frozenset({_REACHED}), operators)
-        return task, {str(number): case.instance for number, case in enumerate(cases)}
+        task = _Task(self._problem.environment)
+        for number, case in enumerate(cases):
+            task.act(f"a{number}", case.needs, *self._effects(case))
+        if len(goals) > 1:
+            for number, cube in enumerate(goals):
+                task.act(f"goal{number}", cube, frozenset((_REACHED,)), frozenset())
+        task.end(goals[0] if len(goals) == 1 else frozenset((_REACHED,)))
+        task.begin({*((atom, True) for atom in self._true), *((atom, False) for atom in self._avoided - self._true)})
+        return task.problem, {f"a{number}": case.instance for number, case in enumerate(cases)}
 
     def _cases(self, action: Action) -> Iterator[_Case]:
         """What instances of an action do, by what holds before."""
@@ -159,11 +171,12 @@ class _Grounder:
                     cases = _split(cases, change)
             yield from cases
 
-    def _operator(self, name: str, case: _Case) -> Operator:
+    def _effects(self, case: _Case) -> tuple[Cube, Cube]:
+        """The facts that a case makes true, and those that it makes false."""
         lost = case.lost - case.made
-        made = {_fact(atom) for atom in case.made} | {_fact(atom, False) for atom in lost & self._avoided}
-        gone = {_fact(atom) for atom in lost} | {_fact(atom, False) for atom in case.made & self._avoided}
-        return Operator(name, _facts(case.needs), made, gone)
+        made = {*((atom, True) for atom in case.made), *((atom, False) for atom in lost & self._avoided)}
+        gone = {*((atom, True) for atom in lost), *((atom, False) for atom in case.made & self._avoided)}
+        return frozenset(made), frozenset(gone)
 
     def _effect(self, effect: Any) -> Callable[[Binding], Iterator[_Change]]:
         atom, holds = _atom(effect.fluent), effect.value.is_true()
@@ -214,6 +227,37 @@ class _Grounder:
         if not names:
             return lambda binding: (binding,)
         return lambda binding: ({**binding, **dict(zip(names, chosen, strict=True))} for chosen in values)
+
+
+class _Task:
+    """A problem whose facts are literals and have no arguments; a fact is known once something needs or changes it."""
+
+    def __init__(self, environment: Any) -> None:
+        self.problem = Problem("grounded", environment, initial_defaults={environment.type_manager.BoolType(): False})
+        self._facts: dict[tuple[Atom, bool], Fluent] = {}
+
+    def act(self, name: str, needs: Cube, made: Cube, gone: Cube) -> None:
+        action = InstantaneousAction(name)
+        for fact in sorted(needs):
+            action.add_precondition(self._fact(fact))
+        for fact in sorted(made):
+            action.add_effect(self._fact(fact), True)
+        for fact in sorted(gone):
+            action.add_effect(self._fact(fact), False)
+        self.problem.add_action(action)
+
+    def end(self, goal: Cube) -> None:
+        for fact in sorted(goal):
+            self.problem.add_goal(self._fact(fact))
+
+    def begin(self, holding: set[tuple[Atom, bool]]) -> None:
+        for fact in sorted(holding & self._facts.keys()):
+            self.problem.set_initial_value(self._facts[fact], True)
+
+    def _fact(self, fact: tuple[Atom, bool]) -> Fluent:
+        if fact not in self._facts:
+            self._facts[fact] = self.problem.add_fluent(Fluent(f"f{len(self._facts)}"))
+        return self._facts[fact]
 
 
 def _split(cases: Iterable[_Case], change: _Change) -> list[_Case]:
@@ -290,11 +334,3 @@ def _term(node: FNode) -> str:
     if node.is_object_exp():
         return str(node.object().name)
     return f"?{node.parameter().name if node.is_parameter_exp() else node.variable().name}"
-
-
-def _facts(cube: Cube) -> set[str]:
-    return {_fact(atom, holds) for atom, holds in cube}
-
-
-def _fact(atom: Atom, holds: bool = True) -> str:
-    return f"({' '.join(atom)})" if holds else f"(not ({' '.join(atom)}))"

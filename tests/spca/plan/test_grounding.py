@@ -134,7 +134,16 @@ def test_orders_that_only_the_initial_state_knows_are_kept() -> None:
 def test_there_is_no_plan_where_there_is_none(goal: str) -> None:
     text = f"""(define (problem p) (:domain sequence) (:objects a1 - agent d1 d9 - item) (:init (after d9 d9))
       (:goal {goal}))"""
-    assert GroundingPlanner()._solve(job.read(GENERAL, text)).status is Found.UNSOLVABLE_PROVEN
+    found = GroundingPlanner()._solve(job.read(GENERAL, text))
+    assert found.plan is None
+    assert found.status in (Found.UNSOLVABLE_PROVEN, Found.UNSOLVABLE_INCOMPLETELY)
+
+
+def test_a_goal_that_holds_already_needs_no_action() -> None:
+    text = "(define (problem p) (:domain sequence) (:objects a1 - agent d1 - item) (:init (after d1 d1)) (:goal {}))"
+    found = GroundingPlanner()._solve(job.read(GENERAL, text.format("(after d1 d1)")))
+    assert found.plan is not None
+    assert not found.plan.actions
 
 
 def test_too_many_instances_are_left_to_others() -> None:
