@@ -67,6 +67,13 @@ def test_a_world_without_a_goal() -> None:
     check_closed(opened("MiniGrid-Playground-v0", 1), verdict.map)
 
 
+def test_a_corner_behind_things_that_must_not_be_picked_up() -> None:
+    """Strictly judged, any wrong pick-up fails: the yellow ball lies in a corner behind two others."""
+    verdict = certify("BabyAI-PickupDistDebug-v0", 1052, MiniGridEnv)
+    assert verdict.solvability is Solvability.UNSOLVABLE
+    assert "all 73 states" in verdict.reason
+
+
 def key_moved_behind_its_door(simulator: Any) -> None:
     cells = {found.type: place for place, found in enumerate(simulator.grid.grid) if found is not None}
     key = simulator.grid.grid[cells["key"]]
