@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
@@ -19,7 +19,7 @@ from spca.code import library
 from spca.common import command
 from spca.common.errors import SettingsError
 from spca.common.installation import OfApplication, home
-from spca.contracts import AgentSource, FailedPlan, Plan, PlanFailure, Snapshot
+from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure, Snapshot
 from spca.evaluation import options, selection
 from spca.evaluation.episodes import BotPlayed, Episode, Judged, Played
 from spca.evaluation.eval_folder import EvaluationFolder, EvaluationSettings
@@ -36,11 +36,12 @@ from spca.plan.solver import Solver
 from spca.runs import cli, curriculum, model_choice, startup
 from spca.runs.folder import RunFolder
 from spca.runs.model_choice import Models
-from spca.runs.provenance import check_versions, run_info
+from spca.runs.provenance import check_sandbox, check_versions, run_info
 from spca.runs.settings import Settings
 from spca.sandbox.executor import SandboxExecutor
 from spca.sense.renaming import Renaming
 from spca.writers.library import WriterLibrary
+from spca.writers.stored import Missed
 
 ROOT: Final = Path(__file__).resolve().parent
 DOERS: Final = Doers(*(OfApplication("frozen", name) for name in ("opened_player", "opened_prover", "opened_peer")))
@@ -105,7 +106,9 @@ def _begun(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
     episodes = _selected(settings, curriculum.parse(frozen.curriculum, frozen.source))
     check_ids(dict.fromkeys(each.env_id for each in episodes))
     Solver(planning.engine)
-    model_choice.admitted(planning)
+    *_, greeting = model_choice.admitted(planning)
+    if not (planning.uses_reference or given.get("quiet")):
+        print(greeting)
     with SandboxExecutor(unsafe=planning.unsafe_no_sandbox) as executor:
         sandbox = executor.verify()
     info = run_info(planning, ROOT, sandbox)
@@ -146,15 +149,17 @@ def opened_player(path: Path) -> Iterator[Callable[[Episode], Played]]:
     with SandboxExecutor(unsafe=asked.unsafe_no_sandbox) as executor, Solver(asked.engine) as solver:
         executor.begin()
         solver.warm()
-        executor.verify()
+        check_sandbox(folder.record()["sandbox"], executor.verify())
         rules, renaming = settings.upstream_rules, Renaming(settings.rename_words)
         make_world = partial(MiniGridEnv, executor=executor, upstream_rules=rules, renaming=renaming)
         writers = WriterLibrary(executor, solver.solve)
         writers.load(folder.writers())
         model = settings.planner_model if settings.planner_model != options.NO_MODEL else ""
-        planning = Planning(
-            lambda seen, level: writers.plans(seen, renaming.level(level)), model, _Model(folder, asked, solver).asker
-        )
+
+        def stored(snapshot: Snapshot, level: LevelInfo) -> Iterable[Plan | Missed]:
+            return writers.plans(snapshot, renaming.level(level))
+
+        planning = Planning(stored, model, _Model(folder, asked, solver).asker)
         yield Player(make_world, planning, folder.agents(), settings.attempts)
 
 

@@ -15,10 +15,8 @@ from spca.errors import RestoreError, WorldError
 from spca.evaluation.episodes import NO_PLAN, WORLD_ERROR, Episode, Played, Trial
 from spca.llm.feedback import shortened
 from spca.protocols import World
+from spca.runs.level.compiled_planning import MAX_EXECUTED
 from spca.writers.stored import Missed
-
-MAX_STORED: Final = 2
-"""Plans of stored writers that are carried out before the model is asked, as in learning."""
 
 _LONGEST_REASON: Final = 400
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-f]{6,}\b")
@@ -108,7 +106,7 @@ class Player:
                 continue
             yield found.writer, found
             stored += 1
-            if stored == MAX_STORED and planning.model:
+            if stored == MAX_EXECUTED and planning.model:
                 break
         if not planning.model:
             if not stored:
