@@ -41,6 +41,12 @@ def test_nothing_is_told_of_how_such_worlds_work(prompt: str) -> None:
     assert words_of(prompt.replace("(:goal", "")) & (things | lore) == set()
 
 
+def test_less_is_told_than_usually() -> None:
+    usual = USUAL.render("planner_system", reserved=RESERVED, compiles=True)
+    assert len(planner()) < 0.7 * len(usual)
+    assert len(coder()) < 0.7 * len(render("coder_system"))
+
+
 def test_the_example_is_of_another_world() -> None:
     tasks = curriculum.load(ROOT / "merged_curriculum2.json").tasks()
     (mission,) = re.findall(r'^Example, from another world: "(.*?)"', planner(), re.MULTILINE)
