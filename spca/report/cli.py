@@ -292,7 +292,7 @@ def _pack(given: argparse.Namespace, _make_world: WorldMaker) -> int:
     from spca.report import example
 
     run = find_one(given.run, given.runs, Path.cwd())
-    said = example.pack_run(run, Path.cwd() / given.folder, given.answered_by)
+    said = example.pack_run(run, given.folder, given.answered_by)
     calls = counted(sum(said["calls"].values()), "call")
     print(one_line(f"{calls} of a run with {said['solved']} of {said['levels']} levels solved: {given.folder}"))
     again = shlex.join(["--planner-model", f"replay/{given.folder}", *said["flags"]])

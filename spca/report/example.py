@@ -11,20 +11,23 @@ from pathlib import Path
 from typing import Any, Final
 
 from spca.common.files import LARGEST, json_text, make_folder, read_text, write_atomic
+from spca.common.installation import applications
 from spca.errors import ReportError
 from spca.llm.calls.packed import PACKED, pack, without_path
 from spca.llm.calls.transcripts import FOLDER, read_all
-from spca.runs.folder import RunFolder
-from spca.runs.settings import MAY_CHANGE_ON_RESUME, OF_THIS_SESSION, Settings
+from spca.runs.folder import CURRICULUM, RunFolder
+from spca.runs.settings import ABLATIONS, MAY_CHANGE_ON_RESUME, OF_THIS_SESSION, Settings
 
 ABOUT: Final = "about.json"
+_ABLATING: Final = {name: flag for flag, (name, _) in ABLATIONS.items()}
 _OF_THE_MACHINE: Final = (MAY_CHANGE_ON_RESUME - {"max_output_tokens"}) | OF_THIS_SESSION.keys() | {"unsafe_no_sandbox"}
 
 
-def pack_run(run: Path, target: Path, answered_by: str | None = None) -> dict[str, Any]:
+def pack_run(run: Path, name: str, answered_by: str | None = None) -> dict[str, Any]:
     """Make a folder whose answers ``replay/FOLDER`` gives again, and return what its ``about.json`` says.
 
     Args:
+        name: the folder, relative to the current one: so a curriculum of one's own, which is kept there, is named.
         answered_by: who answered, where the names of the models do not say it.
 
     Raises:
@@ -39,7 +42,11 @@ def pack_run(run: Path, target: Path, answered_by: str | None = None) -> dict[st
         raise ReportError(f"{run}: no model was asked anything: there is nothing to pack")
     said = about(folder.info(), folder.read_json("summary.json"), calls)
     said |= {"answered_by": answered_by} if answered_by else {}
-    make_folder(target)
+    make_folder(target := Path.cwd() / name)
+    levels = read_text(run / CURRICULUM)
+    if json.loads(levels) != json.loads(read_text(applications() / "merged_curriculum2.json")):
+        write_atomic(target / "curriculum.json", levels)
+        said["flags"] += ["--curriculum", str(Path(name) / "curriculum.json")]
     write_atomic(target / PACKED, pack(calls))
     write_atomic(target / ABOUT, json_text(said, indent=1) + "\n")
     return said
@@ -74,6 +81,6 @@ def flags(settings: Mapping[str, Any]) -> Iterator[str]:
         if field.default is MISSING or field.name in _OF_THE_MACHINE or value == field.default:
             continue
         if isinstance(value, bool):
-            yield f"--{flag}" if value else f"--no-{flag}"
+            yield _ABLATING.get(field.name, f"--{flag}")
         else:
             yield from (f"--{flag}", str(value))

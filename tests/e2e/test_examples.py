@@ -28,7 +28,7 @@ def test_an_example_ends_as_it_was_recorded(example: Path, tmp_path: Path) -> No
     """Its prompts may have changed since, but no call is missing and no level is lost."""
     about = read(example / ABOUT)
     where = ("--runs", tmp_path / "runs", "--workspace", tmp_path / "workspace")
-    done = main_py(tmp_path, "--planner-model", f"replay/examples/{example.name}", *about["flags"], *where)
+    done = main_py(ROOT, "--planner-model", f"replay/examples/{example.name}", *about["flags"], *where)
     assert (done.returncode, done.stderr) == (0, "")
     summary = read(only_run(tmp_path / "runs") / "summary.json")
     figures = ("levels", "finished", "solved")

@@ -13,17 +13,20 @@ from spca.llm.calls.ledger import sums
 from spca.llm.calls.packed import PACKED
 from spca.report.example import ABOUT, flags, pack_run
 from spca.runs import cli
+from spca.runs.folder import CURRICULUM
 from spca.runs.provenance import run_info
+from spca.runs.settings import ABLATIONS
 from tests.support.spca.call_requests import Desk
 from tests.support.spca.doubles import ROOT, ScriptedProvider
 
 COMMANDS = {"run": ""}
 
 
-def run_folder(home: Path, *arguments: str, calls: int = 2, ended: bool = True) -> Path:
+def run_folder(home: Path, *arguments: str, calls: int = 2, ended: bool = True, levels: str = "") -> Path:
     """What is packed of a run: its calls, settings and summary."""
     folder = home / "20300102-030405-ab12"
-    folder.mkdir()
+    (folder / "state").mkdir(parents=True)
+    (folder / CURRICULUM).write_text(levels or (ROOT / "merged_curriculum2.json").read_text())
     desk = Desk(folder).level()
     for number in range(calls):
         desk.ask(ScriptedProvider("yes"), f"{number}")
@@ -36,10 +39,11 @@ def run_folder(home: Path, *arguments: str, calls: int = 2, ended: bool = True) 
     return folder
 
 
-def test_it_says_what_was_recorded_and_how_to_repeat_it(tmp_path: Path) -> None:
+def test_it_says_what_was_recorded_and_how_to_repeat_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = "lab/m", "--server", "lab=http://127.0.0.1:9/v1", "--seed", "5", "--max-output-tokens", "9"
     run = run_folder(tmp_path, "--planner-model", *model)
-    said = pack_run(run, tmp_path / "examples" / "first", "a mind")
+    monkeypatch.chdir(tmp_path)
+    said = pack_run(run, "examples/first", "a mind")
     assert json.loads((tmp_path / "examples/first" / ABOUT).read_text()) == said
     assert said["flags"] == ["--seed", "5", "--max-output-tokens", "9"]
     assert (said["recorded"], said["answered_by"]) == ("2030-01-02", "a mind")
@@ -50,6 +54,7 @@ def test_it_says_what_was_recorded_and_how_to_repeat_it(tmp_path: Path) -> None:
 
 def test_flags_make_the_same_settings(tmp_path: Path) -> None:
     arguments = ("--only", "doors", "--levels", "A*", "--upstream-rules", "--engine", "tamer", "--keep-agent")
+    arguments += (*ABLATIONS, "--rename-words", "7")
     before = cli.settings_from(cli.parse(arguments, COMMANDS), {}, ROOT, tmp_path)
     again = list(flags(asdict(replace(before, seed=8))))
     assert cli.settings_from(cli.parse(again, COMMANDS), {}, ROOT, tmp_path) == replace(before, seed=8)
@@ -63,13 +68,20 @@ def test_a_run_of_the_users_defaults_needs_no_flag(tmp_path: Path) -> None:
 def test_what_cannot_be_packed_leaves_no_folder(tmp_path: Path, more: dict[str, int], why: str) -> None:
     run = run_folder(tmp_path, **more)  # type: ignore[arg-type]  # one of its options
     with pytest.raises(UserError, match=why):
-        pack_run(run, tmp_path / "example")
+        pack_run(run, str(tmp_path / "example"))
     assert not (tmp_path / "example").exists()
 
 
 def test_packing_again_replaces_the_example(tmp_path: Path) -> None:
     run = run_folder(tmp_path)
-    pack_run(run, tmp_path / "example")
+    pack_run(run, str(tmp_path / "example"))
     first = (tmp_path / "example" / PACKED).read_bytes()
-    pack_run(run, tmp_path / "example")
+    pack_run(run, str(tmp_path / "example"))
     assert (tmp_path / "example" / PACKED).read_bytes() == first
+
+
+def test_a_curriculum_of_ones_own_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = pack_run(run_folder(tmp_path, levels="[]"), "mine")
+    assert said["flags"] == ["--curriculum", "mine/curriculum.json"]
+    assert (tmp_path / "mine/curriculum.json").read_text() == "[]"
