@@ -45,9 +45,11 @@ class Wording:
 
     def templates(self) -> dict[str, str]:
         """Name and text of every template that a run uses, in order of name."""
-        files = sorted(f.name for f in resources.files(__package__).iterdir() if f.name.endswith(".jinja"))
-        others = {f"{'' if self.bare else _BARE}{name.removeprefix(_BARE)}" for name in files if name[:5] == _BARE}
-        return {n.removesuffix(".jinja"): self.renaming.text(_source(n) or "") for n in files if n not in others}
+        names = sorted(f.name for f in resources.files(__package__).iterdir() if f.name.endswith(".jinja"))
+        bare = {name for name in names if name.startswith(_BARE)}
+        left_out = {name.removeprefix(_BARE) for name in bare} if self.bare else bare
+        used = [name for name in names if name not in left_out]
+        return {name.removesuffix(".jinja"): self.renaming.text(_source(name) or "") for name in used}
 
 
 USUAL: Final = Wording()
