@@ -86,7 +86,7 @@ class Loop:
         """
         level, rounds = LevelContext(world, info, known, trusted), list[Round]()
         try:
-            rounds.extend(self._rounds(level))
+            rounds.extend(self._rounds(level))  # which keeps those before an error
         except (WorldError, RestoreError) as error:
             rounds.append(Round(None, (), str(error)))
         return LevelResult.of(rounds, known)

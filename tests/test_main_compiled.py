@@ -242,3 +242,32 @@ def test_a_case_is_of_the_state_that_its_plan_began_in() -> None:
     ((_, case, *_),) = writers.considered
     assert case.state["inventory"] == "key yellow"
     assert case.solved.checkpoint.primitives == FETCH
+
+
+def test_a_failed_plan_whose_code_nobody_mends_says_how_it_ended() -> None:
+    same = method("reach_goal", 0, 1)
+    writers = FakeWriters(compiled("go/v001", "reach_goal"))
+    plans = [plan("reach_goal")] * MAX_SPA_ROUNDS
+    scene = Scene(EMPTY, plans, [same] * MAX_SPA_ROUNDS, writers=writers)
+    result = scene.run(knowing(0, 1))
+    assert not result.solved
+    assert result.reason == f"goal_not_reached: {LOST}"
+    assert len(result.attempts) == 1
+
+
+def test_attempts_before_an_error_of_the_world_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    writers = FakeWriters(compiled("spin/v001", "spin"))
+    scene = Scene(EMPTY, [plan("reach_goal")], [], writers=writers)
+    sense, seen = scene.world.sense, list[int]()
+
+    def failing() -> Any:
+        seen.append(1)
+        if len(seen) > 1:
+            raise WorldError("gone")
+        return sense()
+
+    monkeypatch.setattr(scene.world, "sense", failing)
+    result = scene.run(SPINNING)
+    assert (result.solved, result.reason) == (False, "gone")
+    assert [attempt.plan.writer for attempt in result.attempts] == ["spin/v001"]
+    assert conclude(scene, writers, result) == [("spin/v001", None)]

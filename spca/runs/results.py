@@ -87,7 +87,9 @@ class Round:
     @property
     def ending(self) -> str:
         """Why it ended, in words."""
-        return f"the coder sent the plan back: {self.objection}" if self.objection else self.reason
+        if self.objection:
+            return f"the coder sent the plan back: {self.objection}"
+        return self.reason or (self.attempts[-1].reason if self.attempts else "")
 
     @property
     def solved(self) -> bool:

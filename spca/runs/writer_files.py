@@ -37,7 +37,7 @@ class WriterFiles:
         self._folder = folder
         self._trajectories: dict[tuple[str, str], str] = {}
         self.stored = tuple(map(self._read, records))
-        self._written: dict[str, dict[str, Any]] = {}
+        self._written: dict[str, tuple[dict[str, Any], ProblemWriter]] = {}
 
     def clear(self, accepted: Collection[str]) -> None:
         """Remove all but the ``accepted`` labels: a level that was killed has left them."""
@@ -55,7 +55,7 @@ class WriterFiles:
         self.stored = tuple(writers)
         records = list(map(self._record, self.stored))
         for stored, record in zip(self.stored, records, strict=True):
-            if self._written.get(stored.label) != record:
+            if self._written.get(stored.label) != (record, stored.writer):
                 self._write(stored, record)
         return records
 
@@ -67,11 +67,11 @@ class WriterFiles:
     def _write(self, stored: StoredWriter, record: dict[str, Any]) -> None:
         path = self._folder.path / FOLDER / stored.label
         make_folder(path.parent)
-        if stored.label not in self._written:
+        if self._written.get(stored.label, (None, None))[1] != stored.writer:
             write_atomic(path.with_suffix(".py"), stored.writer.source)
             write_atomic(path.with_suffix(".pddl"), stored.writer.domain)
         self._folder.write_json(f"{FOLDER}/{stored.label}.json", record)
-        self._written[stored.label] = record
+        self._written[stored.label] = record, stored.writer
 
     def _read(self, record: Mapping[str, Any]) -> StoredWriter:
         bare = StoredWriter(ProblemWriter(record["name"], "", ""), record["version"], record["born"])

@@ -145,3 +145,11 @@ def test_a_missing_file_is_named(folder: RunFolder) -> None:
     (folder.path / "pddl/writers/go/v001.pddl").unlink()
     with pytest.raises(ResumeError, match=r"pddl/writers/go/v001\.pddl"):
         recorder(folder)
+
+
+def test_a_name_that_begins_anew_has_its_own_source(folder: RunFolder) -> None:
+    first = recorder(folder)
+    for task, writer in zip(TASKS, (FIRST, SECOND), strict=False):  # a run without curriculum forgets its writers
+        born = StoredWriter(writer, 1, "navigation/a", (case(task),))
+        finish(first, folder, task, born, considered=Considered("go", "go/v001", ""))
+    assert [each.writer for each in recorder(folder).writers] == [SECOND]
