@@ -71,8 +71,9 @@ class Relaxed:
     def _emptying(self) -> int:
         return 0 if self.bound or self.state.held == NOWHERE else 2
 
-    def _joined(self, first: float, second: float) -> float:
-        return max(first, second) if self.bound else first + second
+    def _joined(self, there: float, key: float) -> float:
+        """Steps to a door with its key; the way from the key to the door is taken for as long as the longer of both."""
+        return max(there, key) if self.bound else key + max(there, key)
 
     def _expand(self, cost: float, cell: int) -> None:
         if cell in self.at:

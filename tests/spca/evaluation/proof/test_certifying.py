@@ -70,6 +70,10 @@ def test_what_the_bot_solves_is_solvable_and_all_is_decided(env_id: str) -> None
         assert verdict.solvability is Solvability.SOLVABLE or not play(env_id, seed, upstream_rules=False).solved
 
 
+def test_a_key_that_is_far_from_its_near_door() -> None:
+    assert certify("BabyAI-Unlock-v0", 1080, MiniGridEnv).solvability is Solvability.SOLVABLE
+
+
 class Refusing(MiniGridEnv):
     """A world that does not accept the last primitive of a witness."""
 
