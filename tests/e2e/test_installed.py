@@ -61,6 +61,14 @@ def test_report_takes_the_latest_run_of_the_current_folder(installed: Environmen
     assert (only_run(here / "runs") / "report.html").stat().st_size > 100_000
 
 
+def test_what_was_learned_is_evaluated_by_several_workers(installed: Environment, here: Path) -> None:
+    done = installed.run(here, "spca", "evaluate", "--seeds", "7,8", "--ids", "MiniGrid-Empty-*", "--workers", "2")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "12 episodes of seeds 7,8" in done.stdout
+    (summary,) = here.glob("runs/*/evaluation.json")
+    assert read(summary)["git_commit"] is None
+
+
 def test_query_needs_no_extra(installed: Environment, here: Path) -> None:
     done = installed.run(here, "spca", "query", "SELECT count(*) AS levels FROM levels", "--format", "json")
     assert (json.loads(done.stdout), done.stderr) == ([{"levels": 10}], "")
