@@ -55,9 +55,10 @@ def show(results: Results, folder: EvaluationFolder) -> None:
             _say(console, no_width_told(block), "dim")
     for env_id, why in folder.record().get("unplayable", {}).items():
         _say(console, f"not played: {env_id}: {why}")
-    if results.versus:
-        console.print(_versus(results.versus))
-        _say(console, ratio_told(results.versus))
+    for name, versus in (("against the bot", results.versus), ("the bot, outside", results.versus_outside)):
+        if versus:
+            console.print(_versus(name, versus))
+            _say(console, ratio_told(versus))
     _failures(results, folder, console)
     _say(console, f"folder   {folder.path}")
 
@@ -109,8 +110,8 @@ def _block(name: str, block: Block) -> Table:
     return table
 
 
-def _versus(versus: Versus) -> Table:
-    table = _table("against the bot", "both", "ours only", "bot only", "neither", "steps", "bot's", "ratio")
+def _versus(name: str, versus: Versus) -> Table:
+    table = _table(name, "both", "ours only", "bot only", "neither", "steps", "bot's", "ratio")
 
     def row(each: PairRow) -> list[str]:
         solved = (each.both, each.ours_only, each.bots_only, each.neither)

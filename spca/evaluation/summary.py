@@ -166,21 +166,13 @@ class Results:
 
     @cached_property
     def versus(self) -> Versus | None:
-        """The pairs with the bot; None if it did not play."""
-        if not self.bot:
-            return None
-        bots = {(each.env_id, each.seed): each for each in self.bot}
-        pairs = [(each, bots[each.env_id, each.seed]) for each in self._counting(self.played)]
-        playable = [pair for pair in pairs if pair[1].is_supported]
-        ids = _grouped(playable, lambda pair: pair[0].env_id, _pair_row)
-        return Versus(
-            _pair_row("all", playable),
-            ratio_of_sums([(row.our_steps, row.bots_steps) for row in ids]),
-            _grouped(playable, lambda pair: pair[0].episode.category, _pair_row),
-            ids,
-            dict(Counter(bot.reason for _, bot in playable if not bot.solved).most_common()),
-            len(pairs) - len(playable),
-        )
+        """The pairs with the bot on ids that the curriculum has; None if there are none."""
+        return self._versus([each for each in self.played if not each.episode.outside])
+
+    @cached_property
+    def versus_outside(self) -> Versus | None:
+        """The pairs with the bot on ids that the curriculum lacks; None if there are none."""
+        return self._versus([each for each in self.played if each.episode.outside])
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``summary.json``."""
@@ -192,6 +184,7 @@ class Results:
             "failures": dict(Counter(each.played.failure for each in self.failed)),
             "failed": [each.to_dict() for each in self.failed],
             "bot": self.versus.to_dict() if self.versus else None,
+            "bot_outside": self.versus_outside.to_dict() if self.versus_outside else None,
         }
 
     @cached_property
@@ -203,6 +196,22 @@ class Results:
     def _counting(self, played: Iterable[Played]) -> list[Played]:
         """Return those that are not proven to be unsolvable."""
         return [each for each in played if (each.env_id, each.seed) not in self._unsolvable]
+
+    def _versus(self, played: Sequence[Played]) -> Versus | None:
+        if not (self.bot and played):
+            return None
+        bots = {(each.env_id, each.seed): each for each in self.bot}
+        pairs = [(each, bots[each.env_id, each.seed]) for each in self._counting(played)]
+        playable = [pair for pair in pairs if pair[1].is_supported]
+        ids = _grouped(playable, lambda pair: pair[0].env_id, _pair_row)
+        return Versus(
+            _pair_row("all", playable),
+            ratio_of_sums([(row.our_steps, row.bots_steps) for row in ids]),
+            _grouped(playable, lambda pair: pair[0].episode.category, _pair_row),
+            ids,
+            dict(Counter(bot.reason for _, bot in playable if not bot.solved).most_common()),
+            len(pairs) - len(playable),
+        )
 
     def _block(self, played: Sequence[Played]) -> Block:
         ids = _grouped(played, lambda each: each.env_id, self._row)

@@ -33,7 +33,8 @@ def page(results: Results, folder: EvaluationFolder) -> str:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=spelled
     )
-    environment.filters |= {"rate": rate_told, "estimate": estimate_told, "bar": _bar, "no_width": no_width_told}
+    told = {"rate": rate_told, "estimate": estimate_told, "bar": _bar, "no_width": no_width_told, "ratio": ratio_told}
+    environment.filters |= told
     return environment.from_string(_asset("page.html.jinja")).render(
         style=style,
         script=script,
@@ -42,7 +43,6 @@ def page(results: Results, folder: EvaluationFolder) -> str:
         settings=settings,
         facts=_facts(results, record),
         results=results,
-        ratio=ratio_told(results.versus) if results.versus else "",
         unplayable=record.get("unplayable", {}),
         replay=f"{program()} replay {folder.id}",
         shown=_SHOWN_PRIMITIVES,

@@ -60,8 +60,12 @@ def test_pairs_with_the_bot() -> None:
         BotPlayed("B1", 1, True, 5),
         BotPlayed("B1", 2, False, 0, UNSUPPORTED),
     ]
-    versus = Results((*A, *B), (UNSOLVABLE, SOLVABLE), tuple(bots)).versus
+    bots.append(BotPlayed("C1", 1, True, 2))
+    found = Results((*A, *B, *OUT), (UNSOLVABLE, SOLVABLE), tuple(bots))
+    versus, outside = found.versus, found.versus_outside
     assert versus is not None
+    assert outside is not None
+    assert (outside.pooled.both, outside.pooled.ratio) == (1, 2.0)
     row = versus.pooled
     assert (row.both, row.ours_only, row.bots_only, row.neither) == (1, 1, 1, 0)
     assert (row.our_steps, row.bots_steps, row.ratio) == (4, 8, 0.5)
