@@ -153,11 +153,13 @@ def opened_player(path: Path) -> Iterator[Callable[[Episode], Played]]:
         rules, renaming = settings.upstream_rules, Renaming(settings.rename_words)
         make_world = partial(MiniGridEnv, executor=executor, upstream_rules=rules, renaming=renaming)
         writers = WriterLibrary(executor, solver.solve)
-        writers.load(folder.writers())
+        kept, of_category = folder.writers()
+        writers.load(kept)
         model = settings.planner_model if settings.planner_model != options.NO_MODEL else ""
 
         def stored(snapshot: Snapshot, level: LevelInfo) -> Iterable[Plan | Missed]:
-            return writers.plans(snapshot, renaming.level(level))
+            is_theirs = of_category in (None, level.category)
+            return writers.plans(snapshot, renaming.level(level)) if is_theirs else ()
 
         planning = Planning(stored, model, _Model(folder, asked, solver).asker)
         yield Player(make_world, planning, folder.agents(), settings.attempts)

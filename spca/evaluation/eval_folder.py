@@ -89,7 +89,7 @@ class EvaluationFolder:
                 copied = folder.path / "frozen" / name
                 make_folder(copied.parent)
                 write_atomic(copied, RunFolder(learned.folder).read_text(name))
-        folder._write(_WRITERS, {"writers": list(learned.writers)})
+        folder._write(_WRITERS, {"writers": list(learned.writers), "of_category": learned.of_category})
         folder._write(RECORD, {"id": folder.id, "settings": asdict(settings), **made_with})
         return folder
 
@@ -138,13 +138,14 @@ class EvaluationFolder:
         """Return the frozen agents by category; "" is that of all other categories."""
         return {category: AgentSource(text) for category, text in self._read(_AGENTS, "").items()}
 
-    def writers(self) -> tuple[StoredWriter, ...]:
-        """Return the frozen problem writers.
+    def writers(self) -> tuple[tuple[StoredWriter, ...], str | None]:
+        """Return the frozen problem writers, and the only category that they are for; None for all.
 
         Raises:
             ResumeError: they cannot be read.
         """
-        return WriterFiles(RunFolder(self.path / "frozen"), self._read(_WRITERS, "writers")["writers"]).stored
+        kept = self._read(_WRITERS, "writers", "of_category")
+        return WriterFiles(RunFolder(self.path / "frozen"), kept["writers"]).stored, kept["of_category"]
 
     @property
     def curriculum(self) -> Path:

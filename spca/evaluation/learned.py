@@ -29,6 +29,8 @@ class Learned:
         curriculum: text of the curriculum's file.
         settings: of the run, {} for a file.
         writers: what the run's state says of its problem writers.
+        of_category: the only category that these are for; None for all. A run in which each category has a library of
+            its own keeps the writers of its last category only.
         folder: of the run, where their files lie; None for a file.
     """
 
@@ -37,6 +39,7 @@ class Learned:
     curriculum: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     writers: Sequence[Mapping[str, Any]] = ()
+    of_category: str | None = None
     folder: Path | None = None
 
     def writer_files(self) -> Iterator[str]:
@@ -90,12 +93,20 @@ def _latest_finished(runs: Path) -> RunFolder:
 
 def _of_run(folder: RunFolder) -> Learned:
     info, state = folder.info(), folder.state()
-    files = {"": state["agent"]}
-    if not info["settings"].get("carry_over", True):  # each category has a library of its own
+    files, carries_over = {"": state["agent"]}, info["settings"].get("carry_over", True)
+    if not carries_over:  # each category has a library of its own
         files |= _last_of_each_category(state["finished"])
     agents = {category: AgentSource(folder.read_text(name)) for category, name in files.items()}
     writers = state.get("writers", ()) if len(files) <= 2 else ()  # those of the last category fit no other library
-    return Learned(folder.run_id, agents, folder.read_text(CURRICULUM), info["settings"], writers, folder.path)
+    return Learned(
+        folder.run_id,
+        agents,
+        folder.read_text(CURRICULUM),
+        info["settings"],
+        writers,
+        None if carries_over else state["category"],
+        folder.path,
+    )
 
 
 def _last_of_each_category(finished: list[dict[str, Any]]) -> dict[str, str]:

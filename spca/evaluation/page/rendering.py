@@ -29,9 +29,8 @@ def page(results: Results, folder: EvaluationFolder) -> str:
 
     record, settings = folder.record(), folder.settings()
     style, script = "\n" + base_style() + "\n" + _asset("page.css"), "\n" + _asset("page.js")
-    spelled = lambda value: visible(value) if type(value) is str else value  # noqa: E731 - not what is markup already
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=spelled
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_spelled
     )
     told = {"rate": rate_told, "estimate": estimate_told, "bar": _bar, "no_width": no_width_told, "ratio": ratio_told}
     environment.filters |= told
@@ -48,6 +47,10 @@ def page(results: Results, folder: EvaluationFolder) -> str:
         shown=_SHOWN_PRIMITIVES,
         legend=LEGEND,
     )
+
+
+def _spelled(value: object) -> object:
+    return visible(value) if type(value) is str else value  # a subclass of str is markup already
 
 
 def _facts(results: Results, record: Mapping[str, Any]) -> dict[str, str]:

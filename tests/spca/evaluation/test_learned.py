@@ -57,7 +57,9 @@ def test_the_latest_finished_run_is_taken(tmp_path: Path) -> None:
 
 def test_without_a_common_library_each_category_has_its_own(tmp_path: Path) -> None:
     run_in(tmp_path / "runs", *LEVELS, ("C", "fail", "c"), planned=4, carry_over=False)
-    agents = found(None, tmp_path).agents
+    taken = found(None, tmp_path)
+    agents = taken.agents
+    assert taken.of_category == "A"  # the state's
     assert {category: agent.text for category, agent in agents.items()} == {
         "": "# b\n",
         "A": "# a1\n",
@@ -93,7 +95,7 @@ def test_a_folder_gives_back_what_was_frozen(tmp_path: Path) -> None:
     assert again.settings() == settings
     assert {category: agent.text for category, agent in again.agents().items()}["A"] == "# a1\n"
     assert again.curriculum.read_text() == CURRICULUM
-    assert (again.writers(), again.is_finished) == ((), False)
+    assert (again.writers(), again.is_finished) == (((), "A"), False)
     (folder.path / "evaluation.json").write_text('{"settings": {"agent": 1}}')
     with pytest.raises(ResumeError, match="begun by another version"):
         again.settings()
