@@ -276,11 +276,11 @@ class Display:
             if usage["cost_unknown"]:
                 unknown = counted(usage["cost_unknown"], "request")
                 self._say(f"?: the cost of {unknown} is not known; see calls.jsonl")
-            if usage["differing"]:
-                calls = counted(usage["answered"], "prompt")
-                self._say(f"{usage['differing']} of {calls} differ from those that the answers were recorded for")
             if usage["estimated"]:
                 self._say("~: estimated, because the server reports no tokens")
+        if usage["differing"]:
+            prompts = counted(usage["requests"], "prompt")
+            self._say(f"{usage['differing']} of {prompts} differ from those that the answers were recorded for")
         counters = totals["counters"]
         if planned := counters.get("planner_compiled", 0) - counters.get("compiled_failed", 0):
             self._say(f"planned without a call, by stored problem writers: {counted(planned, 'level')}")

@@ -150,6 +150,13 @@ def test_what_is_unknown_or_estimated_is_told_as_such() -> None:
     assert not [line for line in shown_table(with_usage()) if "?" in line or "~" in line]
 
 
+def test_prompts_that_differ_from_those_recorded_are_told_of_free_models_too() -> None:
+    told = "3 of 5 prompts differ from those that the answers were recorded for"
+    replayed = FREE | {"requests": 5, "differing": 3}
+    assert told in shown_table(TOTALS | {"usage": replayed | {"categories": {"a [b]": replayed}}})
+    assert not [line for line in shown_table(with_usage()) if "recorded" in line]
+
+
 def test_a_run_without_any_answer_tells_what_it_may_have_cost() -> None:
     lost = FREE | {"requests": 1, "lost": 1, "cost_unknown": 1}
     lines = shown_table(TOTALS | {"usage": lost | {"categories": {"a [b]": lost}}})
