@@ -76,7 +76,7 @@ def about(info: Mapping[str, Any], summary: Mapping[str, Any], calls: list[dict[
 def flags(settings: Mapping[str, Any]) -> Iterator[str]:
     """The flags that make a run with these settings, without those of models and of the machine."""
     for field in fields(Settings):
-        value = settings[field.name]
+        value = settings.get(field.name, field.default)  # absent in runs of earlier versions
         flag = field.name.replace("_", "-")
         if field.default is MISSING or field.name in _OF_THE_MACHINE or value == field.default:
             continue

@@ -6,6 +6,7 @@ with: a call that it does not know is answered by its turn, and the provider say
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -33,7 +34,7 @@ class ReplayProvider:
         folder = Path(target.model)
         self.latency_s: float | None = None
         self.differs = False
-        is_example = (folder / PACKED).is_file()
+        is_example = os.path.isfile(folder / PACKED)  # unlike Path.is_file, for names of any length
         try:
             recorded = unpack(folder / PACKED) if is_example else read_all(folder / FOLDER)
         except ResumeError as error:
