@@ -84,6 +84,7 @@ def test_names_of_folders_that_are_too_long(tmp_path: Path, refused: Refused) ->
     assert "File name too long" in refused("--runs", LONG, "--workspace", "workspace")
     assert "File name too long" in refused("--runs", "runs", "--workspace", LONG)
     assert "File name too long" in refused("--runs", "runs", "--workspace", "/".join(["n" * 200] * 30))
+    assert "no transcripts in" in refused("--planner-model", f"replay/{LONG}", "--runs", "runs")
     assert f"no run '{LONG}' in" in refused("--resume", LONG, "--runs", "runs")
     assert "cannot be read: File name too long" in refused("--curriculum", LONG, "--runs", "runs")
     for looking in (("report", LONG), ("replay", LONG, "1"), ("query", LONG, "FROM runs"), ("watch", LONG)):

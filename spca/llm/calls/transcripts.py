@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -173,7 +174,8 @@ def read_all(folder: Path) -> tuple[Transcript, ...]:
         ResumeError: a file cannot be read.
     """
     found: dict[tuple[str, int], Transcript] = {}
-    paths = [path for path in folder.glob("*.json") if _NAME.fullmatch(path.name)]
+    names = folder.glob("*.json") if os.path.isdir(folder) else ()  # unlike Path, for names of any length
+    paths = [path for path in names if _NAME.fullmatch(path.name)]
     for transcript in sorted(map(_read, paths), key=lambda transcript: transcript.number):
         found.pop((transcript.key, transcript.occurrence), None)
         found[transcript.key, transcript.occurrence] = transcript

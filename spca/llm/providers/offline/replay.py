@@ -34,7 +34,7 @@ class ReplayProvider:
         folder = Path(target.model)
         self.latency_s: float | None = None
         self.differs = False
-        is_example = os.path.isfile(folder / PACKED)  # unlike Path.is_file, for names of any length
+        is_example = os.path.isfile(folder / PACKED)  # unlike Path, for names of any length
         try:
             recorded = unpack(folder / PACKED) if is_example else read_all(folder / FOLDER)
         except ResumeError as error:
