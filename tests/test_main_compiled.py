@@ -54,6 +54,7 @@ def test_a_stored_writer_solves_a_level_without_any_call() -> None:
     assert result.solved
     assert result.plan is not None
     assert (result.plan.writer, result.primitives) == ("go/v002", TO_GOAL)
+    assert result.reason == "success: the mission is complete"
     assert [(attempt.round, attempt.number) for attempt in result.attempts] == [(0, 1)]
     assert scene.phases == [(0, "plan"), (0, "code"), (0, "act")]
     assert scene.events.count("spca_rounds") == 0

@@ -88,7 +88,8 @@ class CompiledPlanning:
             missed += [miss] if miss else []
             if miss is None or len(taken) == MAX_EXECUTED:
                 break
-        reason = missed[-1].reason if missed else ""
+        solved = bool(tries) and tries[-1].outcome.solved
+        reason = missed[-1].reason if missed and not solved else ""
         return Round(taken[-1] if taken else None, tuple(tries), reason, snapshot=snapshot, missed=tuple(missed))
 
     def _timed(self, plans: Iterator[Plan | Missed]) -> Iterator[Plan | Missed]:
