@@ -11,7 +11,7 @@ import pytest
 from main import MAX_SEMANTIC_RETRY, MAX_SPA_ROUNDS
 from spca.code import merge
 from spca.contracts import AgentSource, TrustedPDDL
-from spca.errors import WorldError
+from spca.errors import RestoreError, WorldError
 from spca.runs.results import LevelResult
 from tests.support.spca.doubles import AGENT, LEVEL, answer, pddl
 from tests.support.spca.scenes import DOOR_KEY, EMPTY, FETCH, TO_GOAL, Scene, method, plan
@@ -272,3 +272,25 @@ def test_attempts_before_an_error_of_the_world_are_kept(monkeypatch: pytest.Monk
     assert (result.solved, result.reason) == (False, "gone")
     assert [attempt.plan.writer for attempt in result.attempts] == ["spin/v001"]
     assert conclude(scene, writers, result) == [("spin/v001", None)]
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["carried out", "failed halfway"])
+def test_where_nothing_can_be_undone_the_planner_goes_on_from_a_plan_that_was_carried_out(
+    monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    writers = FakeWriters(compiled("fetch/v001", "fetch_key"), compiled("spin/v001", "spin"))
+    scene = Scene(DOOR_KEY, [plan("rest")], [method("rest", 0, 5, 2, 2, 1, 2)], writers=writers)
+
+    def refuse(_checkpoint: object) -> None:
+        raise RestoreError("a robot cannot be put back")
+
+    monkeypatch.setattr(scene.world, "restore", refuse)
+    known = merge.merge(SPINNING.text, method("fetch_key", *FETCH, then="raise ValueError('no')" if fails else "")).text
+    result = scene.run(AgentSource(known))
+    assert result.solved is not fails
+    if fails:
+        assert result.reason == "a robot cannot be put back"
+    else:
+        assert [attempt.start.primitives for attempt in result.attempts] == [(), FETCH]
+        assert scene.shown(0)["inventory"] == "key yellow"
+        assert misses(scene) == [("fetch/v001", "failed")]

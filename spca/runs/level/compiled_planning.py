@@ -18,10 +18,11 @@ from spca.contracts import (
     PlanObjection,
     ProblemWriter,
     Snapshot,
+    Status,
 )
 from spca.errors import RestoreError, WorldError
 from spca.llm.feedback import shortened
-from spca.protocols import EventSink
+from spca.protocols import EventSink, World
 from spca.runs.level.execution import Execution
 from spca.runs.results import Attempt, Considered, LevelContext, LevelResult, Round
 from spca.writers.stored import Case, Miss, Missed, StoredWriter, writer_state
@@ -63,11 +64,11 @@ class CompiledPlanning:
     def round(self, level: LevelContext) -> Round:
         """Round 0: carry out plans of stored writers until one succeeds, at most :data:`MAX_EXECUTED`.
 
-        What fails is undone.
+        What fails is undone. Where it cannot be, a plan that was carried out to its end is the last one tried.
 
         Raises:
             WorldError: the world cannot go on.
-            RestoreError: what failed cannot be undone.
+            RestoreError: what failed halfway cannot be undone.
         """
         if self._writers is None or not self._writers.stored:
             return Round(None, (), "")
@@ -86,7 +87,7 @@ class CompiledPlanning:
                 miss = self._carried_out(level, made, snapshot, start, tries)
             self._emit("compiled_plan", _told_of(made, miss))
             missed += [miss] if miss else []
-            if miss is None or len(taken) == MAX_EXECUTED:
+            if miss is None or not self._undone(level.world, start, tries) or len(taken) == MAX_EXECUTED:
                 break
         solved = bool(tries) and tries[-1].outcome.solved
         reason = missed[-1].reason if missed and not solved else ""
@@ -111,10 +112,19 @@ class CompiledPlanning:
             return _failed(plan, why)
         outcome = self._execution.act(0, level.world, plan, patch.agent)
         tries.append(Attempt(0, len(tries) + 1, start, plan, patch.agent, outcome))
-        if outcome.solved:
-            return None
-        level.world.restore(start)
-        return _failed(plan, outcome.message)
+        return None if outcome.solved else _failed(plan, outcome.message)
+
+    def _undone(self, world: World, start: Checkpoint, tries: Sequence[Attempt]) -> bool:
+        """Undo the last attempt; False where the world cannot, and a planner has to go on from what was carried out."""
+        if not tries or world.checkpoint() == start:
+            return True
+        try:
+            world.restore(start)
+        except RestoreError:
+            if tries[-1].outcome.status is not Status.GOAL_NOT_REACHED:
+                raise
+            return False
+        return True
 
     def informed(self, level: LevelContext, tried: Round) -> LevelContext:
         """``level`` with what its later rounds have to know of round 0."""
