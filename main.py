@@ -162,15 +162,15 @@ class Run:
     def opened(self, watch: Callable[[MetricsLogger], Callable[[], None]] = lambda _: lambda: None) -> Iterator[None]:
         """Hold what levels need until the block ends; ``watch`` is told of the log and returns how to undo that."""
         with ExitStack() as stack:
-            folder, recorder = self._prepared.folder, self.recorder
+            folder, recorder, executor = self._prepared.folder, self.recorder, self._prepared.executor
             self._logger = stack.enter_context(MetricsLogger(folder.path, folder.run_id, recorder.spent_on))
             self._logger.repair(recorder.finished)
             stack.callback(watch(self._logger))
             solver = stack.enter_context(Solver(self._settings.engine))
             solver.warm()
             self._regression.extend(recorder.solved_levels())
-            self._writers = WriterLibrary(self._prepared.executor, solver.solve, self._make_world)
-            self._writers.load(recorder.writers, recorder.rejection)
+            self._writers = stack.enter_context(closing(WriterLibrary(executor, solver.solve, self._make_world)))
+            self._writers.load(recorder.writers, recorder.rejection, recorder.accepted)
             self._loop = self._joined(solver)
             self._workspace.save(recorder.agent, recorder.trusted)
             yield

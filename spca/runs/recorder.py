@@ -53,9 +53,8 @@ class Recorder:
         self.trusted = TrustedPDDL(**state["trusted"]) if state["trusted"] else None
         info = folder.info()
         self.sandbox: str = info["sandbox"]
-        accepted = {summary.get("writers", {}).get("accepted", "") for summary in self.finished}
         self._writers = WriterFiles(folder, state.get("writers", ()))
-        self._writers.clear(accepted)
+        self._writers.clear(self.accepted)
         self._carries_over, self._reuses = (info["settings"].get(name, True) for name in ("carry_over", "reuse"))
         self._renaming = Renaming(info["settings"].get("rename_words"))
 
@@ -78,9 +77,14 @@ class Recorder:
         return self._writers.stored
 
     @property
+    def accepted(self) -> frozenset[str]:
+        """Labels of all versions of writers that were accepted in the run."""
+        return frozenset(summary.get("writers", {}).get("accepted", "") for summary in self.finished)
+
+    @property
     def rejection(self) -> str:
         """Why the last writer that came with a plan was not accepted; "" if it was, or none came."""
-        offers = (s["writers"] for s in reversed(self.finished) if s.get("writers", {}).get("offered"))
+        offers = (s["writers"] for s in reversed(self._of_library()) if s.get("writers", {}).get("offered"))
         return str(next(offers, {"rejected": ""})["rejected"])
 
     def finish(
@@ -187,9 +191,13 @@ class Recorder:
 
     def solved_levels(self, since: int = 0) -> list[SolvedLevel]:
         """Levels that the library has solved, from the ``since``-th finished one on, read from their trajectories."""
-        solved = [s for s in self.finished[since:] if s["outcome"] == "success"]
-        known = [s for s in solved if self._carries_over or s["level"]["category"] == self.category]
-        return [solved_level(self._folder.read_json(s["trajectory"])) for s in known]
+        solved = [s for s in self._of_library(since) if s["outcome"] == "success"]
+        return [solved_level(self._folder.read_json(s["trajectory"])) for s in solved]
+
+    def _of_library(self, since: int = 0) -> list[dict[str, Any]]:
+        """Summaries, from the ``since``-th level on, of those that go with the present library and writers."""
+        own = self.finished[since:]
+        return own if self._carries_over else [s for s in own if s["level"]["category"] == self.category]
 
 
 def _told(result: LevelResult, considered: Considered | None) -> dict[str, Any]:

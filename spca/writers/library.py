@@ -43,13 +43,19 @@ class WriterLibrary:
         self._acceptance = Acceptance(self._runner, self._plan, make_world)
         self.stored: tuple[StoredWriter, ...] = ()
         self.rejection = ""
+        self._labels: set[str] = set()
 
     def close(self) -> None:
         """End the process that writers run in; idempotent, and another one is begun where it is needed."""
         self._runner.close()
 
-    def load(self, stored: Iterable[StoredWriter], rejection: str = "") -> None:
-        """Go on with the writers of a run; the newest version of each name counts."""
+    def load(self, stored: Iterable[StoredWriter], rejection: str = "", accepted: Iterable[str] = ()) -> None:
+        """Go on with the writers of a run; the newest version of each name counts.
+
+        Args:
+            accepted: labels that the run has given; those, and all that were stored here, are not given again.
+        """
+        self._labels.update(accepted)
         newest: dict[str, StoredWriter] = {}
         for writer in stored:
             known = newest.get(writer.writer.name)
@@ -101,6 +107,9 @@ class WriterLibrary:
         self.rejection = _short(f"{draft.name}: {objection}") if objection else ""
         if not objection:
             version = StoredWriter(draft, (old.version if old else 0) + 1, born, with_case(kept, case))
+            while version.label in self._labels:
+                version = replace(version, version=version.version + 1)
+            self._labels.add(version.label)
             self.stored = (*(stored for stored in self.stored if stored is not old), version)
         return self.rejection
 

@@ -153,3 +153,17 @@ def test_a_name_that_begins_anew_has_its_own_source(folder: RunFolder) -> None:
         born = StoredWriter(writer, 1, "navigation/a", (case(task),))
         finish(first, folder, task, born, considered=Considered("go", "go/v001", ""))
     assert [each.writer for each in recorder(folder).writers] == [SECOND]
+
+
+def test_what_went_with_another_library_is_not_gone_on_with(tmp_path: Path) -> None:
+    settings = {"settings": {"carry_over": False}, "sandbox": "strict"}
+    folder = RunFolder.create(tmp_path, settings, "[]", AGENT)
+    first = recorder(folder)
+    finish(first, folder, TASKS[0], considered=Considered("go", "", "go: it differs"))
+    finish(first, folder, TASKS[1], considered=Considered("other", "other/v001", ""))
+    finish(first, folder, TASKS[2], considered=Considered("go", "", "go: it differs"))
+    assert first.enter("doors")
+    finish(first, folder, replace(TASKS[0], category="doors"))
+    again = Recorder(folder, Ledger())
+    assert again.rejection == ""
+    assert again.accepted == {"", "other/v001"}

@@ -194,3 +194,16 @@ def test_no_version_is_replaced_by_one_that_lost_a_level(
 
 def test_the_states_of_the_tests_are_what_a_planner_is_shown() -> None:
     assert state()["level"] == {"category": LEVEL.category, "skill": LEVEL.skill, "level": LEVEL.level}
+
+
+def test_no_version_has_the_number_of_one_that_was_forgotten(library: WriterLibrary) -> None:
+    assert library.consider(writer(), case(), AGENT, "b") == ""
+    library.load(())
+    assert library.consider(writer(), case(), AGENT, "b") == ""
+    assert [each.label for each in library.stored] == ["fetch/v002"]
+
+
+def test_no_version_has_the_number_of_one_of_the_run_that_goes_on(library: WriterLibrary) -> None:
+    library.load((), "", {"", "fetch/v001", "fetch/v002", "other/v003"})
+    assert library.consider(writer(), case(), AGENT, "b") == ""
+    assert [each.label for each in library.stored] == ["fetch/v003"]
