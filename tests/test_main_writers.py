@@ -11,6 +11,7 @@ import pytest
 
 from spca.common.errors import BudgetReached
 from spca.runs.folder import RunFolder
+from spca.writers.library import WriterLibrary
 from tests.support.spca.starting import Learned
 
 
@@ -28,6 +29,19 @@ class Compiled(Learned):
     def counters(self, level: int) -> Mapping[str, int]:
         counters: Mapping[str, int] = self.folder.state()["finished"][level]["counters"]
         return counters
+
+
+def test_the_worker_of_the_writers_ends_with_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    close, closed = WriterLibrary.close, list[WriterLibrary]()
+
+    def noted(library: WriterLibrary) -> None:
+        closed.append(library)
+        close(library)
+
+    monkeypatch.setattr(WriterLibrary, "close", noted)
+    with pytest.raises(BudgetReached):
+        Compiled(tmp_path, max_calls=0).learn()
+    assert len(closed) == 1
 
 
 @pytest.fixture(scope="module")
