@@ -13,6 +13,7 @@ from spca.common.text import one_line
 from spca.contracts import AgentSource, Plan, ProblemWriter
 from spca.errors import PlanTextError, RestoreError, WorldError
 from spca.llm.feedback import shortened
+from spca.plan.pddl import NameMap
 from spca.protocols import World
 from spca.writers.checking import fault_of_draft
 from spca.writers.problems import ProblemSets
@@ -70,7 +71,7 @@ class Acceptance:
         return (
             _of_own(first.text, case.problem)
             or _of_renamed(first.text, [(probe, next(results)) for probe in probes])
-            or _of_kinds(first.text, next(results), str(case.state["mission"]))
+            or _of_kinds(draft, first.text, next(results), str(case.state["mission"]))
             or _of_unread(next(results))
             or self._of_plans(draft, chain([(case, first)], zip(kept, results, strict=True)), agent)
         )
@@ -134,12 +135,19 @@ def _of_renaming(text: str, renaming: Permutation, written: Written) -> str:
         return str(error)
 
 
-def _of_kinds(text: str, swapped: Written, mission: str) -> str:
-    """Return that a writer ignores kinds; what follows from one may differ, so that is all that is asked."""
+def _of_kinds(draft: ProblemWriter, text: str, swapped: Written, mission: str) -> str:
+    """Return that a writer ignores kinds, or some of them; what else follows from one may differ."""
     is_told = mission != _SWAP.text(mission) and ProblemSets.of(text) != ProblemSets.of(_SWAP.text(text))
-    if swapped.text != text or not is_told:
+    when = "when mission and map speak of boxes instead of balls, or of balls instead"
+    if swapped.text == text and is_told:
+        return f"it writes the same problem {when}"
+    if swapped.miss is not None:
         return ""
-    return "it writes the same problem when mission and map speak of boxes instead of balls, or of balls instead"
+    try:
+        names = ProblemSets.of(swapped.text).undeclared(NameMap.of(draft.domain, swapped.text).objects)
+    except PlanTextError as error:
+        return f"{when}, what it writes is no problem: {error}"
+    return f"{when}, its problem names what it does not declare: {names}" if names else ""
 
 
 def _of_unread(unread: Written) -> str:

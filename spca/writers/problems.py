@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -53,6 +53,23 @@ class ProblemSets:
             ("the goal", self.goal - other.goal, other.goal - self.goal),
         )
         return "; ".join(filter(None, (_told(*part) for part in parts)))
+
+    def undeclared(self, declared: Container[str]) -> str:
+        """Return what ``:init`` and goal name beside what is declared, "" if nothing."""
+        named = {name for fact in (*self.init, *self.goal) for name in _arguments(fact)}
+        return _listed(name for name in named if name not in declared)
+
+
+def _arguments(fact: Fact) -> Iterator[str]:
+    """Yield the names that a formula speaks of; no variables, types or numbers."""
+    match fact:
+        case (str(), frozenset() as parts):
+            yield from (name for part in parts for name in _arguments(part))
+        case (str() as head, *arguments) if not head.startswith("?"):
+            for each in arguments:
+                yield from ((each,) if each[:1].isalpha() else ()) if isinstance(each, str) else _arguments(each)
+        case _:
+            pass
 
 
 def _told(where: str, more: Iterable[Fact], less: Iterable[Fact]) -> str:

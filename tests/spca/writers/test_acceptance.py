@@ -135,6 +135,18 @@ def test_a_constant_is_refused_even_where_no_colour_matters(library: WriterLibra
     assert reason == f"fetch: {told}"
 
 
+def test_a_goal_that_stays_while_the_kinds_change_is_refused(library: WriterLibrary) -> None:
+    """Where a mission tells no colour, only kinds can show it."""
+    body = "import re\nname = re.fullmatch('fetch the (ball|box)', snapshot['mission'])[1]\n"
+    body += "return make(name).replace('(fetched ' + name, '(fetched ball')"
+    plain = Case(state("fetch the ball"), problem("ball"), case("fetch the ball", "ball").solved)
+    reason = consider(library, make_problem(body) + MAKE, plain)
+    assert reason == (
+        "fetch: when mission and map speak of boxes instead of balls, or of balls instead, its problem names what it "
+        "does not declare: ball"
+    )
+
+
 def test_a_version_must_read_all_that_was_solved(library: WriterLibrary) -> None:
     consider(library, MORE, case("bring me the blue key", "key_blue"))
     reason = consider(library, FETCH)

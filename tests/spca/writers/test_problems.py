@@ -104,3 +104,10 @@ def test_a_difference_is_told_in_words() -> None:
     assert "..." in ProblemSets.of("(define (:goal (and (a) (b) (c) (d))))").difference(
         ProblemSets.of("(define (:goal (e)))")
     )
+
+
+def test_what_is_named_and_not_declared() -> None:
+    formula = "(and (holds a1 ball-Red) (forall (?x - thing) (or (not (seen ?x key)) (= (cost) 0) (done))))"
+    text = f"(define (problem p) (:objects a1 - agent key) (:init (at a1 here) (= (cost) 3)) (:goal {formula}))"
+    assert ProblemSets.of(text).undeclared({"a1", "key"}) == "ball_red here"
+    assert ProblemSets.of(text).undeclared({"a1", "key", "here", "ball_red"}) == ""
