@@ -95,8 +95,10 @@ class Solver:
         self._closed = True
         self._drop()
 
-    def solve(self, domain: str, problem: str) -> SolveResult:
-        """Find a validated plan; the result says what is wrong with the texts.
+    def solve(self, domain: str, problem: str, seconds: float = math.inf) -> SolveResult:
+        """Find a validated plan, in at most ``seconds`` if those are fewer than the time limit.
+
+        The result says what is wrong with the texts.
 
         ``steps`` carry the names as the PDDL writes them. Texts of the same words get the same plan, from memory.
 
@@ -111,16 +113,16 @@ class Solver:
                 return SolveResult(SolveStatus.PARSE_ERROR, message=f"{which}: {fault}")
         with self._lock:
             try:
-                found = self._solve(domain, problem)
+                found = self._solve(domain, problem, min(seconds, self._time_limit))
                 self._solved.keep(domain, problem, found)
                 return _with_names(found, domain, problem)
             except BaseException:  # boundary: an interrupt must not leave a half-read conversation behind
                 self._drop()
                 raise
 
-    def _solve(self, domain: str, problem: str) -> SolveResult:
+    def _solve(self, domain: str, problem: str, limit: float) -> SolveResult:
         attempts: list[_Attempt] = []
-        budget, spent, restarts = self._time_limit, 0.0, 0
+        budget, spent, restarts = limit, 0.0, 0
         while not attempts or not attempts[-1].final:
             server = self._ready_server()
             began = time.monotonic()
@@ -129,7 +131,7 @@ class Solver:
                 "domain": domain,
                 "problem": problem,
                 "engines": [name for name in self._engines if name not in tried],
-                "cpu_seconds": math.ceil(self._time_limit) + 1,
+                "cpu_seconds": math.ceil(limit) + 1,
             }
             try:
                 attempts.append(self._attempt(server, job, began + budget))
@@ -142,7 +144,7 @@ class Solver:
             budget, spent = budget - elapsed, spent + elapsed
             if attempts and attempts[-1].result.status is SolveStatus.UNSOLVABLE:
                 budget = min(budget, SECOND_OPINION)
-        return replace(_best([attempt.result for attempt in attempts], self._time_limit), seconds=spent)
+        return replace(_best([attempt.result for attempt in attempts], limit), seconds=spent)
 
     def _attempt(self, server: ServerProcess, job: Mapping[str, object], deadline: float) -> _Attempt:
         """Have one engine try; it gets an equal share of the time that is left for it and those after it."""

@@ -16,6 +16,9 @@ from spca.writers.acceptance import Acceptance
 from spca.writers.running import WriterRunner
 from spca.writers.stored import Case, Miss, Missed, StoredWriter, with_case, writer_state
 
+SOLVE_SECONDS: Final = 10.0
+"""For a plan of one writer: a level may be tried with many."""
+
 _LONGEST_REASON: Final = 400
 
 
@@ -24,7 +27,7 @@ class WriterLibrary:
 
     Args:
         executor: where writers run; they share its sandbox.
-        solve: finds a validated plan for a domain and a problem.
+        solve: finds a validated plan for a domain and a problem, in so many seconds.
         make_world: a fresh world for an environment id and seed; None where levels cannot be played again: a version
             that changes the plan of an earlier level is then refused.
 
@@ -36,7 +39,7 @@ class WriterLibrary:
     def __init__(
         self,
         executor: Executor,
-        solve: Callable[[str, str], SolveResult],
+        solve: Callable[[str, str, float], SolveResult],
         make_world: Callable[[str, int], World] | None = None,
     ) -> None:
         self._runner, self._solve = WriterRunner(executor), solve
@@ -137,7 +140,7 @@ class WriterLibrary:
         try:
             schemas = {schema.name: schema for schema in pddl.extract_actions(domain)}
             names = pddl.NameMap.of(domain, problem)
-            result = self._solve(domain, problem)
+            result = self._solve(domain, problem, SOLVE_SECONDS)
             if not result.solved:
                 return _short(f"{result.status.value}: {result.message}")
             steps = pddl.plan_steps(result.steps, names)

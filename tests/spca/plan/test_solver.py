@@ -181,6 +181,13 @@ def test_the_time_limit_ends_every_engine_and_its_children(engine: str, marked: 
     assert marked() == []
 
 
+def test_one_problem_may_have_less_time_than_the_solver_has() -> None:
+    with Solver("pyperplan", time_limit=AGES) as solver:
+        result = solver.solve(HARD_DOMAIN, HARD_PROBLEM, 0.2)
+        assert result.status is SolveStatus.TIMEOUT
+        assert "limit of 0.2 s" in result.message
+
+
 def test_an_engine_that_is_too_slow_leaves_time_for_the_next() -> None:
     """With subtypes tamer is out; pyperplan is lost in instances that Fast Downward never considers.
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spca.contracts import LevelInfo, Plan, PlannerMode, ProblemWriter, SolveResult
 from spca.sandbox.executor import SandboxExecutor
-from spca.writers.library import WriterLibrary
+from spca.writers.library import SOLVE_SECONDS, WriterLibrary
 from spca.writers.running import WriterRunner
 from spca.writers.stored import Case, Miss, Missed, StoredWriter, with_case
 from tests.support.spca.doubles import AGENT
@@ -97,18 +97,18 @@ def test_what_becomes_of_each_is_told_in_order(library: WriterLibrary) -> None:
 
 
 def test_plans_are_made_when_they_are_asked_for(executor: SandboxExecutor) -> None:
-    asked = list[str]()
+    asked = list[float]()
 
-    def solve_and_tell(domain: str, text: str) -> SolveResult:
-        asked.append(text)
-        return solve(domain, text)
+    def solve_and_tell(domain: str, text: str, seconds: float) -> SolveResult:
+        asked.append(seconds)
+        return solve(domain, text, seconds)
 
     library = WriterLibrary(executor, solve_and_tell)
     library.load([stored("a"), stored("b")])
     plans = library.plans(snapshot(), LEVEL)
     assert not asked
     next(plans)
-    assert len(asked) == 1
+    assert asked == [SOLVE_SECONDS]
 
 
 def test_the_tally_counts_and_remembers_new_cases(library: WriterLibrary) -> None:

@@ -69,7 +69,7 @@ def problem(thing: str = "ball_red", init: str = "") -> str:
     return f"(define (problem p) (:domain fetching) {objects} (:init (at {thing}){init}) (:goal (fetched {thing})))"
 
 
-def solve(_domain: str, text: str) -> SolveResult:
+def solve(_domain: str, text: str, _seconds: float) -> SolveResult:
     """Fetch what the goal names, if it is there."""
     try:
         read = ProblemSets.of(text)
