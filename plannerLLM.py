@@ -27,7 +27,6 @@ from spca.contracts import (
 )
 from spca.errors import (
     BadAnswerError,
-    PlanTextError,
     PromptTooLongError,
     ProviderConfigError,
     ProviderDownError,
@@ -237,24 +236,12 @@ class PlannerLLM:
     def _solve(self, domain: str | None, problem: str, asked: _Asked) -> Plan | str:
         if domain is None:
             return 'the domain is null, but there is no <trusted_pddl> with one to keep: write the whole "domain"'
-        try:
-            schemas = {schema.name: schema for schema in pddl.extract_actions(domain)}
-            names = pddl.NameMap.of(domain, problem)
-            result = self._solver.solve(domain, problem)
-            if not result.solved:
-                return f"{result.status.value}: {result.message}"
-            steps = pddl.plan_steps(result.steps, names)
-        except PlanTextError as error:
-            return str(error)
-        steps = tuple(replace(step, parameters=schemas[step.action].parameters) for step in steps)
-        if asked.check and (faults := asked.check.faults(steps, schemas, names.objects)):
-            return faults
-        return Plan(
-            steps=steps,
-            domain=domain,
-            problem=problem,
-            schemas=tuple(schema for name, schema in schemas.items() if name in {step.action for step in steps}),
-            mode=asked.mode,
-            engine=result.engine,
-            draft=asked.draft.of(domain),
-        )
+        plan = pddl.plan_of(self._solver.solve, domain, problem, asked.mode)
+        if isinstance(plan, str):
+            return plan
+        if asked.check:
+            schemas = {schema.name: schema for schema in plan.schemas}
+            written = pddl.NameMap.of(domain, problem).objects
+            if faults := asked.check.faults(plan.steps, schemas, written):
+                return faults
+        return replace(plan, draft=asked.draft.of(domain))

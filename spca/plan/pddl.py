@@ -10,14 +10,14 @@ from __future__ import annotations
 import keyword
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise, zip_longest
 from types import MappingProxyType
 from typing import NamedTuple
 
-from spca.contracts import PRIMITIVE_METHODS, ActionSchema, PlannedAction, PlanStep
+from spca.contracts import PRIMITIVE_METHODS, ActionSchema, Plan, PlannedAction, PlannerMode, PlanStep, SolveResult
 from spca.errors import PlanTextError
 
 MAX_CHARS = 200_000
@@ -156,6 +156,23 @@ def plan_steps(planned: Sequence[PlannedAction], names: NameMap) -> tuple[PlanSt
         PlanTextError: an action or object that the PDDL does not declare.
     """
     return tuple(map(names.step, planned))
+
+
+def plan_of(solve: Callable[[str, str], SolveResult], domain: str, problem: str, mode: PlannerMode) -> Plan | str:
+    """Return the validated plan that ``solve`` finds for a domain and a problem, or why there is none."""
+    try:
+        schemas = {schema.name: schema for schema in extract_actions(domain)}
+        names = NameMap.of(domain, problem)
+        result = solve(domain, problem)
+        if not result.solved:
+            return f"{result.status.value}: {result.message}"
+        steps = plan_steps(result.steps, names)
+    except PlanTextError as error:
+        return str(error)
+    steps = tuple(replace(step, parameters=schemas[step.action].parameters) for step in steps)
+    used = {step.action for step in steps}
+    called = tuple(schema for name, schema in schemas.items() if name in used)
+    return Plan(steps, domain, problem, called, mode, result.engine)
 
 
 def parse_plan(text: str) -> tuple[PlanStep, ...]:

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from spca.common.text import one_line
 from spca.contracts import AgentSource, LevelInfo, Plan, PlannerMode, ProblemWriter, Snapshot, SolveResult
-from spca.errors import PlanTextError
 from spca.llm.feedback import shortened
 from spca.plan import pddl
 from spca.protocols import Executor, World
@@ -136,20 +135,12 @@ class WriterLibrary:
 
     def _plan(self, writer: ProblemWriter, problem: str) -> Plan | str:
         """Return the validated plan of a writer's problem, or why there is none."""
-        domain = writer.domain
-        try:
-            schemas = {schema.name: schema for schema in pddl.extract_actions(domain)}
-            names = pddl.NameMap.of(domain, problem)
-            result = self._solve(domain, problem, SOLVE_SECONDS)
-            if not result.solved:
-                return _short(f"{result.status.value}: {result.message}")
-            steps = pddl.plan_steps(result.steps, names)
-        except PlanTextError as error:
-            return _short(str(error))
-        steps = tuple(replace(step, parameters=schemas[step.action].parameters) for step in steps)
-        used = {step.action for step in steps}
-        called = tuple(schema for name, schema in schemas.items() if name in used)
-        return Plan(steps, domain, problem, called, PlannerMode.COMPILED, result.engine)
+
+        def solve(domain: str, problem: str) -> SolveResult:
+            return self._solve(domain, problem, SOLVE_SECONDS)
+
+        found = pddl.plan_of(solve, writer.domain, problem, PlannerMode.COMPILED)
+        return found if isinstance(found, Plan) else _short(found)
 
 
 def _fits(stored: StoredWriter, level: LevelInfo) -> bool:
