@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final, Protocol
 
@@ -20,7 +20,7 @@ from spca.contracts import (
     Snapshot,
     Status,
 )
-from spca.errors import RestoreError, WorldError
+from spca.errors import RestoreError
 from spca.llm.feedback import shortened
 from spca.protocols import EventSink, World
 from spca.runs.level.execution import Execution
@@ -37,8 +37,6 @@ class Writers(Protocol):
 
     @property
     def stored(self) -> Sequence[StoredWriter]: ...
-
-    def load(self, stored: Iterable[StoredWriter], rejection: str = "", /) -> None: ...
 
     def plans(self, snapshot: Snapshot, level: LevelInfo, /) -> Iterator[Plan | Missed]: ...
 
@@ -149,20 +147,11 @@ class CompiledPlanning:
         draft = case.solved.plan.draft if case else None
         if case is None or draft is None:
             return None
-        considered = self._considered(self._writers, draft, case, result.agent, f"{level.category}/{env_id}")
+        reason = self._writers.consider(draft, case, result.agent, f"{level.category}/{env_id}")
+        label = next((each.label for each in self._writers.stored if each.writer.name == draft.name), "")
+        considered = Considered(draft.name, "" if reason else label, reason)
         self._emit("writer", asdict(considered))
         return considered
-
-    def _considered(
-        self, writers: Writers, draft: ProblemWriter, case: Case, agent: AgentSource, born: str
-    ) -> Considered:
-        try:
-            reason = writers.consider(draft, case, agent, born)
-        except (WorldError, RestoreError) as error:
-            reason = f"{draft.name}: a level that it has solved cannot be played again: {error}"
-            writers.load(writers.stored, reason)
-        label = next((each.label for each in writers.stored if each.writer.name == draft.name), "")
-        return Considered(draft.name, "" if reason else label, one_line(reason))
 
 
 def _failed(plan: Plan, why: str) -> Missed:

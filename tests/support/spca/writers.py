@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from spca.contracts import AgentSource, LevelInfo, Plan, PlannerMode, ProblemWriter, Snapshot
@@ -24,7 +24,7 @@ def compiled(label: str, *actions: str) -> Plan:
 class FakeWriters:
     """Yields what it is given on every level; accepts every draft unless told why not."""
 
-    def __init__(self, *made: Plan | Missed, verdict: str | Exception = "") -> None:
+    def __init__(self, *made: Plan | Missed, verdict: str = "") -> None:
         self._made, self._verdict = made, verdict
         labels = (each.writer if isinstance(each, Plan) else each.label for each in made)
         self.stored: tuple[StoredWriter, ...] = tuple(map(_stored, dict.fromkeys(labels)))
@@ -32,10 +32,6 @@ class FakeWriters:
         self.yielded = 0
         self.tallied: list[tuple[str, Case | None]] = []
         self.considered: list[tuple[ProblemWriter, Case, AgentSource, str]] = []
-        self.rejection = ""
-
-    def load(self, stored: Iterable[StoredWriter], rejection: str = "") -> None:
-        self.stored, self.rejection = tuple(stored), rejection
 
     def plans(self, snapshot: Snapshot, level: LevelInfo) -> Iterator[Plan | Missed]:
         self.asked.append((snapshot, level))
@@ -48,8 +44,6 @@ class FakeWriters:
 
     def consider(self, draft: ProblemWriter, case: Case, agent: AgentSource, born: str) -> str:
         self.considered.append((draft, case, agent, born))
-        if isinstance(self._verdict, Exception):
-            raise self._verdict
         if not self._verdict:
             self.stored = (*self.stored, StoredWriter(draft, 1, born, (case,)))
         return self._verdict
