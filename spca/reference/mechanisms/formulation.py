@@ -22,6 +22,7 @@ PREDICATES: Final[dict[str, Signature]] = {
     "fits": (("?k", "key"), ("?d", "door")),
     "opens": (("?s", "switch"), ("?g", "gate")),
     "wanted_at": (("?b", "block"), ("?p", "place")),
+    "wanted_off": (("?s", "switch"),),
     "after": (("?x", "item"), ("?y", "item")),
     "settled": (("?x", "item"),),
     "survived": (("?a", "agent"),),
@@ -48,7 +49,7 @@ ACTIONS: Final = (
     Action("put_down", (_A, _K), (_HOLDING,), (_HAND,), (_HOLDING,)),
     _USE_KEY,
     _job("press_switch", _S, _G, needs=(("opens", "?s", "?g"),), adds=(("settled", "?g"),)),
-    _job("turn_off", _S),
+    _job("turn_off", _S, needs=(("wanted_off", "?s"),)),
     _job("find_switch", _G),
     _job("push_block_to", ("?b", "block"), ("?p", "place"), needs=(("wanted_at", "?b", "?p"),), main=1),
     _job("walk_to_goal", ("?g", "goal")),
@@ -93,6 +94,8 @@ def _facts(jobs: Sequence[Job]) -> Iterator[Atom]:
         elif job.action == "push_block_to":
             block, place = job.things
             yield ("wanted_at", block, place)
+        elif job.action == "turn_off":
+            yield ("wanted_off", *job.things)
     ordered = [job.settles for job in jobs if job.settles]
     for earlier, later in pairwise(dict.fromkeys(ordered)):
         yield ("after", later, earlier)
