@@ -15,7 +15,6 @@ EXAMPLES = sorted(path.parent for path in (ROOT / "examples").glob(f"*/{ABOUT}")
 pytestmark = [
     pytest.mark.timeout(900),
     pytest.mark.long,
-    pytest.mark.skipif(not EXAMPLES, reason="no example ships yet"),
 ]
 
 
