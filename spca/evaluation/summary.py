@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -231,8 +232,8 @@ class Results:
 
 
 def _is_writer(planner: str) -> bool:
-    """Whether it is a label such as ``unlock/v003``; models have a prefix that names no version."""
-    return planner.rpartition("/")[2].removeprefix("v").isdigit()
+    """Whether it is a label such as ``unlock/v003``; a model may well be called ``openai/4``."""
+    return re.fullmatch(r"[^/]+/v\d{3,}", planner) is not None
 
 
 def _grouped(items: Iterable[T], key: Callable[[T], str], row: Callable[[str, Sequence[T]], R]) -> tuple[R, ...]:

@@ -52,6 +52,12 @@ def test_every_failure_has_its_proof() -> None:
     assert data["planners"] == {"writers": 5}
 
 
+@pytest.mark.parametrize("model", ["openai/4", "llamacpp/v2"])
+def test_a_model_with_a_number_for_a_name_is_no_writer(model: str) -> None:
+    episode = Episode(0, "A1", 1, "a", "s", "l")
+    assert Results((Played(episode, (Trial(model, "success"),)),)).planners == {model: 1}
+
+
 def test_pairs_with_the_bot() -> None:
     bots = [
         BotPlayed("A1", 1, True, 8),
