@@ -31,18 +31,19 @@ def pack_run(run: Path, name: str, answered_by: str | None = None) -> dict[str, 
         answered_by: who answered, where the names of the models do not say it.
 
     Raises:
-        ReportError: the run has not ended or asked nobody.
+        ReportError: the run has not ended or asked nobody, or the folder holds something else.
         ResumeError, SettingsError: a file cannot be read or written.
     """
-    folder = RunFolder(run)
+    folder, target = RunFolder(run), Path.cwd() / name
     if not (run / "summary.json").is_file():
         raise ReportError(f"{run}: the run has not ended: go on with it first")
     calls = [json.loads(read_text(run / call.name, LARGEST)) for call in read_all(run / FOLDER)]
     if not calls:
         raise ReportError(f"{run}: no model was asked anything: there is nothing to pack")
+    _check_free(target, run.name)
     said = about(folder.info(), folder.read_json("summary.json"), calls)
     said |= {"answered_by": answered_by} if answered_by else {}
-    make_folder(target := Path.cwd() / name)
+    make_folder(target)
     levels = read_text(run / CURRICULUM)
     if json.loads(levels) != json.loads(read_text(applications() / "merged_curriculum2.json")):
         write_atomic(target / "curriculum.json", levels)
@@ -50,6 +51,17 @@ def pack_run(run: Path, name: str, answered_by: str | None = None) -> dict[str, 
     write_atomic(target / PACKED, pack(calls))
     write_atomic(target / ABOUT, json_text(said, indent=1) + "\n")
     return said
+
+
+def _check_free(target: Path, run_id: str) -> None:
+    """Refuse a folder that holds anything but an example of the same run."""
+    if not target.is_dir() or not any(target.iterdir()):
+        return
+    if not (target / ABOUT).is_file():
+        raise ReportError(f"{target}: the folder is not empty: give one that is new")
+    if (packed := RunFolder(target).read_json(ABOUT).get("run")) != run_id:
+        of = f"run {packed!a:.80}" if packed else "another run"
+        raise ReportError(f"{target}: the folder holds an example of {of}: give one that is new, or remove it first")
 
 
 def about(info: Mapping[str, Any], summary: Mapping[str, Any], calls: list[dict[str, Any]]) -> dict[str, Any]:
@@ -61,6 +73,7 @@ def about(info: Mapping[str, Any], summary: Mapping[str, Any], calls: list[dict[
     """
     models = {role: without_path(model) for role, model in info["models"].items()}
     return {
+        "run": info["run_id"],
         "recorded": time.strftime("%Y-%m-%d", time.strptime(info["run_id"].partition("-")[0], "%Y%m%d")),
         "answered_by": ", ".join(dict.fromkeys(models.values())),
         "models": models,

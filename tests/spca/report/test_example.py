@@ -20,11 +20,14 @@ from tests.support.spca.call_requests import Desk
 from tests.support.spca.doubles import ROOT, ScriptedProvider
 
 COMMANDS = {"run": ""}
+NAME = "20300102-030405-ab12"
 
 
-def run_folder(home: Path, *arguments: str, calls: int = 2, ended: bool = True, levels: str = "") -> Path:
+def run_folder(
+    home: Path, *arguments: str, calls: int = 2, ended: bool = True, levels: str = "", name: str = NAME
+) -> Path:
     """What is packed of a run: its calls, settings and summary."""
-    folder = home / "20300102-030405-ab12"
+    folder = home / name
     (folder / "state").mkdir(parents=True)
     (folder / CURRICULUM).write_text(levels or (ROOT / "merged_curriculum2.json").read_text())
     desk = Desk(folder).level()
@@ -78,6 +81,20 @@ def test_packing_again_replaces_the_example(tmp_path: Path) -> None:
     first = (tmp_path / "example" / PACKED).read_bytes()
     pack_run(run, str(tmp_path / "example"))
     assert (tmp_path / "example" / PACKED).read_bytes() == first
+
+
+def test_what_else_lies_in_the_folder_is_left_alone(tmp_path: Path) -> None:
+    pack_run(run_folder(tmp_path / "a"), str(tmp_path / "example"))
+    before = {path.name: path.read_bytes() for path in (tmp_path / "example").iterdir()}
+    other = run_folder(tmp_path / "b", calls=1, name="20300102-030405-cd34")
+    with pytest.raises(UserError, match=r"holds an example of run '20300102-030405-ab12': give one that is new"):
+        pack_run(other, str(tmp_path / "example"))
+    assert {path.name: path.read_bytes() for path in (tmp_path / "example").iterdir()} == before
+    with pytest.raises(UserError, match="is not empty: give one that is new"):
+        pack_run(other, str(tmp_path / "a"))
+    (tmp_path / "example" / ABOUT).write_text('{"recorded": "2030-01-02"}')  # of an earlier version
+    with pytest.raises(UserError, match="holds an example of another run"):
+        pack_run(other, str(tmp_path / "example"))
 
 
 def test_a_curriculum_of_ones_own_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
