@@ -93,6 +93,10 @@ def _begun(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
     planning = _planning_settings(given, model, frozen.settings)
     _workers(given.get("workers"), model)
     own = {name: given[name] for name in ("categories", "ids", "outside", "attempts", "versus") if name in given}
+    learned_on = curriculum.parse(frozen.curriculum, frozen.source)
+    if "categories" not in given and "ids" not in given:
+        outside = given.get("outside", False)
+        own["categories"] = selection.taught(frozen.categories, learned_on.tasks(), outside=outside)
     rules = given.get("upstream_rules", frozen.settings.get("upstream_rules"))
     settings = EvaluationSettings(
         agent=frozen.source,
@@ -103,7 +107,7 @@ def _begun(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
         upstream_rules=bool(rules),
         **own,
     )
-    episodes = _selected(settings, curriculum.parse(frozen.curriculum, frozen.source))
+    episodes = _selected(settings, learned_on)
     check_ids(dict.fromkeys(each.env_id for each in episodes))
     Solver(planning.engine)
     *_, greeting = model_choice.admitted(planning)
@@ -114,8 +118,8 @@ def _begun(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
     info = run_info(planning, ROOT, sandbox)
     made_with = {name: info[name] for name in ("versions", "git_commit", "sandbox")}
     if settings.outside:
-        tasks = curriculum.parse(frozen.curriculum, frozen.source).tasks()
-        made_with["unplayable"] = dict(outside_ids(known_ids(), (task.env_id for task in tasks)).unplayable)
+        learned_ids = (task.env_id for task in learned_on.tasks())
+        made_with["unplayable"] = dict(outside_ids(known_ids(), learned_ids).unplayable)
     return EvaluationFolder.create(runs, settings, frozen, made_with)
 
 

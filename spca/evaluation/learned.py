@@ -27,6 +27,7 @@ class Learned:
         source: id of the run, or the file of the agent.
         agents: by category; "" is that of all other categories.
         curriculum: text of the curriculum's file.
+        categories: those of its levels that were learned, in order; () for a file.
         settings: of the run, {} for a file.
         writers: what the run's state says of its problem writers.
         of_category: the only category that these are for; None for all. A run in which each category has a library of
@@ -37,6 +38,7 @@ class Learned:
     source: str
     agents: Mapping[str, AgentSource]
     curriculum: str
+    categories: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     writers: Sequence[Mapping[str, Any]] = ()
     of_category: str | None = None
@@ -102,6 +104,7 @@ def _of_run(folder: RunFolder) -> Learned:
         folder.run_id,
         agents,
         folder.read_text(CURRICULUM),
+        tuple(dict.fromkeys(summary["level"]["category"] for summary in state["finished"])),
         info["settings"],
         writers,
         None if carries_over else state["category"],

@@ -10,6 +10,7 @@ from typing import Final
 
 from spca.common.errors import SettingsError
 from spca.evaluation.episodes import Episode
+from spca.evaluation.outside import CATEGORY
 from spca.runs.curriculum import Task, nearest
 
 MAX_EPISODES: Final = 200_000
@@ -70,6 +71,19 @@ def episodes(
         for seed in seeds
     ]
     return tuple(replace(episode, index=index) for index, episode in enumerate(pairs))
+
+
+def taught(categories: Sequence[str], tasks: Sequence[Task], *, outside: bool) -> str | None:
+    """Return ``categories`` of a curriculum, which a run has learned, as :func:`episodes` takes them.
+
+    None means all: the run has learned something in each category, or what it has learned is not known.
+
+    Args:
+        outside: whether ids outside the curriculum are played, too.
+    """
+    if not categories or {task.category for task in tasks} <= {*categories}:
+        return None
+    return ",".join([*categories, *[CATEGORY] * outside])
 
 
 def _categories(names: str, known: Iterable[str]) -> frozenset[str]:

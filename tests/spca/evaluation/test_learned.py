@@ -50,7 +50,7 @@ def test_the_latest_finished_run_is_taken(tmp_path: Path) -> None:
     unfinished.path.rename(unfinished.path.with_name("zzz"))
     taken = found(None, tmp_path)
     assert (taken.source, taken.agents[""].text, taken.curriculum) == (folder.run_id, "# b\n", CURRICULUM)
-    assert taken.settings == {"rename_words": 4}
+    assert (taken.settings, taken.categories) == ({"rename_words": 4}, ("A", "B"))
     assert found("zzz", tmp_path).agents[""].text == "# a1\n"
     assert found(str(folder.path), tmp_path / "runs").source == folder.run_id
 

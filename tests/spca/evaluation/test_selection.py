@@ -40,6 +40,21 @@ def test_categories_and_ids_choose() -> None:
 
 
 @pytest.mark.parametrize(
+    ("categories", "outside", "expected"),
+    [
+        (("Opening",), False, "Opening"),
+        (("Opening",), True, "Opening,outside"),
+        (("Going", "Opening"), False, None),
+        ((), True, None),
+    ],
+)
+def test_what_a_run_has_not_learned_is_left_out(
+    categories: tuple[str, ...], outside: bool, expected: str | None
+) -> None:
+    assert selection.taught(categories, TASKS, outside=outside) == expected
+
+
+@pytest.mark.parametrize(
     ("choice", "said"),
     [
         ({"ids": "D-v0"}, "no id matches --ids 'D-v0'; did you mean"),
