@@ -18,6 +18,7 @@ from spca.report import compare
 from spca.report.read.comparison import ComparedLevel, Comparison, Side
 from spca.report.read.model import CategoryRow, LevelRow, Run, Usage
 from spca.report.read.writers import WriterRow
+from spca.runs.writer_files import FOLDER as WRITERS
 
 _LISTED: Final = 30
 """Unsolved levels that are listed; the page has them all."""
@@ -36,7 +37,7 @@ def show_run(run: Run, console: Console) -> None:
     """What a run was, its categories, what was not solved and why."""
     _head(run, console)
     console.print(_categories(run))
-    console.print(_facts(_taken(run) | {"writers": _lines(map(_writer, run.writers))}))
+    console.print(_facts(_taken(run) | {"writers": _writers(run.writers)}))
     _unsolved(run, console)
     for warning in run.warnings:
         _say(console, f"warning: {warning}", "yellow")
@@ -136,6 +137,11 @@ def _taken(run: Run) -> dict[str, str | Text]:
         "time": ", ".join(f"{name} {_clock(spent)}" for name, spent in phases.items() if spent),
         "slowest": _lines(f"{_clock(row.seconds)}  {row.number} {row.env_id}" for row in slow),
     }
+
+
+def _writers(rows: Sequence[WriterRow]) -> Text:
+    """What each has planned, and where all of them lie; nothing where a run has none."""
+    return _lines([*map(_writer, rows), f"source in {WRITERS}/ of the folder"]) if rows else Text()
 
 
 def _writer(row: WriterRow) -> str:

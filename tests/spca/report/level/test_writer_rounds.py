@@ -125,6 +125,7 @@ def test_an_accepted_writer_is_shown_with_its_source_and_counted_in_the_run(writ
     out = io.StringIO()
     show_run(run, Console(file=out, width=100))
     assert "go/v001  of level 1, planned 2 levels without a call, 1 failed" in out.getvalue()
+    assert "source in pddl/writers/ of the folder" in out.getvalue()
 
 
 def test_a_writer_that_was_not_accepted_is_shown_with_the_reason(writing: Writing) -> None:
