@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
@@ -19,6 +19,8 @@ Solved: levels, while learning. Planner, coder: requests to the models. Writers:
 planned. Actions: of the library at the end. Pass@1: frozen episodes that the first plan solved, with Wilson's
 interval."""
 _PIPED: Final = 120
+_GAP: Final = 3
+"""Characters between two columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +99,28 @@ class AblationRow:
 
 
 def show(rows: Iterable[AblationRow]) -> None:
-    """Print the rows."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for number, head in enumerate(_HEADS):
-        table.add_column(head, justify="right" if number else "left", no_wrap=bool(number))
-    for row in rows:
-        table.add_row(*row.cells())
-    Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else _PIPED).print(table)
+    """Print the rows; columns that do not fit follow below, each part with the names of the settings."""
+    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else _PIPED)
+    columns = list(zip(_HEADS, *(row.cells() for row in rows), strict=True))
+    for part in _fitting(columns, console.width):
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+        for head, *_ in part:
+            table.add_column(head, justify="right" if table.columns else "left", no_wrap=True)
+        for cells in zip(*(cells for _, *cells in part), strict=True):
+            table.add_row(*cells)
+        console.print(table)
+
+
+def _fitting(columns: Sequence[Sequence[str]], width: int) -> Iterator[list[Sequence[str]]]:
+    """Yield the columns in parts of at most this width, each after the first column."""
+    first, *others = columns
+    part = [first]
+    for column in others:
+        if len(part) > 1 and sum(max(map(len, each)) + _GAP for each in (*part, column)) - _GAP > width:
+            yield part
+            part = [first]
+        part.append(column)
+    yield part
 
 
 def markdown(rows: Iterable[AblationRow], seeds: str, planner: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -213,3 +214,21 @@ def test_the_table_tells_what_is_guessed_and_unknown(capsys: pytest.CaptureFixtu
     show([row])
     assert "~200   0.50+2?" in capsys.readouterr().out
     assert "| full | 4/4 |" in markdown([row], "7:9", "none")
+
+
+@pytest.mark.parametrize(("columns", "parts"), [("200", 1), ("80", 2), ("40", 6)])
+def test_on_a_narrow_terminal_nothing_is_cut_and_each_part_names_the_settings(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], columns: str, parts: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    summary = Commands._summary(150) | {"levels": 150, "usage": {**USAGE, "estimated": 1, "input_tokens": 1_234_567}}
+    rows = [AblationRow.of(name, [summary], [FROZEN]) for name in ("full", "no-regression-check")]
+    show(rows)
+    printed = re.sub("\\x1b[^m]*m", "", capsys.readouterr().out)
+    assert max(map(len, printed.splitlines())) <= int(columns)
+    assert printed.count("no-regression-check") == printed.count("setting") == parts
+    assert all(cell in printed for row in rows for cell in row.cells())
+    assert "\u2026" not in printed
