@@ -238,10 +238,14 @@ def check_choice(settings: Settings) -> None:
         raise SettingsError("--start-category and --only exclude each other: give one of them")
     if settings.keep_pddl and not settings.reuse:
         raise SettingsError("--keep-pddl and --no-reuse exclude each other: give one of them")
-    embedded = [model for model in settings.models if model.startswith(("reference/", "faulty/"))]
-    if settings.rename_words is not None and embedded:
+    if settings.bare_prompt and settings.embedded == settings.models:
         raise SettingsError(
-            f"--rename-words: {embedded[0]} reads the true words only: give other models, "
+            f"--bare-prompt: {settings.planner_model} does not read prompts: give other models, "
+            "with --planner-model and --coder-model, or leave it out"
+        )
+    if settings.rename_words is not None and settings.embedded:
+        raise SettingsError(
+            f"--rename-words: {settings.embedded[0]} reads the true words only: give other models, "
             "with --planner-model and --coder-model, or leave it out"
         )
     if settings.unsafe_no_sandbox and os.environ.get(UNSAFE_VARIABLE) != "1":

@@ -107,6 +107,11 @@ class Settings:
         return Wording(self.bare_prompt, self.renaming)
 
     @property
+    def embedded(self) -> tuple[str, ...]:
+        """Those of its models that are embedded: they read data alone, not what prompts tell."""
+        return tuple(model for model in self.models if model.startswith(("reference/", "faulty/")))
+
+    @property
     def uses_reference(self) -> bool:
         return all(model.startswith("reference/") for model in self.models)
 

@@ -51,7 +51,10 @@ def test_in_full_pddl_is_shown_and_the_agent_is_carried_over(tmp_path: Path) -> 
 
 def test_without_reuse_curriculum_and_lore(tmp_path: Path) -> None:
     flags = ("--no-compile", "--no-reuse", "--no-curriculum", "--bare-prompt")
-    run = run_of(tmp_path, *where(tmp_path, first=[EMPTY, RANDOM], second=[LARGER]), *flags)
+    model = f"human/{tmp_path / 'desk'}"
+    with studying(tmp_path / "desk"):
+        levels = where(tmp_path, first=[EMPTY, RANDOM], second=[LARGER])
+        run = run_of(tmp_path, *levels, "--planner-model", model, "--coder-model", model, *flags)
     assert calls(run) == [*FIRST, (2, "planner", "fresh"), (3, "planner", "fresh"), (3, "coder", "first")]
     assert "<trusted_pddl>" not in asked(run)
     assert [level["library"]["actions"] for level in level_summaries(run)] == [1, 1, 1]
@@ -59,6 +62,8 @@ def test_without_reuse_curriculum_and_lore(tmp_path: Path) -> None:
         assert "Example, from another world" in text
         assert "Example of the form" in text
         assert not any(words in text for words in LORE)
+    played = main_py(tmp_path, "evaluate", "--runs", run.parent, "--seeds", "1000:1001", "--workers", "1")
+    assert played.returncode == 0, played.stderr  # the embedded model plans, whatever the prompts were
 
 
 @pytest.mark.parametrize("flags", [long(()), ("--no-regression-check",)])

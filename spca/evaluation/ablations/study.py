@@ -128,13 +128,16 @@ def _begun(runs: Path, own: Mapping[str, Any], given: Mapping[str, Any], root: P
     chosen = cli.chosen(given, root)
     which = {name: getattr(chosen, name) for name in _LEVELS[:3]}
     levels = curriculum.load(Path(chosen.curriculum)).select(**which)
+    is_read = chosen.embedded != chosen.models
+    if _BARE in own.get("settings", ()) and not is_read:
+        raise SettingsError(f"--settings {_BARE}: {chosen.planner_model} does not read prompts: leave {_BARE} out")
     models = {name: getattr(chosen, name) for name in model_choice.EFFORT_OF}
     fixed = {"model_table": chosen.model_table} if chosen.model_table else {}
     left_out = (*_LEVELS, *model_choice.EFFORT_OF.values())
     renamed = {} if chosen.rename_words is None else {"rename_words": chosen.rename_words}
     planner = _frozen_planner(own, renamed, root)
     asked = {
-        "settings": [name for name in SETTINGS if name != _BARE or not chosen.uses_reference],
+        "settings": [name for name in SETTINGS if name != _BARE or is_read],
         "seeds": SEEDS,
         **{name: own[name] for name in _OF_STUDY if name in own},
         "frozen_planner": planner,

@@ -296,6 +296,13 @@ def test_the_embedded_model_does_not_read_invented_words() -> None:
     cli.check_choice(settings("--rename-words", "0", "--planner-model", "x/1", "--coder-model", "x/1"))
 
 
+@pytest.mark.parametrize("models", [(), ("--planner-model", "faulty/planner")])
+def test_bare_prompts_want_a_model_that_reads_prompts(models: tuple[str, ...]) -> None:
+    with pytest.raises(SettingsError, match=r"--bare-prompt: \w+/planner does not read prompts: give other models"):
+        cli.check_choice(settings("--bare-prompt", *models))
+    cli.check_choice(settings("--bare-prompt", "--coder-model", "x/1"))
+
+
 def test_a_flag_that_says_what_the_run_has_is_no_contradiction() -> None:
     assert resumed("--resume", "r", "--seed", "3", "--workspace", "/here/w").seed == 3
 

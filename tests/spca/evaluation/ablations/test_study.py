@@ -174,6 +174,7 @@ def test_a_study_that_was_killed_goes_on_where_it_was(levels: tuple[str, ...], d
         (("--only", "nothing"), Exception, 'no category "nothing"'),
         (("--resume", "nothing"), ResumeError, "no study 'nothing' in"),
         (("--resume", "../runs"), ResumeError, "no study '../runs' in"),
+        (("--settings", "full,bare-prompt"), SettingsError, "--settings bare-prompt: reference/planner does not read"),
         (("--rename-words", "1"), SettingsError, "reads the true words only"),
         (("--frozen-planner", "reference/coder"), SettingsError, "the embedded model for this is reference/planner"),
         (("--frozen-planner", "x/1", "--workers", "2"), SettingsError, "x/1 is counted by one process"),
