@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from textwrap import shorten
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -16,13 +17,16 @@ from spca.common.command import program
 from spca.common.jobs.progress import Bar
 from spca.common.statistics import Estimate, Rate
 from spca.common.text import counted, one_line
+from spca.evaluation.alike import Alike, alike
 from spca.evaluation.eval_folder import EvaluationFolder
 from spca.evaluation.harness import OnProgress
+from spca.evaluation.proof.certifying import Solvability
 from spca.evaluation.summary import Block, PairRow, Results, Row, Versus
 
 _PIPED = 120
-_LISTED = 30
-"""Failed episodes that are listed; the page and the files have them all."""
+_LISTED = 10
+"""Kinds of failures that are listed; the page and the files have them all."""
+_IDS = 3
 _REASON = 160
 _GOOD = {"episodes": "at the first attempt", "proofs": "decided", "bot": "by the bot"}
 
@@ -126,24 +130,34 @@ def _versus(name: str, versus: Versus) -> Table:
 
 
 def _failures(results: Results, folder: EvaluationFolder, console: Console) -> None:
-    if not results.failed:
+    groups = alike(results.failed)
+    if not groups:
         return
-    table = _table("failed", "proof", "how", "why")
-    for column in table.columns[1:]:
-        column.justify = "left"
-    table.columns[0].overflow = table.columns[3].overflow = "fold"
-    for each in results.failed[:_LISTED]:
-        why = each.played.reason
-        if each.proof == "unsolvable" and each.judged:
-            why = f"{each.judged.verdict.reason}; {why}"
-        table.add_row(*map(_text, (each.played.episode.name, each.proof, each.played.failure, why[:_REASON])))
-    console.print(table)
+    _say(console, "failed at the first attempt", "bold")
     for names in ([each.played.failure for each in results.failed], [each.proof for each in results.failed]):
         _say(console, ", ".join(f"{count:,} {name}" for name, count in Counter(names).most_common()))
-    if len(results.failed) > _LISTED:
-        _say(console, f"and {len(results.failed) - _LISTED} more")
-    first = results.failed[0].played.episode.name
-    _say(console, f"to see one: {program()} replay {folder.id} {first}")
+    for group in groups[:_LISTED]:
+        _say(console, f"{counted(len(group.failures), 'episode'):>12}  {_cut(group.title)} ({group.example.proof})")
+        for line in _details(group, f"{program()} replay {folder.id}"):
+            _say(console, f"{'':14}{line}", "dim")
+    left = groups[_LISTED:]
+    if left:
+        _say(console, f"and {sum(len(group.failures) for group in left):,} of {len(left)} more kinds: see the page")
+
+
+def _details(group: Alike, replay: str) -> Iterator[str]:
+    """Yield what is told of a group of failures: certificate, ids, and how to see its first episode."""
+    judged = group.example.judged
+    if group.example.proof == Solvability.UNSOLVABLE and judged:
+        yield _cut(judged.verdict.reason)
+    ids = [f"{env_id} ({len(failures)})" for env_id, failures in group.ids.items()]
+    more = f" and {len(ids) - _IDS} more" if len(ids) > _IDS else ""
+    yield f"{counted(len(ids), 'id')}: {', '.join(ids[:_IDS])}{more}"
+    yield f"{replay} {group.example.played.episode.name}"
+
+
+def _cut(text: str) -> str:
+    return shorten(text, _REASON, placeholder=" ...")
 
 
 def _table(*names: str) -> Table:

@@ -14,6 +14,7 @@ from spca.common.command import program
 from spca.common.statistics import Estimate, Rate
 from spca.common.text import visible
 from spca.common.web.policy import base_style, content_policy
+from spca.evaluation.alike import alike
 from spca.evaluation.eval_folder import EvaluationFolder
 from spca.evaluation.figures import estimate_told, no_width_told, rate_told, ratio_told
 from spca.evaluation.proof.certificates import LEGEND
@@ -42,6 +43,7 @@ def page(results: Results, folder: EvaluationFolder) -> str:
         settings=settings,
         facts=_facts(results, record),
         results=results,
+        groups=alike(results.failed),
         unplayable=record.get("unplayable", {}),
         replay=f"{program()} replay {folder.id}",
         shown=_SHOWN_PRIMITIVES,

@@ -1,0 +1,57 @@
+"""Failures of the same kind, so that a reader sees each kind once (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from spca.evaluation.summary import Failure
+from spca.sense.perception import COLOURS
+
+_VARIES: Final = re.compile(rf"\d+|(?<![a-z])(?:{'|'.join(COLOURS)})(?![a-z])")
+"""What the reasons of two episodes may differ in without being two reasons."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Failures with the same status, proof and reason, at least one, in the order of their episodes."""
+
+    failures: tuple[Failure, ...]
+
+    @property
+    def example(self) -> Failure:
+        return self.failures[0]
+
+    @property
+    def ids(self) -> Mapping[str, tuple[Failure, ...]]:
+        """Return the failures of each id, those of the most frequent id first."""
+        return dict(sorted(_groups((each.played.env_id, each) for each in self.failures), key=_descending))
+
+    @property
+    def title(self) -> str:
+        """``missing_method: the library lacks fly``, with the nearest writer's words if several had no plan."""
+        failure, reason, _ = _kind(self.example)
+        return f"{failure}: {reason}".removesuffix(": ")
+
+
+def alike(failures: Iterable[Failure]) -> tuple[Alike, ...]:
+    """Return the groups of failures, the largest first; numbers and colours make no difference."""
+    groups = sorted(_groups((_VARIES.sub("*", "\n".join(_kind(each))), each) for each in failures), key=_descending)
+    return tuple(Alike(group) for _, group in groups)
+
+
+def _kind(each: Failure) -> tuple[str, str, str]:
+    return each.played.failure, each.played.reason.partition("\n")[0], each.proof
+
+
+def _groups(items: Iterable[tuple[str, Failure]]) -> list[tuple[str, tuple[Failure, ...]]]:
+    found: dict[str, list[Failure]] = {}
+    for name, failure in items:
+        found.setdefault(name, []).append(failure)
+    return [(name, tuple(group)) for name, group in found.items()]
+
+
+def _descending(group: tuple[str, tuple[Failure, ...]]) -> int:
+    return -len(group[1])
