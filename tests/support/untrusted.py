@@ -79,5 +79,6 @@ def repair(template: str, told: str, actions: Iterable[str] = ("go",)) -> None:
     """The prompt that tells a model what was wrong, which must be text that can be written."""
     task = {"mode": "syntax", "actions": list(actions), "plan": "[go(x)]", "schemas": {}}
     to_coder = {"task": task, "error": told, "source": told}
-    given = {"feedback": feedback.pddl_error(told)} if template == "planner_repair" else to_coder
+    to_planner = {"feedback": feedback.pddl_error(told), "compiles": True}
+    given = to_planner if template == "planner_repair" else to_coder
     render(template, **given).encode()
