@@ -14,7 +14,7 @@ from spca.common.files import read_text
 from spca.common.text import escaped_code
 from spca.contracts import AgentSource, ProblemWriter
 from spca.errors import PatchError, ResumeError
-from spca.runs.folder import CURRICULUM, FIRST_AGENT, RunFolder
+from spca.runs.folder import CURRICULUM, FIRST_AGENT, RunFolder, other_kind
 from spca.runs.writer_files import FOLDER
 from spca.writers.stored import StoredWriter
 
@@ -68,7 +68,7 @@ def learned(given: str | None, runs: Path, cwd: Path, root: Path) -> Learned:
     path = cwd / given
     if given.endswith(".py") or path.is_file():
         return Learned(given, {"": _agent(path)}, read_text(root / "merged_curriculum2.json"))
-    is_folder = (path / "run.json").is_file()
+    is_folder = (path / "run.json").is_file() or bool(other_kind(path))
     return _of_run(RunFolder.open(path.parent, path.name) if is_folder else RunFolder.open(runs, given))
 
 

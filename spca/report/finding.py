@@ -10,6 +10,7 @@ from typing import Final
 
 from spca.common.command import program
 from spca.errors import ReportError
+from spca.runs.folder import other_kind
 
 PUBLISHED: Final = "published"
 """What stands for the published run of the original system where two runs are compared."""
@@ -68,6 +69,9 @@ def check_target(path: Path) -> None:
 def _nothing(name: str, path: Path, runs: Path, known: Sequence[Path]) -> str:
     if name == PUBLISHED:
         return f"the published run is there to be compared with: report --compare RUN {PUBLISHED}"
+    kind = other_kind(runs / name) or other_kind(path)
+    if name and kind:
+        return kind
     if name and _is_folder(path):
         return f"{path} holds no run"
     if os.sep in name:

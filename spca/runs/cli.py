@@ -155,28 +155,31 @@ def settings_from(given: Mapping[str, Any], environ: Mapping[str, str], root: Pa
 
 
 def resumed_settings(
-    given: Mapping[str, Any], recorded: Mapping[str, Any], environ: Mapping[str, str], cwd: Path
+    given: Mapping[str, Any], recorded: Mapping[str, Any], environ: Mapping[str, str], cwd: Path, kind: str = "run"
 ) -> Settings:
     """Settings of a run that goes on: as recorded, but for what may change.
 
     Servers may have moved: a flag says so, and for those without a flag the environment.
+
+    Args:
+        kind: what goes on, as the user knows it.
 
     Raises:
         ResumeError: names the flag that contradicts the run, or the run is of another version.
         SettingsError: an address that cannot be meant.
     """
     if set(recorded) != {field.name for field in fields(Settings)}:
-        raise ResumeError("the run was begun by another version of this program: begin a new one")
+        raise ResumeError(f"the {kind} was begun by another version of this program: begin a new one")
     values, others = dict(recorded) | OF_THIS_SESSION, {"command", *model_choice.EFFORT_OF.values()}
     told = {name: value for name, value in given.items() if name not in others}
-    for name, value in (told | model_choice.moved(given, recorded, environ, cwd)).items():
+    for name, value in (told | model_choice.moved(given, recorded, environ, cwd, kind)).items():
         wanted = str(cwd / value) if name in _PATHS else value
         if name not in MAY_CHANGE_ON_RESUME and wanted != recorded.get(name):
             flag = _FLAGS.get((name, value), f"--{name.replace('_', '-')}")
             contradiction = flag if isinstance(value, bool) else f"{flag} {value}"
             was = recorded[name]
             has = "was begun without" if was is None or isinstance(was, bool) else f"has {was}"
-            raise ResumeError(f"{contradiction} contradicts the run, which {has}: leave {flag} out")
+            raise ResumeError(f"{contradiction} contradicts the {kind}, which {has}: leave {flag} out")
         if name in MAY_CHANGE_ON_RESUME:
             values[name] = wanted
     return Settings(**values)

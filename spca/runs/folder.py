@@ -32,6 +32,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from spca.common.command import program
 from spca.common.errors import FileError
 from spca.common.files import LARGEST, json_text, make_folder, read_text, write_atomic
 from spca.contracts import AgentSource, Plan, TrustedPDDL
@@ -48,6 +49,22 @@ def layout_fault(path: Path) -> str:
     """Return why the files of a run folder cannot be found where they belong, "" if they can."""
     is_old = os.path.isfile(path / "state.json") and not os.path.isdir(path / "state")
     return f"{path} has its files where an earlier version put them: begin a new run" if is_old else ""
+
+
+_OTHER_KINDS: Final = {
+    "evaluation.json": "an evaluation, not a run: use {0} report {1}, replay {1} or evaluate --resume {1}",
+    "study.json": "a study of ablations, not a run: use {0} ablations --resume {1}, which prints its table, or give "
+    "the folder of one of its runs, {2}/SETTING/ID",
+}
+"""The file that makes a folder what it is -> what that is."""
+
+
+def other_kind(path: Path) -> str:
+    """Return what a folder is instead of a run and the commands for it, "" if that is not known."""
+    for name, words in _OTHER_KINDS.items():
+        if os.path.isfile(path / name):
+            return f"{path.name!r} is {words.format(program(), path.name, path)}"
+    return ""
 
 
 def new_run_id() -> str:
@@ -107,6 +124,8 @@ class RunFolder:
         path = runs / run_id
         # os.path, because Path.is_file raises where a name is too long.
         if not run_id or path.parent != runs or not os.path.isfile(path / "run.json"):
+            if run_id and (kind := other_kind(path)):
+                raise ResumeError(kind)
             known = sorted(p.name for p in runs.iterdir() if (p / "run.json").is_file()) if runs.is_dir() else []
             hint = f"the latest is {known[-1]}" if known else "there are none"
             raise ResumeError(f"no run {run_id!r} in {runs}: {hint}")

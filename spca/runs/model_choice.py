@@ -126,7 +126,7 @@ def _flag(option: str) -> str:
 
 
 def moved(
-    given: Mapping[str, Any], recorded: Mapping[str, Any], environ: Mapping[str, str], cwd: Path
+    given: Mapping[str, Any], recorded: Mapping[str, Any], environ: Mapping[str, str], cwd: Path, kind: str = "run"
 ) -> dict[str, Any]:
     """The models given, and the addresses of a run that goes on: flag, else environment, else as recorded.
 
@@ -140,7 +140,7 @@ def moved(
             flag, word, known = _flag(option), given[option], recorded[name]
             models[name] = with_effort(models.get(name) or ModelName.parse(known).model, word, flag)
             if models[name] != known:
-                raise ResumeError(f"{flag} {word} contradicts the run, which has {known}: leave {flag} out")
+                raise ResumeError(f"{flag} {word} contradicts the {kind}, which has {known}: leave {flag} out")
     values = {name: given.get(name) or environ.get(variable) or recorded[name] for name, variable in ADDRESSES.items()}
     values["base_url"] = given.get("base_url") or recorded["base_url"] or values["base_url"]
     there = _recorded(recorded["servers"]) | own(given, environ)

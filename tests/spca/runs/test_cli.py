@@ -303,6 +303,13 @@ def test_bare_prompts_want_a_model_that_reads_prompts(models: tuple[str, ...]) -
     cli.check_choice(settings("--bare-prompt", "--coder-model", "x/1"))
 
 
+def test_what_goes_on_is_called_what_it_is() -> None:
+    for given, flag in (({"engine": "tamer"}, "--engine tamer"), ({"planner_effort": "high"}, "--planner-effort high")):
+        recorded = asdict(settings("--planner-model", "openai/gpt-6.1-sol", OPENAI_API_KEY="k"))
+        with pytest.raises(ResumeError, match=f"^{flag} contradicts the evaluation, which"):
+            cli.resumed_settings(given, recorded, {}, CWD, "evaluation")
+
+
 def test_a_flag_that_says_what_the_run_has_is_no_contradiction() -> None:
     assert resumed("--resume", "r", "--seed", "3", "--workspace", "/here/w").seed == 3
 

@@ -9,10 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from spca.common.errors import SettingsError, WorkspaceBusyError
+from spca.common.errors import SettingsError, UserError, WorkspaceBusyError
 from spca.common.files import check_folder, locked, make_folder
 from spca.contracts import AgentSource, Checkpoint, PlanStep, Status, TrustedPDDL
 from spca.errors import ResumeError
+from spca.evaluation.ablations.study import RECORD_OF_STUDY
+from spca.evaluation.eval_folder import RECORD
+from spca.evaluation.learned import learned
+from spca.report.finding import find, find_one
 from spca.runs.folder import RunFolder, attempt_record, new_run_id
 from spca.runs.results import Attempt
 from tests.support.spca.doubles import AGENT, ROOT, outcome_of, plan_of
@@ -105,6 +109,24 @@ def test_what_is_no_run_is_refused_with_the_latest(tmp_path: Path, name: str) ->
     folder = made(tmp_path / "runs")
     with pytest.raises(ResumeError, match=f"the latest is {folder.run_id}"):
         RunFolder.open(tmp_path / "runs", name)
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [(RECORD, "'x' is an evaluation, not a run: use .* report x"), (RECORD_OF_STUDY, "'x' is a study of ablations")],
+)
+def test_what_is_something_else_than_a_run_is_told(tmp_path: Path, record: str, said: str) -> None:
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / record).write_text("{}")
+    for find_it in (
+        lambda: RunFolder.open(tmp_path, "x"),
+        lambda: learned("x", tmp_path, Path("/"), ROOT),
+        lambda: learned(str(tmp_path / "x"), Path("/nowhere"), Path("/"), ROOT),
+        lambda: find_one("x", tmp_path, Path("/")),
+        lambda: find(str(tmp_path / "x"), Path("/nowhere"), Path("/")),
+    ):
+        with pytest.raises(UserError, match=said):
+            find_it()
 
 
 def test_a_run_that_was_killed_while_being_created_is_none(tmp_path: Path) -> None:
