@@ -23,7 +23,7 @@ from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure
 from spca.evaluation import options, selection
 from spca.evaluation.episodes import BotPlayed, Episode, Judged, Played
 from spca.evaluation.eval_folder import EvaluationFolder, EvaluationSettings
-from spca.evaluation.figures import show, shown
+from spca.evaluation.figures import announce, show, shown
 from spca.evaluation.harness import Doers, Harness
 from spca.evaluation.learned import learned
 from spca.evaluation.looking import write_page
@@ -55,8 +55,11 @@ def main(called: Mapping[str, Any], end: command.Ending) -> int:
     elsewhere = f" --runs {shlex.quote(str(runs))}" if "runs" in given else ""
     end.go_on = f"{command.program()} evaluate --resume {folder.id}{elsewhere}"
     workers = _workers(given.get("workers"), folder.settings().planner_model)
-    with shown(given.get("quiet", False)) as progress:
-        found = Harness(folder, DOERS, workers, progress).run(_episodes(folder))
+    episodes, quiet = _episodes(folder), given.get("quiet", False)
+    if not quiet:
+        announce(folder, len(episodes))
+    with shown(quiet) as progress:
+        found = Harness(folder, DOERS, workers, progress).run(episodes)
     write_page(found, folder)
     show(found, folder)
     return command.EXIT_FINISHED

@@ -20,6 +20,7 @@ from spca.common.text import counted, one_line
 from spca.evaluation.alike import Alike, alike
 from spca.evaluation.eval_folder import EvaluationFolder
 from spca.evaluation.harness import OnProgress
+from spca.evaluation.options import NO_MODEL
 from spca.evaluation.proof.certifying import Solvability
 from spca.evaluation.summary import Block, PairRow, Results, Row, Versus
 
@@ -33,17 +34,33 @@ _GOOD = {"episodes": "at the first attempt", "proofs": "decided", "bot": "by the
 
 @contextmanager
 def shown(quiet: bool) -> Iterator[OnProgress]:
-    """Show a progress bar for each stage, if standard error is a terminal."""
+    """Show a progress bar for each stage if standard error is a terminal, else a line now and then."""
+    is_told = not (quiet or sys.stderr.isatty())
     with ExitStack() as stack:
-        bars: dict[str, Bar] = {}
+        bars, tenths = dict[str, Bar](), dict[str, int]()
 
         def update(stage: str, finished: int, total: int, good: int) -> None:
             if stage not in bars:
                 stack.close()
                 bars[stage] = stack.enter_context(Bar(quiet, stage, _GOOD[stage]))
             bars[stage].update(finished, total, good)
+            done = 10 * finished // total if total else 0
+            if is_told and done > tenths.setdefault(stage, 0):
+                tenths[stage] = done
+                print(f"{stage}: {finished:,} of {total:,}, {good:,} {_GOOD[stage]}", flush=True)
 
         yield update
+
+
+def announce(folder: EvaluationFolder, episodes: int) -> None:
+    """Say, before anything is played, what is, who plans it, and under which name it can be gone on with."""
+    settings, (writers, of_category) = folder.settings(), folder.writers()
+    stored = [f"{counted(len(writers), 'writer')}{f' of {of_category}' if of_category else ''}"] * bool(writers)
+    model = [settings.planner_model] * (settings.planner_model != NO_MODEL)
+    categories = f"; categories: {settings.categories}" if settings.categories else ""
+    who = ", then ".join([*stored, *model]) or "nobody"
+    what = f"{counted(episodes, 'episode')} of {settings.agent}, seeds {settings.seeds}{categories}"
+    print(one_line(f"evaluation {folder.id}: {what}; planned by {who}"), flush=True)
 
 
 def show(results: Results, folder: EvaluationFolder) -> None:
