@@ -131,7 +131,7 @@ def _planning_settings(given: Mapping[str, Any], model: str, learned_with: Mappi
     name = options.EMBEDDED if model == options.NO_MODEL else model
     models = options.models_of(name) | {"compile": False}
     wording = {key: learned_with[key] for key in ("rename_words", "bare_prompt") if key in learned_with}
-    if models["planner_model"].startswith(("reference/", "faulty/")):
+    if name.startswith(("reference/", "faulty/")):
         wording.pop("bare_prompt", None)  # which it does not read
     told = wording | {key: given[key] for key in options.OF_PLANNING if key in given}
     if model == options.NO_MODEL:
