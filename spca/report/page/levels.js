@@ -12,7 +12,8 @@ const CHECKS = {
   unrecorded: ["?", "", "the recording has no state hashes to compare with"],
 };
 const OPEN = "outcome not recorded yet";
-const MARKS = {plan: ["P", "planner call"], code: ["C", "coder call"], act: ["A", "attempt"]};
+const MARKS = {writer: ["W", "plan of a stored problem writer, without a call"], plan: ["P", "planner call"],
+  code: ["C", "coder call"], act: ["A", "attempt"]};
 /** Marks of a round that are shown at once, by how many rounds there are; the rest are counted. */
 const MARKS_AT_ONCE = (rounds) => (rounds < 3 ? 10 : 3);
 
@@ -51,7 +52,7 @@ function chosenLevels(levels, query) {
   const column = COLUMNS.find(({key}) => key === query.get("sort"));
   const kept = levels.filter((row) => {
     if (!fits(row) || (category && row.category !== category)) return false;
-    const text = words.length ? `${row.env_id} ${row.level} ${row.category} ${row.reason}`.toLowerCase() : "";
+    const text = words.length ? `${row.env_id} ${row.level} ${row.category} ${row.writer} ${row.reason}`.toLowerCase() : "";
     return words.every((word) => text.includes(word));
   });
   return column ? sorted(kept, column.value, query.get("down") === "1") : kept;
@@ -66,7 +67,7 @@ function Filters({run, query, choose, matches}) {
       h("select", {value: query.get("category") ?? "", onChange: (event) => choose("category", event.target.value)},
         h("option", {value: ""}, "every category"),
         run.categories.map(({name}) => h("option", {key: name, value: name}, name)))),
-    h(Search, {query, choose, hint: "level or reason"}),
+    h(Search, {query, choose, hint: "level, writer or reason"}),
     h("label", {class: "sort-by"}, h("span", null, "Sort by"),
       h("select", {value: query.get("sort") ?? "number", onChange: (event) => choose("sort", event.target.value)},
         columnsOf(run).map(({key, name}) => h("option", {key, value: key}, name)))),
@@ -91,7 +92,10 @@ function roundsOf(row) {
     }
     if (!MARKS[phase]) continue;
     if (!rounds.has(round)) rounds.set(round, {number: round, marks: []});
-    rounds.get(round).marks.push({phase, status, end: endOf(row, span)});
+    const {marks} = rounds.get(round);
+    // Round 0 belongs to stored writers, whose plans leave no span of their own; each ends in its attempt.
+    if (!round && phase !== "plan" && (!last || last.phase === "act")) marks.push({phase: "writer", status: "", end: ""});
+    marks.push({phase, status, end: endOf(row, span)});
   }
   return [...rounds.values()];
 }
@@ -110,13 +114,13 @@ function Mark({phase, status, end, n}) {
   return h("i", {class: classes("mark", `p-${phase}`, end), title: name + (told && `: ${told}`)}, letter);
 }
 
-/** The rounds of a level as marks: P planner call, C coder call, A attempt; those that failed are crossed. */
+/** The rounds of a level as marks, by their letters in MARKS; those that failed are crossed. */
 function Strip({row}) {
   const rounds = roundsOf(row);
   if (!rounds.length) return row.rounds ? plural(row.rounds, "round") : UNKNOWN;
   const failed = (marks) => marks.filter(({end}) => end === "failed").length;
-  const told = rounds.map(({number, marks}) => `round ${number}: ${marks.map(({phase}) => MARKS[phase][0]).join(" ")}` +
-    (failed(marks) ? `, ${failed(marks)} failed` : "")).join("; ");
+  const told = rounds.map(({number, marks}) => `${number ? `round ${number}` : "stored writers"}: ` +
+    marks.map(({phase}) => MARKS[phase][0]).join(" ") + (failed(marks) ? `, ${failed(marks)} failed` : "")).join("; ");
   const atOnce = MARKS_AT_ONCE(rounds.length);
   return h("span", {class: "strip", role: "img", "aria-label": told}, rounds.map(({number, marks}) =>
     h("span", {class: "round", key: number}, shortened(marks, atOnce).map((mark, i) => h(Mark, {key: i, ...mark})))));
@@ -151,7 +155,8 @@ function LevelLine({run, row, k}) {
       row.corrections.length > 0 && h("span", {class: "badge", title: row.corrections.join(", ")}, "corrected"),
       reason && h("div", {class: "reason"}, reason)),
     cell("category", row.category), cell("outcome", h(Outcome, {outcome: row.outcome})),
-    cell("rounds", begun ? h(Strip, {row}) : UNKNOWN), number("calls", count(calls(row))),
+    cell("rounds", begun ? [h(Strip, {row}), row.writer && h("span", {class: "mono writer"}, row.writer)] : UNKNOWN),
+    number("calls", count(calls(row))),
     number("tokens", run.published ? UNKNOWN : tokenText(row.usage)),
     number("reasoning", run.published ? UNKNOWN : count(row.usage.reasoning_tokens)),
     number("cost", run.published ? UNKNOWN : usd(row.usage.cost_usd, row.usage.cost_unknown)),
@@ -178,7 +183,7 @@ function LevelTable({run, k, query, go}) {
           columnsOf(run).map((column) => h(SortHeading, {key: column.key, column, query, go, base})))),
         h("tbody", {role: "rowgroup"}, shownRows.map((row) => lines.get(row))))),
     more, !rows.length && h("p", {class: "empty"}, "No level fits these filters."),
-    h("p", {class: "key"}, "Rounds: ", Object.entries(MARKS).map(([phase, [letter, name]]) =>
+    h("p", {class: "key"}, "Rounds: ", Object.entries(MARKS).filter(([phase]) => phase !== "writer" || run.writers.length).map(([phase, [letter, name]]) =>
       h("span", {key: phase}, h("i", {class: `mark p-${phase}`}, letter), ` ${name} `)),
     h("span", null, h("i", {class: "mark p-act failed"}, "A"), " failed"),
     run.levels.some((row) => row.spans.some((span) => endOf(row, span) === "open")) &&
