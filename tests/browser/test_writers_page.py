@@ -62,3 +62,8 @@ def test_a_level_names_the_writer_that_planned_it_and_is_found_by_it(page: Page)
     page.get_by_role("searchbox").fill("reach_goal/v002")
     expect(rows).to_have_count(1)
     expect(rows).to_have_attribute("data-level", "2")
+
+
+def test_the_table_of_levels_fits_into_its_box(page: Page) -> None:
+    table = page.get_by_role("region", name="Table of levels")
+    assert table.evaluate("box => box.scrollWidth - box.clientWidth") == 0

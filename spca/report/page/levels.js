@@ -35,7 +35,10 @@ const COLUMNS = [
 ];
 
 /** The columns for which a run has values: replays are checked when a page is made, not when it is served. */
-const columnsOf = (run) => (live || run.published ? COLUMNS.filter(({key}) => key !== "check") : COLUMNS);
+function columnsOf(run) {
+  const without = {check: live || run.published, reasoning: !run.published && !run.usage.reasoning_tokens};
+  return COLUMNS.filter(({key}) => !without[key]);
+}
 
 const OVERVIEWS = new Map();
 
@@ -133,6 +136,11 @@ function CheckMark({check}) {
     h("span", {"aria-hidden": "true"}, found[0]), h("span", {class: "unseen"}, found[2]));
 }
 
+/** The label of a problem writer; it may go on in a new line after each of its words. */
+function WriterName({label}) {
+  return h("span", {class: "mono writer"}, label.split(/(?<=[/_])/).map((part) => [part, h("wbr")]));
+}
+
 /** The name of a level, which leads to it where there is more to see. */
 function LevelName({run, row, k}) {
   return run.published ? row.env_id : h("a", {href: address(k, row.number)}, row.env_id);
@@ -155,10 +163,11 @@ function LevelLine({run, row, k}) {
       row.corrections.length > 0 && h("span", {class: "badge", title: row.corrections.join(", ")}, "corrected"),
       reason && h("div", {class: "reason"}, reason)),
     cell("category", row.category), cell("outcome", h(Outcome, {outcome: row.outcome})),
-    cell("rounds", begun ? [h(Strip, {row}), row.writer && h("span", {class: "mono writer"}, row.writer)] : UNKNOWN),
+    cell("rounds", begun ? [h(Strip, {row}), row.writer && h(WriterName, {label: row.writer})] : UNKNOWN),
     number("calls", count(calls(row))),
     number("tokens", run.published ? UNKNOWN : tokenText(row.usage)),
-    number("reasoning", run.published ? UNKNOWN : count(row.usage.reasoning_tokens)),
+    columnsOf(run).some(({key}) => key === "reasoning") &&
+      number("reasoning", run.published ? UNKNOWN : count(row.usage.reasoning_tokens)),
     number("cost", run.published ? UNKNOWN : usd(row.usage.cost_usd, row.usage.cost_unknown)),
     number("steps", count(row.steps)), number("time", seconds(row.seconds)),
     columnsOf(run).some(({key}) => key === "check") && cell("check", h(CheckMark, {check: row.check})));
