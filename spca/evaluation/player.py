@@ -7,9 +7,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Final
 
 from spca.code import library
+from spca.common.text import counted
 from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure, Snapshot, Status, TraceStep
 from spca.errors import RestoreError, WorldError
 from spca.evaluation.episodes import NO_PLAN, WORLD_ERROR, Episode, Played, Trial
@@ -19,6 +21,9 @@ from spca.runs.level.compiled_planning import MAX_EXECUTED
 from spca.writers.stored import Missed
 
 _LONGEST_REASON: Final = 400
+_LONGEST_MISS: Final = 100
+_NEAREST: Final = 3
+"""Writers whose reasons are recorded where none has a plan: about as much as a reason may have."""
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-f]{6,}\b")
 """Where an object lies in memory is never the same twice."""
 
@@ -110,12 +115,19 @@ class Player:
                 break
         if not planning.model:
             if not stored:
-                yield "", "; ".join(f"{each.label}: {each.reason}" for each in missed) or "there are no writers"
+                yield "", _why_none(missed)
             return
         ask = planning.asker(episode, agent)
         for _ in range(self._attempts):
             plan = ask(snapshot, failed)
             yield planning.model, plan.reason if isinstance(plan, PlanFailure) else plan
+
+
+def _why_none(missed: Sequence[Missed]) -> str:
+    """Return why no writer has a plan, a line each for the nearest of them."""
+    lines = [f"{each.label}: {shorten(each.reason, _LONGEST_MISS, placeholder=' ...')}" for each in missed[:_NEAREST]]
+    more = [f"and {counted(len(missed) - _NEAREST, 'other writer')}"] * (len(missed) > _NEAREST)
+    return "\n".join([*lines, *more]) or "there are no writers"
 
 
 def _carried_out(world: World, plan: Plan, agent: AgentSource, planner: str) -> Trial:

@@ -115,6 +115,14 @@ def test_nobody_has_a_plan(stored: list[Plan | Missed], model: Planner | None, s
     assert (played.failure, played.reason, played.steps) == (NO_PLAN, said, 0)
 
 
+def test_writers_without_a_plan_have_a_line_each_that_ends_at_a_word() -> None:
+    many = [Missed(f"go/v{number:03}", Miss.REFUSED, "no such thing " * 20) for number in range(1, 7)]
+    *lines, last = play(many, None).reason.splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["go/v001", "go/v002", "go/v003"]
+    assert all(line.endswith((" no ...", " such ...", " thing ...")) for line in lines)
+    assert last == "and 3 other writers"
+
+
 def test_a_category_may_have_an_agent_of_its_own() -> None:
     assert play([GOOD], None, agents={"": AgentSource(INITIAL), "Empty": AGENT}).solved
     assert play([GOOD], None, agents={"": AGENT, "Empty": AgentSource(INITIAL)}).failure == "missing_method"
