@@ -167,6 +167,8 @@ def _details(group: Alike, replay: str) -> Iterator[str]:
     judged = group.example.judged
     if group.example.proof == Solvability.UNSOLVABLE and judged:
         yield _cut(judged.verdict.reason)
+    if group.example.refuted_by:
+        yield f"the certificate is wrong: {group.example.refuted_by} solved {group.example.played.episode.name}"
     ids = [f"{env_id} ({len(failures)})" for env_id, failures in group.ids.items()]
     more = f" and {len(ids) - _IDS} more" if len(ids) > _IDS else ""
     yield f"{counted(len(ids), 'id')}: {', '.join(ids[:_IDS])}{more}"

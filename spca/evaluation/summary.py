@@ -108,14 +108,21 @@ class Versus:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An episode that the first plan did not solve, and what is proven of it; None where nothing was looked for."""
+    """An episode that the first plan did not solve, and what is proven of it; None where nothing was looked for.
+
+    Attributes:
+        refuted_by: who solved it although it was proven that nothing can; "" if nobody did.
+    """
 
     played: Played
     judged: Judged | None
+    refuted_by: str = ""
 
     @property
     def proof(self) -> str:
-        """``solvable``, ``unsolvable`` or ``undecided``."""
+        """``solvable``, ``unsolvable``, ``undecided``, or ``refuted``: a certificate that is wrong."""
+        if self.refuted_by:
+            return "refuted"
         return (self.judged.verdict.solvability if self.judged else Solvability.UNDECIDED).value
 
     def to_dict(self) -> dict[str, Any]:
@@ -129,6 +136,7 @@ class Failure:
             "planner": played.trials[0].planner,
             "solved_later": played.solved,
             "proof": self.proof,
+            "refuted_by": self.refuted_by,
             "certificate": judged.verdict.reason if judged else "",
             "map": list(judged.verdict.map) if judged else [],
             "witness": list(judged.verdict.witness) if judged else [],
@@ -147,7 +155,8 @@ class Results:
     def failed(self) -> tuple[Failure, ...]:
         """Episodes that the first plan did not solve."""
         verdicts = {(each.env_id, each.seed): each for each in self.judged}
-        return tuple(Failure(each, verdicts.get((each.env_id, each.seed))) for each in self.played if not each.pass1)
+        names = [(each, (each.env_id, each.seed)) for each in self.played if not each.pass1]
+        return tuple(Failure(each, verdicts.get(name), self._refuted.get(name, "")) for each, name in names)
 
     @cached_property
     def inside(self) -> Block:
@@ -189,10 +198,21 @@ class Results:
         }
 
     @cached_property
-    def _unsolvable(self) -> frozenset[tuple[str, int]]:
+    def _certified(self) -> frozenset[tuple[str, int]]:
         return frozenset(
             (each.env_id, each.seed) for each in self.judged if each.verdict.solvability is Solvability.UNSOLVABLE
         )
+
+    @cached_property
+    def _refuted(self) -> dict[tuple[str, int], str]:
+        """Return who solved what is certified to be unsolvable: such a certificate is wrong."""
+        solved = [(each.env_id, each.seed, "the bot") for each in self.bot if each.solved]
+        solved += [(each.env_id, each.seed, f"attempt {each.attempts}") for each in self.played if each.solved]
+        return {(env_id, seed): who for env_id, seed, who in solved if (env_id, seed) in self._certified}
+
+    @cached_property
+    def _unsolvable(self) -> frozenset[tuple[str, int]]:
+        return self._certified - self._refuted.keys()
 
     def _counting(self, played: Iterable[Played]) -> list[Played]:
         """Return those that are not proven to be unsolvable."""

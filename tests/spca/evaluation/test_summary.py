@@ -52,6 +52,23 @@ def test_every_failure_has_its_proof() -> None:
     assert data["planners"] == {"writers": 5}
 
 
+@pytest.mark.parametrize(
+    ("lost", "bot", "who"),
+    [
+        (played("B1", 1, "stuck", "success"), (), "attempt 2"),
+        (played("B1", 1, "stuck"), (BotPlayed("B1", 1, True, 5),), "the bot"),
+    ],
+)
+def test_a_certificate_that_somebody_refuted_leaves_nothing_out(
+    lost: Played, bot: tuple[BotPlayed, ...], who: str
+) -> None:
+    found = Results((lost,), (UNSOLVABLE,), bot)
+    assert (found.inside.pooled.pass1, found.inside.pooled.unsolvable) == (Rate(0, 1), 0)
+    (failure,) = found.failed
+    assert (failure.proof, failure.refuted_by) == ("refuted", who)
+    assert found.to_dict()["failed"][0]["refuted_by"] == who
+
+
 @pytest.mark.parametrize("model", ["openai/4", "llamacpp/v2"])
 def test_a_model_with_a_number_for_a_name_is_no_writer(model: str) -> None:
     episode = Episode(0, "A1", 1, "a", "s", "l")
@@ -63,7 +80,7 @@ def test_pairs_with_the_bot() -> None:
         BotPlayed("A1", 1, True, 8),
         BotPlayed("A1", 2, True, 9),
         BotPlayed("A2", 1, False, 3, "hung"),
-        BotPlayed("B1", 1, True, 5),
+        BotPlayed("B1", 1, False, 5, "lost"),
         BotPlayed("B1", 2, False, 0, UNSUPPORTED),
     ]
     bots.append(BotPlayed("C1", 1, True, 2))
