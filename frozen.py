@@ -93,6 +93,9 @@ def _begun(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
     model = given.get("planner_model", options.EMBEDDED if words is None else options.NO_MODEL)
     if model == options.NO_MODEL and not frozen.writers:
         command.complain(f"warning: {frozen.source} has no problem writers, and no model is asked: nobody has a plan")
+    seeds = given.get("seeds", options.DEFAULT_SEEDS)
+    if warning := frozen.warning_of_seeds(selection.seeds(seeds)):
+        command.complain(f"warning: {warning}")
     planning = _planning_settings(given, model, frozen.settings)
     _workers(given.get("workers"), model)
     own = {name: given[name] for name in ("categories", "ids", "outside", "attempts", "versus") if name in given}
@@ -103,7 +106,7 @@ def _begun(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
     rules = given.get("upstream_rules", frozen.settings.get("upstream_rules"))
     settings = EvaluationSettings(
         agent=frozen.source,
-        seeds=given.get("seeds", options.DEFAULT_SEEDS),
+        seeds=seeds,
         planner_model=model if model == options.NO_MODEL else planning.planner_model,
         planning=asdict(planning),
         rename_words=words,

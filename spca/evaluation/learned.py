@@ -44,6 +44,13 @@ class Learned:
     of_category: str | None = None
     folder: Path | None = None
 
+    def warning_of_seeds(self, seeds: Sequence[int]) -> str:
+        """Return what to say where seeds to be played are not unseen, "" else."""
+        seed = self.settings.get("seed")
+        if seed not in seeds:
+            return ""
+        return f"seed {seed} is no unseen one: {self.source} has learned on it"
+
     def writer_files(self) -> Iterator[str]:
         """Yield the files that the writers need, relative to the folder."""
         for record in self.writers:

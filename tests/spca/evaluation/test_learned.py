@@ -55,6 +55,13 @@ def test_the_latest_finished_run_is_taken(tmp_path: Path) -> None:
     assert found(str(folder.path), tmp_path / "runs").source == folder.run_id
 
 
+def test_the_seed_of_learning_is_not_unseen(tmp_path: Path) -> None:
+    folder = run_in(tmp_path / "runs", *LEVELS, seed=7)
+    taken = found(None, tmp_path)
+    assert taken.warning_of_seeds((6, 7)) == f"seed 7 is no unseen one: {folder.run_id} has learned on it"
+    assert taken.warning_of_seeds((6, 8)) == ""
+
+
 def test_without_a_common_library_each_category_has_its_own(tmp_path: Path) -> None:
     run_in(tmp_path / "runs", *LEVELS, ("C", "fail", "c"), planned=4, carry_over=False)
     taken = found(None, tmp_path)
