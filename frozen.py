@@ -94,7 +94,7 @@ def _begun(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
     if model == options.NO_MODEL and not frozen.writers:
         command.complain(f"warning: {frozen.source} has no problem writers, and no model is asked: nobody has a plan")
     seeds = given.get("seeds", options.DEFAULT_SEEDS)
-    if warning := frozen.warning_of_seeds(selection.seeds(seeds)):
+    for warning in filter(None, (frozen.warning_of_seeds(selection.seeds(seeds)), frozen.warning_of_words(words))):
         command.complain(f"warning: {warning}")
     planning = _planning_settings(given, model, frozen.settings)
     _workers(given.get("workers"), model)

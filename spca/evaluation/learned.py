@@ -44,6 +44,14 @@ class Learned:
     of_category: str | None = None
     folder: Path | None = None
 
+    def warning_of_words(self, words: int | None) -> str:
+        """Return what to say where other words are used than was learned with, "" else; ``words`` is their seed."""
+        learned_with = self.settings.get("rename_words")
+        if words == learned_with:
+            return ""
+        known = "the true words" if learned_with is None else f"--rename-words {learned_with}"
+        return f"{self.source} was learned with {known}: writers and actions that spell words out cannot succeed"
+
     def warning_of_seeds(self, seeds: Sequence[int]) -> str:
         """Return what to say where seeds to be played are not unseen, "" else."""
         seed = self.settings.get("seed")

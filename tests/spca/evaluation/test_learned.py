@@ -62,6 +62,24 @@ def test_the_seed_of_learning_is_not_unseen(tmp_path: Path) -> None:
     assert taken.warning_of_seeds((6, 8)) == ""
 
 
+@pytest.mark.parametrize(
+    ("learned_with", "words", "said"),
+    [
+        (None, None, ""),
+        (3, 3, ""),
+        (None, 3, "was learned with the true words: writers and actions that spell words out cannot succeed"),
+        (4, 3, "was learned with --rename-words 4: writers"),
+    ],
+)
+def test_other_words_than_those_of_learning_are_no_test_of_it(
+    learned_with: int | None, words: int | None, said: str, tmp_path: Path
+) -> None:
+    run_in(tmp_path / "runs", *LEVELS, rename_words=learned_with)
+    warning = found(None, tmp_path).warning_of_words(words)
+    assert bool(warning) == bool(said)
+    assert said in warning
+
+
 def test_without_a_common_library_each_category_has_its_own(tmp_path: Path) -> None:
     run_in(tmp_path / "runs", *LEVELS, ("C", "fail", "c"), planned=4, carry_over=False)
     taken = found(None, tmp_path)
