@@ -41,7 +41,7 @@ class ReplayProvider:
             raise ProviderConfigError(f"replay/{target.model}: {error}") from error
         if not recorded:
             raise ProviderConfigError(
-                f"replay/{target.model}: no transcripts in {folder / FOLDER}: give the folder of a run"
+                f"{folder}: no transcripts in {FOLDER}/, and no {PACKED}: give the folder of a run or of a packed one"
             )
         self._calls: dict[str, list[Transcript]] = {}
         for transcript in recorded:

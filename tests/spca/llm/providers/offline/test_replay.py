@@ -172,7 +172,7 @@ def test_a_folder_without_transcripts_is_a_users_mistake(tmp_path: Path, kind: s
         folder.write_text("x")
     elif kind != "absent":
         (folder / "llm" if kind == "no transcripts" else folder).mkdir(parents=True)
-    with pytest.raises(ProviderConfigError, match=r"no transcripts in .*: give the folder of a run") as caught:
+    with pytest.raises(ProviderConfigError, match=r"run: no transcripts in llm/, and .*: give the folder of") as caught:
         provider_for(f"replay/{folder}")
     assert "\n" not in str(caught.value)
 
