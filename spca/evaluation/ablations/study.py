@@ -17,6 +17,7 @@ import argparse
 import io
 import os
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
@@ -27,6 +28,7 @@ from spca.common.command import EXIT_FINISHED, PROGRAM_VARIABLE, Ending, Parser,
 from spca.common.errors import SettingsError
 from spca.common.files import json_text, locked, make_folder, write_atomic
 from spca.common.installation import home
+from spca.common.text import counted
 from spca.errors import ResumeError
 from spca.evaluation import options
 from spca.evaluation.ablations import table
@@ -256,6 +258,10 @@ class Study:
             with redirect_stdout(io.StringIO()):  # its figures stand in the table
                 self._evaluate({"command": "evaluate", "arguments": ["evaluate", *self._arguments(part)]}, Ending())
             summary = _summary(part.evaluation)
+            if summary is not None:
+                pass1 = summary["curriculum"]["pooled"]["pass1"]
+                said = f"{pass1['good']:,} of {counted(pass1['total'], 'episode')}"
+                print(f"  {said} solved by the first plan", flush=True)
         return summary or {}
 
     def _arguments(self, part: Part) -> list[str]:
@@ -271,9 +277,10 @@ class Study:
 
     def _write(self, rows: Sequence[AblationRow]) -> None:
         seeds, planner = self._asked["seeds"], self._asked["frozen_planner"]
+        levels = Counter(task.category for task in curriculum.load(self._path / _CURRICULUM).tasks())
         data = {**self._asked, "rows": [row.to_dict() for row in rows]}
         write_atomic(self._path / f"{TABLE}.json", json_text(data, indent=1) + "\n")
-        write_atomic(self._path / f"{TABLE}.md", table.markdown(rows, seeds, planner))
+        write_atomic(self._path / f"{TABLE}.md", table.markdown(rows, levels, seeds, planner))
 
 
 def _holding(folder: Path, name: str) -> Path | None:

@@ -13,11 +13,23 @@ from rich.table import Table
 
 from spca.common.statistics import Rate
 
-_HEADS: Final = ("setting", "solved", "planner", "coder", "writers", "tokens", "USD", "actions", "pass@1", "95 %")
+_HEADS: Final = (
+    "setting",
+    "solved",
+    "planner",
+    "coder",
+    "writers",
+    "tokens",
+    "USD",
+    "actions",
+    "episodes",
+    "pass@1",
+    "95 %",
+)
 _MEANINGS: Final = """\
 Solved: levels, while learning. Planner, coder: requests to the models. Writers: levels that a stored problem writer
-planned. Actions: of the library at the end. Pass@1: frozen episodes that the first plan solved, with Wilson's
-interval."""
+planned. Actions: of the library at the end. Episodes: frozen ones, without those that nothing can solve. Pass@1: those
+of them that the first plan solved, with Wilson's interval."""
 _PIPED: Final = 120
 _GAP: Final = 3
 """Characters between two columns."""
@@ -93,7 +105,8 @@ class AblationRow:
             f"{'~' if self.estimated else ''}{self.tokens:,}",
             f"{self.cost_usd:.2f}{unknown}",
             str(self.actions),
-            f"{self.pass1.value:.1%}",
+            f"{self.pass1.total:,}",
+            f"{100 * self.pass1.value:.2f} %",
             f"{100 * low:.1f} to {100 * high:.1f}",
         )
 
@@ -123,16 +136,19 @@ def _fitting(columns: Sequence[Sequence[str]], width: int) -> Iterator[list[Sequ
     yield part
 
 
-def markdown(rows: Iterable[AblationRow], seeds: str, planner: str) -> str:
+def markdown(rows: Iterable[AblationRow], levels: Mapping[str, int], seeds: str, planner: str) -> str:
     """Return the rows as a page.
 
     Args:
+        levels: how many were chosen of each category.
         seeds: of the frozen episodes.
         planner: the model that was asked where no writer had a plan.
     """
     lines = [_HEADS, ("---", *("---:",) * (len(_HEADS) - 1)), *(row.cells() for row in rows)]
     table = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-    return f"# Ablations\n\nFrozen on seeds {seeds}; planner after the writers: {planner}.\n\n{table}\n\n{_MEANINGS}\n"
+    chosen = f"Levels: {', '.join(f'{count} of {name}' for name, count in levels.items())}."
+    played = f"Frozen on seeds {seeds}; planner after the writers: {planner}."
+    return f"# Ablations\n\n{chosen} {played}\n\n{table}\n\n{_MEANINGS}\n"
 
 
 def _sum(records: Iterable[Mapping[str, Any]], key: str) -> Any:

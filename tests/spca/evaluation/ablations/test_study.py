@@ -121,6 +121,14 @@ def test_each_setting_is_learned_and_played_once(levels: tuple[str, ...]) -> Non
     assert (path / "ablations.md").read_text().count("\n| no-") == 4
 
 
+def test_what_was_played_is_told_at_once_and_the_levels_in_the_table(
+    levels: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = studied(Commands(), *levels, "--settings", "full")
+    assert "frozen: full\n  9 of 10 episodes solved by the first plan\n" in capsys.readouterr().out
+    assert "\nLevels: 1 of first, 1 of second. " in (path / "ablations.md").read_text()
+
+
 def test_bare_prompts_are_compared_where_a_model_reads_them(levels: tuple[str, ...]) -> None:
     commands = Commands()
     models = ("--planner-model", "x/1", "--coder-model", "x/2", "--planner-effort", "high", "--no-preflight")
@@ -190,7 +198,8 @@ def test_a_mistake_is_told_before_anything_is_made(
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--settings", "fuller"), ("--seeds", "9:1"), ("--workers", "0"), ("--lvels", "x")]
+    "arguments",
+    [("--settings", "fuller"), ("--seeds", "9:1"), ("--workers", "0"), ("--lvels", "x")],
 )
 def test_an_option_that_cannot_be_read_is_one_line(
     levels: tuple[str, ...], arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
@@ -211,10 +220,12 @@ def test_what_a_study_was_begun_with_stays(levels: tuple[str, ...], flag: str, v
 def test_the_table_tells_what_is_guessed_and_unknown(capsys: pytest.CaptureFixture[str]) -> None:
     summary = Commands._summary(2) | {"usage": {**USAGE, "estimated": 1}}
     row = AblationRow.of("full", [summary, summary], [FROZEN, FROZEN])
-    assert row.cells()[1:] == ("4/4", "8", "4", "2", "~200", "0.50+2?", "10", "90.0%", "69.9 to 97.2")
+    assert row.cells()[1:] == ("4/4", "8", "4", "2", "~200", "0.50+2?", "10", "20", "90.00 %", "69.9 to 97.2")
     show([row])
     assert "~200   0.50+2?" in capsys.readouterr().out
-    assert "| full | 4/4 |" in markdown([row], "7:9", "none")
+    page = markdown([row], {"doors": 2, "keys": 1}, "7:9", "none")
+    assert "Levels: 2 of doors, 1 of keys. Frozen on seeds 7:9" in page
+    assert "| full | 4/4 |" in page
 
 
 @pytest.mark.parametrize(("columns", "parts"), [("200", 1), ("80", 2), ("40", 6)])
