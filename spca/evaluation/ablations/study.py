@@ -122,7 +122,9 @@ def _settings(text: str) -> list[str]:
     for name in wanted:
         if name not in SETTINGS:
             raise argparse.ArgumentTypeError(f"invalid setting {name!a:.80}: choose from {', '.join(SETTINGS)}")
-    return list(dict.fromkeys(wanted))
+        if wanted.count(name) > 1:
+            raise argparse.ArgumentTypeError(f"{name} is there twice: give each setting once")
+    return wanted
 
 
 def _begun(runs: Path, own: Mapping[str, Any], given: Mapping[str, Any], root: Path) -> Path:

@@ -199,7 +199,7 @@ def test_a_mistake_is_told_before_anything_is_made(
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--settings", "fuller"), ("--seeds", "9:1"), ("--workers", "0"), ("--lvels", "x")],
+    [("--settings", "fuller"), ("--settings", "full,full"), ("--seeds", "9:1"), ("--workers", "0"), ("--lvels", "x")],
 )
 def test_an_option_that_cannot_be_read_is_one_line(
     levels: tuple[str, ...], arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
