@@ -124,8 +124,10 @@ def _begun(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
     info = run_info(planning, ROOT, sandbox)
     made_with = {name: info[name] for name in ("versions", "git_commit", "sandbox")}
     if settings.outside:
-        learned_ids = (task.env_id for task in learned_on.tasks())
-        made_with["unplayable"] = dict(outside_ids(known_ids(), learned_ids).unplayable)
+        unplayable = outside_ids(known_ids(), (task.env_id for task in learned_on.tasks())).unplayable
+        made_with["unplayable"] = {
+            env_id: why for env_id, why in unplayable.items() if selection.matches(env_id, settings.ids)
+        }
     return EvaluationFolder.create(runs, settings, frozen, made_with)
 
 

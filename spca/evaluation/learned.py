@@ -47,7 +47,7 @@ class Learned:
     def warning_of_words(self, words: int | None) -> str:
         """Return what to say where other words are used than was learned with, "" else; ``words`` is their seed."""
         learned_with = self.settings.get("rename_words")
-        if words == learned_with:
+        if self.folder is None or words == learned_with:  # nobody knows the words of a file
             return ""
         known = "the true words" if learned_with is None else f"--rename-words {learned_with}"
         return f"{self.source} was learned with {known}: writers and actions that spell words out cannot succeed"

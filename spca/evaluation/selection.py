@@ -60,7 +60,7 @@ def episodes(
         wanted = _categories(categories, [task.category for task, _ in chosen])
         chosen = [each for each in chosen if each[0].category in wanted]
     if ids is not None:
-        chosen = [each for each in chosen if fnmatchcase(each[0].env_id.casefold(), ids.casefold())]
+        chosen = [each for each in chosen if matches(each[0].env_id, ids)]
     if not chosen or not seeds:
         raise SettingsError(f"no episode is selected: {_why(tasks, ids)}")
     if len(chosen) * len(seeds) > MAX_EPISODES:
@@ -71,6 +71,11 @@ def episodes(
         for seed in seeds
     ]
     return tuple(replace(episode, index=index) for index, episode in enumerate(pairs))
+
+
+def matches(env_id: str, ids: str | None) -> bool:
+    """Whether an id is one of ``ids`` as :func:`episodes` takes them."""
+    return ids is None or fnmatchcase(env_id.casefold(), ids.casefold())
 
 
 def taught(categories: Sequence[str], tasks: Sequence[Task], *, outside: bool) -> str | None:

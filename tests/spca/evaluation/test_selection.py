@@ -39,6 +39,11 @@ def test_categories_and_ids_choose() -> None:
     assert {e.env_id for e in selection.episodes(TASKS, OUTSIDE, (1,), ids="[ab]-*")} == {"A-v0", "B-v0"}
 
 
+@pytest.mark.parametrize(("ids", "expected"), [(None, True), ("*wfc*", True), ("*Unlock*", False)])
+def test_a_glob_is_about_ids_that_cannot_be_played_too(ids: str | None, *, expected: bool) -> None:
+    assert selection.matches("MiniGrid-WFC-MazeSimple-v0", ids) is expected
+
+
 @pytest.mark.parametrize(
     ("categories", "outside", "expected"),
     [
