@@ -67,3 +67,19 @@ def test_a_level_names_the_writer_that_planned_it_and_is_found_by_it(page: Page)
 def test_the_table_of_levels_fits_into_its_box(page: Page) -> None:
     table = page.get_by_role("region", name="Table of levels")
     assert table.evaluate("box => box.scrollWidth - box.clientWidth") == 0
+
+
+def test_the_source_of_a_writer_is_one_click_from_what_it_planned(page: Page) -> None:
+    writer = page.get_by_role("region", name="Table of problem writers")
+    expect(writer).not_to_contain_text("def make_problem")
+    page.locator("table.levels").get_by_role("link", name=LABEL).click()
+    expect(writer.get_by_role("button", name=LABEL)).to_be_in_viewport()
+    expect(writer.get_by_role("button", name=LABEL)).to_be_focused()
+    expect(writer).to_contain_text("def make_problem(snapshot):")
+    writer.get_by_role("button", name=LABEL).click()
+    expect(writer).not_to_contain_text("def make_problem")
+    writer.get_by_role("link", name="1 level", exact=True).click()
+    expect(page.locator("table.levels tbody tr")).to_have_count(1)
+    page.locator("table.levels").get_by_role("link", name="MiniGrid").click()
+    page.get_by_role("link", name=LABEL).first.click()
+    expect(writer).to_contain_text("def make_problem(snapshot):")

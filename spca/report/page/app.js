@@ -216,8 +216,7 @@ function LevelPage({report, run, k, row, route, go}) {
   useEffect(() => {
     if (!begun) return undefined;
     let wanted = true;
-    const names = [`run/${k}/level/${row.number}`, `run/${k}/texts`];
-    Promise.all(names.map((name) => pieces.load(name))).then(
+    loadLevel(k, row.number).then(
       ([level, texts]) => wanted && setState({level, texts, error: ""}),
       (error) => wanted && setState((now) => ({...now, error: error.message})),
     );

@@ -23,6 +23,7 @@ SCRIPTS: Final = (
     "calls.js",
     "rounds.js",
     "plots.js",
+    "writers.js",
     "levels.js",
     "overview.js",
     "compare.js",

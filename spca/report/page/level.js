@@ -6,15 +6,15 @@ const REMEMBER_MS = 300;
  * @param {{report: object, run: object, k: number, row: object, level: object|null, texts: object|null,
  *   route: {attempt: string|null, step: number|null}, go: (hash: string, replace?: boolean) => void}} props
  */
-function LevelView({report, k, row, level, texts, route, go}) {
+function LevelView({report, run, k, row, level, texts, route, go}) {
   return h("article", {class: "level-view"},
-    h(LevelHead, {row, level}),
+    h(LevelHead, {run, k, row, level}),
     level
-      ? h(LevelBody, {key: `${k}/${row.number}`, report, k, row, level, texts, route, go})
+      ? h(LevelBody, {key: `${k}/${row.number}`, report, run, k, row, level, texts, route, go})
       : h("p", {class: "muted", role: "status"}, "Reading the level …"));
 }
 
-function LevelHead({row, level}) {
+function LevelHead({run, k, row, level}) {
   const outcome = level?.outcome ?? row.outcome;
   const reason = outcome === "success" ? "" : level?.reason || row.reason;
   return h("header", {class: "level-head"},
@@ -22,11 +22,11 @@ function LevelHead({row, level}) {
     h("h1", {tabIndex: -1}, row.env_id),
     level?.mission && h("p", {class: "mission"}, "“", level.mission, "”"),
     h("p", {class: "ending"}, h(Outcome, {outcome}), reason && h("span", {class: "reason"}, reason)),
-    h(LevelFacts, {row}),
+    h(LevelFacts, {run, k, row}),
     h(CheckLine, {row, level}));
 }
 
-function LevelFacts({row}) {
+function LevelFacts({run, k, row}) {
   const discarded = row.steps_total != null && row.steps_total !== row.steps;
   return h("dl", {class: "facts"},
     h(Fact, {name: "Rounds"}, count(row.rounds)),
@@ -34,7 +34,7 @@ function LevelFacts({row}) {
     h(Fact, {name: "Calls", title: "of the planner and of the coder"},
       `${count(row.planner_calls)} planner, ${count(row.coder_calls)} coder`),
     row.writer && h(Fact, {name: "Planned by", title: "a stored problem writer, without a call"},
-      h("span", {class: "mono"}, row.writer)),
+      h(WriterLink, {run, k, label: row.writer})),
     h(Fact, {name: "Steps"}, count(row.steps),
       discarded && h("span", {class: "muted"}, ` of ${count(row.steps_total)}`)),
     h(Fact, {name: "Tokens", title: "in → out"},
@@ -67,14 +67,14 @@ function attemptsOf(level) {
     .map(({attempt}) => ({id: `${attempt.round}.${attempt.number}`, round, attempt})));
 }
 
-function LevelBody({report, k, row, level, texts, route, go}) {
+function LevelBody({report, run, k, row, level, texts, route, go}) {
   const attempts = attemptsOf(level);
   const {remember, isOurs} = useAddress(k, row.number, go);
   const [shown, show] = useShown(attempts, route, isOurs);
   const [target, setTarget] = useState(null);
   const watch = (id, step) => show({id, step, focus: true});
   const find = (id) => level.texts[id] ?? texts?.[id] ?? null;
-  const page = {report, find, outcome: level.outcome, target, reveal: setTarget, watch, remember};
+  const page = {report, run, k, find, outcome: level.outcome, target, reveal: setTarget, watch, remember};
   useEffect(() => {
     if (shown.focus) bringPlayer();
   }, [shown]);
@@ -98,14 +98,20 @@ function LevelBody({report, k, row, level, texts, route, go}) {
 }
 
 /** The problem writer that came with the plan, and what became of it. */
-function OfferView({offer: {name, label, reason, source, domain}, find}) {
+function OfferView({offer, find}) {
+  const {name, label, reason} = offer;
   return h("section", {"aria-labelledby": "writer-title"}, h("h2", {id: "writer-title"}, "Problem writer"),
     h("p", null, "With the plan came ", h("span", {class: "mono"}, label || name),
       label ? ", which was accepted and is tried on the levels to come." : ", which was not accepted: ",
       !label && h("span", {class: "muted"}, reason)),
-    h("div", {class: "folds"},
-      source && h(TextFold, {title: "Source of the writer", text: find(source)}),
-      domain && h(TextFold, {title: "PDDL domain of its problems", text: find(domain)})));
+    h(OfferFolds, {offer, find}));
+}
+
+/** The texts of a problem writer; `open`: its source at once. */
+function OfferFolds({offer: {source, domain}, find, open = false}) {
+  return h("div", {class: "folds"},
+    source && h(TextFold, {title: "Source of the writer", text: find(source), open}),
+    domain && h(TextFold, {title: "PDDL domain of its problems", text: find(domain)}));
 }
 
 function bringPlayer() {

@@ -136,11 +136,6 @@ function CheckMark({check}) {
     h("span", {"aria-hidden": "true"}, found[0]), h("span", {class: "unseen"}, found[2]));
 }
 
-/** The label of a problem writer; it may go on in a new line after each of its words. */
-function WriterName({label}) {
-  return h("span", {class: "mono writer"}, label.split(/(?<=[/_])/).map((part) => [part, h("wbr")]));
-}
-
 /** The name of a level, which leads to it where there is more to see. */
 function LevelName({run, row, k}) {
   return run.published ? row.env_id : h("a", {href: address(k, row.number)}, row.env_id);
@@ -163,7 +158,7 @@ function LevelLine({run, row, k}) {
       row.corrections.length > 0 && h("span", {class: "badge", title: row.corrections.join(", ")}, "corrected"),
       reason && h("div", {class: "reason"}, reason)),
     cell("category", row.category), cell("outcome", h(Outcome, {outcome: row.outcome})),
-    cell("rounds", begun ? [h(Strip, {row}), row.writer && h(WriterName, {label: row.writer})] : UNKNOWN),
+    cell("rounds", begun ? [h(Strip, {row}), row.writer && h(WriterLink, {run, k, label: row.writer})] : UNKNOWN),
     number("calls", count(calls(row))),
     number("tokens", run.published ? UNKNOWN : tokenText(row.usage)),
     columnsOf(run).some(({key}) => key === "reasoning") &&

@@ -125,22 +125,6 @@ function Categories({run, k}) {
           number(run.published ? UNKNOWN : count(row.steps)), number(seconds(row.seconds))))))));
 }
 
-/** The problem writers that the run accepted, and what they planned without a call. */
-function Writers({run, k}) {
-  if (!run.writers.length) return null;
-  const planned = sum(run.writers, (row) => row.solved);
-  return h("section", {"aria-labelledby": "writers"}, h("h2", {id: "writers"}, "Problem writers"),
-    h("p", {class: "muted"}, `${plural(planned, "level")} planned without a call.`),
-    h("div", {class: "scroll", role: "region", "aria-label": "Table of problem writers", tabIndex: 0},
-      h("table", {class: "categories"},
-        h("thead", null, h("tr", null, ["Writer", "Came with level", "Solved", "Failed"].map((name, i) =>
-          h("th", {key: name, scope: "col", class: i > 0 && "number"}, name)))),
-        h("tbody", null, run.writers.map(({label, level, solved, failed}) => h("tr", {key: label},
-          h("th", {scope: "row", class: "mono"}, label),
-          h("td", {class: "number"}, h("a", {href: address(k, level)}, level)),
-          h("td", {class: "number"}, count(solved)), h("td", {class: "number"}, count(failed))))))));
-}
-
 /** A link to the table of levels with a filter set. */
 function LevelsLink({k, filter, children, ...rest}) {
   const down = () => setTimeout(() => {
@@ -156,8 +140,10 @@ function RunView({report, run, k, query, go}) {
   // The same nodes again: what is typed into the filters leaves everything but the table alone.
   const above = useMemo(() => h(Fragment, null, h(Head, {run}), h(Warnings, {run, k}), h(KeyFigures, {run, k}),
     h(Timeline, {run, k})), [run, k]);
-  const below = useMemo(() => h(Fragment, null, h(Categories, {run, k}), h(Writers, {run, k}), h(Plots, {report, run, k, go})), [report, k]);
-  return h(Fragment, null, above, h(LevelTable, {run, k, query, go}), below);
+  const asked = query.get("writer");
+  const below = useMemo(() => h(Fragment, null, h(Categories, {run, k}), h(Writers, {run, k, asked})), [run, k, asked]);
+  const plots = useMemo(() => h(Plots, {report, run, k, go}), [report, k]);
+  return h(Fragment, null, above, h(LevelTable, {run, k, query, go}), below, plots);
 }
 
 const RUN_COLUMNS = [

@@ -84,3 +84,8 @@ const pieces = {
     };
   },
 };
+
+/** @returns {Promise<[object, object]>} a level, and the texts that several levels of its run use */
+function loadLevel(k, n) {
+  return Promise.all([`run/${k}/level/${n}`, `run/${k}/texts`].map((name) => pieces.load(name)));
+}

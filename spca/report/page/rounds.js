@@ -9,9 +9,10 @@ function RoundView({round, isLast, page}) {
   const opens = isLast && page.outcome !== "running";
   const id = round.number ? `round-${round.number}` : `round-0-${writerOf(round)}`;
   return h("section", {class: "round", "aria-labelledby": id},
-    h("h3", {id}, round.number ? `Round ${round.number}` : writerOf(round) || "Stored writers",
+    h("h3", {id}, round.number ? `Round ${round.number}` : writerOf(round)
+      ? h(WriterLink, {...page, label: writerOf(round)}) : "Stored writers",
       h("span", {class: "muted"}, ` ${round.number ? roundInWords(round) : writersInWords(round)}`)),
-    h(WriterList, {writers: round.writers}),
+    h(WriterList, {writers: round.writers, page}),
     h(CallList, {calls: round.calls, page}),
     round.plan.length > 0 && h(PlanLine, {round}),
     !round.plan.length && round.calls.length > 0 && h("p", {class: "muted"}, "No plan came out of this round."),
@@ -34,10 +35,10 @@ function writersInWords(round) {
 }
 
 /** The stored writers that were tried and did not help, and why. */
-function WriterList({writers}) {
+function WriterList({writers, page}) {
   const missed = writers.filter(({miss}) => miss);
   return missed.length > 0 && h("ul", {class: "small"}, missed.map(({label, miss, reason}, i) =>
-    h("li", {key: i}, h("span", {class: "mono"}, label), ` ${miss}: `, h("span", {class: "muted"}, reason))));
+    h("li", {key: i}, h(WriterLink, {...page, label}), ` ${miss}: `, h("span", {class: "muted"}, reason))));
 }
 
 function roundInWords(round) {
