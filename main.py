@@ -212,13 +212,13 @@ class Run:
         return result, summary
 
 
-def learn(given: Mapping[str, Any], end: command.Ending) -> int:
-    """Begin a run, or go on with one; the exit code."""
+def learn(given: Mapping[str, Any], end: command.Ending, greets: bool = True) -> int:
+    """Begin a run, or go on with one, having told of models and sandbox if it ``greets``; the exit code."""
     with startup.started(given, ROOT, minigridenv.check_ids) as prepared:
-        end.go_on = prepared.go_on
-        settings, models, executor = prepared.settings, prepared.models, prepared.executor
+        end.go_on, settings, executor = prepared.go_on, prepared.settings, prepared.executor
         make_world = partial(minigridenv.MiniGridEnv, executor=executor, **settings.of_worlds)
-        Run(prepared, make_world, Display(prepared.tasks, paid=models.cost_money, quiet=settings.quiet)).learn()
+        paid, quiet = prepared.models.cost_money, settings.quiet
+        Run(prepared, make_world, Display(prepared.tasks, paid=paid, quiet=quiet, greets=greets)).learn()
     return end.code
 
 

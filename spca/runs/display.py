@@ -68,13 +68,20 @@ class Display:
         tasks: the levels of the run, finished ones included.
         paid: whether a model costs money.
         quiet: print nothing but the final table.
+        greets: tell first what the run works with.
     """
 
     def __init__(
-        self, tasks: Sequence[Task], *, paid: bool = False, quiet: bool = False, console: Console | None = None
+        self,
+        tasks: Sequence[Task],
+        *,
+        paid: bool = False,
+        quiet: bool = False,
+        greets: bool = True,
+        console: Console | None = None,
     ) -> None:
         self._console = console or _Output(highlight=False)
-        self._tasks, self._paid, self._quiet = tasks, paid, quiet
+        self._tasks, self._paid, self._quiet, self._greets = tasks, paid, quiet, greets
         self._live = self._console.is_terminal and not self._console.is_dumb_terminal
         self._status: Status | None = None
         self._log, self._ended = threading.Thread(), threading.Event()
@@ -99,8 +106,9 @@ class Display:
             finished: summaries of levels.
             count: what the run has taken so far (:func:`spca.llm.calls.ledger.sums`).
         """
-        self.note(greeting)
-        self.note(f"Sandbox: {sandbox} (docs/sandbox.md says what generated code can and cannot do).")
+        if self._greets:
+            self.note(greeting)
+            self.note(f"Sandbox: {sandbox} (docs/sandbox.md says what generated code can and cannot do).")
         self.solved = sum(summary["outcome"] == "success" for summary in finished)
         self.failed = len(finished) - self.solved
         self._count, self._usage = count, count()

@@ -59,9 +59,11 @@ _OF_EACH_RUN: Final = {
 
 Command = Callable[[Mapping[str, Any], Ending], int]
 """A command of ``main.py``: from its options to its exit code."""
+Learning = Callable[[Mapping[str, Any], Ending, bool], int]
+"""The command ``run``, which also takes whether it is to tell of models and sandbox first."""
 
 
-def main(called: Mapping[str, Any], end: Ending, root: Path, learn: Command, evaluate: Command) -> int:
+def main(called: Mapping[str, Any], end: Ending, root: Path, learn: Learning, evaluate: Command) -> int:
     """Begin a study, or go on with one; the exit code.
 
     Args:
@@ -210,10 +212,11 @@ class Study:
     """
 
     def __init__(
-        self, path: Path, learn: Command, evaluate: Command, given: Mapping[str, Any], workers: int | None = None
+        self, path: Path, learn: Learning, evaluate: Command, given: Mapping[str, Any], workers: int | None = None
     ) -> None:
         self._path, self._learn, self._evaluate, self._given = path, learn, evaluate, given
         self._workers = {} if workers is None else {"workers": workers}
+        self._has_greeted = False
         self._asked = RunFolder(path).read_json(RECORD_OF_STUDY)
 
     def run(self) -> tuple[AblationRow, ...]:
@@ -240,7 +243,8 @@ class Study:
         summary = _summary(part.run)
         if summary is None or summary["finished"] < summary["levels"]:
             print(f"learning: {part.folder.relative_to(self._path)}", flush=True)
-            self._learn(self._options(part), Ending())
+            self._learn(self._options(part), Ending(), not self._has_greeted)
+            self._has_greeted = True
             summary = _summary(part.run)
         return summary or {}
 

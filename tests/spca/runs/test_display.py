@@ -345,6 +345,12 @@ def test_a_resumed_run_counts_what_was_finished_before(capsys: pytest.CaptureFix
     ]
 
 
+def test_what_a_run_works_with_is_left_out_where_it_was_told_before(capsys: pytest.CaptureFixture[str]) -> None:
+    Display(TASKS, greets=False).begin("Models: x", "strict", [{"outcome": "success"}], lambda: FREE)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("resuming: 1 of")
+
+
 def test_what_was_planned_without_a_call_is_said_at_the_end() -> None:
     out = io.StringIO()
     counters = {"planner_compiled": 5, "compiled_failed": 1}

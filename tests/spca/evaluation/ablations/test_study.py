@@ -38,10 +38,12 @@ class Commands:
     def __init__(self, *dies: int) -> None:
         self._dies = dies
         self.learned: list[Mapping[str, Any]] = []
+        self.greetings: list[bool] = []
         self.played: list[list[str]] = []
 
-    def learn(self, given: Mapping[str, Any], _end: Ending) -> int:
+    def learn(self, given: Mapping[str, Any], _end: Ending, greets: bool) -> int:
         self.learned.append(given)
+        self.greetings.append(greets)
         run = Path(given["runs"]) / given.get("resume", f"run-{len(self.learned)}")
         run.mkdir(parents=True, exist_ok=True)
         (run / "run.json").write_text("{}")
@@ -109,6 +111,7 @@ def test_each_setting_is_learned_and_played_once(levels: tuple[str, ...]) -> Non
         {"carry_over": False, "only": "second"},
     ]
     assert {given["seed"] for given in commands.learned} == {3}
+    assert commands.greetings == [True, *[False] * 5]
     assert len({(given["runs"], given["workspace"]) for given in commands.learned}) == 6
     for given, arguments in zip(commands.learned, commands.played, strict=True):
         options = dict(pairwise(arguments))
