@@ -17,6 +17,7 @@ from spca.common.command import program
 from spca.common.jobs.progress import Bar
 from spca.common.statistics import Estimate, Rate
 from spca.common.text import counted, one_line
+from spca.evaluation.ablations.table import fitting
 from spca.evaluation.alike import Alike, alike
 from spca.evaluation.eval_folder import EvaluationFolder
 from spca.evaluation.harness import OnProgress
@@ -24,6 +25,7 @@ from spca.evaluation.options import NO_MODEL
 from spca.evaluation.proof.certifying import Solvability
 from spca.evaluation.summary import Block, PairRow, Results, Row, Versus
 
+_Rows = list[list[str]]
 _PIPED = 120
 _LISTED = 10
 """Kinds of failures that are listed; the page and the files have them all."""
@@ -72,13 +74,13 @@ def show(results: Results, folder: EvaluationFolder) -> None:
     _say(console, f"{counted(len(results.played), 'episode')} of seeds {settings.seeds}; first plans: {made}")
     for name, block in (("category", results.inside), ("outside the curriculum", results.outside)):
         if block.ids:
-            console.print(_block(name, block))
+            _print(console, _block(name, block))
             _say(console, no_width_told(block), "dim")
     for env_id, why in folder.record().get("unplayable", {}).items():
         _say(console, f"not played: {env_id}: {why}")
     for name, versus in (("against the bot", results.versus), ("the bot, outside", results.versus_outside)):
         if versus:
-            console.print(_versus(name, versus))
+            _print(console, _versus(name, versus))
             _say(console, ratio_told(versus))
     _failures(results, folder, console)
     _say(console, f"folder   {folder.path}")
@@ -115,35 +117,27 @@ def ratio_told(versus: Versus) -> str:
     return f"{said} over the {counted(row.both, 'pair')} that both solve; {versus.unsupported} it cannot play"
 
 
-def _block(name: str, block: Block) -> Table:
+def _block(name: str, block: Block) -> _Rows:
     several, left_out = block.pooled.solved != block.pooled.pass1, bool(block.pooled.unsolvable)
-    table = _table(name, "pass@1", "95 %", *["pass@N", "95 %"] * several, "steps", *["unsolvable"] * left_out)
 
-    def add(row: Row, interval: str, later: str) -> None:
+    def cells(row: Row, interval: str, later: str) -> list[str]:
         more = [f"{row.solved.good:,}/{row.solved.total:,}", later] * several
-        cells = [row.name, f"{row.pass1.good:,}/{row.pass1.total:,}", interval, *more, f"{row.steps:,}"]
-        table.add_row(*map(_text, cells + [str(row.unsolvable or "")] * left_out))
+        told = [row.name, f"{row.pass1.good:,}/{row.pass1.total:,}", interval, *more, f"{row.steps:,}"]
+        return told + [str(row.unsolvable)] * left_out
 
-    for row in block.categories:
-        add(row, rate_told(row.pass1), rate_told(row.solved))
-    table.add_section()
-    add(block.pooled, estimate_told(block.interval), estimate_told(block.interval_solved))
-    return table
+    heads = [name, "pass@1", "95 %", *["pass@N", "95 %"] * several, "steps", *["unsolvable"] * left_out]
+    rows = [cells(row, rate_told(row.pass1), rate_told(row.solved)) for row in block.categories]
+    return [heads, *rows, cells(block.pooled, estimate_told(block.interval), estimate_told(block.interval_solved))]
 
 
-def _versus(name: str, versus: Versus) -> Table:
-    table = _table(name, "both", "ours only", "bot only", "neither", "steps", "bot's", "ratio")
-
-    def row(each: PairRow) -> list[str]:
+def _versus(name: str, versus: Versus) -> _Rows:
+    def cells(each: PairRow) -> list[str]:
         solved = (each.both, each.ours_only, each.bots_only, each.neither)
         ratio = "-" if each.ratio is None else f"{each.ratio:.3f}"
         return [each.name, *map(str, solved), f"{each.our_steps:,}", f"{each.bots_steps:,}", ratio]
 
-    for each in versus.categories:
-        table.add_row(*map(_text, row(each)))
-    table.add_section()
-    table.add_row(*map(_text, row(versus.pooled)))
-    return table
+    heads = [name, "both", "ours only", "bot only", "neither", "steps", "bot's", "ratio"]
+    return [heads, *map(cells, versus.categories), cells(versus.pooled)]
 
 
 def _failures(results: Results, folder: EvaluationFolder, console: Console) -> None:
@@ -179,15 +173,19 @@ def _cut(text: str) -> str:
     return shorten(text, _REASON, placeholder=" ...")
 
 
-def _table(*names: str) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for number, name in enumerate(names):
-        table.add_column(name, justify="right" if number else "left", overflow="fold")
-    return table
-
-
-def _text(cell: object) -> Text:
-    return Text(one_line(str(cell)))
+def _print(console: Console, rows: _Rows) -> None:
+    """Print rows, heads first and sums last; columns that do not fit follow below, names are never broken."""
+    columns = list(zip(*([one_line(cell) for cell in row] for row in rows), strict=True))
+    for part in fitting(columns, console.width):
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+        for head, *_ in part:
+            table.add_column(head, justify="right" if table.columns else "left", no_wrap=True)
+        *each, last = zip(*(cells for _, *cells in part), strict=True)
+        for row in each:
+            table.add_row(*map(Text, row))
+        table.add_section()
+        table.add_row(*map(Text, last))
+        console.print(table)
 
 
 def _say(console: Console, line: str, style: str = "") -> None:

@@ -115,7 +115,7 @@ def show(rows: Iterable[AblationRow]) -> None:
     """Print the rows; columns that do not fit follow below, each part with the names of the settings."""
     console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else _PIPED)
     columns = list(zip(_HEADS, *(row.cells() for row in rows), strict=True))
-    for part in _fitting(columns, console.width):
+    for part in fitting(columns, console.width):
         table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
         for head, *_ in part:
             table.add_column(head, justify="right" if table.columns else "left", no_wrap=True)
@@ -124,7 +124,7 @@ def show(rows: Iterable[AblationRow]) -> None:
         console.print(table)
 
 
-def _fitting(columns: Sequence[Sequence[str]], width: int) -> Iterator[list[Sequence[str]]]:
+def fitting(columns: Sequence[Sequence[str]], width: int) -> Iterator[list[Sequence[str]]]:
     """Yield the columns in parts of at most this width, each after the first column."""
     first, *others = columns
     part = [first]

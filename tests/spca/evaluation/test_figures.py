@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from spca.evaluation.figures import announce, shown
-from tests.support.report.evaluated import evaluated
+from spca.evaluation.figures import announce, show, shown
+from spca.evaluation.summary import Results
+from tests.support.report.evaluated import LOST, WON, evaluated
 
 
 def test_the_first_line_names_the_evaluation_and_who_plans(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -26,3 +28,17 @@ def test_who_sees_no_bar_is_told_ten_times(quiet: bool, lines: int, capsys: pyte
     out = capsys.readouterr().out.splitlines()
     assert len(out) == lines
     assert out[:1] == ["episodes: 25 of 250, 12 at the first attempt"][:lines]
+
+
+def test_names_are_whole_in_80_columns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spca.evaluation.figures._PIPED", 80)
+    name = "static_obstacle_navigation"
+    second = replace(WON.trials[0], status="success")
+    later = replace(LOST, trials=(replace(LOST.trials[0], reason=""), second))
+    played = [replace(each, episode=replace(each.episode, category=name)) for each in (WON, later)]
+    show(Results(tuple(played)), evaluated(tmp_path))
+    tables = capsys.readouterr().out.partition("not played")[0].splitlines()[2:]
+    assert sum(line.startswith(name) for line in tables) == 2
+    assert max(map(len, tables)) <= 80
