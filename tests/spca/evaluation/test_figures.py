@@ -39,6 +39,6 @@ def test_names_are_whole_in_80_columns(
     later = replace(LOST, trials=(replace(LOST.trials[0], reason=""), second))
     played = [replace(each, episode=replace(each.episode, category=name)) for each in (WON, later)]
     show(Results(tuple(played)), evaluated(tmp_path))
-    tables = capsys.readouterr().out.partition("not played")[0].splitlines()[2:]
+    tables = capsys.readouterr().out.partition("no width")[0].splitlines()[2:]
     assert sum(line.startswith(name) for line in tables) == 2
     assert max(map(len, tables)) <= 80
