@@ -33,7 +33,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--agent", metavar="FILE|RUN", help="an agent.py, or a run and its writers (default: the latest finished run)")
-    add("--seeds", type=seeds, metavar="A:B", help=f"ranges exclude their end: 1000:1020,5000 ({DEFAULT_SEEDS})")
+    add(
+        "--seeds", type=seeds, metavar="A:B", help=f"ranges without their end: 1000:1020,5000 (default {DEFAULT_SEEDS})"
+    )
     add("--categories", metavar="A,B", help="these only (default: those that the run learned)")
     add("--ids", metavar="GLOB", help="only environment ids that match")
     add("--outside", action="store_true", help="play the ids that the curriculum lacks too, counted apart")

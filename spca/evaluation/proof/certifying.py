@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
+from spca.common.text import counted
 from spca.errors import WorldError
 from spca.evaluation.proof import certificates
 from spca.evaluation.proof.dynamics import Maze, MazeState
@@ -108,7 +109,7 @@ def decide(maze: Maze, start: MazeState, mission: Mission) -> Verdict:
         why = f"needs {least:g} steps even if all that can be carried were out of the way, and has {maze.limit}"
         return Verdict(Solvability.UNSOLVABLE, why)
     found = find_plan(maze, mission, start, PLAN_STATES)
-    tried = f"{found.states} states of a search for a plan"
+    tried = f"{counted(found.states, 'state')} of a search for a plan"
     if found.plan is not None:
         return Verdict(Solvability.SOLVABLE, tried, found.plan)
     return _concluded(visit_all(maze, mission, start, ALL_STATES), maze.limit, f"{tried}, ")
