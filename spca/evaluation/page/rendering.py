@@ -23,6 +23,9 @@ from spca.evaluation.summary import Results
 _SHOWN_PRIMITIVES: Final = 200
 """Primitives of a witness that the page shows; ``proofs.jsonl`` has them all."""
 
+_UNFOLDED: Final = 10
+"""Kinds of failures that are seen at once."""
+
 
 def page(results: Results, folder: EvaluationFolder) -> str:
     """Return the page of a finished evaluation."""
@@ -44,6 +47,7 @@ def page(results: Results, folder: EvaluationFolder) -> str:
         facts=_facts(results, record),
         results=results,
         groups=alike(results.failed),
+        unfolded=_UNFOLDED,
         unplayable=record.get("unplayable", {}),
         replay=f"{program()} replay {folder.id}",
         shown=_SHOWN_PRIMITIVES,

@@ -60,3 +60,12 @@ def test_the_page_folds_all_but_an_example(tmp_path: Path) -> None:
     assert "A-v0:8" in second_id
     assert not any("A-v0:8" in part for part in (unfolded, kind, first_id, *others))
     assert shown.count("the library lacks fly") == 1
+
+
+@pytest.mark.parametrize(("kinds", "folded"), [(10, None), (13, "3 more kinds")])
+def test_rare_kinds_are_folded(kinds: int, folded: str | None, tmp_path: Path) -> None:
+    found = Results(tuple(lost("C-v0", number, "stuck", "x" * (number + 1)) for number in range(kinds)))
+    html = page(found, evaluated(tmp_path))
+    assert ("more kinds" in html) == (folded is not None)
+    assert (folded or "") in html
+    assert html.count("<details>") == html.count("</details>")
