@@ -178,8 +178,10 @@ def test_a_mistake_is_one_line(arguments: tuple[str, ...], said: str, refused: R
 def test_an_evaluation_is_no_run(evaluation: Path, refused: Refused) -> None:
     there = ("--runs", evaluation.parent)
     assert "there is no episode 'X-v0:1'" in refused("replay", evaluation.name, "X-v0:1", *there)
-    assert f"no run '{evaluation.name}'" in refused("--resume", evaluation.name, *there)
-    assert f"no run '{evaluation.name}'" in refused("query", evaluation.name, "select 1", *there)
+    assert f"'{evaluation.name}' is an evaluation, not a run: use" in refused("--resume", evaluation.name, *there)
+    assert f"'{evaluation.name}' is an evaluation, not a run: use" in refused(
+        "query", evaluation.name, "select 1", *there
+    )
 
 
 def test_options_that_contradict_the_evaluation_are_refused(evaluation: Path, refused: Refused) -> None:
