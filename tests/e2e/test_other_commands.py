@@ -91,7 +91,8 @@ def test_under_the_faulty_model_every_level_is_solved_and_every_repair_path_used
     run = only_run(tmp_path / "runs")
     summary = read(run / "summary.json")
     assert (summary["solved"], summary["levels"]) == (6, 6)
-    assert all(summary["counters"].values()), summary["counters"]
+    of_models = {n: v for n, v in summary["counters"].items() if "compiled" not in n and not n.startswith("writer")}
+    assert all(of_models.values()), of_models
     statuses = {a["status"] for path in (run / "trajectories").iterdir() for a in read(path)["attempts"]}
     assert statuses == {"success", "goal_not_reached", "runtime_error", "stuck"}
     calls = [event for event in events(run) if event["event"] in ("planner_call", "coder_call")]

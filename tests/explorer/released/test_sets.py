@@ -52,6 +52,7 @@ def test_a_scene_is_taken_by_name(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(600)
 def test_the_release_is_what_the_command_makes(tmp_path: Path) -> None:
     assert main(["release", "--check", "--quiet"]) == 0
     assert main(["release", "--check", "--quiet", "--output", str(tmp_path)]) == 1
