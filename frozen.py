@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from plannerLLM import PDDLOnly, PlannerLLM
 from spca.code import library
 from spca.common import command
 from spca.common.errors import SettingsError
-from spca.common.installation import OfApplication, home
+from spca.common.installation import OfApplication, home, where_runs_lie
 from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure, Snapshot
 from spca.evaluation import options, selection
 from spca.evaluation.episodes import BotPlayed, Episode, Judged, Played
@@ -52,8 +51,7 @@ def main(called: Mapping[str, Any], end: command.Ending) -> int:
     given = options.parse(called["arguments"][1:])
     runs = Path.cwd() / given.get("runs", home(ROOT, Path.cwd()) / "runs")
     folder = _resumed(given, runs) if "resume" in given else _begun(given, runs)
-    elsewhere = f" --runs {shlex.quote(str(runs))}" if "runs" in given else ""
-    end.go_on = f"{command.program()} evaluate --resume {folder.id}{elsewhere}"
+    end.go_on = f"{command.program()} evaluate --resume {folder.id}{where_runs_lie(runs)}"
     workers = _workers(given.get("workers"), folder.settings().planner_model)
     episodes, quiet = _episodes(folder), given.get("quiet", False)
     if not quiet:

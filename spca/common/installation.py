@@ -48,6 +48,11 @@ def home(root: Path, cwd: Path) -> Path:
     return cwd if root == APPLICATIONS else root
 
 
+def where_runs_lie(runs: Path) -> str:
+    """Return `` --runs DIR`` for a command about something in this folder, "" where it is the default one."""
+    return "" if runs == home(applications(), Path.cwd()) / "runs" else f" --runs {shlex.quote(str(runs))}"
+
+
 def how_to_get(extra: str) -> str:
     """The command that installs what an extra needs."""
     if APPLICATIONS.is_dir():

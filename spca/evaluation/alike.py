@@ -1,12 +1,16 @@
-"""Failures of the same kind, so that a reader sees each kind once (pure)."""
+"""Failures of the same kind, so that a reader sees each kind once."""
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
+from spca.common.command import program
+from spca.common.installation import where_runs_lie
 from spca.evaluation.summary import Failure
 from spca.sense.perception import COLOURS
 
@@ -40,6 +44,17 @@ def alike(failures: Iterable[Failure]) -> tuple[Alike, ...]:
     """Return the groups of failures, the largest first; numbers and colours make no difference."""
     groups = sorted(_groups((_VARIES.sub("*", "\n".join(_kind(each))), each) for each in failures), key=_descending)
     return tuple(Alike(group) for _, group in groups)
+
+
+def replay(each: Failure, folder: Path) -> str:
+    """Return the command that shows what failed again, as it is to be typed.
+
+    Args:
+        folder: of the evaluation.
+    """
+    first = " --attempt 1.1" * (each.played.attempts > 1)  # else it is the last one that is shown
+    said = f"{program()} replay {folder.name} {shlex.quote(each.played.episode.name)}"
+    return f"{said}{first}{where_runs_lie(folder.parent)}"
 
 
 def _kind(each: Failure) -> tuple[str, str, str]:

@@ -27,7 +27,7 @@ from spca.common.files import json_text, make_folder, read_text, write_atomic
 from spca.contracts import AgentSource
 from spca.errors import ResumeError
 from spca.evaluation.learned import Learned
-from spca.runs.folder import RunFolder, new_run_id
+from spca.runs.folder import RunFolder, existing, new_run_id
 from spca.runs.writer_files import WriterFiles
 from spca.writers.stored import StoredWriter
 
@@ -100,12 +100,7 @@ class EvaluationFolder:
         Raises:
             ResumeError: there is none of this name.
         """
-        path = runs / name
-        if not name or path.parent != runs or not (path / RECORD).is_file():
-            known = sorted(each.parent.name for each in runs.glob(f"*/{RECORD}"))
-            hint = f"the latest is {known[-1]}" if known else "there are none"
-            raise ResumeError(f"no evaluation {name!a} in {runs}: {hint}")
-        return cls(path)
+        return cls(existing(runs, name, RECORD))
 
     @property
     def is_finished(self) -> bool:

@@ -13,12 +13,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from spca.common.command import program
 from spca.common.jobs.progress import Bar
 from spca.common.statistics import Estimate, Rate
 from spca.common.text import counted, one_line
 from spca.evaluation.ablations.table import fitting
-from spca.evaluation.alike import Alike, alike
+from spca.evaluation.alike import Alike, alike, replay
 from spca.evaluation.eval_folder import EvaluationFolder
 from spca.evaluation.harness import OnProgress
 from spca.evaluation.options import NO_MODEL
@@ -149,14 +148,14 @@ def _failures(results: Results, folder: EvaluationFolder, console: Console) -> N
         _say(console, ", ".join(f"{count:,} {name}" for name, count in Counter(names).most_common()))
     for group in groups[:_LISTED]:
         _say(console, f"{counted(len(group.failures), 'episode'):>12}  {_cut(group.title)} ({group.example.proof})")
-        for line in _details(group, f"{program()} replay {folder.id}"):
+        for line in _details(group, folder):
             _say(console, f"{'':14}{line}", "dim")
     left = groups[_LISTED:]
     if left:
         _say(console, f"and {sum(len(group.failures) for group in left):,} of {len(left)} more kinds: see the page")
 
 
-def _details(group: Alike, replay: str) -> Iterator[str]:
+def _details(group: Alike, folder: EvaluationFolder) -> Iterator[str]:
     """Yield what is told of a group of failures: certificate, ids, and how to see its first episode."""
     judged = group.example.judged
     if group.example.proof == Solvability.UNSOLVABLE and judged:
@@ -166,7 +165,7 @@ def _details(group: Alike, replay: str) -> Iterator[str]:
     ids = [f"{env_id} ({len(failures)})" for env_id, failures in group.ids.items()]
     more = f" and {len(ids) - _IDS} more" if len(ids) > _IDS else ""
     yield f"{counted(len(ids), 'id')}: {', '.join(ids[:_IDS])}{more}"
-    yield f"{replay} {group.example.played.episode.name}"
+    yield replay(group.example, folder.path)
 
 
 def _cut(text: str) -> str:

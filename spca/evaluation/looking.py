@@ -14,6 +14,7 @@ from typing import Any
 from spca.act.frame import WorldMaker
 from spca.common.command import EXIT_FINISHED, program
 from spca.common.files import write_atomic
+from spca.common.installation import where_runs_lie
 from spca.common.text import one_line
 from spca.errors import ReportError
 from spca.evaluation.episodes import Trial
@@ -40,7 +41,8 @@ def look(given: argparse.Namespace, make_world: WorldMaker) -> int | None:
         return None
     folder = EvaluationFolder(path.resolve())
     if not folder.is_finished:
-        raise ReportError(f"{folder.id} is not finished: go on with {program()} evaluate --resume {folder.id}")
+        command = f"{program()} evaluate --resume {folder.id}{where_runs_lie(folder.path.parent)}"
+        raise ReportError(f"{folder.id} is not finished: go on with {command}")
     return _report(folder, given) if given.command == "report" else _replay(folder, given, make_world)
 
 

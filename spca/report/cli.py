@@ -23,7 +23,7 @@ from spca.common.command import (
     ranged,
 )
 from spca.common.errors import UserError
-from spca.common.installation import home
+from spca.common.installation import home, where_runs_lie
 from spca.errors import ReportError
 from spca.report.finding import PUBLISHED, check_target, find, find_one
 
@@ -170,7 +170,7 @@ def _report(given: argparse.Namespace, make_world: WorldMaker) -> int:
         terminal.show_comparison(comparisons[0], runs[0], runs[1], console, everything=given.all)
     elif len(runs) == 1:
         terminal.show_run(runs[0], console)
-        _say_how_to_go_on(runs[0], given.runs, console)
+        _say_how_to_go_on(runs[0], console)
     else:
         terminal.show_runs(runs, console)
     if not given.no_page:
@@ -178,13 +178,12 @@ def _report(given: argparse.Namespace, make_world: WorldMaker) -> int:
     return EXIT_FINISHED
 
 
-def _say_how_to_go_on(run: model.Run, runs: Path, console: Console) -> None:
+def _say_how_to_go_on(run: model.Run, console: Console) -> None:
     """The command that goes on with a run that was stopped."""
     from spca.common.text import visible
 
     if run.state == "stopped" and run.finished < run.planned:
-        elsewhere = "" if runs == Path(run.folder).parent else f" --runs {shlex.quote(str(Path(run.folder).parent))}"
-        said = f"go on with: {program()} --resume {run.id}{elsewhere}"
+        said = f"go on with: {program()} --resume {run.id}{where_runs_lie(Path(run.folder).parent)}"
         console.print(visible(said), soft_wrap=True, markup=False)
 
 

@@ -26,6 +26,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shlex
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -35,6 +36,7 @@ from typing import Any, Final, NamedTuple
 from spca.common.command import program
 from spca.common.errors import FileError
 from spca.common.files import LARGEST, json_text, make_folder, read_text, write_atomic
+from spca.common.installation import where_runs_lie
 from spca.contracts import AgentSource, Plan, TrustedPDDL
 from spca.errors import ResumeError
 from spca.runs.results import Attempt
@@ -51,20 +53,47 @@ def layout_fault(path: Path) -> str:
     return f"{path} has its files where an earlier version put them: begin a new run" if is_old else ""
 
 
-_OTHER_KINDS: Final = {
-    "evaluation.json": "an evaluation, not a run: use {0} report {1}, replay {1} or evaluate --resume {1}",
-    "study.json": "a study of ablations, not a run: use {0} ablations --resume {1}, which prints its table, or give "
-    "the folder of one of its runs, {2}/SETTING/ID",
+_RUN: Final = "run.json"
+_KINDS: Final = {
+    _RUN: ("a run", "{0} --resume {1}, or {0} evaluate --agent {1}"),
+    "evaluation.json": ("an evaluation", "{0} report {1}, or {0} evaluate --resume {1}"),
+    "study.json": (
+        "a study of ablations",
+        "{0} ablations --resume {1}, which prints its table; its runs and evaluations are {2}/SETTING/ID",
+    ),
 }
-"""The file that makes a folder what it is -> what that is."""
+"""The file that makes a folder what it is -> what that is, and the commands for it."""
 
 
-def other_kind(path: Path) -> str:
-    """Return what a folder is instead of a run and the commands for it, "" if that is not known."""
-    for name, words in _OTHER_KINDS.items():
-        if os.path.isfile(path / name):
-            return f"{path.name!r} is {words.format(program(), path.name, path)}"
+def other_kind(path: Path, wanted: str = _RUN) -> str:
+    """Return what a folder is and the commands for it, "" if that is not known or is what is ``wanted``.
+
+    Args:
+        wanted: the file that makes a folder what it should be.
+    """
+    for record, (kind, commands) in _KINDS.items():
+        if record != wanted and os.path.isfile(path / record):
+            name = f"{shlex.quote(path.name)}{where_runs_lie(path.parent)}"
+            told = commands.format(program(), name, path)
+            return f"{path.name!r} is {kind}, not {_KINDS[wanted][0]}: use {told}"
     return ""
+
+
+def existing(runs: Path, name: str, record: str) -> Path:
+    """Return the folder of this name in ``runs``, which the file ``record`` makes what it is.
+
+    Raises:
+        ResumeError: there is none, or it is something else.
+    """
+    path = runs / name
+    # os.path, because Path.is_file raises where a name is too long.
+    if name and path.parent == runs and os.path.isfile(path / record):
+        return path
+    if name and (kind := other_kind(path, record)):
+        raise ResumeError(kind)
+    known = sorted(each.parent.name for each in runs.glob(f"*/{record}"))
+    hint = f"the latest is {known[-1]}" if known else "there are none"
+    raise ResumeError(f"no {_KINDS[record][0].partition(' ')[2]} {name!r} in {runs}: {hint}")
 
 
 def new_run_id() -> str:
@@ -111,7 +140,7 @@ class RunFolder:
         write_atomic(folder.path / "prompt_log.md", prompt_log)
         state: dict[str, Any] = {"finished": [], "agent": FIRST_AGENT, "category": None}
         folder.commit(state | {"trusted": asdict(trusted) if trusted else None})
-        folder.write_json("run.json", {"run_id": folder.run_id, **info})
+        folder.write_json(_RUN, {"run_id": folder.run_id, **info})
         return folder
 
     @classmethod
@@ -121,14 +150,7 @@ class RunFolder:
         Raises:
             ResumeError: there is no such run, or it is not complete.
         """
-        path = runs / run_id
-        # os.path, because Path.is_file raises where a name is too long.
-        if not run_id or path.parent != runs or not os.path.isfile(path / "run.json"):
-            if run_id and (kind := other_kind(path)):
-                raise ResumeError(kind)
-            known = sorted(p.name for p in runs.iterdir() if (p / "run.json").is_file()) if runs.is_dir() else []
-            hint = f"the latest is {known[-1]}" if known else "there are none"
-            raise ResumeError(f"no run {run_id!r} in {runs}: {hint}")
+        path = existing(runs, run_id, _RUN)
         if fault := layout_fault(path):
             raise ResumeError(fault)
         return cls(path)
@@ -149,7 +171,7 @@ class RunFolder:
         Raises:
             ResumeError: it cannot be read.
         """
-        return self._record("run.json", "settings")
+        return self._record(_RUN, "settings")
 
     def state(self) -> dict[str, Any]:
         """``state/state.json``: ``finished``, ``agent``, ``category`` and ``trusted``.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 
 from spca.common import command
 from spca.common.files import check_folder, locked, make_folder, read_text
-from spca.common.installation import home
+from spca.common.installation import home, where_runs_lie
 from spca.contracts import AgentSource
 from spca.errors import ResumeError
 from spca.llm.calls.budget import Caps
@@ -151,7 +150,7 @@ def prepared(
                 if begun:
                     _keep_changes(begun, chosen)
                 make_desk = desk_maker(chosen, models, caps, folder)
-                go_on = how_to_resume(chosen, folder.run_id, root)
+                go_on = f"{command.program()} --resume {folder.run_id}{where_runs_lie(Path(chosen.runs))}"
                 yield Prepared(chosen, models, greeting, folder, workspace, make_desk, executor, tasks or (), go_on)
 
 
@@ -159,12 +158,6 @@ def desk_maker(chosen: Settings, models: Models, caps: Caps, folder: RunFolder) 
     """Return what makes the desk that all calls of a run pass through."""
     cache = Cache(Path(chosen.runs) / "llm_cache", models.place) if chosen.cache else None
     return partial(CallDesk, folder.path, folder.run_id, caps=caps, table=models.table, cache=cache)
-
-
-def how_to_resume(chosen: Settings, run_id: str, root: Path) -> str:
-    """The command that goes on with a run."""
-    elsewhere = f" --runs {shlex.quote(chosen.runs)}" if Path(chosen.runs) != home(root, Path.cwd()) / "runs" else ""
-    return f"{command.program()} --resume {run_id}{elsewhere}"
 
 
 def _keep_changes(begun: Begun, chosen: Settings) -> None:

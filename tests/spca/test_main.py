@@ -105,6 +105,11 @@ def test_help_and_complaints_know_all_commands(
     assert all(f"'{name}'" in unknown for name in ("run", *command.PROGRAMS))
 
 
+def test_a_command_says_where_runs_lie_that_are_not_in_the_default_folder() -> None:
+    assert installation.where_runs_lie(ROOT / "runs") == ""
+    assert installation.where_runs_lie(Path("/here/my runs")) == " --runs '/here/my runs'"
+
+
 def test_installed_the_folders_of_a_run_lie_in_the_current_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     here = Path("/here")
     assert installation.applications() == ROOT

@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import io
 import os
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
@@ -27,7 +26,7 @@ from typing import Any, Final
 from spca.common.command import EXIT_FINISHED, PROGRAM_VARIABLE, Ending, Parser, program, ranged
 from spca.common.errors import SettingsError
 from spca.common.files import json_text, locked, make_folder, write_atomic
-from spca.common.installation import home
+from spca.common.installation import home, where_runs_lie
 from spca.common.text import counted
 from spca.errors import ResumeError
 from spca.evaluation import options
@@ -36,7 +35,7 @@ from spca.evaluation.ablations.table import AblationRow
 from spca.evaluation.eval_folder import RECORD, SUMMARY
 from spca.runs import cli, curriculum, model_choice
 from spca.runs.curriculum import Curriculum
-from spca.runs.folder import RunFolder, new_run_id
+from spca.runs.folder import RunFolder, existing, new_run_id
 from spca.runs.settings import ABLATIONS, MAY_CHANGE_ON_RESUME
 
 FULL: Final = "full"
@@ -76,11 +75,9 @@ def main(called: Mapping[str, Any], end: Ending, root: Path, learn: Learning, ev
         BudgetReached: a run has reached a cap.
     """
     own, given = _parsed(called["arguments"][1:])
-    default = home(root, Path.cwd()) / "runs"
-    runs = Path.cwd() / own.get("runs", default)
+    runs = Path.cwd() / own.get("runs", home(root, Path.cwd()) / "runs")
     path = _opened(runs, own, given) if "resume" in own else _begun(runs, own, given, root)
-    elsewhere = "" if runs == default else f" --runs {shlex.quote(str(runs))}"
-    end.go_on = f"{program()} ablations --resume {path.name}{elsewhere}"
+    end.go_on = f"{program()} ablations --resume {path.name}{where_runs_lie(runs)}"
     lasting = {name: value for name, value in given.items() if name in MAY_CHANGE_ON_RESUME}
     rows = Study(path, learn, evaluate, lasting, own.get("workers")).run()
     table.show(rows)
@@ -157,10 +154,7 @@ def _begun(runs: Path, own: Mapping[str, Any], given: Mapping[str, Any], root: P
 
 
 def _opened(runs: Path, own: Mapping[str, Any], given: Mapping[str, Any]) -> Path:
-    path: Path = runs / own["resume"]
-    if path.parent != runs or not (path / RECORD_OF_STUDY).is_file():
-        known = sorted(each.parent.name for each in runs.glob(f"*/{RECORD_OF_STUDY}"))
-        raise ResumeError(f"no study {own['resume']!a} in {runs}: {f'the latest is {known[-1]}' if known else 'none'}")
+    path = existing(runs, own["resume"], RECORD_OF_STUDY)
     for name in (*(name for name in own if name in _OF_STUDY), *(n for n in given if n not in MAY_CHANGE_ON_RESUME)):
         flag = f"--{name.replace('_', '-')}"
         raise ResumeError(f"{flag} was chosen when the study began: leave it out")

@@ -10,11 +10,10 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any, Final
 
-from spca.common.command import program
 from spca.common.statistics import Estimate, Rate
 from spca.common.text import visible
 from spca.common.web.policy import base_style, content_policy
-from spca.evaluation.alike import alike
+from spca.evaluation.alike import alike, replay
 from spca.evaluation.eval_folder import EvaluationFolder
 from spca.evaluation.figures import estimate_told, no_width_told, rate_told, ratio_told
 from spca.evaluation.proof.certificates import LEGEND
@@ -49,7 +48,7 @@ def page(results: Results, folder: EvaluationFolder) -> str:
         groups=alike(results.failed),
         unfolded=_UNFOLDED,
         unplayable=record.get("unplayable", {}),
-        replay=f"{program()} replay {folder.id}",
+        replay=lambda failure: replay(failure, folder.path),
         shown=_SHOWN_PRIMITIVES,
         legend=LEGEND,
     )

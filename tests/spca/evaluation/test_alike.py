@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from spca.evaluation.alike import alike
+from spca.evaluation.alike import alike, replay
 from spca.evaluation.episodes import Episode, Played, Trial
 from spca.evaluation.figures import show
 from spca.evaluation.page.rendering import page
@@ -48,13 +50,23 @@ def test_the_terminal_names_each_kind_once_with_an_example(tmp_path: Path, capsy
     assert "19 episodes  missing_method: the library lacks fly" in out
     assert "2 ids: B-v0 (10), A-v0 (9)" in out
     for name in ("A-v0:0", "C-v0:1", "C-v0:3"):
-        assert f"python main.py replay {folder.id} {name}\n" in out
+        assert f"python main.py replay {folder.id} {name} --runs {tmp_path}\n" in out
     assert "A-v0:1" not in out
 
 
+def test_a_replay_is_of_the_attempt_that_failed_and_of_the_folder_it_lies_in(tmp_path: Path) -> None:
+    """Pasted as it is, from wherever one stands."""
+    folder = evaluated(tmp_path / "my runs")
+    first = lost("A-v0", 3, "stuck", "")
+    (failure,) = Results((replace(first, trials=(*first.trials, Trial("m", "success"))),)).failed
+    where = f"--runs '{tmp_path}/my runs'"
+    assert replay(failure, folder.path) == f"python main.py replay {folder.id} A-v0:3 --attempt 1.1 {where}"
+    assert where in html.unescape(page(Results((first,)), folder))
+
+
 def test_the_page_folds_all_but_an_example(tmp_path: Path) -> None:
-    html = page(Results(tuple(FAILED)), evaluated(tmp_path))
-    shown = html.partition("<h2>Failures</h2>")[2]
+    text = page(Results(tuple(FAILED)), evaluated(tmp_path))
+    shown = text.partition("<h2>Failures</h2>")[2]
     unfolded, kind, first_id, second_id, *others = shown.split("<details>")
     assert "A-v0:0" in unfolded
     assert "A-v0:8" in second_id
@@ -65,7 +77,7 @@ def test_the_page_folds_all_but_an_example(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("kinds", "folded"), [(10, None), (13, "3 more kinds")])
 def test_rare_kinds_are_folded(kinds: int, folded: str | None, tmp_path: Path) -> None:
     found = Results(tuple(lost("C-v0", number, "stuck", "x" * (number + 1)) for number in range(kinds)))
-    html = page(found, evaluated(tmp_path))
-    assert ("more kinds" in html) == (folded is not None)
-    assert (folded or "") in html
-    assert html.count("<details>") == html.count("</details>")
+    text = page(found, evaluated(tmp_path))
+    assert ("more kinds" in text) == (folded is not None)
+    assert (folded or "") in text
+    assert text.count("<details>") == text.count("</details>")

@@ -63,7 +63,9 @@ def test_a_stopped_run_is_shown_with_how_to_go_on(tmp_path: Path, capsys: pytest
     run.solve()
     run.kill()
     assert cli.main(["report", "--no-page"], tmp_path, untouched) == 0
-    assert f"go on with: python main.py --resume {run.path.name}\n" in capsys.readouterr().out
+    assert (
+        f"go on with: python main.py --resume {run.path.name} --runs {tmp_path / 'runs'}\n" in capsys.readouterr().out
+    )
 
 
 def test_in_a_pipe_no_cell_is_folded(

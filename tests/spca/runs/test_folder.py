@@ -17,7 +17,7 @@ from spca.evaluation.ablations.study import RECORD_OF_STUDY
 from spca.evaluation.eval_folder import RECORD
 from spca.evaluation.learned import learned
 from spca.report.finding import find, find_one
-from spca.runs.folder import RunFolder, attempt_record, new_run_id
+from spca.runs.folder import RunFolder, attempt_record, existing, new_run_id
 from spca.runs.results import Attempt
 from tests.support.spca.doubles import AGENT, ROOT, outcome_of, plan_of
 
@@ -113,7 +113,10 @@ def test_what_is_no_run_is_refused_with_the_latest(tmp_path: Path, name: str) ->
 
 @pytest.mark.parametrize(
     ("record", "said"),
-    [(RECORD, "'x' is an evaluation, not a run: use .* report x"), (RECORD_OF_STUDY, "'x' is a study of ablations")],
+    [
+        (RECORD, "'x' is an evaluation, not a run: use .* report x --runs "),
+        (RECORD_OF_STUDY, "'x' is a study of ablations, not a run: use .* ablations --resume x --runs "),
+    ],
 )
 def test_what_is_something_else_than_a_run_is_told(tmp_path: Path, record: str, said: str) -> None:
     (tmp_path / "x").mkdir()
@@ -127,6 +130,24 @@ def test_what_is_something_else_than_a_run_is_told(tmp_path: Path, record: str, 
     ):
         with pytest.raises(UserError, match=said):
             find_it()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "there", "said"),
+    [
+        (RECORD, "run.json", "'x' is a run, not an evaluation: use .* --resume x --runs .*, or .* evaluate --agent x"),
+        (RECORD, RECORD_OF_STUDY, "'x' is a study of ablations, not an evaluation: use .* ablations --resume x"),
+        (RECORD_OF_STUDY, "run.json", "'x' is a run, not a study of ablations: use"),
+        (RECORD_OF_STUDY, RECORD, "'x' is an evaluation, not a study of ablations: use .* report x"),
+    ],
+)
+def test_what_is_something_else_than_what_is_to_go_on_is_told(
+    wanted: str, there: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / there).touch()
+    with pytest.raises(ResumeError, match=said):
+        existing(tmp_path, "x", wanted)
 
 
 def test_a_run_that_was_killed_while_being_created_is_none(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -264,14 +263,6 @@ def test_clients_are_told_of_servers_and_limits(given: dict[str, Any]) -> None:
         assert run.models.servers["openai"].url == "http://x:1/v1"
         assert run.models.limits == Limits(9, None, 3.0)
         assert run.greeting.startswith("Models: planner openai/")
-
-
-def test_how_to_resume_says_where_the_runs_are(given: dict[str, Any]) -> None:
-    chosen, _ = startup.settings(given, ROOT)
-    here = replace(chosen, runs=str(ROOT / "runs"))
-    assert startup.how_to_resume(here, "r1", ROOT) == "python main.py --resume r1"
-    elsewhere = replace(chosen, runs="/here/my runs")
-    assert startup.how_to_resume(elsewhere, "r1", ROOT) == "python main.py --resume r1 --runs '/here/my runs'"
 
 
 def test_excluding_flags_are_refused(given: dict[str, Any]) -> None:
