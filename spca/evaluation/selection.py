@@ -11,7 +11,7 @@ from typing import Final
 from spca.common.errors import SettingsError
 from spca.evaluation.episodes import Episode
 from spca.evaluation.outside import CATEGORY
-from spca.runs.curriculum import Task, nearest
+from spca.runs.curriculum import Task, listed, nearest
 
 MAX_EPISODES: Final = 200_000
 _LARGEST_SEED: Final = 10**9
@@ -92,14 +92,14 @@ def taught(categories: Sequence[str], tasks: Sequence[Task], *, outside: bool) -
 
 
 def _categories(names: str, known: Iterable[str]) -> frozenset[str]:
-    by_folded = {name.casefold(): name for name in known}
-    wanted = [name.strip() for name in names.split(",")]
+    there = dict.fromkeys(known)
+    wanted = listed(names, there)
     for name in wanted:
-        if name.casefold() not in by_folded:
-            near = nearest(name, by_folded.values(), 1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(by_folded.values())}"
+        if name not in there:
+            near = nearest(name, there, 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(there)}"
             raise SettingsError(f"--categories: no category {name!a:.80}; {hint}")
-    return frozenset(by_folded[name.casefold()] for name in wanted)
+    return frozenset(wanted)
 
 
 def _why(tasks: Sequence[Task], ids: str | None) -> str:

@@ -103,7 +103,8 @@ class Curriculum:
         if start_category is not None:
             chosen = chosen[self._position(start_category) :]
         if only is not None:
-            wanted = self._named(only)
+            names = listed(only, [category.name for category in self.categories])
+            wanted = [self.categories[self._position(name)] for name in names]
             if early := [category.name for category in wanted if category not in chosen]:
                 raise CurriculumError(
                     f'{self.source}: category "{early[0]}" lies before the start category "{chosen[0].name}"'
@@ -112,12 +113,6 @@ class Curriculum:
         if levels is not None:
             chosen = self._matching(chosen, levels)
         return replace(self, categories=chosen)
-
-    def _named(self, names: str) -> tuple[Category, ...]:
-        """The categories of a list with commas, or the one whose name has commas."""
-        is_one = names.casefold() in (category.name.casefold() for category in self.categories)
-        parts = (names,) if is_one else (name.strip() for name in names.split(","))
-        return tuple(self.categories[self._position(name)] for name in parts)
 
     def _position(self, name: str) -> int:
         names = [category.name.casefold() for category in self.categories]
@@ -140,6 +135,23 @@ class Curriculum:
                 f"{self.source}: no level or environment id matches {_quoted(pattern)}{_hint(pattern, names)}"
             )
         return kept
+
+
+def listed(text: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of a list with commas, each as it is known, case ignored; one that is not known as it was given.
+
+    Known names may have commas: the longest that fits is meant.
+    """
+    by_folded = {name.casefold(): name for name in known}
+    most = 1 + max((name.count(",") for name in by_folded), default=0)
+    parts, names = text.split(","), list[str]()
+    while parts:
+        longest_first = (",".join(parts[:count]) for count in range(min(most, len(parts)), 0, -1))
+        tried = [form for joined in longest_first for form in (joined, joined.strip())]
+        name = next((form for form in tried if form.casefold() in by_folded), tried[-1])
+        names.append(by_folded.get(name.casefold(), name))
+        del parts[: 1 + name.count(",")]
+    return tuple(names)
 
 
 def nearest(name: str, names: Iterable[str], count: int = 3) -> tuple[str, ...]:

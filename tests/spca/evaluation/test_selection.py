@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from spca.common.errors import SettingsError
@@ -37,6 +39,13 @@ def test_episodes_come_in_the_order_of_the_curriculum_then_by_seed() -> None:
 def test_categories_and_ids_choose() -> None:
     assert {e.env_id for e in selection.episodes(TASKS, OUTSIDE, (1,), categories="going")} == {"B-v0", "C-v0"}
     assert {e.env_id for e in selection.episodes(TASKS, OUTSIDE, (1,), ids="[ab]-*")} == {"A-v0", "B-v0"}
+
+
+def test_a_category_may_have_a_comma_in_its_name() -> None:
+    tasks = (replace(TASKS[0], category="Going, far"), *TASKS[1:])
+    for names in ("going, far", "opening,going, far"):
+        assert "B-v0" in {each.env_id for each in selection.episodes(tasks, (), (1,), categories=names)}
+    assert selection.taught(("Going, far",), tasks, outside=True) == "Going, far,outside"
 
 
 @pytest.mark.parametrize(("ids", "expected"), [(None, True), ("*wfc*", True), ("*Unlock*", False)])

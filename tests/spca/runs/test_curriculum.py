@@ -221,6 +221,8 @@ def test_several_categories_are_kept_in_their_order(shipped: Curriculum) -> None
 def test_a_category_may_have_a_comma_in_its_name(shipped: Curriculum) -> None:
     odd = replace(shipped, categories=(replace(shipped.categories[0], name="a,b"), *shipped.categories[1:]))
     assert [category.name for category in odd.select(only="A,B").categories] == ["a,b"]
+    assert curriculum.listed(" c, A,b ,d", ["a", "a,b", "C"]) == ("C", "a,b", "d")
+    assert curriculum.listed("", []) == ("",)
 
 
 def test_only_before_the_start_is_refused(shipped: Curriculum) -> None:
