@@ -20,7 +20,7 @@ from pathlib import Path
 
 from tests.support.spca.doubles import ROOT
 
-LOADED = ("main", "minigrid", "openai")
+LOADED = ("main", "minigrid", "openai", "spca.llm.providers.offline.reference")
 """What most of the commands load sooner or later."""
 
 

@@ -78,6 +78,11 @@ class Seen:
     level: LevelInfo
     plan: Plan
 
+    @property
+    def longest(self) -> Snapshot:
+        """The one that has most to tell."""
+        return max(self.start, self.explored, key=lambda snapshot: len(json.dumps(planner_state(snapshot))))
+
 
 @lru_cache(maxsize=1)
 def counter() -> Any:
@@ -191,17 +196,12 @@ def long_failure(known: Seen) -> str:
 def planner_prompts(known: Seen) -> Iterator[list[Message]]:
     domain = known.plan.domain.rstrip()[:-1] + known.plan.schemas[0].text * 9
     trusted = TrustedPDDL(f"{domain[: library.MAX_TRUSTED - len(known.plan.problem) - 1]})", known.plan.problem)
-    for snapshot in (known.start, known.explored):
-        yield to_planner(snapshot, known.level)
-        yield to_planner(snapshot, known.level, trusted)
-        yield to_planner(snapshot, known.level, failed=FAILED)
+    yield to_planner(known.longest, known.level, trusted)
+    yield to_planner(known.longest, known.level, failed=FAILED)
 
 
-def coder_prompts(known: Seen) -> Iterator[list[Message]]:
-    error = long_failure(known)
-    for snapshot in (known.start, known.explored):
-        yield to_coder(snapshot, known.level, known.plan, error, large_agent())
-    yield to_coder(known.explored, known.level, known.plan, agent=large_agent())
+def coder_prompt(known: Seen) -> list[Message]:
+    return to_coder(known.longest, known.level, known.plan, long_failure(known), large_agent())
 
 
 def worst(sizes: Mapping[str, int]) -> tuple[int, str]:
@@ -222,7 +222,7 @@ def test_what_the_planner_is_told_of_its_work_is_short(levels: Mapping[str, Seen
 
 
 def test_every_coder_prompt_is_short(levels: Mapping[str, Seen]) -> None:
-    size, env_id = worst({env_id: max(map(tokens, coder_prompts(known))) for env_id, known in levels.items()})
+    size, env_id = worst({env_id: tokens(coder_prompt(known)) for env_id, known in levels.items()})
     assert size < CODER_TOKENS, env_id
 
 

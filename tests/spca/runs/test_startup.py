@@ -17,6 +17,7 @@ from spca.common.files import locked
 from spca.errors import ResumeError, UnknownModelError
 from spca.llm.providers.base import Limits, Message
 from spca.runs import startup
+from spca.runs.cli import UNSAFE_VARIABLE
 from spca.runs.folder import LOCK
 from tests.fakes.faults import FaultServer
 from tests.fakes.openai_wire import CHAT
@@ -25,9 +26,12 @@ from tests.support.spca.doubles import AGENT, ROOT, ScriptedProvider
 
 
 @pytest.fixture
-def given(tmp_path: Path) -> dict[str, Any]:
+def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Settings of a run without a sandbox: to try one takes longer than all the rest of a start."""
+    monkeypatch.setenv(UNSAFE_VARIABLE, "1")
     chosen = curriculum(tmp_path / "c.json", a=["x-v0", "y-v0"], b=["z-v0"])
-    return {"curriculum": str(chosen), "runs": str(tmp_path / "runs"), "workspace": str(tmp_path / "workspace")}
+    folders = {"runs": str(tmp_path / "runs"), "workspace": str(tmp_path / "workspace")}
+    return {"curriculum": str(chosen), "unsafe_no_sandbox": True, **folders}
 
 
 def no_check(_ids: Iterable[str]) -> None:
@@ -39,7 +43,7 @@ def started(given: dict[str, Any], check: Callable[[Iterable[str]], None] = no_c
 
 
 def test_a_new_run_holds_its_locks(given: dict[str, Any]) -> None:
-    with started(given) as run:
+    with started(given | {"unsafe_no_sandbox": False}) as run:
         folder = run.folder
         assert [task.env_id for task in run.tasks] == ["x-v0", "y-v0", "z-v0"]
         assert folder.read_text("agents/agent_v0.py") == AGENT.text
