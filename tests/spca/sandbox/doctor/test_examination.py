@@ -20,6 +20,7 @@ from spca.sandbox.doctor.probes import PROBES
 from spca.sandbox.kernel import landlock
 from spca.sandbox.kernel.lockdown import ALL_LAYERS, Layer
 from spca.sandbox.process.client import Zygote
+from tests.support import statements
 from tests.support.spca.sandboxing import children_of, unmeasured
 
 ROOT = Path(__file__).parents[4]
@@ -62,8 +63,11 @@ def report(zygote: Zygote) -> Report:
 
 def examined(answers: Mapping[int, int], *prefix: str) -> tuple[str, int, str, dict[str, str]]:
     """Level, layers, refusal and what failed (probed: seen) on a host whose kernel answers some calls otherwise."""
-    command = [sys.executable, *prefix, "-c", EXAMINE, json.dumps(answers)]
-    done = subprocess.run(command, cwd=ROOT, env=unmeasured(), capture_output=True, text=True, timeout=60, check=False)
+    if prefix:
+        command = [*prefix, "-c", EXAMINE, json.dumps(answers)]
+        done = subprocess.run(command, cwd=ROOT, env=unmeasured(), capture_output=True, text=True, check=False)
+    else:
+        done = statements.run(EXAMINE, json.dumps(answers), cwd=ROOT, env=unmeasured())
     assert (done.returncode, done.stderr) == (0, "")
     level, layers, refusal, failed = json.loads(done.stdout)
     return level, layers, refusal, {probed: seen for _, probed, seen in failed}
@@ -109,7 +113,7 @@ def test_the_report_is_readable(report: Report) -> None:
 
 @needs_root
 def test_an_ordinary_user_is_walled_in_too() -> None:
-    level, layers, refusal, failed = examined({}, "-m", "tests.redteam.unprivileged", sys.executable)
+    level, layers, refusal, failed = examined({}, sys.executable, "-m", "tests.redteam.unprivileged", sys.executable)
     assert (level, layers, refusal, failed) == (HERE, *examined({})[1:])
 
 

@@ -15,6 +15,7 @@ import pytest
 from spca.errors import SandboxError
 from spca.protocols import Finished
 from spca.sandbox.executor import SandboxExecutor
+from tests.support import statements
 from tests.support.contracts.executing import codes, failure, methods, run, steps, view
 from tests.support.processes import Process
 from tests.support.spca.sandboxing import await_gone, children_of, is_gone, opened, unmeasured
@@ -108,21 +109,14 @@ def test_a_host_that_is_killed_leaves_nothing_running(code: str, then: str) -> N
 
 
 def host(text: str) -> subprocess.CompletedProcess[str]:
-    """A host of its own that does what ``text`` says with an ``executor``; it must not take long."""
+    """A host of its own that does what ``text`` says with an ``executor``."""
     prelude = (
         f"import os, signal, socket, sys, time\nsys.path.insert(0, {str(ROOT)!r})\n"
         "from spca.sandbox.executor import SandboxExecutor\nfrom spca.errors import SandboxError\n"
         "from tests.support.contracts.executing import *\nexecutor = SandboxExecutor(check=None)\n"
         "source = methods('def go(self):\\n    while True:\\n        yield 1')\n"
     )
-    return subprocess.run(
-        [sys.executable, "-c", prelude + text],
-        env=unmeasured(),
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    return statements.run(prelude + text, cwd=ROOT, env=unmeasured())
 
 
 @pytest.mark.parametrize(
