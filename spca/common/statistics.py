@@ -16,6 +16,8 @@ _Z: Final = 1.959963984540054
 """The 97.5 % quantile of the normal distribution."""
 RESAMPLES: Final = 10_000
 """Bootstrap samples; the ends of an interval then vary by about a hundredth of its width."""
+_AT_ONCE: Final = 100_000
+"""Clusters that are drawn at once, many times as fast as sample by sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +85,11 @@ def ratio_of_sums(clusters: Sequence[tuple[float, float]], seed: int = 0) -> Est
     above, below = pairs.sum(axis=0)
     if below == 0:
         return None
-    rng, ratios = np.random.default_rng(seed), list[float]()
-    while len(ratios) < RESAMPLES:
-        drawn = pairs[rng.integers(len(pairs), size=len(pairs))].sum(axis=0)
-        if drawn[1] > 0:  # a sample of empty clusters says nothing
-            ratios.append(drawn[0] / drawn[1])
+    rng, ratios = np.random.default_rng(seed), np.empty(0)
+    at_once = max(1, _AT_ONCE // len(pairs))
+    while missing := RESAMPLES - len(ratios):
+        drawn = pairs[rng.integers(len(pairs), size=(min(at_once, missing), len(pairs)))].sum(axis=1)
+        drawn = drawn[drawn[:, 1] > 0]  # a sample of empty clusters says nothing
+        ratios = np.concatenate((ratios, drawn[:, 0] / drawn[:, 1]))
     low, high = np.percentile(ratios, (2.5, 97.5))
     return Estimate(float(above / below), float(low), float(high))

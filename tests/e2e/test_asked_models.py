@@ -133,7 +133,7 @@ def test_several_workers_keep_one_cap(run: Command, tasks: tuple[object, ...], t
         done = run(*asked, "--max-calls", "8", **environment)
         assert done.returncode == 3, done.stderr
         assert 8 <= len(server.asked) <= 9, "a request of each worker at most goes over it"
-        done = run(*asked, "--resume", "--max-calls", "100", **environment)
+        done = run(*asked, "--resume", "--workers", "1", "--max-calls", "100", **environment)
         assert done.returncode == 0, done.stderr
         log = server.asked
     assert len(records(tmp_path / "o.json")) == len(log)

@@ -1,4 +1,4 @@
-"""``main.py`` in a process of its own that need not load everything first: it is forked from one that has.
+"""``main.py``, or statements, in a process of its own that need not load everything: it is forked from one that has.
 
 ``python -m tests.support.forked`` reads requests as lines of JSON, and writes the exit code of each.
 """
@@ -43,6 +43,19 @@ def run(
             _stop()
             raise
         return subprocess.CompletedProcess([*arguments], code, *(path.read_text("utf-8") for path in (out, err)))
+
+
+def run_statements(
+    statements: str, *arguments: str, cwd: Path, env: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Run them as ``python -c`` does."""
+    return run(cwd, [statements, *arguments], env, __name__)
+
+
+def main() -> None:
+    """Run the statements that the first argument holds."""
+    del sys.argv[0]
+    exec(sys.argv[0], {"__name__": "__main__"})  # noqa: S102 - a test wrote them
 
 
 @cache

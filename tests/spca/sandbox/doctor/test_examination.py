@@ -20,7 +20,7 @@ from spca.sandbox.doctor.probes import PROBES
 from spca.sandbox.kernel import landlock
 from spca.sandbox.kernel.lockdown import ALL_LAYERS, Layer
 from spca.sandbox.process.client import Zygote
-from tests.support import statements
+from tests.support import forked
 from tests.support.spca.sandboxing import children_of, unmeasured
 
 ROOT = Path(__file__).parents[4]
@@ -67,7 +67,7 @@ def examined(answers: Mapping[int, int], *prefix: str) -> tuple[str, int, str, d
         command = [*prefix, "-c", EXAMINE, json.dumps(answers)]
         done = subprocess.run(command, cwd=ROOT, env=unmeasured(), capture_output=True, text=True, check=False)
     else:
-        done = statements.run(EXAMINE, json.dumps(answers), cwd=ROOT, env=unmeasured())
+        done = forked.run_statements(EXAMINE, json.dumps(answers), cwd=ROOT, env=unmeasured())
     assert (done.returncode, done.stderr) == (0, "")
     level, layers, refusal, failed = json.loads(done.stdout)
     return level, layers, refusal, {probed: seen for _, probed, seen in failed}

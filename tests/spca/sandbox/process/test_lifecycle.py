@@ -15,7 +15,7 @@ import pytest
 from spca.errors import SandboxError
 from spca.protocols import Finished
 from spca.sandbox.executor import SandboxExecutor
-from tests.support import statements
+from tests.support import forked
 from tests.support.contracts.executing import codes, failure, methods, run, steps, view
 from tests.support.processes import Process
 from tests.support.spca.sandboxing import await_gone, children_of, is_gone, opened, unmeasured
@@ -116,7 +116,7 @@ def host(text: str) -> subprocess.CompletedProcess[str]:
         "from tests.support.contracts.executing import *\nexecutor = SandboxExecutor(check=None)\n"
         "source = methods('def go(self):\\n    while True:\\n        yield 1')\n"
     )
-    return statements.run(prelude + text, cwd=ROOT, env=unmeasured())
+    return forked.run_statements(prelude + text, cwd=ROOT, env=unmeasured())
 
 
 @pytest.mark.parametrize(
