@@ -13,7 +13,6 @@ from tests.support.commands import curriculum, level_summaries, main_py, only_ru
 from tests.support.spca.scenes import DOOR_KEY, EMPTY, FETCH, OPEN, TO_GOAL, WALK, method, plan
 from tests.support.spca.served import book
 from tests.support.spca.student import knowing, studying
-from tests.support.tiers import long
 
 LARGER, RANDOM = "MiniGrid-Empty-6x6-v0", "MiniGrid-Empty-Random-5x5-v0"
 FIRST = ((1, "planner", "fresh"), (1, "coder", "first"))
@@ -66,7 +65,8 @@ def test_without_reuse_curriculum_and_lore(tmp_path: Path) -> None:
     assert played.returncode == 0, played.stderr  # the embedded model plans, whatever the prompts were
 
 
-@pytest.mark.parametrize("flags", [long(()), ("--no-regression-check",)])
+@pytest.mark.long
+@pytest.mark.parametrize("flags", [(), ("--no-regression-check",)])
 def test_without_the_regression_check_a_rewrite_is_kept_that_breaks_what_was_solved(
     tmp_path: Path, flags: tuple[str, ...]
 ) -> None:

@@ -63,7 +63,7 @@ def tasks(tmp_path: Path) -> tuple[object, ...]:
 @pytest.mark.parametrize(
     ("prefix", "more"),
     few(
-        3,
+        2,
         [
             ("openai", ("--effort", "high")),
             ("openai", ("--observation", "text", "--history", "none")),

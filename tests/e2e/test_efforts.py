@@ -37,6 +37,7 @@ def efforts(asked: Sequence[Line]) -> list[str | None]:
     return [line.effort for line in asked]
 
 
+@pytest.mark.long
 def test_an_effort_is_asked_for_booked_and_told_apart(tmp_path: Path) -> None:
     runs = Runs(tmp_path)
     with ReferenceServer() as server:

@@ -67,6 +67,7 @@ def test_a_run_that_was_interrupted_goes_on_with_the_same_question(tmp_path: Pat
     assert read(run / "summary.json")["solved"] == 1
 
 
+@pytest.mark.long
 def test_an_editor_is_opened_on_each_question(tmp_path: Path) -> None:
     editor = tmp_path / "editor.py"
     editor.write_text(EDITOR.format(root=str(ROOT)))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 from typing import Any
 
 from tests.support import forked
 from tests.support.commands import curriculum, environment
+from tests.support.spca.doubles import ROOT
 
 START = {f"spca/runs/{name}.py" for name in ("cli", "curriculum", "model_choice", "provenance", "startup")}
 
@@ -23,11 +25,11 @@ def traced(cwd: Path, *argv: object) -> dict[str, Any]:
 def test_argv_enters_each_file_at_most_twice_and_the_model_table_is_read_once(tmp_path: Path) -> None:
     """An entry is the call of a function of a file by a function of another file.
 
-    ``main.py``, ``spca/report/cli.py`` and ``spca/runs/`` count, but for the value ``settings.py``; a call through
-    other files counts for the nearest of
-    these on the stack. The way of ``argv`` ends where ``Run`` gets the one ``Prepared`` that came of it; from there to
-    the first level the run uses its values, and enters none of the files of the start again. What the interpreter
-    calls by itself, such as modules and the ``__init__`` of data classes, does not count.
+    ``main.py``, ``spca/report/cli.py`` and ``spca/runs/`` count, but for ``settings.py`` (see below); a call through
+    other files counts for the nearest of these on the stack. The way of ``argv`` ends where ``Run`` gets the one
+    ``Prepared`` that came of it; from there to the first level the run uses its values, and enters none of the files
+    of the start again. What the interpreter calls by itself, such as modules and the ``__init__`` of data classes, does
+    not count.
     """
     chosen = curriculum(tmp_path / "c.json", a=["MiniGrid-Empty-5x5-v0", "MiniGrid-Empty-6x6-v0"])
     (tmp_path / "mine.json").write_text(json.dumps({"models": {"openai/mine": {"input": 1, "output": 2}}}))
@@ -47,3 +49,18 @@ def test_argv_enters_each_file_at_most_twice_and_the_model_table_is_read_once(tm
     assert [each["tables"]["models.json"] for each in others] == [0, 1, 0]
     for each in (begun, went_on, kept, *others):
         assert {name: times for name, times in each["ways"][0].items() if times > 2} == {}
+
+
+def test_settings_are_a_value_that_leads_nowhere() -> None:
+    """Why entries into it are not counted: whoever needs what follows from the settings asks them for it.
+
+    A start reads five such properties (``models``, ``ablations``, ``wording`` twice, ``of_worlds``), each where it is
+    used; at most two could only hold if they were copied from value to value. None of them enters another file of the
+    start, so that whoever follows ``argv`` need not look into them.
+    """
+    source = ast.parse((ROOT / "spca/runs/settings.py").read_text(encoding="utf-8"))
+    imported = {node.module for node in ast.walk(source) if isinstance(node, ast.ImportFrom)}
+    assert not [name for name in imported if name and name.startswith(("main", "spca.runs", "spca.report"))]
+    (settings,) = [node for node in source.body if isinstance(node, ast.ClassDef)]
+    methods = [node for node in settings.body if isinstance(node, ast.FunctionDef)]
+    assert [node.name for node in methods if not node.decorator_list] == ["kept"], "the others are properties"

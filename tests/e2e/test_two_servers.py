@@ -30,6 +30,7 @@ def short(tmp_path: Path) -> tuple[object, ...]:
     return ("--curriculum", chosen, *where, "--model-table", table)
 
 
+@pytest.mark.long
 def test_planner_and_coder_have_a_server_each(short: tuple[object, ...], tmp_path: Path) -> None:
     with ReferenceServer(Settings(key=KEYS["LAB_KEY"])) as lab, ReferenceServer() as box:
         servers = {"SPCA_SERVERS": f"lab={lab.base_url}|LAB_KEY,box=http://127.0.0.1:9/v1|GONE,unused=http://x/v1"}

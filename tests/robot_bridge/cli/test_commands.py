@@ -124,7 +124,7 @@ def test_a_model_that_cannot_be_had_is_told_with_the_reason_and_is_no_budget(
 @pytest.mark.parametrize(
     ("model", "path", "refused"),
     few(
-        2,
+        1,
         [
             ("openai/gpt-6-luna", "/v1/responses", 0),
             ("openai/gpt-6-luna", "/v1/chat/completions", 1),

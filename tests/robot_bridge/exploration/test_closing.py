@@ -150,7 +150,7 @@ def test_a_model_that_did_not_get_home_and_says_that_it_is_done_is_not_home() ->
     ("error", "word"),
     [
         (BudgetSpent("2 requests were sent"), "budget"),
-        (ModelEnded("no such key"), "no model"),
+        long(ModelEnded("no such key"), "no model"),
     ],
 )
 def test_a_model_that_is_gone_is_the_word_whatever_the_robot_did_alone(
