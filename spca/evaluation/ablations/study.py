@@ -212,13 +212,13 @@ class Study:
         self._workers = {} if workers is None else {"workers": workers}
         self._has_greeted = False
         self._asked = RunFolder(path).read_json(RECORD_OF_STUDY)
+        self._settings = {name: tuple(self._parts(name)) for name in self._asked["settings"]}
 
     def run(self) -> tuple[AblationRow, ...]:
         """Finish the study and return its rows; the tables are written after each."""
         rows: list[AblationRow] = []
         with locked(self._path, "study"):
-            for name in self._asked["settings"]:
-                parts = tuple(self._parts(name))
+            for name, parts in self._settings.items():
                 learned, frozen = [self._learned(part) for part in parts], [self._played(part) for part in parts]
                 rows.append(AblationRow.of(name, learned, frozen))
                 self._write(rows)
@@ -236,6 +236,10 @@ class Study:
         """Return the summary of a part's run once it is finished."""
         summary = _summary(part.run)
         if summary is None or summary["finished"] < summary["levels"]:
+            if not self._has_greeted:
+                runs = sum(map(len, self._settings.values()))
+                said = f"study {self._path.name}: {counted(runs, 'run')}"
+                print(f"{said}; a cap holds for each of them, and for each evaluation", flush=True)
             print(f"learning: {part.folder.relative_to(self._path)}", flush=True)
             self._learn(self._options(part), Ending(), not self._has_greeted)
             self._has_greeted = True

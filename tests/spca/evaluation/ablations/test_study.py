@@ -127,8 +127,11 @@ def test_each_setting_is_learned_and_played_once(levels: tuple[str, ...]) -> Non
 def test_what_was_played_is_told_at_once_and_the_levels_in_the_table(
     levels: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = studied(Commands(), *levels, "--settings", "full")
-    assert "frozen: full\n  9 of 10 episodes solved by the first plan\n" in capsys.readouterr().out
+    path = studied(Commands(), *levels, "--settings", "full,no-curriculum")
+    told = capsys.readouterr().out
+    assert told.startswith(f"study {path.name}: 3 runs; a cap holds for each of them, and for each evaluation\n")
+    assert told.count("a cap holds") == 1
+    assert "frozen: full\n  9 of 10 episodes solved by the first plan\n" in told
     assert "\nLevels: 1 of first, 1 of second. " in (path / "ablations.md").read_text()
 
 
