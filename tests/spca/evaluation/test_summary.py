@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import warnings
+from itertools import chain, combinations
+from typing import Any
 
+import gymnasium
+import minigrid  # noqa: F401  (it registers its ids)
 import pytest
 
-from spca.common.statistics import Rate
+from spca.common.statistics import Rate, ratio_of_sums
 from spca.evaluation.episodes import BotPlayed, Episode, Judged, Played, Trial
 from spca.evaluation.peer import UNSUPPORTED
 from spca.evaluation.proof.certifying import Solvability, Verdict
-from spca.evaluation.summary import Results
+from spca.evaluation.summary import SAME_WORLDS, Results
+from spca.runs import curriculum
+from tests.support.spca.doubles import ROOT
 
 
 def played(env_id: str, seed: int, *statuses: str, steps: int = 4, outside: bool = False) -> Played:
@@ -100,3 +107,32 @@ def test_nothing_played_has_no_interval() -> None:
     found = Results(())
     assert found.inside.interval is None
     assert found.inside.pooled.pass1 == Rate(0, 0)
+
+
+def test_ids_of_the_same_worlds_are_drawn_together() -> None:
+    first, second = "BabyAI-KeyCorridor-v0", "BabyAI-KeyCorridorS6R3-v0"
+    pair = [played(name, seed, "success" if seed else "stuck") for name in (first, second) for seed in (0, 1)]
+    found = Results((*pair, played("A1", 1, "success"), played("A1", 2, "success")))
+    assert found.inside.interval == ratio_of_sums([(2, 4), (2, 2)])
+    assert [row.name for row in found.inside.ids] == [first, second, "A1"]
+
+
+def test_those_are_the_ids_that_give_the_same_worlds() -> None:
+    """Of two ids that begin alike under the first seed, all seeds are compared."""
+    tasks = curriculum.load(ROOT / "merged_curriculum2.json").tasks()
+    begun: dict[object, list[str]] = {}
+    for task in tasks:
+        begun.setdefault(_beginning(task.env_id, 1000), []).append(task.env_id)
+    same = set()
+    for first, second in chain.from_iterable(combinations(ids, 2) for ids in begun.values()):
+        alike = [_beginning(first, seed) == _beginning(second, seed) for seed in range(1001, 1021)]
+        same |= {frozenset((first, second))} if sum(alike) > len(alike) / 2 else set()
+    assert same == set(map(frozenset, SAME_WORLDS.items()))
+
+
+def _beginning(env_id: str, seed: int) -> tuple[object, ...]:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "(?s).*is out of date", DeprecationWarning)
+        env: Any = gymnasium.make(env_id, disable_env_checker=True).unwrapped
+    env.reset(seed=seed)
+    return env.mission, env.grid.encode().tobytes(), tuple(env.agent_pos), env.agent_dir
