@@ -205,7 +205,7 @@ class Run:
             result = LevelResult(False, str(error), recorder.agent, None, ())
         considered = self._loop.compiled.conclude(info, task.env_id, settings.seed, result)
         with logger.uninterrupted():
-            summary = recorder.finish(task, settings.seed, result, logger, self._writers.stored, considered)
+            summary = recorder.finish(task, settings.seed, result, logger, self._writers.versions, considered)
             self._display.level_ended(summary, result.failed_attempts)
             self._workspace.save(recorder.agent, recorder.trusted)
         self._regression.extend(recorder.solved_levels(since=number - 1))

@@ -99,7 +99,7 @@ class Recorder:
         """Save a level and commit it; afterwards it is never run again.
 
         Args:
-            writers: those to go on with.
+            writers: those to go on with, and before them older versions of theirs.
             considered: what became of the writer that came with the level's plan.
 
         Returns:

@@ -50,14 +50,16 @@ class WriterFiles:
         if trajectory["snapshot"]:
             self._trajectories[trajectory["env_id"], trajectory["snapshot"]["level"]["category"]] = name
 
-    def save(self, writers: Iterable[StoredWriter]) -> list[dict[str, Any]]:
-        """Write what is new; return what the commit has to say of them."""
-        self.stored = tuple(writers)
-        records = list(map(self._record, self.stored))
-        for stored, record in zip(self.stored, records, strict=True):
+    def save(self, versions: Iterable[StoredWriter]) -> list[dict[str, Any]]:
+        """Write what is new; return what the commit has to say of the last version of each name."""
+        versions = tuple(versions)
+        last = {each.writer.name: each for each in versions}
+        self.stored = tuple(each for each in versions if last[each.writer.name] is each)
+        for stored in versions:
+            record = self._record(stored)
             if self._written.get(stored.label) != (record, stored.writer):
                 self._write(stored, record)
-        return records
+        return list(map(self._record, self.stored))
 
     def _record(self, stored: StoredWriter) -> dict[str, Any]:
         cases = [self._trajectories[_key(case)] for case in stored.cases]

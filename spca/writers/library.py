@@ -44,6 +44,7 @@ class WriterLibrary:
         self._runner, self._solve = WriterRunner(executor), solve
         self._acceptance = Acceptance(self._runner, self._plan, make_world)
         self.stored: tuple[StoredWriter, ...] = ()
+        self._replaced: tuple[StoredWriter, ...] = ()
         self.rejection = ""
         self._labels: set[str] = set()
 
@@ -64,7 +65,12 @@ class WriterLibrary:
             if known is None or known.version <= writer.version:
                 newest.pop(writer.writer.name, None)
                 newest[writer.writer.name] = writer
-        self.stored, self.rejection = tuple(newest.values()), rejection
+        self.stored, self._replaced, self.rejection = tuple(newest.values()), (), rejection
+
+    @property
+    def versions(self) -> tuple[StoredWriter, ...]:
+        """All that were stored here, each with its last tally; a newer version of a name after those it replaced."""
+        return (*self._replaced, *self.stored)
 
     def plans(self, snapshot: Snapshot, level: LevelInfo) -> Iterator[Plan | Missed]:
         """Yield the plans of the writers for a level, best first, and what became of those that made none.
@@ -113,6 +119,7 @@ class WriterLibrary:
                 version = replace(version, version=version.version + 1)
             self._labels.add(version.label)
             self.stored = (*(stored for stored in self.stored if stored is not old), version)
+            self._replaced += (old,) if old else ()
         return self.rejection
 
     def told(self, missed: Sequence[Missed]) -> dict[str, Any] | None:

@@ -81,8 +81,10 @@ def test_every_version_stays_but_the_newest_is_gone_on_with(folder: RunFolder) -
     old = StoredWriter(FIRST, 1, "navigation/a", (case(TASKS[0]),))
     new = StoredWriter(SECOND, 2, "navigation/b", (case(TASKS[0]), case(TASKS[1])))
     finish(first, folder, TASKS[0], old, considered=Considered("go", "go/v001", ""))
-    finish(first, folder, TASKS[1], new, considered=Considered("go", "go/v002", ""))
+    beaten = replace(old, failed=1)
+    finish(first, folder, TASKS[1], beaten, new, considered=Considered("go", "go/v002", ""))
     again = recorder(folder)
+    assert folder.read_json("pddl/writers/go/v001.json")["failed"] == 1
     assert [seen(each) for each in again.writers] == [seen(new)]
     files = written(folder)
     assert (files["go/v001.py"], files["go/v002.py"]) == (FIRST.source, SECOND.source)

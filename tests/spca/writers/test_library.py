@@ -196,6 +196,15 @@ def test_the_states_of_the_tests_are_what_a_planner_is_shown() -> None:
     assert state()["level"] == {"category": LEVEL.category, "skill": LEVEL.skill, "level": LEVEL.level}
 
 
+def test_a_version_that_is_replaced_keeps_its_last_tally(library: WriterLibrary) -> None:
+    assert library.consider(writer(), case(), AGENT, "b") == ""
+    library.tally("fetch/v001", solved=None)
+    assert library.consider(writer(), case(), AGENT, "b") == ""
+    assert [(each.label, each.failed) for each in library.versions] == [("fetch/v001", 1), ("fetch/v002", 0)]
+    library.load(library.stored)
+    assert [each.label for each in library.versions] == ["fetch/v002"]
+
+
 def test_no_version_has_the_number_of_one_that_was_forgotten(library: WriterLibrary) -> None:
     assert library.consider(writer(), case(), AGENT, "b") == ""
     library.load(())
