@@ -146,7 +146,7 @@ def _writers(rows: Sequence[WriterRow]) -> Text:
 
 def _writer(row: WriterRow) -> str:
     failed = f", {row.failed} failed" if row.failed else ""
-    return f"{row.label}  of level {row.level}, planned {counted(row.solved, 'level')} without a call{failed}"
+    return f"{row.label}  of level {row.level}, planned {counted(row.planned, 'level')} without a call{failed}"
 
 
 def _unsolved(run: Run, console: Console) -> None:

@@ -20,7 +20,7 @@ function WriterLink({run, k, label}) {
 /** The problem writers that the run accepted; the one `asked` for is unfolded. */
 function Writers({run, k, asked}) {
   if (!run.writers.length) return null;
-  const planned = sum(run.writers, (row) => row.solved);
+  const planned = sum(run.writers, (row) => row.planned);
   return h("section", {"aria-labelledby": "writers"}, h("h2", {id: "writers"}, "Problem writers"),
     h("p", {class: "muted above"}, `${plural(planned, "level")} planned without a call. ` +
       "A name unfolds the writer's source."),
@@ -31,7 +31,7 @@ function Writers({run, k, asked}) {
         h("tbody", null, run.writers.map((row) => h(WriterRow, {key: row.label, row, k, asked}))))));
 }
 
-function WriterRow({row: {label, level, solved, failed}, k, asked}) {
+function WriterRow({row: {label, level, planned, failed}, k, asked}) {
   const [open, setOpen] = useState(false);
   useEffect(() => {
     if (asked === label) setOpen(true);
@@ -41,8 +41,8 @@ function WriterRow({row: {label, level, solved, failed}, k, asked}) {
       h("th", {scope: "row"}, h("button", {type: "button", class: "unfolds mono", id: `writer-${label}`,
         "aria-expanded": String(open), onClick: () => setOpen(!open)}, h(WriterName, {label}))),
       h("td", {class: "number"}, h("a", {href: address(k, level)}, `level ${level}`)),
-      h("td", {class: "number"}, solved
-        ? h(LevelsLink, {k, filter: {q: label}}, plural(solved, "level")) : plural(solved, "level")),
+      h("td", {class: "number"}, planned
+        ? h(LevelsLink, {k, filter: {q: label}}, plural(planned, "level")) : plural(planned, "level")),
       h("td", {class: "number"}, count(failed))),
     open && h("tr", null, h("td", {colSpan: 4}, h("div", {class: "level-view"}, h(WriterSource, {k, level})))));
 }

@@ -17,18 +17,20 @@ from spca.report.read.runs import overview
 
 Record: TypeAlias = Mapping[str, Any]
 
-TABLES: Final = ("runs", "levels", "calls", "events", "attempts", "steps")
+TABLES: Final = ("runs", "levels", "calls", "events", "attempts", "steps", "writers")
 _OF_SUMMARY: Final = ("counters", "agent_file", "trajectory")
+_OF_OVERVIEW: Final = frozenset({"runs", "levels", "writers"})
 
 
 def records(files: RunFiles, names: Collection[str]) -> dict[str, Iterable[Record]]:
     """Return what a run has for each of the tables ``names``."""
     found: dict[str, Iterable[Record]] = {}
-    if "runs" in names or "levels" in names:
+    if _OF_OVERVIEW & {*names}:
         run, summaries = overview(files), files.summaries()
         found |= {
             "runs": [_run(run)],
             "levels": [_level(row, run, summaries.get(row.number, {})) for row in run.levels],
+            "writers": list(map(asdict, run.writers)),
         }
     found |= {"calls": files.records, "events": files.events, "attempts": _attempts(files), "steps": _steps(files)}
     return {name: found[name] for name in names}
@@ -37,7 +39,7 @@ def records(files: RunFiles, names: Collection[str]) -> dict[str, Iterable[Recor
 def _run(run: Run) -> Record:
     seconds = round(math.fsum(row.seconds or 0.0 for row in run.levels), 3)
     counts = {"planned": run.planned, "finished": run.finished, "solved": run.solved}
-    return asdict(replace(run, levels=(), categories=())) | counts | {"seconds": seconds}
+    return asdict(replace(run, levels=(), categories=(), writers=())) | counts | {"seconds": seconds}
 
 
 def _level(row: LevelRow, run: Run, summary: Mapping[str, Any]) -> Record:

@@ -72,6 +72,7 @@ CREATE MACRO files.levels(run) AS TABLE SELECT
     whole(r.seed) AS seed,
     words(r.outcome) AS outcome,
     words(r.reason) AS reason,
+    nullif(words(r.writer), '') AS writer,
     whole(r.begun) AS begun,
     seconds_since_1970(coalesce(amount(r.run_started), 0) + amount(r.started)) AS started,
     amount(r.seconds) AS seconds,
@@ -83,6 +84,8 @@ CREATE MACRO files.levels(run) AS TABLE SELECT
     whole(r.summary.counters.planner_reuse) AS planner_reuse,
     whole(r.summary.counters.planner_replan) AS planner_replan,
     whole(r.summary.counters.planner_syntax) AS planner_syntax,
+    whole(r.summary.counters.planner_compiled) AS planner_compiled,
+    whole(r.summary.counters.compiled_failed) AS compiled_failed,
     whole(r.summary.counters.coder_first) AS coder_first,
     whole(r.summary.counters.coder_semantic) AS coder_semantic,
     whole(r.summary.counters.coder_syntax) AS coder_syntax,
@@ -110,10 +113,10 @@ CREATE MACRO files.levels(run) AS TABLE SELECT
     words(r.summary.trajectory) AS trajectory
 FROM (SELECT *, json_transform(record, '
     {"number": "JSON", "category": "JSON", "level": "JSON", "env_id": "JSON", "seed": "JSON", "outcome": "JSON",
-    "reason": "JSON", "begun": "JSON", "run_started": "JSON", "started": "JSON", "seconds": "JSON",
+    "reason": "JSON", "writer": "JSON", "begun": "JSON", "run_started": "JSON", "started": "JSON", "seconds": "JSON",
     "rounds": "JSON", "attempts": "JSON", "planner_calls": "JSON", "coder_calls": "JSON",
     "summary": {"counters": {"planner_fresh": "JSON", "planner_reuse": "JSON", "planner_replan": "JSON",
-    "planner_syntax": "JSON", "coder_first": "JSON", "coder_semantic": "JSON", "coder_syntax": "JSON"},
+    "planner_syntax": "JSON", "planner_compiled": "JSON", "compiled_failed": "JSON", "coder_first": "JSON", "coder_semantic": "JSON", "coder_syntax": "JSON"},
     "agent_file": "JSON", "trajectory": "JSON"}, "durations": {"plan": "JSON", "solve": "JSON", "code": "JSON",
     "act": "JSON"}, "steps": "JSON", "steps_total": "JSON", "usage": {"requests": "JSON", "answered": "JSON",
     "input_tokens": "JSON", "output_tokens": "JSON", "cached_tokens": "JSON", "cache_write_tokens": "JSON",
@@ -243,10 +246,22 @@ FROM (SELECT *, json_transform(record, '
     "plan_position": "JSON", "action": "JSON", "args": "JSON", "line": "JSON"}
 ') AS r FROM batch);
 
+CREATE MACRO files.writers(run) AS TABLE SELECT
+    run AS run_id,
+    words(r.label) AS writer,
+    whole(r.level) AS level_index,
+    whole(r.planned) AS planned,
+    whole(r.failed) AS failed,
+    whole(r.cases) AS cases
+FROM (SELECT *, json_transform(record, '
+    {"label": "JSON", "level": "JSON", "planned": "JSON", "failed": "JSON", "cases": "JSON"}
+') AS r FROM batch);
+
 CREATE TABLE runs AS FROM files.runs('');
 CREATE TABLE levels AS FROM files.levels('');
 CREATE TABLE calls AS FROM files.calls('');
 CREATE TABLE events AS FROM files.events('');
 CREATE TABLE attempts AS FROM files.attempts('');
 CREATE TABLE steps AS FROM files.steps('');
+CREATE TABLE writers AS FROM files.writers('');
 DROP TABLE batch;

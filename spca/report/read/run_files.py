@@ -19,6 +19,7 @@ from spca.report.read.spans import History, histories
 from spca.runs import curriculum
 from spca.runs.curriculum import Task
 from spca.runs.folder import CURRICULUM, LOCK, STATE, layout_fault
+from spca.runs.writer_files import FOLDER as WRITERS
 
 _LISTED: Final = 5
 """Bad lines of a file that are named one by one."""
@@ -93,6 +94,10 @@ class RunFiles:
     def transcript(self, name: str) -> dict[str, Any] | None:
         """A call of a model: question and answer; None when it cannot be read."""
         return self._object(name)
+
+    def writer(self, label: str) -> dict[str, Any]:
+        """Return what is known of a version of a problem writer, {} if it cannot be read."""
+        return self._object(f"{WRITERS}/{label}.json") or {}
 
     def source(self, name: str) -> str | None:
         """A text of the folder, such as an agent; None when it cannot be read."""

@@ -42,7 +42,7 @@ def overview(files: RunFiles) -> Run:
         usage=usage,
         categories=categories(levels),
         levels=levels,
-        writers=writer_rows(files.summaries().values()),
+        writers=writer_rows(files.summaries().values(), files.writer),
         warnings=tuple(files.warnings),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,13 +35,14 @@ class OfferedWriter:
 
 @dataclass(frozen=True, slots=True)
 class WriterRow:
-    """A version of a problem writer: the number of the level that it came with, how many levels it ``solved`` without
-    a call, and how many of its plans ``failed``."""
+    """A version of a problem writer: the number of the level that it came with, how many levels it ``planned`` without
+    a call, and, of its own file, how often it ``failed`` and how many ``cases`` it has to go on reading."""
 
     label: str
     level: int
-    solved: int
+    planned: int
     failed: int
+    cases: int
 
 
 def tried(event: Mapping[str, Any]) -> TriedWriter:
@@ -61,15 +62,19 @@ def offer(summary: Mapping[str, Any]) -> OfferedWriter | None:
     return OfferedWriter(name, label, reason) if name else None
 
 
-def writer_rows(summaries: Iterable[Mapping[str, Any]]) -> tuple[WriterRow, ...]:
-    """Every version that was accepted in a run, in that order."""
-    born, solved, failed = dict[str, int](), Counter[str](), Counter[str]()
+def writer_rows(
+    summaries: Iterable[Mapping[str, Any]], record: Callable[[str], Mapping[str, Any]]
+) -> tuple[WriterRow, ...]:
+    """Return every version that was accepted in a run, in that order; ``record`` gives the JSON of a label."""
+    born, planned = dict[str, int](), Counter[str]()
     for summary in summaries:
         offered = offer(summary)
         if offered and offered.label:
             born[offered.label] = count(summary.get("index"))
         if summary.get("outcome") == "success":
-            solved[planned_by(summary)] += 1
-        missed = map(table, items(table(summary.get("writers")).get("missed")))
-        failed.update(visible(text(miss.get("label"))) for miss in missed if miss.get("miss") == "failed")
-    return tuple(WriterRow(label, level, solved[label], failed[label]) for label, level in born.items())
+            planned[planned_by(summary)] += 1
+    records = ((label, level, record(label)) for label, level in born.items())
+    return tuple(
+        WriterRow(label, level, planned[label], count(known.get("failed")), len(items(known.get("cases"))))
+        for label, level, known in records
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -110,18 +111,19 @@ def test_an_accepted_writer_is_shown_with_its_source_and_counted_in_the_run(writ
     writing.plan()
     writing.act()
     writing.finish(writers=[GO], considered=Considered("go", "go/v001", ""))
+    beaten = replace(GO, failed=1)
     for rounds in ((), (Round(None, (), "", missed=missed),)):
         writing.begin()
         writing.store("go/v001")
         writing.carry_out("go/v001")
-        writing.finish(writers=[GO], rounds=rounds)
+        writing.finish(writers=[beaten], rounds=rounds)
     offer = shown(writing).offer
     assert offer is not None
     assert (offer.name, offer.label, offer.reason) == ("go", "go/v001", "")
     found = shown(writing)
     assert {offer.source, offer.domain} <= found.texts.keys()
     run = overview(open_run(writing.path))
-    assert run.writers == (WriterRow("go/v001", 1, 2, 1),)
+    assert run.writers == (WriterRow("go/v001", 1, 2, 1, 0),)
     out = io.StringIO()
     show_run(run, Console(file=out, width=100))
     assert "go/v001  of level 1, planned 2 levels without a call, 1 failed" in out.getvalue()

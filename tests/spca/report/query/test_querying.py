@@ -215,7 +215,7 @@ def test_no_statement_opens_what_was_closed_before_it(finished_run: Path, tmp_pa
         ("", "answers nothing"),
         ("-- nothing", "answers nothing"),
         ("SELECT '\udcff'", "not UTF-8"),
-        ("FROM nope", "The tables are runs, levels, calls, events, attempts, steps\nLINE 1: FROM nope\n"),
+        ("FROM nope", "The tables are runs, levels, calls, events, attempts, steps, writers\nLINE 1: FROM nope\n"),
         ("SELECT sed FROM runs", 'column "sed" not found'),
         ("SELEC 1", "syntax error"),
         ("CREATE TABLE x(a INT)", "only reads"),

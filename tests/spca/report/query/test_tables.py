@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,11 +14,13 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spca.contracts import Status
+from spca.contracts import ProblemWriter, Status
 from spca.report.query import database
 from spca.report.query.tables import TABLES
 from spca.report.read import lenient
 from spca.report.read.run_files import open_run
+from spca.runs.results import Considered
+from spca.writers.stored import StoredWriter
 from tests.support.report.making import Writing
 from tests.support.spca.doubles import ROOT
 
@@ -57,6 +60,18 @@ def test_levels(finished_run: Path) -> None:
     assert (first["library_actions"], second["library_actions"]) == (1, 1)
     assert (first["agent_file"], second["agent_file"]) == ("agents/agent_v1.py", "agents/fail_agent_v2.py")
     assert (first["corrections"], first["begun"]) == ([], 1)
+
+
+def test_writers_and_the_levels_that_they_planned(tmp_path: Path) -> None:
+    run, made = Writing(tmp_path), StoredWriter(ProblemWriter("go", "(define)", "pass"), 1, "x")
+    for writer, considered in ((made, Considered("go", "go/v001", "")), (replace(made, failed=2), None)):
+        run.begin()
+        run.carry_out("go/v001") if considered is None else run.act()
+        run.finish(writers=[writer], considered=considered)
+    (writer,) = table(run.path, "writers")
+    assert writer.pop("run_id") == run.path.name
+    assert writer == {"writer": "go/v001", "level_index": 1, "planned": 1, "failed": 2, "cases": 0}
+    assert [level["writer"] for level in table(run.path, "levels")] == [None, "go/v001", None]
 
 
 def test_a_level_under_way_and_those_to_come(tmp_path: Path) -> None:
@@ -254,7 +269,7 @@ def test_whatever_files_hold_becomes_rows(
                 log.write(json.dumps(record) + "\n")
         trajectory = path / "trajectories/navigation_MiniGrid-Empty-5x5-v0.json"
         trajectory.write_text(json.dumps({"attempts": [attempt], "seed": attempt, "env_id": 5}))
-        rows = ", ".join(f'(FROM "{name}" AS entry SELECT list(entry))' for name in TABLES)
+        rows = ", ".join(f'(FROM "{name}" AS entry SELECT list(entry))' for name in TABLES[:-1])
         batches: list[Any] = list(database.ask([open_run(path)], f"SELECT {rows}").batches)
     ((found,),) = batches
     for entries in found:
