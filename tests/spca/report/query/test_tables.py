@@ -68,9 +68,9 @@ def test_writers_and_the_levels_that_they_planned(tmp_path: Path) -> None:
         run.begin()
         run.carry_out("go/v001") if considered is None else run.act()
         run.finish(writers=[writer], considered=considered)
-    (writer,) = table(run.path, "writers")
-    assert writer.pop("run_id") == run.path.name
-    assert writer == {"writer": "go/v001", "level_index": 1, "planned": 1, "failed": 2, "cases": 0}
+    (row,) = table(run.path, "writers")
+    assert row.pop("run_id") == run.path.name
+    assert row == {"writer": "go/v001", "level_index": 1, "planned": 1, "failed": 2, "cases": 0}
     assert [level["writer"] for level in table(run.path, "levels")] == [None, "go/v001", None]
 
 
