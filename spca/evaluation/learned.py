@@ -15,7 +15,7 @@ from spca.common.text import escaped_code
 from spca.contracts import AgentSource, ProblemWriter
 from spca.errors import PatchError, ResumeError
 from spca.runs.folder import CURRICULUM, FIRST_AGENT, RunFolder, other_kind
-from spca.runs.writer_files import FOLDER
+from spca.runs.writer_files import FOLDER, WriterFiles
 from spca.writers.stored import StoredWriter
 
 
@@ -88,7 +88,11 @@ def learned(given: str | None, runs: Path, cwd: Path, root: Path) -> Learned:
 
 
 def _agent(path: Path) -> AgentSource:
-    agent = AgentSource(escaped_code(read_text(path)))
+    return _checked(AgentSource(escaped_code(read_text(path))), path)
+
+
+def _checked(agent: AgentSource, path: Path) -> AgentSource:
+    """Return the agent if it may be run: what would be refused in every episode is told at once."""
     try:
         policy.check_agent(agent)
     except PatchError as error:
@@ -109,11 +113,22 @@ def _latest_finished(runs: Path) -> RunFolder:
 
 
 def _of_run(folder: RunFolder) -> Learned:
+    try:
+        found = _left_by(folder)
+        WriterFiles(folder, found.writers)  # reads all that is going to be read of them
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ResumeError(f"{folder.path} cannot be read: its state is not what a run has left") from error
+    return found
+
+
+def _left_by(folder: RunFolder) -> Learned:
     info, state = folder.info(), folder.state()
     files, carries_over = {"": state["agent"]}, info["settings"].get("carry_over", True)
     if not carries_over:  # each category has a library of its own
         files |= _last_of_each_category(state["finished"])
-    agents = {category: AgentSource(folder.read_text(name)) for category, name in files.items()}
+    agents = {
+        category: _checked(AgentSource(folder.read_text(name)), folder.path / name) for category, name in files.items()
+    }
     writers = state.get("writers", ()) if len(files) <= 2 else ()  # those of the last category fit no other library
     return Learned(
         folder.run_id,

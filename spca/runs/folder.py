@@ -189,10 +189,13 @@ class RunFolder:
         """A text file of the folder.
 
         Raises:
-            ResumeError: it cannot be read.
+            ResumeError: it cannot be read, or lies elsewhere.
         """
+        path = self.path / name
+        if ".." in Path(name).parts or not path.resolve().is_relative_to(self.path.resolve()):
+            raise ResumeError(f"{path} lies outside of the folder of its run")
         try:
-            return read_text(self.path / name, LARGEST)
+            return read_text(path, LARGEST)
         except FileError as error:
             raise ResumeError(str(error)) from error
 

@@ -19,6 +19,11 @@ INITIAL = (ROOT / "agent.py").read_text(encoding="utf-8")
 CURRICULUM = '[{"category_name": "A", "skill": "s", "levels": [{"name": "l", "configs": ["MiniGrid-Empty-5x5-v0"]}]}]'
 
 
+def saying(said: str) -> str:
+    """The text of an agent."""
+    return f"{INITIAL}# {said}\n"
+
+
 def finished(category: str, outcome: str, agent_file: str) -> dict[str, Any]:
     return {"level": {"category": category}, "outcome": outcome, "agent_file": agent_file}
 
@@ -28,7 +33,7 @@ def run_in(runs: Path, *levels: tuple[str, str, str], planned: int = 3, **settin
     folder = RunFolder.create(runs, {"settings": settings}, CURRICULUM, AgentSource(INITIAL))
     summaries, agent = [], "agents/agent_v0.py"
     for number, (category, outcome, said) in enumerate(levels, 1):
-        name = folder.save_version(number, AgentSource(f"# {said}\n"), None, solved=outcome == "success")
+        name = folder.save_version(number, AgentSource(saying(said)), None, solved=outcome == "success")
         agent = name if outcome == "success" else agent
         summaries.append(finished(category, outcome, name))
     folder.commit({"finished": summaries, "agent": agent, "category": "A", "trusted": None, "writers": []})
@@ -36,6 +41,8 @@ def run_in(runs: Path, *levels: tuple[str, str, str], planned: int = 3, **settin
     return folder
 
 
+INITIAL_FILE = "agents/agent_v0.py"
+WRITER = {"name": "go", "version": 1, "born": "x", "cases": [], "solved": 0, "failed": 0}
 LEVELS = (("A", "success", "a1"), ("A", "fail", "a2"), ("B", "success", "b"))
 
 
@@ -49,9 +56,9 @@ def test_the_latest_finished_run_is_taken(tmp_path: Path) -> None:
     unfinished = run_in(tmp_path / "runs", *LEVELS[:1])
     unfinished.path.rename(unfinished.path.with_name("zzz"))
     taken = found(None, tmp_path)
-    assert (taken.source, taken.agents[""].text, taken.curriculum) == (folder.run_id, "# b\n", CURRICULUM)
+    assert (taken.source, taken.agents[""].text, taken.curriculum) == (folder.run_id, saying("b"), CURRICULUM)
     assert (taken.settings, taken.categories) == ({"rename_words": 4}, ("A", "B"))
-    assert found("zzz", tmp_path).agents[""].text == "# a1\n"
+    assert found("zzz", tmp_path).agents[""].text == saying("a1")
     assert found(str(folder.path), tmp_path / "runs").source == folder.run_id
 
 
@@ -86,9 +93,9 @@ def test_without_a_common_library_each_category_has_its_own(tmp_path: Path) -> N
     agents = taken.agents
     assert taken.of_category == "A"  # the state's
     assert {category: agent.text for category, agent in agents.items()} == {
-        "": "# b\n",
-        "A": "# a1\n",
-        "B": "# b\n",
+        "": saying("b"),
+        "A": saying("a1"),
+        "B": saying("b"),
         "C": INITIAL,
     }
 
@@ -106,6 +113,40 @@ def test_a_file_must_hold_an_agent_that_may_run(tmp_path: Path) -> None:
         found("mine.py", tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ({"agent": "../../secret"}, "secret lies outside of the folder of its run"),
+        ({"agent": "/etc/hostname"}, "hostname lies outside of the folder of its run"),
+        ({"agent": 5}, "cannot be read: its state is not what a run has left"),
+        ({"finished": [5]}, "its state is not"),
+        ({"writers": [{"name": "go"}]}, "its state is not"),
+        ({"writers": [WRITER | {"name": "../../../x"}]}, "lies outside"),
+        ({"writers": [WRITER | {"cases": ["../secret"]}]}, "lies outside"),
+        ({"writers": [WRITER | {"cases": [INITIAL_FILE]}]}, "cannot be read"),
+    ],
+)
+def test_a_run_by_somebody_else_is_read_in_its_own_folder_only(
+    state: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    folder = run_in(tmp_path / "runs", *LEVELS)
+    (folder.path / "pddl/writers/go").mkdir(parents=True)
+    for kind in ("py", "pddl"):
+        (folder.path / f"pddl/writers/go/v001.{kind}").touch()
+    (tmp_path / "secret").write_text("{}")
+    folder.commit({**folder.state(), **state})
+    with pytest.raises(ResumeError, match=said):
+        found(folder.run_id, tmp_path)
+
+
+def test_a_run_must_have_an_agent_that_may_run(tmp_path: Path) -> None:
+    folder = run_in(tmp_path / "runs", *LEVELS)
+    agent = folder.path / folder.state()["agent"]
+    agent.write_text("import os\n" + INITIAL)
+    with pytest.raises(SettingsError, match=r"agent_v3\.py: line 1: module os is not available"):
+        found(folder.run_id, tmp_path)
+
+
 def test_no_finished_run_says_how_to_learn_one(tmp_path: Path) -> None:
     run_in(tmp_path / "runs", *LEVELS[:1])
     with pytest.raises(ResumeError, match=r"no finished run in .*: learn one with python main\.py run"):
@@ -118,7 +159,7 @@ def test_a_folder_gives_back_what_was_frozen(tmp_path: Path) -> None:
     folder = EvaluationFolder.create(tmp_path / "runs", settings, found(None, tmp_path), {"versions": {}})
     again = EvaluationFolder.open(tmp_path / "runs", folder.id)
     assert again.settings() == settings
-    assert {category: agent.text for category, agent in again.agents().items()}["A"] == "# a1\n"
+    assert {category: agent.text for category, agent in again.agents().items()}["A"] == saying("a1")
     assert again.curriculum.read_text() == CURRICULUM
     assert (again.writers(), again.is_finished) == (((), "A"), False)
     (folder.path / "evaluation.json").write_text('{"settings": {"agent": 1}}')
