@@ -137,12 +137,11 @@ class Agent:
     def _gains(self, poses, size=7, straight=False):
         """How many unseen places a view of that side shows from each pose, unseen ground taken to be transparent.
 
-        Where walls are expected to run ``straight`` on, what they would be is neither counted nor looked through.
+        Walls that are expected to run ``straight`` on count, for a door may be in them, but are not looked through.
         """
         unseen, opaque = self._layers()
         if straight:
             opaque = self._run_on(opaque, unseen)
-            unseen &= ~opaque
         top, left = 7 + self.start_position[0], 7 + self.start_position[1]
         depth, across = np.arange(7)[:, None, None], np.arange(-3, 4)[None, :, None]
         rows, columns = np.empty((2, 7, 7, len(poses)), dtype=int)
