@@ -47,12 +47,16 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_provider_settings() -> Iterator[None]:
-    """Clear every key and address of a model provider, ignore ``.env``, and keep child processes off the network."""
+    """Clear every key and address of a model provider, ignore ``.env``, and keep child processes off the network.
+
+    Nobody is trusted over TLS: every HTTP client would read all authorities of the system, which takes longest of all.
+    """
     with pytest.MonkeyPatch.context() as patch:
         for name in list(os.environ):
             if name.upper().endswith(_PROVIDER_SETTINGS) or name.startswith("SPCA_") or name in _OTHER_SETTINGS:
                 patch.delenv(name)
         patch.setenv("PYTHON_DOTENV_DISABLED", "1")
+        patch.setenv("SSL_CERT_FILE", str(_GUARD / "nobody.pem"))
         for name in ("http_proxy", "https_proxy", "all_proxy"):
             patch.setenv(name, _UNREACHABLE)
             patch.setenv(name.upper(), _UNREACHABLE)
