@@ -74,7 +74,7 @@ class _Probe:
         self._driver = bus.subscription(DRIVER_COMMANDS, types.TWIST, depth=20)
         self._stops = bus.subscription(STOP, types.BOOL, reliable=True, depth=20)
         self._sent = 0.0
-        self._is_left = False
+        self._heard, self._is_left = 0, False
 
     def fault(self) -> tuple[str, float]:
         """Why it cannot be relied on, "" where it can; and how many times a second it sends."""
@@ -126,10 +126,15 @@ class _Probe:
         self._stop.send(types.make(types.BOOL, data=True))
         took = self._until(REST, is_commanded=True)
         is_held = self._until(_SPECK, is_commanded=True, seconds=_HELD) == inf
-        self._is_left |= sum(message.data for message in self._stops.take()) > 1
+        self._hear()
+        self._is_left, self._heard = self._is_left or self._heard > 1, 0
         if not self._is_left:
             self._stop.send(types.make(types.BOOL, data=False))
         return took if is_held else inf
+
+    def _hear(self) -> None:
+        """Count the stops, its own too; while one is unread, no wait waits."""
+        self._heard += sum(message.data for message in self._stops.take())
 
     def _until(self, wanted: Twist, *, is_commanded: bool, seconds: float = _ANSWERED) -> float:
         """Seconds until the driver is told so, infinite where it is not; commanded meanwhile at 20 Hz, or not."""
@@ -140,6 +145,7 @@ class _Probe:
                 self._commands.send(twist_message(_SPECK))
                 self._sent = now
             self._bus.wait(_PERIOD / 5)
+            self._hear()
             if any(twist_from(message) == wanted for message in self._driver.take()):
                 return time.monotonic() - begun
         return inf
