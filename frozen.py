@@ -69,6 +69,7 @@ def _resumed(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
     settings = folder.settings()
     options.contradiction(given, settings)
     check_versions(folder.record()["versions"])
+    folder.agents()
     told = {name: given[name] for name in options.OF_PLANNING if name in given and name != "rename_words"}
     planning = cli.resumed_settings(told, settings.planning, cli.load_environment(ROOT), Path.cwd(), "evaluation")
     if told and not folder.is_finished:

@@ -49,6 +49,8 @@ class CurriculumError(UserError):
 class ResumeError(UserError):
     """A run folder that cannot be continued as asked."""
 
+    resumable = False
+
 
 class ReportError(UserError):
     """A run folder, level or step that does not exist or cannot be shown, or a library for it that is missing."""

@@ -89,7 +89,7 @@ class Trial:
         Raises:
             KeyError, TypeError: the data is something else.
         """
-        lists = {name: tuple(data[name]) for name in ("plan", "corrections")}
+        lists = {name: tuple(map(str, data[name])) for name in ("plan", "corrections")}
         return cls(**{**data, **lists, "acted": tuple(map(tuple, data["acted"]))})
 
 

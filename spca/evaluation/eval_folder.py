@@ -22,10 +22,14 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Self
 
+from pydantic import TypeAdapter, ValidationError
+
+from spca.code.policy import check as policy
 from spca.common.errors import SPCAError
-from spca.common.files import json_text, make_folder, read_text, write_atomic
+from spca.common.files import LARGEST, json_text, make_folder, read_text, write_atomic
 from spca.contracts import AgentSource
-from spca.errors import ResumeError
+from spca.errors import PatchError, ResumeError
+from spca.evaluation import selection
 from spca.evaluation.learned import Learned
 from spca.runs.folder import RunFolder, existing, new_run_id
 from spca.runs.writer_files import WriterFiles
@@ -107,8 +111,20 @@ class EvaluationFolder:
         return (self.path / SUMMARY).is_file()
 
     def record(self) -> dict[str, Any]:
-        """Return ``evaluation.json``."""
-        return self._read(RECORD, "settings")
+        """Return ``evaluation.json``.
+
+        Raises:
+            ResumeError: it cannot be read.
+        """
+        return self._read(RECORD, settings=dict, versions=dict, sandbox=str)
+
+    def summary(self) -> dict[str, Any]:
+        """Return ``summary.json``.
+
+        Raises:
+            ResumeError: it cannot be read.
+        """
+        return self._read(SUMMARY)
 
     def settings(self) -> EvaluationSettings:
         """Return what the evaluation was begun with.
@@ -119,7 +135,15 @@ class EvaluationFolder:
         recorded = self.record()["settings"]
         if set(recorded) != {field.name for field in fields(EvaluationSettings)}:
             raise ResumeError(f"{self.path} was begun by another version of this program: begin a new evaluation")
-        return EvaluationSettings(**recorded)
+        try:
+            settings = TypeAdapter(EvaluationSettings).validate_json(json.dumps(recorded), strict=True)
+            selection.seeds(settings.seeds)
+        except ValidationError as error:
+            fault = error.errors()[0]
+            raise ResumeError(f"{self.path / RECORD}: {fault['loc'][0]}: {fault['msg']}") from error
+        except ValueError as error:
+            raise ResumeError(f"{self.path / RECORD}: {error}") from error
+        return settings
 
     def change(self, settings: EvaluationSettings) -> None:
         """Record what an evaluation goes on with.
@@ -130,8 +154,20 @@ class EvaluationFolder:
         self._write(RECORD, self.record() | {"settings": asdict(settings)})
 
     def agents(self) -> dict[str, AgentSource]:
-        """Return the frozen agents by category; "" is that of all other categories."""
-        return {category: AgentSource(text) for category, text in self._read(_AGENTS, "").items()}
+        """Return the frozen agents by category; "" is that of all other categories.
+
+        Raises:
+            ResumeError: they cannot be read, or must not be run.
+        """
+        texts = self._read(_AGENTS, **{"": str})
+        try:
+            agents = {category: AgentSource(text) for category, text in texts.items()}
+            for agent in agents.values():
+                policy.check_agent(agent)
+        except (AttributeError, PatchError) as error:
+            fault = str(error).partition("\n")[0]
+            raise ResumeError(f"{self.path / _AGENTS} cannot be used: {fault}") from error
+        return agents
 
     def writers(self) -> tuple[tuple[StoredWriter, ...], str | None]:
         """Return the frozen problem writers, and the only category that they are for; None for all.
@@ -139,8 +175,12 @@ class EvaluationFolder:
         Raises:
             ResumeError: they cannot be read.
         """
-        kept = self._read(_WRITERS, "writers", "of_category")
-        return WriterFiles(RunFolder(self.path / "frozen"), kept["writers"]).stored, kept["of_category"]
+        kept = self._read(_WRITERS, writers=list)
+        try:
+            stored = WriterFiles(RunFolder(self.path / "frozen"), kept["writers"]).stored
+        except (KeyError, TypeError, ValueError) as error:
+            raise ResumeError(f"{self.path / _WRITERS} cannot be read: it is incomplete") from error
+        return stored, kept.get("of_category")
 
     @property
     def curriculum(self) -> Path:
@@ -165,11 +205,14 @@ class EvaluationFolder:
     def _write(self, name: str, value: object) -> None:
         self.write(name, json_text(value, indent=1) + "\n")
 
-    def _read(self, name: str, *keys: str) -> dict[str, Any]:
+    def _read(self, name: str, **kinds: type) -> dict[str, Any]:
+        """Return an object that has such values."""
         try:
-            value = json.loads(read_text(self.path / name))
-            if not isinstance(value, dict) or not value.keys() >= set(keys):
+            value = json.loads(read_text(self.path / name, LARGEST))
+            if not isinstance(value, dict) or not all(isinstance(value.get(key), kinds[key]) for key in kinds):
                 raise ValueError("it is incomplete")
-        except (SPCAError, ValueError, RecursionError) as error:
+        except SPCAError as error:
+            raise ResumeError(str(error)) from error
+        except (ValueError, RecursionError) as error:
             raise ResumeError(f"{self.path / name} cannot be read: {error}") from error
         return value

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic
 
 from spca.common.encoding import json_text
 from spca.common.errors import SPCAError
-from spca.common.files import LARGEST, locked, read_text
+from spca.common.files import LARGEST, locked, make_folder, read_text
 from spca.common.installation import OfApplication
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal
 from spca.errors import ResumeError
 from spca.evaluation.batches import BatchSetup, L, batches_of
 from spca.evaluation.episodes import BotPlayed, Episode, Judged, Played
-from spca.evaluation.eval_folder import EvaluationFolder
+from spca.evaluation.eval_folder import SUMMARY, EvaluationFolder
 from spca.evaluation.summary import Results
 
 OnProgress = Callable[[str, int, int, int], None]
@@ -89,6 +89,7 @@ class Harness:
             SPCAError: the agent cannot be used, or a file cannot be written.
         """
         folder = self._folder
+        make_folder(folder.path / "state")
         with locked(folder.path / "state", "evaluation"):
             found = results(folder) if folder.is_finished else self._found(episodes)
             for path in sorted((folder.path / "state").glob("*.journal.jsonl")):
@@ -125,6 +126,21 @@ def results(folder: EvaluationFolder) -> Results:
     """Return what is in the files of a finished evaluation.
 
     Raises:
-        ResumeError: they cannot be read.
+        ResumeError: they cannot be read, or are not those that it was finished with.
     """
-    return Results(PLAYING.read(folder), PROVING.read(folder), PEER.read(folder))
+    found = Results(PLAYING.read(folder), PROVING.read(folder), PEER.read(folder))
+    try:
+        same = _counts(found.to_dict()) == _counts(folder.summary())
+    except (KeyError, TypeError):
+        same = False
+    if not same:
+        raise ResumeError(f"{folder.path}: its lines are not those that {SUMMARY} was made of: begin a new evaluation")
+    return found
+
+
+def _counts(summary: Mapping[str, Any]) -> Any:
+    """Return what a summary counts; intervals may be computed otherwise one day."""
+    blocks = [summary[name] for name in ("curriculum", "outside", "bot", "bot_outside")]
+    counts = {"ids": [block and block["ids"] for block in blocks], "episodes": summary["episodes"]}
+    counts["failed"] = [(each["replay"], each["failure"], each["proof"]) for each in summary["failed"]]
+    return json.loads(json_text(counts))

@@ -20,7 +20,7 @@ from spca.errors import ReportError
 from spca.evaluation.episodes import Trial
 from spca.evaluation.eval_folder import RECORD, REPORT, EvaluationFolder
 from spca.evaluation.figures import show
-from spca.evaluation.harness import PLAYING, results
+from spca.evaluation.harness import results
 from spca.evaluation.summary import Results
 from spca.report.finding import check_target
 
@@ -85,7 +85,7 @@ def _replay(folder: EvaluationFolder, given: argparse.Namespace, make_world: Wor
 
     from spca.report.replay.playback import replay_trajectory
 
-    played = next((each for each in PLAYING.read(folder) if each.episode.name == given.level), None)
+    played = next((each for each in results(folder).played if each.episode.name == given.level), None)
     if played is None:
         raise ReportError(f"there is no episode {given.level!a:.80}: name one as in episodes.jsonl, ENVIRONMENT:SEED")
     upstream = folder.settings().upstream_rules

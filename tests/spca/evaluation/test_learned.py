@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -156,12 +159,35 @@ def test_no_finished_run_says_how_to_learn_one(tmp_path: Path) -> None:
 def test_a_folder_gives_back_what_was_frozen(tmp_path: Path) -> None:
     run_in(tmp_path / "runs", *LEVELS, carry_over=False)
     settings = EvaluationSettings("run", "1:2", "none", {}, ids="*", attempts=3)
-    folder = EvaluationFolder.create(tmp_path / "runs", settings, found(None, tmp_path), {"versions": {}})
+    folder = EvaluationFolder.create(
+        tmp_path / "runs", settings, found(None, tmp_path), {"versions": {}, "sandbox": "strict"}
+    )
     again = EvaluationFolder.open(tmp_path / "runs", folder.id)
     assert again.settings() == settings
     assert {category: agent.text for category, agent in again.agents().items()}["A"] == saying("a1")
     assert again.curriculum.read_text() == CURRICULUM
     assert (again.writers(), again.is_finished) == (((), "A"), False)
-    (folder.path / "evaluation.json").write_text('{"settings": {"agent": 1}}')
+    (folder.path / "evaluation.json").write_text('{"settings": {"agent": 1}, "versions": {}, "sandbox": "strict"}')
     with pytest.raises(ResumeError, match="begun by another version"):
         again.settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("evaluation.json", {"seeds": "9:1"}, "evaluation.json: invalid seeds 9:1"),
+        ("evaluation.json", {"attempts": "2"}, "evaluation.json: attempts: Input should be a valid integer"),
+        ("frozen/agents.json", {"": 5}, "agents.json cannot be read: it is incomplete"),
+        ("frozen/agents.json", {"": "import os"}, "agents.json cannot be used: line 1"),
+        ("frozen/writers.json", {"writers": [5], "of_category": None}, "writers.json cannot be read"),
+    ],
+)
+def test_a_folder_that_was_changed_is_named(tmp_path: Path, name: str, content: dict[str, Any], said: str) -> None:
+    run_in(tmp_path / "runs", *LEVELS)
+    settings, made_with = EvaluationSettings("run", "1:2", "none", {}), {"versions": {}, "sandbox": "strict"}
+    folder = EvaluationFolder.create(tmp_path / "runs", settings, found(None, tmp_path), made_with)
+    if name == "evaluation.json":
+        content = folder.record() | {"settings": asdict(settings) | content}
+    (folder.path / name).write_text(json.dumps(content))
+    with pytest.raises(ResumeError, match=re.escape(said)):
+        (folder.settings(), folder.agents(), folder.writers())
