@@ -23,7 +23,7 @@ class Agent:
         key = "key " + word.split()[1]
         if self.inventory == key:
             return 2
-        return 40 if key in self._things.values() else 0
+        return 20 if key in self._things.values() else 0
 
     def _costs(self, means=()):
         """{place: primitives needed to enter it} for all places that can be entered by the given means.
