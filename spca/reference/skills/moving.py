@@ -122,13 +122,11 @@ class Agent:
     def _best_view(self, costs):
         """Route to the pose from which most unseen places come into view for the effort; None when there is none.
 
-        Walls are first expected to run on straight. The power makes a small rest close by worth seeing before leaving.
+        Walls are expected to run on straight. The power makes a small rest close by worth seeing before leaving.
         """
         found, _ = self._routes(costs)
         poses = list(found)
         gains = self._gains(poses, straight=True)
-        if not gains.any():
-            gains = self._gains(poses)
         spent = np.array([found[pose][0] for pose in poses])
         worth = gains**0.7 / (spent + 4.0)
         best = int(worth.argmax())
