@@ -93,7 +93,12 @@ def _begun(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
     if model == options.NO_MODEL and not frozen.writers:
         command.complain(f"warning: {frozen.source} has no problem writers, and no model is asked: nobody has a plan")
     seeds = given.get("seeds", options.DEFAULT_SEEDS)
-    for warning in filter(None, (frozen.warning_of_seeds(selection.seeds(seeds)), frozen.warning_of_words(words))):
+    warnings = (
+        frozen.warning_of_levels(),
+        frozen.warning_of_seeds(selection.seeds(seeds)),
+        frozen.warning_of_words(words),
+    )
+    for warning in filter(None, warnings):
         command.complain(f"warning: {warning}")
     planning = _planning_settings(given, model, frozen.settings)
     _workers(given.get("workers"), model)

@@ -14,6 +14,7 @@ from spca.common.files import read_text
 from spca.common.text import escaped_code
 from spca.contracts import AgentSource, ProblemWriter
 from spca.errors import PatchError, ResumeError
+from spca.runs import curriculum
 from spca.runs.folder import CURRICULUM, FIRST_AGENT, RunFolder, other_kind
 from spca.runs.writer_files import FOLDER, WriterFiles
 from spca.writers.stored import StoredWriter
@@ -29,6 +30,7 @@ class Learned:
         curriculum: text of the curriculum's file.
         categories: those of its levels that were learned, in order; () for a file.
         settings: of the run, {} for a file.
+        levels: how many of its levels are finished.
         writers: what the run's state says of its problem writers.
         of_category: the only category that these are for; None for all. A run in which each category has a library of
             its own keeps the writers of its last category only.
@@ -43,6 +45,7 @@ class Learned:
     writers: Sequence[Mapping[str, Any]] = ()
     of_category: str | None = None
     folder: Path | None = None
+    levels: int = 0
 
     def warning_of_words(self, words: int | None) -> str:
         """Return what to say where other words are used than was learned with, "" else; ``words`` is their seed."""
@@ -51,6 +54,14 @@ class Learned:
             return ""
         known = "the true words" if learned_with is None else f"--rename-words {learned_with}"
         return f"{self.source} was learned with {known}: writers and actions that spell words out cannot succeed"
+
+    def warning_of_levels(self) -> str:
+        """Return what to say of a run that has levels to come, "" else."""
+        if self.folder is None:
+            return ""
+        chosen = {name: self.settings.get(name) for name in ("start_category", "only", "levels")}
+        levels = len(curriculum.parse(self.curriculum, self.source).select(**chosen).tasks())
+        return f"{self.source} has learned {self.levels} of {levels} levels so far" if self.levels < levels else ""
 
     def warning_of_seeds(self, seeds: Sequence[int]) -> str:
         """Return what to say where seeds to be played are not unseen, "" else."""
@@ -139,6 +150,7 @@ def _left_by(folder: RunFolder) -> Learned:
         writers,
         None if carries_over else state["category"],
         folder.path,
+        len(state["finished"]),
     )
 
 

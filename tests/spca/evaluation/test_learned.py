@@ -65,6 +65,13 @@ def test_the_latest_finished_run_is_taken(tmp_path: Path) -> None:
     assert found(str(folder.path), tmp_path / "runs").source == folder.run_id
 
 
+def test_a_run_that_has_levels_to_come_is_told(tmp_path: Path) -> None:
+    folder = run_in(tmp_path / "runs")
+    assert found(folder.run_id, tmp_path).warning_of_levels() == f"{folder.run_id} has learned 0 of 1 levels so far"
+    run_in(tmp_path / "runs", *LEVELS[:1], planned=1)
+    assert found(None, tmp_path).warning_of_levels() == ""
+
+
 def test_the_seed_of_learning_is_not_unseen(tmp_path: Path) -> None:
     folder = run_in(tmp_path / "runs", *LEVELS, seed=7)
     taken = found(None, tmp_path)
