@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from itertools import product
 from typing import Any
 
@@ -10,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minigridenv import MiniGridEnv
-from spca.reference.skills.moving import Agent
 from tests.support.reference.skill_runs import run
 
 
 def _knowing(words: list[str], width: int) -> Any:
     """Return an agent that knows a map of these words and is asked for views only."""
-    agent: Any = Agent()
+    agent: Any = import_module("spca.reference.skills.moving").Agent()  # untyped, as models write
     agent.full_grid = np.array(words).reshape(-1, width)
     agent.start_position = (0, 0)
     agent._things = {}
