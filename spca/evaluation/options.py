@@ -20,6 +20,7 @@ EMBEDDED: Final = "reference/planner"
 NO_MODEL: Final = "none"
 
 _COUNT: Final = ranged(int, "invalid count {!r}: expected a positive integer", 1)
+_ATTEMPTS: Final = ranged(int, "invalid count {!r}: expected 1 to 100", 1, 100)
 _SEED: Final = ranged(int, "invalid seed {!r}: expected a non-negative integer")
 _USD: Final = amount("USD", zero=True)
 
@@ -39,7 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--categories", metavar="A,B", help="these only (default: those that the run learned)")
     add("--ids", metavar="GLOB", help="only environment ids that match")
     add("--outside", action="store_true", help="play the ids that the curriculum lacks too, counted apart")
-    add("--attempts", type=_COUNT, metavar="N", help="plans an episode may try, each after an undo (default 1)")
+    add("--attempts", type=_ATTEMPTS, metavar="N", help="plans an episode may try, each after an undo (default 1)")
     add("--versus", choices=("bot",), help="have the bot of BabyAI play the same episodes")
     add("--rename-words", type=_SEED, metavar="SEED", help="other words for colours and kinds, everywhere")
     add("--upstream-rules", action="store_true", help="judge as minigrid does, its known defects included")

@@ -10,7 +10,7 @@ from typing import Final
 
 from spca.common.errors import SettingsError
 from spca.evaluation.episodes import Episode
-from spca.evaluation.outside import CATEGORY
+from spca.evaluation.outside import CATEGORY, UNPLAYABLE
 from spca.runs.curriculum import Task, listed, nearest
 
 MAX_EPISODES: Final = 200_000
@@ -105,5 +105,8 @@ def _categories(names: str, known: Iterable[str]) -> frozenset[str]:
 def _why(tasks: Sequence[Task], ids: str | None) -> str:
     if ids is None:
         return "there are no ids"
+    for env_id in UNPLAYABLE:
+        if matches(env_id, ids):
+            return f"{env_id} cannot be played: {UNPLAYABLE[env_id]}"
     near = nearest(ids, (task.env_id for task in tasks), 1)
     return f"no id matches --ids {ids!a:.80}{f'; did you mean {near[0]}?' if near else ''}"

@@ -72,6 +72,7 @@ def test_what_a_run_has_not_learned_is_left_out(
     ("choice", "said"),
     [
         ({"ids": "D-v0"}, "no id matches --ids 'D-v0'; did you mean"),
+        ({"ids": "*playground*"}, "no episode is selected: MiniGrid-Playground-v0 cannot be played: it has no mission"),
         ({"categories": "opning"}, "no category 'opning'; did you mean Opening"),
         ({"categories": "x\x1b"}, r"no category 'x\\x1b'; there are Going, Opening"),
     ],
