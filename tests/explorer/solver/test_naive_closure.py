@@ -67,7 +67,7 @@ LOOSE = {1008}
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(1000, 1060))
+@pytest.mark.parametrize("seed", range(1000, 1030))
 def test_what_is_proven_of_more_rooms_is_confirmed(seed: int) -> None:
     puzzle = rooms(seed)
     if disagreed(puzzle):  # the naive closure allows a little more at far edges: then a driven body is the judge

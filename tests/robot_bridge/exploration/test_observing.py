@@ -27,7 +27,7 @@ from tests.support.robot_bridge.rays import CONFIG
 from tests.support.robot_bridge.scripted import DONE, FORWARD, LOOK, SHADOW, Call, Scripted, explorer
 from tests.support.tiers import few, long
 
-LATENCIES = (0.0, 2.0, *(long(each) for each in (0.3, 0.9, 5.0, 7.5, TIMEOUT_S)))
+LATENCIES = (0.0, 2.0, *(long(each) for each in (0.9, 7.5, TIMEOUT_S)))
 CHECK: Call = ("check_path_clear", {"direction": "left", "distance_m": 5.0})
 NOTED: Call = ("report_discovery", {"label": "sofa", "notes": "blue, by the window", "significance": "landmark"})
 AWAY = goal(x=3.0, y=0.5)
