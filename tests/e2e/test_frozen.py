@@ -18,6 +18,7 @@ from tests.support.waiting import PATIENCE
 pytestmark = pytest.mark.timeout(900)
 
 CHOICE = ("--ids", "MiniGrid-*5x5-v0", "--seeds", "500:506", "--planner-model", "none")
+REACH_GOAL, METHOD = "    def reach_goal(self, agent, goal):\n", "\n    def "
 FILES = ("episodes.jsonl", "proofs.jsonl")
 
 
@@ -146,6 +147,17 @@ def test_an_agent_that_never_learned_fails_for_want_of_methods(learned: Learned,
         "solvable",
     )
     assert f"replay {only_evaluation(tmp_path).name} MiniGrid-Empty-5x5-v0:7" in done.stdout
+
+
+def test_an_agent_that_claims_success_has_none(learned: Learned, tmp_path: Path) -> None:
+    head, _, rest = (learned.run / read(learned.run / "state/state.json")["agent"]).read_text().partition(REACH_GOAL)
+    claim = "        print('success ' * 10**6)\n        yield 'success'\n"
+    (tmp_path / "mine.py").write_text(f"{head}{REACH_GOAL}{claim}\n    def {rest.partition(METHOD)[2]}")
+    chosen = ("--ids", "MiniGrid-Empty-5x5-v0", "--seeds", "7")
+    done = main_py(tmp_path, "evaluate", "--agent", "mine.py", *chosen, "--runs", tmp_path, "--workers", 1)
+    assert (done.returncode, done.stderr, "success success" in done.stdout) == (0, "", False)
+    (failed,) = read(only_evaluation(tmp_path) / "summary.json")["failed"]
+    assert failed["reason"] == "yielded 'success': actions yield primitive codes 0-6"
 
 
 @pytest.mark.parametrize(
