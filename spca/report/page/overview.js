@@ -128,9 +128,9 @@ function Categories({run, k}) {
 /** A link to the table of levels with a filter set. */
 function LevelsLink({k, filter, children, ...rest}) {
   const down = () => setTimeout(() => {
-    const heading = document.getElementById("levels");
-    heading.scrollIntoView();
-    heading.focus({preventScroll: true});
+    const heading = document.getElementById("levels"); // null where the reader has gone on to a level by now
+    heading?.scrollIntoView();
+    heading?.focus({preventScroll: true});
   });
   return h("a", {...rest, href: `${address(k)}?${new URLSearchParams(filter)}`, onClick: down}, children);
 }
