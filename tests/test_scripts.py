@@ -30,6 +30,11 @@ QUICK = """#!/bin/sh
 case "$2" in venv) {python} -m venv --without-pip "$3" && ln -s {pip} "$3"/lib/python3.*/site-packages/; exit ;; esac
 exec {python} "$@"
 """
+RECORDING = """#!/bin/sh
+[ "$1" = -m ] || exit 0
+echo "$2${{3:+ $3}}" >>{calls}
+case "$2" in {failing}) echo "$2 fails"; exit 4 ;; esac
+"""
 SLOW = """#!/bin/sh
 case "$2" in venv) : >"$3/.setup/reached"; exec sleep 600 ;; esac
 exec {python} "$@"
@@ -159,6 +164,57 @@ def test_foreign_environment_is_left_alone(checkout: Checkout) -> None:
     (checkout.venv / "pyvenv.cfg").write_text("home = /nowhere\n")
     assert "move it away" in refusal(checkout.run())
     assert (checkout.venv / "pyvenv.cfg").is_file()
+
+
+class RecordedTest:
+    """``scripts/test`` where every program only writes down that it was called."""
+
+    def __init__(self, checkout: Checkout, failing: str = "nothing") -> None:
+        self._checkout = checkout
+        self._calls = checkout.root / "calls.txt"
+        (checkout.root / "requirements").mkdir()
+        for name in ("robot", "dev"):
+            (checkout.root / "requirements" / f"{name}.txt").touch()
+        locks = checkout.venv / ".setup"
+        shutil.copytree(checkout.root / "requirements", locks / "requirements")
+        shutil.copy(checkout.root / "requirements.txt", locks)
+        python = checkout.venv / "bin" / "python"
+        python.parent.mkdir()
+        python.write_text(RECORDING.format(calls=shlex.quote(str(self._calls)), failing=failing))
+        python.chmod(0o755)
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        script = str(self._checkout.root / "scripts" / "test")
+        env = self._checkout.environment(PYTHON="")
+        return subprocess.run(["sh", script, *arguments], env=env, capture_output=True, text=True, check=False)
+
+    @property
+    def calls(self) -> list[str]:
+        return sorted(self._calls.read_text().splitlines())
+
+
+def test_a_path_is_tested_alone(checkout: Checkout) -> None:
+    recorded = RecordedTest(checkout)
+    assert recorded.run("tests/test_scripts.py", "-x").returncode == 0
+    assert recorded.calls == ["pytest tests/test_scripts.py"]
+
+
+def test_without_arguments_lint_types_and_tests_all_run(checkout: Checkout) -> None:
+    recorded = RecordedTest(checkout)
+    assert recorded.run().returncode == 0
+    assert recorded.calls == ["mypy", "pytest --numprocesses", "ruff check", "ruff format"]
+
+
+@pytest.mark.parametrize(
+    ("failing", "code", "called"), [("ruff", 1, {"ruff"}), ("mypy", 1, {"pytest"}), ("pytest", 4, {"mypy"})]
+)
+def test_what_fails_is_shown_and_fails_the_whole(failing: str, code: int, called: set[str], checkout: Checkout) -> None:
+    recorded = RecordedTest(checkout, failing)
+    done = recorded.run()
+    assert done.returncode == code
+    assert f"{failing} fails" in done.stdout
+    assert called <= {call.split()[0] for call in recorded.calls}
+    assert failing != "ruff" or len(recorded.calls) == 2  # nothing else begins
 
 
 @pytest.mark.parametrize(("script", "folder"), [("soak", "soak"), ("bench", "bench")])
