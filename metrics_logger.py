@@ -16,6 +16,7 @@ from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
 from spca.common.files import json_text, make_folder, whole_lines, write_atomic, write_line
+from spca.common.interrupts import TERMINATION_SIGNALS, accepts_signal
 
 COUNTERS: Final = (
     "spca_rounds",
@@ -212,7 +213,7 @@ def _is_finished_level(line: bytes) -> bool:
 
 
 def register_signal_handlers(logger: MetricsLogger) -> Callable[[], None]:
-    """On SIGINT and SIGTERM write an "aborted" summary, then raise KeyboardInterrupt; returns how to undo it.
+    """On SIGINT, SIGTERM and SIGHUP abort the level, then raise KeyboardInterrupt; return how to undo it.
 
     A second signal kills: generated code can swallow the exception of the first.
     """
@@ -221,7 +222,8 @@ def register_signal_handlers(logger: MetricsLogger) -> Callable[[], None]:
         signal.signal(number, signal.SIG_DFL)
         logger.interrupt(signal.Signals(number).name)
 
-    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = (signal.SIGINT, *filter(accepts_signal, TERMINATION_SIGNALS))
+    before = {number: signal.signal(number, handle) for number in numbers}
 
     def undo() -> None:
         for number, handler in before.items():

@@ -72,6 +72,20 @@ def interruptible_children() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture
+def termination_fails_the_test() -> Iterator[None]:
+    """A signal to end, of which a program under test does nothing, fails the test: it would end pytest."""
+
+    def fail(number: int, _frame: object) -> None:
+        pytest.fail(f"{signal.Signals(number).name} is not handled")
+
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, fail) for number in numbers}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def loopback_only() -> Iterator[None]:
     """Fail a test that looks up or connects to anything but loopback, even where its errors are caught."""

@@ -154,7 +154,8 @@ def test_an_aborted_level_does_not_count_as_finished(tmp_path: Path) -> None:
     assert logged == ["aborted", "success"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.usefixtures("termination_fails_the_test")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_interrupts_and_the_level_is_aborted_when_the_logger_is_left(tmp_path: Path, number: int) -> None:
     requests: list[str] = []
 

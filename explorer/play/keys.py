@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 import sys
 import termios
 import tty
@@ -25,7 +24,7 @@ _ESCAPE_S: Final = 0.05
 
 @contextmanager
 def raw_keys() -> Iterator[Keys]:
-    """Read keys without echo and line buffering; Ctrl-C or a terminal that hangs up raises KeyboardInterrupt.
+    """Read keys without echo and line buffering; Ctrl-C raises KeyboardInterrupt.
 
     Raises:
         UserError: standard input or output is not a terminal.
@@ -34,12 +33,10 @@ def raw_keys() -> Iterator[Keys]:
         raise UserError("--terminal needs a terminal: run it in one, or play in the browser")
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
-    hang_up = signal.signal(signal.SIGHUP, signal.default_int_handler)
     try:
         tty.setcbreak(descriptor)
         yield Keys(descriptor)
     finally:
-        signal.signal(signal.SIGHUP, hang_up)
         with suppress(termios.error):  # the terminal is gone
             termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 

@@ -28,6 +28,7 @@ from gridworld.rules.tilings import TILINGS
 from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, Parser, complain, print_no_more
 from spca.common.errors import SPCAError
 from spca.common.files import load_env
+from spca.common.interrupts import interrupt_on_termination
 from spca.common.text import counted
 
 if TYPE_CHECKING:
@@ -133,13 +134,17 @@ def main(argv: Sequence[str] | None = None, models: Mapping[str, ModelEntry] | N
         the exit code: 0 finished, 2 the user's mistake, 3 a cap was reached, 130 interrupted.
     """
     given = list(sys.argv[1:] if argv is None else argv)
-    code = EXIT_FINISHED
     print_anything()
+    with interrupt_on_termination():
+        return _call(given, {**MODELS, **(models or {})})
+
+
+def _call(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
+    """Evaluate or call a tool; whatever a user can act on ends as a line and an exit code."""
+    code = EXIT_FINISHED
     try:
-        if given and not given[0].startswith("-"):
-            code = _tool(given[0], given[1:])
-        else:
-            code = _evaluate(given, {**MODELS, **(models or {})})
+        is_tool = bool(given) and not given[0].startswith("-")
+        code = _tool(given[0], given[1:]) if is_tool else _evaluate(given, models)
         print(end="", flush=True)
     except KeyboardInterrupt:
         complain("interrupted")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import signal
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from robot_bridge.cli.parser import Settings, parse
 from spca.common.command import EXIT_INTERRUPTED, EXIT_USER_ERROR, complain
 from spca.common.errors import SPCAError
 from spca.common.installation import how_to_get
+from spca.common.interrupts import interrupt_on_termination
 
 COMMANDS: Final[Mapping[str, str]] = {
     "explore": "robot_bridge.cli.explore",
@@ -29,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     settings = parse(argv)
     try:
         run: Callable[[Settings], int] = importlib.import_module(COMMANDS[settings.command]).run
-        with _interruptible():
+        with interrupt_on_termination():
             return run(settings)
     except KeyboardInterrupt:
         complain("interrupted")
@@ -42,18 +40,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SPCAError as error:
         complain(f"error: {error!s:.{_LONGEST}}")
         return error.exit_code
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Ending the process or closing its terminal is an interrupt: the robot is stopped, what was found is saved."""
-    signals = [] if threading.current_thread() is not threading.main_thread() else [signal.SIGTERM, signal.SIGHUP]
-    before = {each: signal.signal(each, signal.default_int_handler) for each in signals}
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
 
 
 _EXTRA: Final = (

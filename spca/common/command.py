@@ -8,12 +8,13 @@ import math
 import os
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from io import TextIOWrapper
 from types import TracebackType
 from typing import Final, NoReturn, Self, TypeVar
 
 from spca.common.errors import BudgetReached, UserError
+from spca.common.interrupts import interrupt_on_termination
 from spca.common.text import one_line
 
 PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
@@ -27,6 +28,7 @@ EXIT_FAILED: Final = 1
 """What was asked for was done, and the answer is no: not strict, not proven, different."""
 EXIT_USER_ERROR: Final = 2
 EXIT_INTERRUPTED: Final = 130
+"""By Ctrl-C, SIGTERM or a terminal that was closed: all three keep the same."""
 
 T = TypeVar("T", int, float)
 
@@ -41,8 +43,8 @@ class Parser(argparse.ArgumentParser):
 class Ending:
     """How the program ends: as a context it turns the errors that a user can act on into a line and an exit code.
 
-    That nobody reads its output any more ends it without a word, but in the middle of a run. Characters that the
-    encoding of standard output lacks are escaped.
+    SIGTERM and SIGHUP interrupt it as Ctrl-C does. That nobody reads its output any more ends it without a word, but in
+    the middle of a run. Characters that the encoding of standard output lacks are escaped.
 
     Attributes:
         code: the exit code.
@@ -52,15 +54,22 @@ class Ending:
     def __init__(self) -> None:
         self.code = EXIT_FINISHED
         self.go_on = ""
+        self._held = ExitStack()
 
     def __enter__(self) -> Self:
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")
+        self._held.enter_context(interrupt_on_termination())
         return self
 
     def __exit__(
         self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None, /
     ) -> bool:
+        with self._held:
+            return self._handle(error)
+
+    def _handle(self, error: BaseException | None) -> bool:
+        """Say in one line why the program ends; return False for an error that is a defect of ours."""
         if isinstance(error, KeyboardInterrupt):
             self.code = _stopped(EXIT_INTERRUPTED, "interrupted", self.go_on)
         elif isinstance(error, BrokenPipeError):
@@ -91,8 +100,9 @@ def print_no_more() -> None:
 
 
 def complain(message: str) -> None:
-    """Print one line on standard error."""
-    print(one_line(message), file=sys.stderr)
+    """Print one line on standard error; where the terminal is gone, nobody would read it."""
+    with suppress(OSError):
+        print(one_line(message), file=sys.stderr)
 
 
 def program(default: str = "python main.py") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 from functools import partial
@@ -95,6 +96,28 @@ def test_an_evaluation_that_is_killed_goes_on_to_the_same_files(
     assert (done.returncode, done.stderr) == (0, "")
     assert timeless(killed) == timeless(evaluation)
     assert (killed / "summary.json").read_bytes() == (evaluation / "summary.json").read_bytes()
+
+
+@pytest.mark.long  # it takes as long as the one that is killed
+def test_an_evaluation_that_is_terminated_ends_its_workers_and_says_how_to_go_on(
+    learned: Learned, tmp_path: Path
+) -> None:
+    with start(tmp_path, "evaluate", "--agent", learned.run, *CHOICE, "--workers", 2, "--runs", tmp_path) as process:
+        wait_for(partial(is_at, tmp_path, 1))
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=PATIENCE)
+        again = f"python main.py evaluate --resume {only_evaluation(tmp_path).name} --runs {tmp_path}"
+        assert (process.returncode, err) == (130, f"interrupted; go on with: {again}\n")
+        wait_for(lambda: not is_group(process.pid))
+
+
+def is_group(number: int) -> bool:
+    """Whether there are processes in a group."""
+    try:
+        os.killpg(number, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def test_a_finished_evaluation_shows_its_figures_again(evaluation: Path) -> None:

@@ -21,7 +21,8 @@ from explorer.cli import main
 from explorer.cli.parser import parse
 from explorer.cli.scenes import scene_of
 from explorer.evaluation.results import read_episodes
-from explorer.files import save_scene
+from explorer.files import Loaded, save_scene
+from explorer.play.session import Session
 from tests.support.explorer.told import EMERALD, TEXT, told
 from tests.support.processes import Process
 from tests.support.spca.doubles import ROOT
@@ -104,21 +105,40 @@ def test_without_a_terminal_it_says_so(tmp_path: Path, capsys: pytest.CaptureFix
     assert not (tmp_path / "mine.jsonl").exists()
 
 
-@pytest.mark.parametrize("hangs_up", few(1, [True, False]))
-def test_a_terminal_that_is_gone_loses_nothing(tmp_path: Path, hangs_up: bool) -> None:
+@pytest.mark.parametrize("number", few(1, [signal.SIGTERM, signal.SIGHUP, None]))
+def test_an_episode_that_is_broken_off_is_in_the_results(tmp_path: Path, number: signal.Signals | None) -> None:
     save_scene(tmp_path / "emerald", told())
     with on_terminal("play", "emerald", "--terminal", "--output", "mine.jsonl", cwd=tmp_path) as (process, keys, shown):
         shown.wait_for(TEXT)
         os.write(keys, b"ww")
         shown.wait_for("step 2 of")
-        if hangs_up:
-            process.send_signal(signal.SIGHUP)
+        if number is not None:
+            process.send_signal(number)
             shown.wait_for("added to mine.jsonl")
         else:
-            os.close(keys)
+            os.close(keys)  # the terminal is gone
         process.wait(PATIENCE)
     (episode,) = read_episodes(tmp_path / "mine.jsonl")
     assert (episode.steps, episode.ended) == (3, "done")
+
+
+@pytest.mark.usefixtures("termination_fails_the_test")
+def test_an_episode_in_the_browser_that_is_broken_off_is_in_the_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class EndedFromOutside(Session):
+        def __init__(self, loaded: Loaded) -> None:
+            super().__init__(loaded)
+            self.ask({"do": "forward"})
+            monkeypatch.setattr(self.finished, "wait", lambda: signal.raise_signal(signal.SIGTERM))
+
+    monkeypatch.setattr("explorer.play.session.Session", EndedFromOutside)
+    save_scene(tmp_path / "emerald", told())
+    output = tmp_path / "mine.jsonl"
+    assert main(["play", str(tmp_path / "emerald"), "--no-browser", "--output", str(output)]) == 0
+    assert f"added to {output}; the report: " in capsys.readouterr().out
+    (episode,) = read_episodes(output)
+    assert (episode.steps, episode.ended) == (2, "done")
 
 
 def test_who_leaves_at_once_has_not_played(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from explorer.files import save_scene
 from tests.support.explorer.played import GOES_ROUND, walk
 from tests.support.processes import Process
 from tests.support.spca.doubles import ROOT
+from tests.support.tiers import few
 from tests.support.waiting import PATIENCE, becomes
 
 
@@ -79,15 +80,16 @@ def test_a_mistake_is_one_line(line: str, words: str, capsys: pytest.CaptureFixt
     assert (said.out, said.err.count("\n")) == ("", 1)
 
 
-def test_an_interrupted_run_says_how_to_go_on(scenes: Path) -> None:
-    for number in range(9):
-        save_scene(scenes / f"more {number}", walk(f"more {number}"))
+@pytest.mark.parametrize("number", few(1, [signal.SIGTERM, signal.SIGINT]))
+def test_an_interrupted_run_says_how_to_go_on(scenes: Path, number: signal.Signals) -> None:
+    for index in range(9):
+        save_scene(scenes / f"more {index}", walk(f"more {index}"))
     line = ["-m", "explorer", "run", "scenes", "--max-steps", "2000"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     journal = scenes.parent / "results" / "explorer" / "random.jsonl.partial.jsonl"
     with Process([sys.executable, *line], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         assert becomes(lambda: journal.exists() and journal.read_bytes().count(b"\n") >= 2)
-        os.killpg(running.pid, signal.SIGINT)
+        os.killpg(running.pid, number)
         out, err = running.communicate(timeout=PATIENCE)
     assert (running.returncode, out) == (130, "")
     assert re.fullmatch(r"interrupted; [1-9] episodes? finished: to go on, add --resume to this command\n", err)

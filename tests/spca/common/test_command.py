@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Callable
@@ -53,6 +54,28 @@ def test_a_stop_is_one_line_a_code_and_how_to_go_on(
 ) -> None:
     assert ended(error) == code
     assert capsys.readouterr().err.splitlines() == [told]
+
+
+@pytest.mark.usefixtures("termination_fails_the_test")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_end_does_what_ctrl_c_does(number: signal.Signals, capsys: pytest.CaptureFixture[str]) -> None:
+    before = signal.getsignal(number)
+    with Ending() as ending:
+        ending.go_on = GO_ON
+        signal.raise_signal(number)
+        pytest.fail("it goes on")
+    assert (ending.code, capsys.readouterr().err) == (EXIT_INTERRUPTED, f"interrupted; go on with: {GO_ON}\n")
+    assert signal.getsignal(number) is before
+
+
+def test_what_nohup_ignores_stays_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Ending() as ending:
+            signal.raise_signal(signal.SIGHUP)
+        assert ending.code == EXIT_FINISHED
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize(

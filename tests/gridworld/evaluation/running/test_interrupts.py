@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import pytest
 
 from tests.support.gridworld.players import corridors, main
 from tests.support.processes import Process
+from tests.support.tiers import few
 from tests.support.waiting import PATIENCE, becomes
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -55,9 +56,20 @@ def stalled(home: Path) -> Iterator[Process]:
         yield running
 
 
-def test_ctrl_c_ends_every_process_and_says_how_to_go_on(home: Path) -> None:
+def press_ctrl_c(running: Process) -> None:
+    os.killpg(running.pid, signal.SIGINT)
+
+
+def terminate_host(running: Process) -> None:
+    os.kill(running.pid, signal.SIGTERM)
+
+
+@pytest.mark.parametrize("interrupt", few(1, [terminate_host, press_ctrl_c]))
+def test_an_interrupt_ends_every_process_and_says_how_to_go_on(
+    home: Path, interrupt: Callable[[Process], None]
+) -> None:
     with stalled(home) as running:
-        os.killpg(running.pid, signal.SIGINT)
+        interrupt(running)
         _, err = running.communicate(timeout=PATIENCE)
         assert running.returncode == 130
         assert re.search(r"interrupted; [0-9] tasks? (is|are) finished; go on with: .*--workers 2 --resume$", err)

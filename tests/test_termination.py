@@ -1,0 +1,69 @@
+"""Every command of every program ends by SIGTERM as it does by Ctrl-C: in one line, with exit code 130."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+
+import pytest
+
+import explorer.cli
+import main
+import robot_bridge.cli
+import run_eval
+from gridworld.evaluation.tooling.commands import COMMANDS as GRIDWORLD_TOOLS
+
+pytestmark = pytest.mark.usefixtures("termination_fails_the_test")
+
+EXPLORER: dict[str, tuple[str, ...]] = {
+    "play": (),
+    "run": ("scenes",),
+    "report": (),
+    "show": ("scene",),
+    "generate": ("--hops", "1"),
+    "certify": ("scene",),
+    "release": (),
+}
+ROBOT: dict[str, tuple[str, ...]] = {"explore": (), "act": ("[]",), "replay": ("log",), "doctor": (), "twin": ()}
+
+
+def terminate(*_arguments: object) -> int:
+    signal.raise_signal(signal.SIGTERM)
+    return 0
+
+
+def assert_interrupted(
+    program: Callable[[Sequence[str]], int], arguments: Sequence[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    assert program(arguments) == 130
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "interrupted\n")
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.parametrize("command", main.COMMANDS)
+def test_main(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(main.COMMANDS, command, ("", terminate))
+    assert_interrupted(main.main, [command], capsys)
+
+
+@pytest.mark.parametrize("command", EXPLORER)
+def test_explorer(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, f"explorer.cli.{command}", SimpleNamespace(run=terminate))
+    assert_interrupted(explorer.cli.main, [command, *EXPLORER[command]], capsys)
+
+
+@pytest.mark.parametrize("command", ROBOT)
+def test_robot(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    module = robot_bridge.cli.COMMANDS[command]
+    monkeypatch.setitem(sys.modules, module, SimpleNamespace(run=terminate))
+    assert_interrupted(robot_bridge.cli.main, [command, *ROBOT[command]], capsys)
+
+
+@pytest.mark.parametrize("tool", GRIDWORLD_TOOLS)
+def test_tools_of_gridworld(tool: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("gridworld.evaluation.cli.COMMANDS", {tool: terminate})
+    assert_interrupted(run_eval.main, [tool], capsys)
