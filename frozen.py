@@ -35,7 +35,7 @@ from spca.plan.solver import Solver
 from spca.runs import cli, curriculum, model_choice, startup
 from spca.runs.folder import RunFolder
 from spca.runs.model_choice import Models
-from spca.runs.provenance import check_sandbox, check_versions, run_info
+from spca.runs.provenance import check_sandbox, check_versions, note_continuation, run_info
 from spca.runs.settings import Settings
 from spca.sandbox.executor import SandboxExecutor
 from spca.sense.renaming import Renaming
@@ -72,8 +72,9 @@ def _resumed(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
     folder.agents()
     told = {name: given[name] for name in options.OF_PLANNING if name in given and name != "rename_words"}
     planning = cli.resumed_settings(told, settings.planning, cli.load_environment(ROOT), Path.cwd(), "evaluation")
-    if told and not folder.is_finished:
-        folder.change(replace(settings, planning=asdict(planning)))
+    if not folder.is_finished:
+        changed = replace(settings, planning=asdict(planning)) if told else settings
+        folder.change(changed, note_continuation(folder.record(), planning, ROOT))
     return folder
 
 
@@ -125,8 +126,8 @@ def _begun(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
         print(greeting)
     with SandboxExecutor(unsafe=planning.unsafe_no_sandbox) as executor:
         sandbox = executor.verify()
-    info = run_info(planning, ROOT, sandbox)
-    made_with = {name: info[name] for name in ("versions", "git_commit", "sandbox")}
+    info = run_info(planning, ROOT, sandbox, frozen.curriculum)
+    made_with = {name: info[name] for name in ("versions", "git_commit", "git_dirty", "hashes", "sandbox")}
     if settings.outside:
         unplayable = outside_ids(known_ids(), (task.env_id for task in learned_on.tasks())).unplayable
         made_with["unplayable"] = {

@@ -20,10 +20,12 @@ from explorer.worlds.protocol import World
 from explorer.worlds.voxel import VoxelWorld
 from spca.common.encoding import json_text
 from spca.common.files import write_atomic
+from spca.common.installation import applications
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal
 from spca.common.jobs.stamps import now, versions
 from spca.common.jobs.work import TRIES, Job, Setup, Terms
+from spca.common.source_state import changed_source, read_source_state
 
 OnProgress = Callable[[int, int, int], None]
 """Called with the numbers of finished, all and solved episodes."""
@@ -128,6 +130,7 @@ class Evaluation:
             "settings": {"agent": self._setup.name, "seed": how.seed, "max_steps": how.max_steps},
             "tasks": [job.to_dict() for job in self._jobs],
             "started": now(),
+            **read_source_state(applications()).to_dict(),
         }
         if self.output.exists() and not how.overwrite and not path.exists():
             return self._already_there()
@@ -155,7 +158,8 @@ class Evaluation:
 
     def _write(self, episodes: Sequence[Episode], header: Mapping[str, Any]) -> None:
         rates = [row.to_dict() for row in by_hops(episodes)]
-        run = {**header, "finished": now(), "versions": versions(*_DISTRIBUTIONS), "rates": rates}
+        changed = changed_source(header, read_source_state(applications()))
+        run = {**header, **changed, "finished": now(), "versions": versions(*_DISTRIBUTIONS), "rates": rates}
         write_episodes(self.output, episodes)
         write_atomic(self.output.with_suffix(".run.json"), json_text(run, indent=1) + "\n")
 

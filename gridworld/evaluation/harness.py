@@ -19,7 +19,9 @@ from gridworld.runner.grid_runner import GridRunner
 from gridworld.search.optimum import optimum_of
 from gridworld.search.solver import DEFAULT_LIMIT
 from gridworld.task_spec import TaskSpecification
+from spca.common.installation import applications
 from spca.common.jobs.stamps import now, versions
+from spca.common.source_state import read_source_state
 
 
 class EvaluationHarness:
@@ -206,6 +208,7 @@ class EvaluationHarness:
             "settings": {**played, "limit": self._limit, **asdict(self.telling)},
             "tasks": [task.to_dict() for task in tasks],
             "started": now(),
+            **read_source_state(applications()).to_dict(),
             "versions": versions(*DISTRIBUTIONS),
             "model": dict(self.model.describe()),
         }

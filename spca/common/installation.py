@@ -11,6 +11,9 @@ from typing import Any, Final
 
 _SPCA: Final = Path(__file__).resolve().parents[1]
 
+PACKAGES: Final = _SPCA.parent
+"""Folder of the packages: the checkout, or ``site-packages``."""
+
 APPLICATIONS: Final = _SPCA / "_apps"
 """Folder of ``main.py`` and the other applications in a wheel (``scripts/wheel.py``); a checkout has none."""
 

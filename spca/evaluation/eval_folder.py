@@ -145,13 +145,18 @@ class EvaluationFolder:
             raise ResumeError(f"{self.path / RECORD}: {error}") from error
         return settings
 
-    def change(self, settings: EvaluationSettings) -> None:
+    def change(self, settings: EvaluationSettings, record: Mapping[str, Any]) -> None:
         """Record what an evaluation goes on with.
+
+        Args:
+            record: ``evaluation.json`` but for the settings.
 
         Raises:
             SettingsError: it cannot be written.
         """
-        self._write(RECORD, self.record() | {"settings": asdict(settings)})
+        changed = {**record, "settings": asdict(settings)}
+        if changed != self.record():
+            self._write(RECORD, changed)
 
     def agents(self) -> dict[str, AgentSource]:
         """Return the frozen agents by category; "" is that of all other categories.

@@ -23,6 +23,7 @@ from spca.evaluation.harness import OnProgress
 from spca.evaluation.options import NO_MODEL
 from spca.evaluation.proof.certifying import Solvability
 from spca.evaluation.summary import Block, PairRow, Results, Row, Versus
+from spca.report.read.origin import describe_continuations, describe_origin
 
 _Rows = list[list[str]]
 _PIPED = 120
@@ -71,11 +72,14 @@ def show(results: Results, folder: EvaluationFolder) -> None:
     _say(console, f"{folder.id}  {settings.agent}, frozen", "bold")
     made = ", ".join(f"{count:,} by {name or 'nobody'}" for name, count in results.planners.most_common())
     _say(console, f"{counted(len(results.played), 'episode')} of seeds {settings.seeds}; first plans: {made}")
+    record = folder.record()
+    for line in (f"source: {describe_origin(record)}", *describe_continuations(record)):
+        _say(console, line)
     for name, block in (("category", results.inside), ("outside the curriculum", results.outside)):
         if block.ids:
             _print(console, _block(name, block))
             _say(console, no_width_told(block), "dim")
-    for env_id, why in folder.record().get("unplayable", {}).items():
+    for env_id, why in record.get("unplayable", {}).items():
         _say(console, f"not played: {env_id}: {why}")
     for name, versus in (("against the bot", results.versus), ("the bot, outside", results.versus_outside)):
         if versus:

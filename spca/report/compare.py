@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias, TypeVar
 
+from spca.report.differences import describe_differences
 from spca.report.read.comparison import ComparedLevel, Comparison, Side
 from spca.report.read.model import LevelRow, Run
 
@@ -23,7 +24,7 @@ def compare(a: Run, b: Run) -> Comparison:
         ComparedLevel(key[0], key[1], _side(a, of_a.get(key)), _side(b, of_b.get(key)))
         for key in dict.fromkeys((*of_a, *of_b))
     )
-    return Comparison(a.id, b.id, levels, tuple(_notes(a, b, levels)))
+    return Comparison(a.id, b.id, levels, tuple(_notes(a, b, levels)), describe_differences(a, b))
 
 
 def differs(level: ComparedLevel) -> bool:
@@ -99,16 +100,7 @@ def _side(run: Run, row: LevelRow | None) -> Side | None:
 
 
 def _notes(a: Run, b: Run, levels: Sequence[ComparedLevel]) -> list[str]:
-    notes = list[str]()
-    if a.seed != b.seed:
-        notes.append(f"other worlds: seed {_told(a.seed)} of {a.id}, {_told(b.seed)} of {b.id}")
-    upstream = [run for run in (a, b) if run.settings.get("upstream_rules") is True]
-    if len(upstream) == 1:
-        notes.append(f"other rules: only {upstream[0].id} was judged by minigrid alone (--upstream-rules)")
-    versions = a.versions.get("minigrid"), b.versions.get("minigrid")
-    if versions[0] != versions[1]:
-        notes.append(f"minigrid {_told(versions[0])} of {a.id}, {_told(versions[1])} of {b.id}")
-    notes += [f"generated code of {run.id} ran without the sandbox" for run in (a, b) if run.sandbox in _UNSANDBOXED]
+    notes = [f"generated code of {run.id} ran without the sandbox" for run in (a, b) if run.sandbox in _UNSANDBOXED]
     for run, alone in ((a, [x for x in levels if x.b is None]), (b, [x for x in levels if x.a is None])):
         if alone:
             notes.append(f"{_levels(len(alone))} only in {run.id}")
@@ -118,10 +110,6 @@ def _notes(a: Run, b: Run, levels: Sequence[ComparedLevel]) -> list[str]:
 
 
 _UNSANDBOXED: Final = ("unsafe", "none")
-
-
-def _told(value: object) -> str:
-    return "unknown" if value is None else str(value)
 
 
 def _levels(count: int) -> str:

@@ -82,7 +82,7 @@ def about(info: Mapping[str, Any], summary: Mapping[str, Any], calls: list[dict[
         **{name: summary[name] for name in ("levels", "finished", "solved")},
         "usage": {name: total for name, total in summary["usage"].items() if name != "categories"},
         "versions": info["versions"],
-        "git_commit": info["git_commit"],
+        **{name: info[name] for name in ("git_commit", "git_dirty", "hashes") if name in info},
     }
 
 

@@ -17,6 +17,7 @@ from spca.llm import spending
 from spca.report import compare
 from spca.report.read.comparison import ComparedLevel, Comparison, Side
 from spca.report.read.model import CategoryRow, LevelRow, Run, Usage
+from spca.report.read.origin import describe_commit, describe_hashes
 from spca.report.read.writers import WriterRow
 from spca.runs.writer_files import FOLDER as WRITERS
 
@@ -63,6 +64,7 @@ def show_runs(runs: Sequence[Run], console: Console) -> None:
 
 def show_comparison(comparison: Comparison, a: Run, b: Run, console: Console, *, everything: bool = False) -> None:
     """Levels that went differently, and sums over those that both runs have; ``everything``: every level."""
+    console.print(_facts({"A and B": _lines(comparison.differences)}))
     for mark, run in (("A", a), ("B", b)):
         _say(console, f"{mark}: {run.id}  {run.solved} of {run.planned} levels solved", "bold")
         console.print(_facts({"models": _models(run)}))
@@ -88,12 +90,15 @@ def _head(run: Run, console: Console) -> None:
         "sandbox": f"{run.sandbox or 'unknown'}, seed {seed}{rules}",
     }
     versions = [f"{name} {run.versions[name]}" for name in _VERSIONS if name in run.versions]
-    commit = [f"commit {run.git_commit[:12]}"] if run.git_commit else []
-    facts["made by"] = ", ".join([*versions, *commit])
+    facts["made by"] = ", ".join(versions)
+    if not run.published:
+        facts["source"] = _lines([describe_commit(run.git_commit, run.git_dirty), describe_hashes(run.hashes)])
     if run.started is not None:
         ended = "" if run.ended is None else f", last event after {_clock(run.ended - run.started)}"
         facts["begun"] = f"{_date(run.started)}{ended}"
     console.print(_facts(facts))
+    for line in run.continuations:
+        _say(console, f"note: {line}", "yellow")
     if run.folder:
         _say(console, f"folder   {run.folder}")  # not folded: to be copied
 

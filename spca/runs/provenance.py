@@ -1,18 +1,16 @@
-"""What a run was made with: versions, git commit, models."""
+"""What a run was made with: versions, source, prompts, curriculum, models."""
 
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Mapping
 from dataclasses import asdict
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from spca import __version__
-from spca.common.installation import APPLICATIONS
 from spca.common.jobs import stamps
+from spca.common.source_state import CONTINUATIONS, hash_texts, read_source_state
 from spca.errors import ResumeError
 from spca.runs.settings import Settings
 
@@ -29,8 +27,13 @@ _PACKAGES = (
 _OF_THE_WORLD = ("spca", "minigrid", "gymnasium")
 
 
-def run_info(settings: Settings, root: Path, sandbox: str) -> dict[str, Any]:
-    """For ``run.json``: settings, models, versions, git commit, level of the sandbox."""
+def run_info(settings: Settings, root: Path, sandbox: str, curriculum: str | None = None) -> dict[str, Any]:
+    """Return what ``run.json`` holds: settings, models, versions, state of the source, level of the sandbox.
+
+    Args:
+        root: folder of the applications.
+        curriculum: text of the levels; None where an evaluation chooses them.
+    """
     return {
         "settings": asdict(settings),
         "models": {
@@ -39,9 +42,44 @@ def run_info(settings: Settings, root: Path, sandbox: str) -> dict[str, Any]:
             "coder": settings.coder_model,
         },
         "versions": versions(),
-        "git_commit": _git_commit(root),
+        **source_info(settings, root, curriculum),
         "sandbox": sandbox,
     }
+
+
+def source_info(settings: Settings, root: Path, curriculum: str | None = None) -> dict[str, Any]:
+    """Return commit, edits and hashes of what is about to be done; arguments as for :func:`run_info`."""
+    templates = settings.wording.templates()
+    words = (word for template in templates.items() for word in template)
+    levels = None if curriculum is None else _hash_curriculum(curriculum)
+    return read_source_state(root).to_dict(prompts=hash_texts(*words), curriculum=levels)
+
+
+def note_continuation(record: Mapping[str, Any], settings: Settings, root: Path) -> dict[str, Any]:
+    """Return the record of what goes on now; source or prompts that are others now are added to it.
+
+    Args:
+        record: such as ``run.json``, as it is so far.
+        root: folder of the applications.
+    """
+    source = source_info(settings, root)
+    hashes = record.get("hashes")
+    if isinstance(hashes, Mapping) and "curriculum" in hashes:
+        source["hashes"]["curriculum"] = hashes["curriculum"]  # a copy of it is kept, which does not change
+    earlier = record.get(CONTINUATIONS)
+    continuations = [*earlier] if isinstance(earlier, list) else []
+    latest = continuations[-1] if continuations else record
+    if isinstance(latest, Mapping) and all(latest.get(name) == value for name, value in source.items()):
+        return dict(record)
+    return {**record, CONTINUATIONS: [*continuations, source]}
+
+
+def _hash_curriculum(text: str) -> str:
+    """Return the hash of levels; spaces and the order of keys do not count."""
+    try:
+        return hash_texts(json.dumps(json.loads(text), sort_keys=True))
+    except (ValueError, RecursionError):
+        return hash_texts(text)
 
 
 def check_versions(recorded: Mapping[str, str]) -> None:
@@ -71,28 +109,3 @@ def check_sandbox(recorded: str | None, level: str) -> None:
 def versions() -> dict[str, str]:
     """Versions of this program, Python and the packages that matter, by name."""
     return {"spca": __version__, **stamps.versions(*_PACKAGES)}
-
-
-def _git_commit(root: Path) -> str | None:
-    """The commit of a checkout, else the one that was installed from a repository, else None."""
-    if root == APPLICATIONS:
-        return _installed_commit()
-    if not (root / ".git").exists():
-        return None
-    try:
-        asked = subprocess.run(
-            ["git", "-C", str(root), "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return asked.stdout.strip() or None
-
-
-def _installed_commit() -> str | None:
-    """What the installer has recorded (PEP 610)."""
-    try:
-        recorded = metadata.distribution("sense-plan-code-act").read_text("direct_url.json")
-        commit: str | None = json.loads(recorded or "{}").get("vcs_info", {}).get("commit_id")
-    except (metadata.PackageNotFoundError, ValueError):
-        return None
-    return commit

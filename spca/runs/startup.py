@@ -23,7 +23,7 @@ from spca.runs.curriculum import Task
 from spca.runs.display import list_tasks
 from spca.runs.folder import CURRICULUM, LOCK, Begun, RunFolder
 from spca.runs.model_choice import Models
-from spca.runs.provenance import check_sandbox, check_versions, run_info
+from spca.runs.provenance import check_sandbox, check_versions, note_continuation, run_info
 from spca.runs.settings import Settings
 from spca.runs.workspace import Workspace
 from spca.sandbox.executor import SandboxExecutor
@@ -148,7 +148,7 @@ def prepared(
             folder = begun.folder if begun else _new_folder(chosen, root, workspace, sandbox, tasks)
             with locked(folder.path, "run", LOCK):
                 if begun:
-                    _keep_changes(begun, chosen)
+                    _keep_changes(begun, chosen, root)
                 make_desk = desk_maker(chosen, models, caps, folder)
                 go_on = f"{command.program()} --resume {folder.run_id}{where_runs_lie(Path(chosen.runs))}"
                 yield Prepared(chosen, models, greeting, folder, workspace, make_desk, executor, tasks or (), go_on)
@@ -160,11 +160,11 @@ def desk_maker(chosen: Settings, models: Models, caps: Caps, folder: RunFolder) 
     return partial(CallDesk, folder.path, folder.run_id, caps=caps, table=models.table, cache=cache)
 
 
-def _keep_changes(begun: Begun, chosen: Settings) -> None:
-    """Record what a flag has changed in a run that goes on, so that it holds the next time too."""
-    kept = chosen.kept(begun.info["settings"])
-    if kept != begun.info["settings"]:
-        begun.folder.write_json("run.json", begun.info | {"settings": kept})
+def _keep_changes(begun: Begun, chosen: Settings, root: Path) -> None:
+    """Record what a flag or an edited source has changed in a run that goes on, so that it holds the next time too."""
+    changed = note_continuation(begun.info, chosen, root) | {"settings": chosen.kept(begun.info["settings"])}
+    if changed != begun.info:
+        begun.folder.write_json("run.json", changed)
 
 
 def _new_folder(
@@ -174,6 +174,8 @@ def _new_folder(
     levels = "[]\n" if tasks is None else read_text(Path(chosen.curriculum))
     log = "\n".join(f"## {name}\n\n```\n{text}```\n" for name, text in chosen.wording.templates().items())
     prompts = f"# Prompt templates of this run\n\n{log}"
-    info = run_info(chosen, root, sandbox) | ({"evaluation": True} if tasks is None else {})
+    info = run_info(chosen, root, sandbox, None if tasks is None else levels)
+    if tasks is None:
+        info["evaluation"] = True
     first = agent or AgentSource(read_text(root / "agent.py"))
     return RunFolder.create(Path(chosen.runs), info, levels, first, trusted, prompts)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import spca
+from spca.common.source_state import read_source_state
 from tests.support.commands import only_run, read
 from tests.support.installing import ROOT, Environment, built, copy_tracked, environment
 
@@ -52,6 +53,7 @@ def test_a_run_is_kept_in_the_current_folder(here: Path) -> None:
     run = only_run(here / "runs")
     info = read(run / "run.json")
     assert (info["sandbox"], info["git_commit"], info["versions"]["spca"]) == ("strict", None, spca.__version__)
+    assert (info["git_dirty"], info["hashes"]["product"]) == (None, read_source_state(ROOT).product)
     assert (run / "agents/agent_v0.py").read_text(encoding="utf-8") == (ROOT / "agent.py").read_text(encoding="utf-8")
 
 

@@ -82,6 +82,8 @@ def test_run_json_says_what_the_run_was_made_with(learned: Learned) -> None:
     assert info["settings"]["curriculum"] == str(learned.curriculum)
     assert {"python", "spca", "minigrid", "unified-planning"} <= set(info["versions"])
     assert "git_commit" in info
+    assert info["git_dirty"] in (True, False, None)
+    assert [len(value) for value in info["hashes"].values()] == [64, 64, 64]
 
 
 def test_the_library_grows_and_the_workspace_holds_the_newest(learned: Learned) -> None:

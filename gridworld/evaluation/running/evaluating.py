@@ -22,9 +22,11 @@ from gridworld.evaluation.running.settings import Settings, tasks_of
 from gridworld.evaluation.running.tasks import DISTRIBUTIONS, EvaluationTask
 from gridworld.evaluation.running.worker_setup import LOST, WorkerSetup
 from gridworld.runner.encoding import json_text
+from spca.common.installation import applications
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import difference
 from spca.common.jobs.stamps import now, versions
+from spca.common.source_state import changed_source, read_source_state
 
 OnProgress = Callable[[int, int, int], None]
 """Called with finished tasks, all tasks, solved tasks."""
@@ -103,6 +105,7 @@ class Evaluation:
             "settings": self._settings.to_dict(),
             "tasks": [task.to_dict() for task in self._tasks],
             "started": now(),
+            **read_source_state(applications()).to_dict(),
         }
         journal_path = self.output.with_name(f"{self.output.name}.partial.jsonl")
         if exists and not self._how.overwrite and not journal_path.exists():
@@ -150,6 +153,7 @@ class Evaluation:
             data |= evaluated.tiers.to_dict()
         run = {
             **header,
+            **changed_source(header, read_source_state(applications())),
             "finished": now(),
             "versions": versions(*DISTRIBUTIONS),
             "model": self._model_details,

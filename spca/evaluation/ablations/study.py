@@ -33,9 +33,11 @@ from spca.evaluation import options
 from spca.evaluation.ablations import table
 from spca.evaluation.ablations.table import AblationRow
 from spca.evaluation.eval_folder import RECORD, SUMMARY
+from spca.report.read.origin import describe_origin
 from spca.runs import cli, curriculum, model_choice
 from spca.runs.curriculum import Curriculum
 from spca.runs.folder import RunFolder, existing, new_run_id
+from spca.runs.provenance import source_info
 from spca.runs.settings import ABLATIONS, MAY_CHANGE_ON_RESUME
 
 FULL: Final = "full"
@@ -146,6 +148,7 @@ def _begun(runs: Path, own: Mapping[str, Any], given: Mapping[str, Any], root: P
         "frozen_planner": planner,
         "options": {**{name: value for name, value in given.items() if name not in left_out}, **models, **fixed},
     }
+    asked |= {"source": source_info(chosen, root, _text(levels))}
     path = runs / new_run_id()
     make_folder(path)
     write_atomic(path / _CURRICULUM, _text(levels))
@@ -282,9 +285,10 @@ class Study:
     def _write(self, rows: Sequence[AblationRow]) -> None:
         seeds, planner = self._asked["seeds"], self._asked["frozen_planner"]
         levels = Counter(task.category for task in curriculum.load(self._path / _CURRICULUM).tasks())
+        source = describe_origin(self._asked.get("source", {}))
         data = {**self._asked, "rows": [row.to_dict() for row in rows]}
         write_atomic(self._path / f"{TABLE}.json", json_text(data, indent=1) + "\n")
-        write_atomic(self._path / f"{TABLE}.md", table.markdown(rows, levels, seeds, planner))
+        write_atomic(self._path / f"{TABLE}.md", table.markdown(rows, levels, seeds, planner, source))
 
 
 def _holding(folder: Path, name: str) -> Path | None:

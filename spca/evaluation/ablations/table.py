@@ -136,19 +136,20 @@ def fitting(columns: Sequence[Sequence[str]], width: int) -> Iterator[list[Seque
     yield part
 
 
-def markdown(rows: Iterable[AblationRow], levels: Mapping[str, int], seeds: str, planner: str) -> str:
+def markdown(rows: Iterable[AblationRow], levels: Mapping[str, int], seeds: str, planner: str, source: str) -> str:
     """Return the rows as a page.
 
     Args:
         levels: how many were chosen of each category.
         seeds: of the frozen episodes.
         planner: the model that was asked where no writer had a plan.
+        source: commit and hashes of the program.
     """
     lines = [_HEADS, ("---", *("---:",) * (len(_HEADS) - 1)), *(row.cells() for row in rows)]
     table = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
     chosen = f"Levels: {', '.join(f'{count} of {name}' for name, count in levels.items())}."
     played = f"Frozen on seeds {seeds}; planner after the writers: {planner}."
-    return f"# Ablations\n\n{chosen} {played}\n\n{table}\n\n{_MEANINGS}\n"
+    return f"# Ablations\n\n{chosen} {played} Source: {source}.\n\n{table}\n\n{_MEANINGS}\n"
 
 
 def _sum(records: Iterable[Mapping[str, Any]], key: str) -> Any:

@@ -18,6 +18,7 @@ from spca.evaluation.eval_folder import EvaluationFolder
 from spca.evaluation.figures import estimate_told, no_width_told, rate_told, ratio_told
 from spca.evaluation.proof.certificates import LEGEND
 from spca.evaluation.summary import Results
+from spca.report.read.origin import describe_continuations, describe_origin
 
 _SHOWN_PRIMITIVES: Final = 200
 """Primitives of a witness that the page shows; ``proofs.jsonl`` has them all."""
@@ -65,15 +66,17 @@ def _facts(results: Results, record: Mapping[str, Any]) -> dict[str, str]:
     flags += [f"--{name.replace('_', '-')}" for name in ("outside", "upstream_rules") if settings[name]]
     made = [f"{name or 'nobody'}: {count:,}" for name, count in results.planners.most_common()]
     versions = [f"{name} {record['versions'].get(name)}" for name in ("spca", "minigrid", "python")]
-    commit = [f"commit {record['git_commit'][:12]}"] if record.get("git_commit") else []
-    return {
+    facts = {
         "agent": settings["agent"],
         "seeds": f"{settings['seeds']} (ranges exclude their end)",
         "chosen": " ".join(flags) or "everything in the curriculum",
         "first plans": ", ".join(made),
         "attempts": str(settings["attempts"]),
-        "made by": ", ".join([*versions, *commit, f"sandbox {record['sandbox']}"]),
+        "made by": ", ".join([*versions, f"sandbox {record['sandbox']}"]),
+        "source": describe_origin(record),
     }
+    later = describe_continuations(record)
+    return facts | ({"source later": "; ".join(later)} if later else {})
 
 
 def _bar(figure: Rate | Estimate | None) -> dict[str, float]:

@@ -88,6 +88,8 @@ function CompareHead({report, pair, ks}) {
     h("h1", {tabIndex: -1}, "Two runs compared"),
     h("dl", {class: "sides"}, h("div", null, h("dt", null, "A"), h("dd", null, name(pair.a, ks[0]))),
       h("div", null, h("dt", null, "B"), h("dd", null, name(pair.b, ks[1])))),
+    h("div", {class: "notice"}, h("strong", null, "What differs between A and B"),
+      h("ul", null, pair.differences.map((line, i) => h("li", {key: i}, line)))),
     pair.notes.length > 0 && h("div", {class: "notice warn"}, h("strong", null, "Before you compare"),
       h("ul", null, pair.notes.map((note, i) => h("li", {key: i}, note)))));
 }

@@ -26,6 +26,17 @@ const workTime = (run) => sum(run.levels, (row) => row.seconds);
 const PUBLISHED = "The published run of the original system. Outcome, rounds, attempts, calls and time of its levels " +
   "are known, and what it cost as a whole; no more is.";
 
+const HASHED = ["product", "prompts", "curriculum"];
+
+/** Which system the run was of: its commit, whether files had been edited, and hashes. */
+function Source({run}) {
+  const short = (value) => (value ? h("code", null, value.slice(0, 12)) : "unknown");
+  const edits = !run.git_commit ? "" : run.git_dirty == null ? " (edits unknown)"
+    : run.git_dirty ? h("strong", null, " with edited files") : "";
+  return h(Fragment, null, "commit ", short(run.git_commit), edits,
+    HASHED.map((name) => h(Fragment, {key: name}, ` · ${name} `, short(run.hashes[name]))));
+}
+
 function Head({run}) {
   return h("section", {class: "head", "aria-label": "The run"},
     h("h1", {tabIndex: -1}, run.published ? "" : "Run ", h("span", {class: "id"}, run.id)),
@@ -34,12 +45,17 @@ function Head({run}) {
       Object.entries(run.models).map(([role, name]) =>
         h("span", {class: "badge", key: role}, h("span", {class: "muted"}, `${role.replaceAll("_", " ")} `), name))),
     h("p", {class: "when"}, run.published ? PUBLISHED : run.state === "running" ? `since ${moment(run.started)}`
-      : `${moment(run.started)} – ${moment(run.ended)}`, run.git_commit && h(Fragment, null,
-      " · commit ", h("code", null, run.git_commit.slice(0, 12)))),
+      : `${moment(run.started)} – ${moment(run.ended)}`, !run.published && h(Fragment, null,
+      " · ", h(Source, {run}))),
+    run.continuations.length > 0 && h("div", {class: "notice warn"}, h("strong", null, "Another source later"),
+      h("ul", null, run.continuations.map((line, i) => h("li", {key: i}, line)))),
     h("details", {class: "fold"}, h("summary", null, "Settings and versions"), h("div", {class: "columns"},
       h(Pairs, {caption: "Settings", values: run.settings}), h(Pairs, {caption: "Models", values: run.models}),
       !run.published && h(Pairs, {caption: "Versions",
-        values: {...run.versions, "git commit": run.git_commit, folder: run.folder}}))));
+        values: {...run.versions, "git commit": run.git_commit, folder: run.folder}}),
+      !run.published && h(Pairs, {caption: "Source",
+        values: {"edited files": run.git_dirty == null ? "unknown" : run.git_dirty ? "some" : "none",
+          ...Object.fromEntries(HASHED.map((name) => [`${name} (SHA-256)`, run.hashes[name] ?? "unknown"]))}}))));
 }
 
 const solvedOf = (run) => run.levels.filter((row) => row.outcome === "success").length;

@@ -50,6 +50,10 @@ CREATE MACRO files.runs(run) AS TABLE SELECT
     whole(r.usage.cost_unknown) AS cost_unknown,
     whole(r.usage.estimated) AS estimated,
     words(r.git_commit) AS git_commit,
+    truth(r.git_dirty) AS git_dirty,
+    words(r.hashes.product) AS product_hash,
+    words(r.hashes.prompts) AS prompts_hash,
+    words(r.hashes.curriculum) AS curriculum_hash,
     words(r.versions.spca) AS spca,
     words(r.versions.minigrid) AS minigrid,
     words(r.versions.python) AS python,
@@ -60,7 +64,8 @@ FROM (SELECT *, json_transform(record, '
     "planned": "JSON", "finished": "JSON", "solved": "JSON", "usage": {"requests": "JSON", "answered": "JSON",
     "input_tokens": "JSON", "output_tokens": "JSON", "cached_tokens": "JSON", "cache_write_tokens": "JSON",
     "reasoning_tokens": "JSON", "cost_usd": "JSON", "cost_unknown": "JSON", "estimated": "JSON"},
-    "git_commit": "JSON", "versions": {"spca": "JSON", "minigrid": "JSON", "python": "JSON"}}
+    "git_commit": "JSON", "git_dirty": "JSON", "hashes": {"product": "JSON", "prompts": "JSON", "curriculum": "JSON"},
+    "versions": {"spca": "JSON", "minigrid": "JSON", "python": "JSON"}}
 ') AS r FROM batch);
 
 CREATE MACRO files.levels(run) AS TABLE SELECT

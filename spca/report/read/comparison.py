@@ -34,10 +34,12 @@ class ComparedLevel:
 class Comparison:
     """Two runs side by side; levels in the order of ``a``, then those that only ``b`` has. ``a`` and ``b`` are ids.
 
-    ``notes`` say what makes them hard to compare: other seeds, other rules, levels that only one of them has.
+    ``differences`` say what differs before the first step, such as commit, models and seed; ``notes`` what else makes
+    them hard to compare: no sandbox, levels that only one of them has.
     """
 
     a: str
     b: str
     levels: tuple[ComparedLevel, ...]
     notes: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()

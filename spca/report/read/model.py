@@ -124,8 +124,10 @@ class Run:
     """The overview of a run.
 
     ``state``: ``finished``, ``stopped`` or ``running`` (a process holds its folder). ``started`` and ``ended`` are
-    seconds since the epoch. ``settings`` and ``versions`` are as recorded in ``run.json``. ``warnings`` say what of the
-    folder could not be read. ``published`` marks the baseline, which knows less.
+    seconds since the epoch. ``settings`` and ``versions`` are as recorded in ``run.json``, and so are ``git_dirty``
+    (whether files had been edited since the commit) and ``hashes`` (of product, prompts and curriculum);
+    ``continuations`` say with what other source the run went on. ``warnings`` say what of the folder could not be read.
+    ``published`` marks the baseline, which knows less.
     """
 
     id: str
@@ -145,6 +147,9 @@ class Run:
     warnings: tuple[str, ...] = ()
     published: bool = False
     writers: tuple[WriterRow, ...] = ()
+    git_dirty: bool | None = None
+    hashes: Mapping[str, str] = field(default_factory=dict)
+    continuations: tuple[str, ...] = ()
 
     @property
     def planned(self) -> int:

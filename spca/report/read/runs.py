@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from spca.report.read.lenient import count, items, number, table, text, whole
 from spca.report.read.model import CategoryRow, LevelRow, Run, Usage
+from spca.report.read.origin import describe_continuations, read_commit, read_dirty, read_hashes
 from spca.report.read.run_files import RunFiles
 from spca.report.read.spans import History, attempt_statuses, durations, ending, first_time, last_time, spans
 from spca.report.read.writers import planned_by, writer_rows
@@ -34,7 +35,10 @@ def overview(files: RunFiles) -> Run:
         settings={name: value for name, value in settings.items() if not isinstance(value, dict | list)},
         models=_words(files.info.get("models")),
         versions=_words(files.info.get("versions")),
-        git_commit=text(files.info.get("git_commit")) or None,
+        git_commit=read_commit(files.info),
+        git_dirty=read_dirty(files.info),
+        hashes=read_hashes(files.info),
+        continuations=describe_continuations(files.info),
         sandbox=text(files.info.get("sandbox")),
         seed=seed,
         started=began,

@@ -44,6 +44,8 @@ def test_results_are_written_in_the_order_of_the_scenes(tmp_path: Path) -> None:
     assert told["settings"] == {"agent": "solver", "seed": 3, "max_steps": None}
     assert [task["task_id"] for task in told["tasks"]] == ["one", "two", "three"]
     assert told["rates"][-1]["tsr"]["good"] == 2
+    assert {"git_commit", "git_dirty"} <= set(told)
+    assert len(told["hashes"]["product"]) == 64
     assert sorted(path.name for path in output.parent.iterdir()) == ["r.jsonl", "r.run.json"]
 
 

@@ -67,7 +67,17 @@ def test_an_evaluation_writes_results_and_says_where(home: Path, capsys: pytest.
     assert [result["success"] for result in data["task_results"]] == [True] * 3 + [False] * 3
     assert data["run"]["settings"]["backend"] == "multigrid"
     assert data["run"]["tasks"][0]["file"].endswith("tasks/0.json")
-    assert set(data["run"]) == {"settings", "tasks", "started", "finished", "versions", "model"}
+    assert set(data["run"]) == {
+        "settings",
+        "tasks",
+        "started",
+        "finished",
+        "versions",
+        "model",
+        "git_commit",
+        "git_dirty",
+        "hashes",
+    }
     assert [path.name for path in (home / "results").iterdir()] == ["forward_tasks.json"]
 
 

@@ -70,10 +70,14 @@ def test_what_makes_runs_hard_to_compare_is_noted() -> None:
         settings={"upstream_rules": False},
         versions={"minigrid": "3.1.0"},
     )
+    assert compare(a, b).differences == (
+        "these differ: seed, flags and versions",
+        "seed (other worlds): 1 in A, 2 in B",
+        "flags (other rules): --upstream-rules in A, none in B",
+        "versions: minigrid 3.2.0 in A, minigrid 3.1.0 in B",
+        "unknown of both: commit, edited files, product, prompts, curriculum and models",
+    )
     assert compare(a, b).notes == (
-        "other worlds: seed 1 of a, 2 of b",
-        "other rules: only a was judged by minigrid alone (--upstream-rules)",
-        "minigrid 3.2.0 of a, 3.1.0 of b",
         "generated code of b ran without the sandbox",
         "1 level of b not finished",
     )
@@ -146,4 +150,4 @@ def test_compared_with_the_published_run_neither_tokens_nor_steps_are_made_up() 
     assert met.b is not None
     assert (met.b.calls, met.b.tokens, met.b.steps, met.b.number) == (4, None, None, None)
     assert "80 levels only in published" in comparison.notes
-    assert "minigrid 3.2.0 of a, unknown of published" in comparison.notes
+    assert "unknown of B: versions" in comparison.differences

@@ -175,6 +175,8 @@ def hostile(run: Run, words: str) -> Run:
         sandbox=words,
         folder=words,
         git_commit=words,
+        hashes={"product": words, "prompts": words},
+        continuations=(words,),
         models=told,
         versions={"minigrid": words},
         levels=levels,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import shutil
 import subprocess
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from spca import __version__
 from spca.common.installation import APPLICATIONS
 from spca.errors import ResumeError
 from spca.runs import cli
-from spca.runs.provenance import check_sandbox, check_versions, run_info, versions
+from spca.runs.provenance import check_sandbox, check_versions, note_continuation, run_info, versions
 
 SETTINGS = cli.settings_from(
     {}, {"OPENAI_API_KEY": "very-secret", "GEMINI_API_KEY": "very-secret"}, Path("/checkout"), Path("/here")
@@ -49,6 +49,41 @@ def test_the_commit_is_that_of_the_checkout(tmp_path: Path) -> None:
         subprocess.run([git, "-C", str(tmp_path), *arguments], check=True)
     asked = subprocess.run([git, "-C", str(tmp_path), "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
     assert run_info(SETTINGS, tmp_path, "strict")["git_commit"] == asked.stdout.strip()
+
+
+def test_the_prompts_are_those_of_the_settings(tmp_path: Path) -> None:
+    variants = (SETTINGS, replace(SETTINGS, bare_prompt=True), replace(SETTINGS, rename_words=7))
+    hashes = [run_info(settings, tmp_path, "strict")["hashes"]["prompts"] for settings in (*variants, SETTINGS)]
+    assert len(set(hashes)) == 3
+    assert hashes[0] == hashes[3]
+
+
+def test_a_curriculum_is_its_levels_not_how_they_are_written(tmp_path: Path) -> None:
+    texts = ('[{"a": 1, "b": 2}]', '[ {"b": 2,\n "a": 1} ]', '[{"a": 1, "b": 3}]')
+    one, same, other = (run_info(SETTINGS, tmp_path, "strict", text)["hashes"]["curriculum"] for text in texts)
+    assert one == same != other
+    assert run_info(SETTINGS, tmp_path, "strict")["hashes"]["curriculum"] is None
+
+
+def test_a_run_that_goes_on_with_the_same_source_notes_nothing(tmp_path: Path) -> None:
+    info = run_info(SETTINGS, tmp_path, "strict", "[]")
+    assert note_continuation(info, SETTINGS, tmp_path) == info
+
+
+def test_a_run_that_goes_on_with_another_source_notes_it_once(tmp_path: Path) -> None:
+    info = run_info(SETTINGS, tmp_path, "strict", "[]")
+    (tmp_path / "main.py").write_text("edited = True\n", encoding="utf-8")
+    changed = note_continuation(info, SETTINGS, tmp_path)
+    (source,) = changed["continued_with"]
+    assert source["hashes"]["product"] != info["hashes"]["product"]
+    assert source["hashes"]["curriculum"] == info["hashes"]["curriculum"]
+    assert changed == {**info, "continued_with": [source]}
+    assert note_continuation(changed, SETTINGS, tmp_path) == changed
+
+
+def test_a_run_of_an_earlier_version_notes_what_it_goes_on_with(tmp_path: Path) -> None:
+    old: dict[str, object] = {"settings": {}, "git_commit": None}
+    assert len(note_continuation(old, SETTINGS, tmp_path)["continued_with"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,137 @@
+"""What differs between two runs before their first step: source, models, seed, flags and versions (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from spca.report.read.model import Run
+from spca.report.read.origin import HASHED, shorten_hash
+from spca.runs.settings import ABLATIONS, OF_THIS_SESSION
+
+_MODELS: Final = ("planner_model", "planner_small_model", "coder_model")
+_PLACES: Final = ("curriculum", "workspace", "runs", "resume", "model_table")
+_NO_FLAGS: Final = frozenset({*_MODELS, *_PLACES, *OF_THIS_SESSION, "seed"})
+"""Settings that are compared under another name, or say only where something lies or how it is watched."""
+_ABLATING: Final = {name: (flag, value) for flag, (name, value) in ABLATIONS.items()}
+_EXPLAINED: Final = {
+    "product": "source files that decide behaviour",
+    "prompts": "templates",
+    "curriculum": "levels",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Aspect:
+    """A thing that may differ, as text of both runs; None where a run does not tell."""
+
+    name: str
+    a: str | None
+    b: str | None
+    note: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        return self.a is not None and self.b is not None
+
+    def describe(self) -> str:
+        """Return the name and what it is in each run."""
+        note = f" ({self.note})" if self.note else ""
+        return f"{self.name}{note}: {self.a} in A, {self.b} in B"
+
+
+def describe_differences(a: Run, b: Run) -> tuple[str, ...]:
+    """Return lines in plain words; the first is a heading, or the whole answer where at most one thing differs."""
+    aspects = tuple(_aspects(a, b))
+    differing = [aspect for aspect in aspects if aspect.is_known and aspect.a != aspect.b]
+    unknown = [aspect for aspect in aspects if not aspect.is_known]
+    equal = [aspect.name for aspect in aspects if aspect.is_known and aspect.a == aspect.b]
+    nothing = "of what is known, nothing differs" if unknown else "nothing differs"
+    if not differing:
+        found = [f"{nothing}: the same {_join(equal)}" if equal else "nothing is known of what differs"]
+    elif len(differing) == 1:
+        found = [f"{nothing} but the {differing[0].describe()}"]
+    else:
+        found = [f"these differ: {_join([aspect.name for aspect in differing])}"]
+        found += [aspect.describe() for aspect in differing]
+    found += _describe_unknown(unknown)
+    found += [f"{mark}: {line}" for mark, run in (("A", a), ("B", b)) for line in run.continuations]
+    return tuple(found)
+
+
+def _aspects(a: Run, b: Run) -> Iterator[_Aspect]:
+    """Yield all that is compared, in the order in which it is told."""
+    yield _Aspect("commit", _known_hash(a.git_commit), _known_hash(b.git_commit))
+    yield _Aspect("edited files", _describe_edits(a.git_dirty), _describe_edits(b.git_dirty), "since the commit")
+    for name in HASHED:
+        yield _Aspect(name, _known_hash(a.hashes.get(name)), _known_hash(b.hashes.get(name)), _EXPLAINED[name])
+    yield _Aspect("models", *_describe_entries(a.models, b.models))
+    yield _Aspect("seed", _known(a.seed), _known(b.seed), "other worlds" if a.seed != b.seed else "")
+    flags = _describe_flags(a.settings, b.settings)
+    yield _Aspect("flags", *flags, "other rules" if "--upstream-rules" in " ".join(filter(None, flags)) else "")
+    yield _Aspect("versions", *_describe_entries(a.versions, b.versions))
+
+
+def _describe_unknown(aspects: list[_Aspect]) -> Iterator[str]:
+    """Yield a line for A, B or both with what they do not tell."""
+    only_a = [aspect.name for aspect in aspects if aspect.a is None and aspect.b is not None]
+    only_b = [aspect.name for aspect in aspects if aspect.a is not None and aspect.b is None]
+    both = [aspect.name for aspect in aspects if aspect.a is None and aspect.b is None]
+    for runs, names in (("A", only_a), ("B", only_b), ("both", both)):
+        if names:
+            yield f"unknown of {runs}: {_join(names)}"
+
+
+def _describe_edits(dirty: bool | None) -> str | None:
+    return {True: "some", False: "none", None: None}[dirty]
+
+
+def _describe_flags(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """Return the flags that only one of two runs has; what one of them does not know as a setting is not compared."""
+    names = sorted((a.keys() & b.keys()) - _NO_FLAGS)
+    if not names:
+        return None, None
+    differing = [name for name in names if a[name] != b[name]]
+    return _join_flags(a, differing), _join_flags(b, differing)
+
+
+def _join_flags(settings: Mapping[str, Any], names: list[str]) -> str:
+    return " ".join(filter(None, (_write_flag(name, settings[name]) for name in names))) or "none"
+
+
+def _write_flag(name: str, value: object) -> str:
+    """Return a setting as the flag that makes it, "" for one that no flag makes."""
+    if name in _ABLATING:
+        flag, given = _ABLATING[name]
+        return flag if value is given else ""
+    flag = f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        return flag if value else ""
+    return "" if value is None else f"{flag} {value}"
+
+
+def _describe_entries(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[str | None, str | None]:
+    """Return the entries of two mappings that differ; where one of them is empty, nothing is known of its run."""
+    names = sorted(a.keys() | b.keys())
+    differing = [name for name in names if a.get(name) != b.get(name)] if a and b else names
+    return _join_entries(a, differing), _join_entries(b, differing)
+
+
+def _join_entries(entries: Mapping[str, str], names: list[str]) -> str | None:
+    if not entries:
+        return None
+    return ", ".join(f"{name.replace('_', ' ')} {entries.get(name, 'missing')}" for name in names)
+
+
+def _known(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _known_hash(value: str | None) -> str | None:
+    return None if value is None else shorten_hash(value)
+
+
+def _join(names: list[str]) -> str:
+    """Return names as a list in a sentence."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

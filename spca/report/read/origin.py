@@ -1,0 +1,58 @@
+"""What made a result, in words: commit, edited files, and hashes of product, prompts and curriculum (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from spca.common.source_state import CONTINUATIONS
+from spca.report.read.lenient import items, table, text
+
+HASHED: Final = ("product", "prompts", "curriculum")
+_SHOWN_DIGITS: Final = 12
+
+
+def read_commit(record: Mapping[str, Any]) -> str | None:
+    """Return the commit, None if the record does not tell."""
+    return text(record.get("git_commit")) or None
+
+
+def read_dirty(record: Mapping[str, Any]) -> bool | None:
+    """Return whether files had been edited since the commit, None if the record does not tell."""
+    dirty = record.get("git_dirty")
+    return dirty if isinstance(dirty, bool) else None
+
+
+def read_hashes(record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the known hashes by what they are of."""
+    recorded = table(record.get("hashes"))
+    return {name: recorded[name] for name in HASHED if text(recorded.get(name))}
+
+
+def describe_continuations(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a line for each time that a run went on with another source than before."""
+    sources = filter(None, map(table, items(record.get(CONTINUATIONS))))
+    return tuple(f"the run went on with another source: {describe_origin(source)}" for source in sources)
+
+
+def describe_origin(record: Mapping[str, Any]) -> str:
+    """Return commit and hashes in one line."""
+    return f"{describe_commit(read_commit(record), read_dirty(record))}, {describe_hashes(read_hashes(record))}"
+
+
+def describe_commit(commit: str | None, dirty: bool | None) -> str:
+    """Return the commit and whether files had been edited since."""
+    if commit is None:
+        return "commit unknown"
+    edits = {True: " with edited files", False: "", None: " (edits unknown)"}[dirty]
+    return f"commit {shorten_hash(commit)}{edits}"
+
+
+def describe_hashes(hashes: Mapping[str, str]) -> str:
+    """Return the beginning of each hash."""
+    return ", ".join(f"{name} {shorten_hash(hashes.get(name))}" for name in HASHED)
+
+
+def shorten_hash(value: str | None) -> str:
+    """Return the beginning of a hash, "unknown" for None."""
+    return "unknown" if value is None else value[:_SHOWN_DIGITS]
