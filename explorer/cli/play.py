@@ -17,6 +17,7 @@ from explorer.files import Loaded
 from explorer.rules.actions import Primitive
 from explorer.worlds.voxel import VoxelWorld
 from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, complain, program
+from spca.common.debug_log import log_to_folder
 from spca.common.files import make_folder
 from spca.common.text import counted, one_line
 
@@ -28,7 +29,8 @@ def run(settings: Settings) -> int:
     if output.exists() and not (output.is_file() and os.access(output, os.W_OK)):
         raise EpisodeError(f"{output}: cannot append an episode; choose another --output")
     loaded = scene_of(settings, output.parent / "scenes")
-    return _on_terminal(loaded, output) if settings.terminal else _in_browser(loaded, output, settings)
+    with log_to_folder(output.parent):
+        return _on_terminal(loaded, output) if settings.terminal else _in_browser(loaded, output, settings)
 
 
 def _on_terminal(loaded: Loaded, output: Path) -> int:

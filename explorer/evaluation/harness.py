@@ -18,6 +18,7 @@ from explorer.files import Loaded
 from explorer.solver.certificate import fingerprint
 from explorer.worlds.protocol import World
 from explorer.worlds.voxel import VoxelWorld
+from spca.common.debug_log import log_to_folder
 from spca.common.encoding import json_text
 from spca.common.files import write_atomic
 from spca.common.installation import applications
@@ -135,7 +136,10 @@ class Evaluation:
         if self.output.exists() and not how.overwrite and not path.exists():
             return self._already_there()
         read, terms = Episode.from_dict, self._setup.terms
-        with Journal(path, header, read, resume=how.resume, overwrite=how.overwrite, terms=terms) as journal:
+        with (
+            Journal(path, header, read, resume=how.resume, overwrite=how.overwrite, terms=terms) as journal,
+            log_to_folder(self.output.parent),
+        ):
             try:
                 self._play(journal, on_progress)
             finally:

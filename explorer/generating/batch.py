@@ -14,6 +14,7 @@ from explorer.generating.composer import Rejected, compose
 from explorer.generating.knobs import Knobs
 from explorer.generating.production import Figures
 from explorer.scene import RULES
+from spca.common.debug_log import log_to_folder
 from spca.common.encoding import json_text
 from spca.common.files import write_atomic
 from spca.common.jobs.dispatch import do_what_is_left
@@ -139,7 +140,10 @@ def make_scenes(
         raise GenerationError(f"{index_file}: there are scenes already; choose another --output, or add --overwrite")
     setup = Making(series, output)
     header = {"settings": series.to_dict(), "tasks": [job.to_dict() for job in jobs]}
-    with Journal(path, header, Made.from_dict, resume=resume, overwrite=overwrite, terms=setup.terms) as journal:
+    with (
+        Journal(path, header, Made.from_dict, resume=resume, overwrite=overwrite, terms=setup.terms) as journal,
+        log_to_folder(output),
+    ):
         good = sum(not made.error for made in journal.finished.values())
         on_progress(len(journal.finished), len(jobs), good)
         with closing(do_what_is_left(setup, jobs, journal, workers)) as making:

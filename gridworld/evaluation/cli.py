@@ -25,10 +25,18 @@ from gridworld.evaluation.running.workers import ENGINES
 from gridworld.evaluation.terminal import print_anything, program
 from gridworld.evaluation.tooling.commands import COMMANDS
 from gridworld.rules.tilings import TILINGS
-from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, Parser, complain, print_no_more
+from spca.common.command import (
+    EXIT_FINISHED,
+    EXIT_INTERRUPTED,
+    EXIT_USER_ERROR,
+    Parser,
+    complain,
+    print_no_more,
+    program_scope,
+)
+from spca.common.debug_log import log_error
 from spca.common.errors import SPCAError
 from spca.common.files import load_env
-from spca.common.interrupts import interrupt_on_termination
 from spca.common.text import counted
 
 if TYPE_CHECKING:
@@ -135,7 +143,7 @@ def main(argv: Sequence[str] | None = None, models: Mapping[str, ModelEntry] | N
     """
     given = list(sys.argv[1:] if argv is None else argv)
     print_anything()
-    with interrupt_on_termination():
+    with program_scope():
         return _call(given, {**MODELS, **(models or {})})
 
 
@@ -146,15 +154,18 @@ def _call(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
         is_tool = bool(given) and not given[0].startswith("-")
         code = _tool(given[0], given[1:]) if is_tool else _evaluate(given, models)
         print(end="", flush=True)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
+        log_error(error)
         complain("interrupted")
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # whoever read our output has left; what is written to files is complete
         print_no_more()
     except ImportError as error:
+        log_error(error)
         complain(f"error: {missing_part(error, program())}")
         return EXIT_USER_ERROR
     except (SPCAError, OSError) as error:
+        log_error(error)
         complain(f"error: {error}")
         return EXIT_USER_ERROR
     return code
@@ -186,7 +197,8 @@ def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
     try:
         with Bar(arguments.quiet or arguments.verbose or asks_people(arguments.model)) as bar:
             evaluated = evaluation.run(bar.update)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
+        log_error(error)
         complain(f"interrupted; {_how_to_go_on(evaluation, given)}")
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # of --verbose; what it was to show is not finished
@@ -194,6 +206,7 @@ def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
         complain(f"interrupted, since nobody reads the output; {_how_to_go_on(evaluation, given)}")
         return EXIT_INTERRUPTED
     except (SPCAError, OSError) as error:
+        log_error(error)
         flag = error.flag if isinstance(error, BudgetSpentError) else ""
         more = f"; {_how_to_go_on(evaluation, given, flag)}" if evaluation.can_go_on else ""
         complain(f"{'stopped' if flag else 'error'}: {error}{more}")

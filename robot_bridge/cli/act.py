@@ -22,6 +22,7 @@ from robot_bridge.errors import SetupError
 from robot_bridge.protocols import Journal
 from robot_bridge.ros.topics import Topics
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, other_program
+from spca.common.debug_log import log_to_folder
 from spca.common.errors import FileError
 from spca.common.files import read_text, write_atomic
 from spca.contracts import AgentSource, PlanStep, Status
@@ -58,6 +59,7 @@ def run(settings: Settings) -> int:
         ready = _ready(settings, config, topics, journal, stack)
         stack.callback(ready.close)
         folder = outputs.folder_of(settings)
+        stack.enter_context(log_to_folder(folder))
         journal.tell(_journals(settings, config, folder, ready, trail, stack))
         print(f"mission: {ready.judge.mission}")
         ending = _carried_out(settings, agent, ready, executor)

@@ -26,6 +26,7 @@ from robot_bridge.exploration.statistics import Summary, stepped_in
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import Journal
 from robot_bridge.safety.chain import SafetyChain
+from spca.common.debug_log import log_to_folder
 from spca.common.files import write_atomic
 from spca.common.text import counted
 from spca.llm.calls.desk import CallDesk
@@ -44,6 +45,7 @@ def run(settings: Settings) -> int:
     with ExitStack() as stack:
         body = stack.enter_context(bodies.opened(settings, config, topics))
         folder = outputs.folder_of(settings)
+        stack.enter_context(log_to_folder(folder))
         model, desk = models.accounted(named, settings, folder)
         journal = _journals(settings, config, folder, body, trail, stack)
         navigation = Navigation(config, body.start)

@@ -7,13 +7,14 @@ import errno
 import math
 import os
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from io import TextIOWrapper
 from types import TracebackType
-from typing import Final, NoReturn, Self, TypeVar
+from typing import Any, Final, NoReturn, Self, TypeVar
 
-from spca.common.errors import BudgetReached, UserError
+from spca.common.debug_log import DEBUG_VARIABLE, hold_debug_log, log_error, start_debug_log
+from spca.common.errors import BudgetReached, SPCAError, UserError
 from spca.common.interrupts import interrupt_on_termination
 from spca.common.text import one_line
 
@@ -33,8 +34,23 @@ EXIT_INTERRUPTED: Final = 130
 T = TypeVar("T", int, float)
 
 
+class _StartDebugLog(argparse.Action):
+    """Starts the log as soon as the flag is read: it is no setting of a command."""
+
+    def __call__(self, *_arguments: object) -> None:
+        start_debug_log()
+
+
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one line, like all others."""
+    """A parser with ``--debug``, whose complaints are one line, like all others."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        told = f"log what it waits for, repeats and decides, and tracebacks ({DEBUG_VARIABLE}=1)"
+        suppress_value = argparse.SUPPRESS
+        self.add_argument(
+            "--debug", action=_StartDebugLog, nargs=0, dest=suppress_value, default=suppress_value, help=told
+        )
 
     def error(self, message: str) -> NoReturn:
         self.exit(EXIT_USER_ERROR, f"error: {one_line(message)}; --help lists all options\n")
@@ -43,8 +59,9 @@ class Parser(argparse.ArgumentParser):
 class Ending:
     """How the program ends: as a context it turns the errors that a user can act on into a line and an exit code.
 
-    SIGTERM and SIGHUP interrupt it as Ctrl-C does. That nobody reads its output any more ends it without a word, but in
-    the middle of a run. Characters that the encoding of standard output lacks are escaped.
+    SIGTERM and SIGHUP interrupt it as Ctrl-C does; with ``--debug`` tracebacks are logged. That nobody reads its output
+    any more ends it without a word, but in the middle of a run. Characters that the encoding of standard output lacks
+    are escaped.
 
     Attributes:
         code: the exit code.
@@ -59,7 +76,7 @@ class Ending:
     def __enter__(self) -> Self:
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")
-        self._held.enter_context(interrupt_on_termination())
+        self._held.enter_context(program_scope())
         return self
 
     def __exit__(
@@ -70,6 +87,8 @@ class Ending:
 
     def _handle(self, error: BaseException | None) -> bool:
         """Say in one line why the program ends; return False for an error that is a defect of ours."""
+        if isinstance(error, KeyboardInterrupt | OSError | SPCAError):
+            log_error(error)
         if isinstance(error, KeyboardInterrupt):
             self.code = _stopped(EXIT_INTERRUPTED, "interrupted", self.go_on)
         elif isinstance(error, BrokenPipeError):
@@ -86,6 +105,13 @@ class Ending:
         else:
             return False
         return True
+
+
+@contextmanager
+def program_scope() -> Iterator[None]:
+    """Hold what every program has: signals to end interrupt it, and ``--debug`` starts a log."""
+    with interrupt_on_termination(), hold_debug_log():
+        yield
 
 
 def _stopped(code: int, reason: str, go_on: str) -> int:

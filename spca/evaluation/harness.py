@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic
 
+from spca.common.debug_log import log_to_folder
 from spca.common.encoding import json_text
 from spca.common.errors import SPCAError
 from spca.common.files import LARGEST, locked, make_folder, read_text
@@ -90,7 +91,7 @@ class Harness:
         """
         folder = self._folder
         make_folder(folder.path / "state")
-        with locked(folder.path / "state", "evaluation"):
+        with locked(folder.path / "state", "evaluation"), log_to_folder(folder.path):
             found = results(folder) if folder.is_finished else self._found(episodes)
             for path in sorted((folder.path / "state").glob("*.journal.jsonl")):
                 path.unlink()

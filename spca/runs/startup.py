@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from spca.common import command
+from spca.common.debug_log import log_to_folder
 from spca.common.files import check_folder, locked, make_folder, read_text
 from spca.common.installation import home, where_runs_lie
 from spca.contracts import AgentSource
@@ -146,7 +147,7 @@ def prepared(
         make_folder(workspace.path)
         with locked(workspace.path, "workspace"):
             folder = begun.folder if begun else _new_folder(chosen, root, workspace, sandbox, tasks)
-            with locked(folder.path, "run", LOCK):
+            with locked(folder.path, "run", LOCK), log_to_folder(folder.path):
                 if begun:
                     _keep_changes(begun, chosen, root)
                 make_desk = desk_maker(chosen, models, caps, folder)

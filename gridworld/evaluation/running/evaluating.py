@@ -22,6 +22,7 @@ from gridworld.evaluation.running.settings import Settings, tasks_of
 from gridworld.evaluation.running.tasks import DISTRIBUTIONS, EvaluationTask
 from gridworld.evaluation.running.worker_setup import LOST, WorkerSetup
 from gridworld.runner.encoding import json_text
+from spca.common.debug_log import log_to_folder
 from spca.common.installation import applications
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import difference
@@ -113,7 +114,10 @@ class Evaluation:
         how, may_change = self._how, self._entry.may_change
         if not (journal_path.exists() or how.resume or how.overwrite):
             self._calls.check()
-        with Journal(journal_path, header, may_change, resume=how.resume, overwrite=how.overwrite) as journal:
+        with (
+            Journal(journal_path, header, may_change, resume=how.resume, overwrite=how.overwrite) as journal,
+            log_to_folder(self.output.parent),
+        ):
             if how.overwrite:
                 self._calls.remove()
             try:

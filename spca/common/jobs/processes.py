@@ -17,6 +17,7 @@ from multiprocessing.process import BaseProcess
 from types import FrameType
 from typing import Any, Final, Generic
 
+from spca.common.debug_log import WorkerLog, worker_log
 from spca.common.errors import SPCAError
 from spca.common.jobs.work import TRIES, J, R, Setup, unusable
 
@@ -102,7 +103,7 @@ class _Pool(Generic[J, R]):
     def _start(self) -> _Worker[J]:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(theirs, self._setup))
+        process = context.Process(target=_serve, args=(theirs, self._setup, worker_log()))
         try:
             process.start()
         except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -145,14 +146,15 @@ class _Pool(Generic[J, R]):
             yield worker.job.index, self._setup.lost(worker.job, f"its worker process ended with code {code}")
 
 
-def _serve(connection: Connection[Any, Any], setup: Setup[J, R]) -> None:
+def _serve(connection: Connection[Any, Any], setup: Setup[J, R], log: WorkerLog) -> None:
     """Serve jobs in a worker process until told to stop. The parent handles Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError, _Leave):
         try:
             signal.signal(signal.SIGTERM, _leave)
             threading.Thread(target=_follow_parent, daemon=True).start()
-            _work(connection, setup)
+            with log.opened():
+                _work(connection, setup)
         finally:  # from here on nothing catches _Leave
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from spca.common.command import EXIT_FINISHED, PROGRAM_VARIABLE, Ending, Parser, program, ranged
+from spca.common.debug_log import log_to_folder
 from spca.common.errors import SettingsError
 from spca.common.files import json_text, locked, make_folder, write_atomic
 from spca.common.installation import home, where_runs_lie
@@ -220,7 +221,7 @@ class Study:
     def run(self) -> tuple[AblationRow, ...]:
         """Finish the study and return its rows; the tables are written after each."""
         rows: list[AblationRow] = []
-        with locked(self._path, "study"):
+        with locked(self._path, "study"), log_to_folder(self._path):
             for name, parts in self._settings.items():
                 learned, frozen = [self._learned(part) for part in parts], [self._played(part) for part in parts]
                 rows.append(AblationRow.of(name, learned, frozen))

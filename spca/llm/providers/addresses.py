@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlsplit
 
-from spca.llm.providers.secrets import redact
+from spca.common.redaction import redact
 
 VARIABLES: Final = {
     "openai": "OPENAI_BASE_URL",

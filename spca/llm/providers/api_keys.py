@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from spca.common.redaction import hide
 from spca.errors import ProviderConfigError
-from spca.llm.providers import secrets
 
 
 def key_from(label: str, *variables: str) -> tuple[str, str] | None:
@@ -20,7 +20,7 @@ def key_from(label: str, *variables: str) -> tuple[str, str] | None:
             continue
         if not (value.isascii() and value.isprintable()):
             raise ProviderConfigError(f"{label}: {name} holds characters that no key has: check it")
-        secrets.hide(name)
+        hide(name)
         return name, value
     return None
 

@@ -16,13 +16,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from spca.common.redaction import without_keys
 from spca.errors import BadAnswerError, ProviderConfigError, ProviderError, TransientError, UnknownModelError
 from spca.llm.providers.addresses import is_providers_own
 from spca.llm.providers.base import LISTING_TIMEOUT_S, TIMEOUT_S, Listed, Request, Response
 from spca.llm.providers.conversation import sendable
 from spca.llm.providers.counts import absurd
 from spca.llm.providers.failures import Reply, Service, meaning
-from spca.llm.providers.secrets import quoted, without_keys
+from spca.llm.providers.secrets import quoted
 
 T = TypeVar("T")
 

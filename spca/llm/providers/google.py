@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
+from spca.common.redaction import redact
 from spca.errors import BadAnswerError, ProviderConfigError
 from spca.llm.providers import api_keys
 from spca.llm.providers.base import (
@@ -27,7 +28,7 @@ from spca.llm.providers.counts import usage
 from spca.llm.providers.exchange import ModelServer, client_settings, exchange
 from spca.llm.providers.failures import Service
 from spca.llm.providers.schemas import json_schema
-from spca.llm.providers.secrets import quoted, redact
+from spca.llm.providers.secrets import quoted
 
 BASE_URL: Final = "https://generativelanguage.googleapis.com/"
 API_VERSION: Final = "v1beta"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from spca.common.redaction import redact
 from spca.errors import ProviderConfigError
 from spca.llm.providers import api_keys
 from spca.llm.providers.base import (
@@ -27,7 +28,6 @@ from spca.llm.providers.counts import usage
 from spca.llm.providers.exchange import ModelServer, client_settings, exchange
 from spca.llm.providers.failures import OTHER_MODEL, Service
 from spca.llm.providers.schemas import Schema, json_schema
-from spca.llm.providers.secrets import redact
 
 BASE_URL: Final = "http://127.0.0.1:11434"
 CONTEXT: Final = 16384

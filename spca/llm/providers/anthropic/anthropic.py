@@ -9,13 +9,13 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
+from spca.common.redaction import redact
 from spca.errors import ProviderConfigError, UnsupportedApiError
 from spca.llm.providers import api_keys
 from spca.llm.providers.anthropic import messages
 from spca.llm.providers.base import Listed, Request, Response, Target
 from spca.llm.providers.exchange import ModelServer, client_settings, exchange
 from spca.llm.providers.failures import Service
-from spca.llm.providers.secrets import redact
 
 BASE_URL: Final = "https://api.anthropic.com"
 

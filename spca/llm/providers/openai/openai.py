@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, Final
 
+from spca.common.redaction import redact
 from spca.errors import UnknownApiError, UnsupportedApiError
 from spca.llm.providers import api_keys
 from spca.llm.providers.addresses import host
@@ -18,7 +19,6 @@ from spca.llm.providers.base import Listed, Request, Response, Target
 from spca.llm.providers.exchange import ModelServer, client_settings, exchange
 from spca.llm.providers.failures import OTHER_MODEL, Service
 from spca.llm.providers.openai import chat, responses
-from spca.llm.providers.secrets import redact
 
 BASE_URL: Final = "https://api.openai.com/v1"
 _OPENAI_HOSTS: Final = (".openai.com", ".openai.azure.com")

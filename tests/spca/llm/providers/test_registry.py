@@ -7,12 +7,12 @@ import re
 import pytest
 
 from spca.common.errors import SettingsError
+from spca.common.redaction import HIDDEN, redact
 from spca.errors import ProviderConfigError, TransientError
 from spca.llm.providers.addresses import address_fault, is_providers_own
 from spca.llm.providers.base import Message, Request, Response, Target
 from spca.llm.providers.openai.openai import OpenAIProvider
 from spca.llm.providers.registry import PROVIDERS, own_servers, provider_for, servers_text
-from spca.llm.providers.secrets import HIDDEN, redact
 from spca.llm.providers.servers import Server
 from tests.fakes.faults import FaultServer, answering
 from tests.fakes.openai_wire import CHAT

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spca.llm.providers.secrets import HIDDEN, quoted, redact, without_keys
+from spca.common.redaction import HIDDEN, redact, without_keys
+from spca.llm.providers.secrets import quoted
 
 _KEYS = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=8, max_size=60)
 

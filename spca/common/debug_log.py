@@ -1,0 +1,279 @@
+"""The log of ``--debug``: what the programs wait for, repeat, kill and decide, and the causes of errors.
+
+Without ``--debug`` nothing is logged, not even the warnings of libraries. With it, records go to standard error, and to
+``debug.log`` of the folder that a command fills. Only the loggers of this project tell details: those of HTTP libraries
+would write headers. Keys are taken out of every line, tracebacks included.
+
+The sandbox and the solver's process log nothing: what their host knows of them is logged by the host.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import textwrap
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final, TextIO
+
+from spca.common.errors import SettingsError
+from spca.common.redaction import redact
+from spca.common.text import one_line, visible
+
+DEBUG_VARIABLE: Final = "SPCA_DEBUG"
+"""Environment variable that does what ``--debug`` does."""
+
+LOG_NAME: Final = "debug.log"
+
+_OURS: Final = ("spca", "gridworld", "explorer", "robot_bridge", "metrics_logger", "llmclient")
+"""First parts of the names of our loggers."""
+
+_FORMAT: Final = "%(asctime)s %(levelname)s %(name)s[%(process)d]: %(message)s"
+_MAX_EARLY_RECORDS: Final = 1000
+_LOG: Final = logging.getLogger(__name__)
+
+ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+
+
+class _SafeFormatter(logging.Formatter):
+    """Texts of models and servers stay data: no keys, nothing that steers a terminal, one line a record."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # named by logging
+        return one_line(super().formatMessage(record))
+
+    def formatException(self, ei: ExceptionInfo) -> str:  # noqa: N802  # likewise
+        return textwrap.indent(visible(super().formatException(ei)), "    ")
+
+    def format(self, record: logging.LogRecord) -> str:
+        fresh = copy(record)
+        fresh.exc_text = None  # a host's handler may have kept its own text there
+        return redact(super().format(fresh))
+
+
+def _is_wanted(record: logging.LogRecord) -> bool:
+    return record.levelno >= logging.WARNING or record.name.partition(".")[0] in _OURS
+
+
+class _LogHandler(logging.Handler):
+    """Hands each record on as a text; one that cannot be written stops nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFormatter(_SafeFormatter(_FORMAT))
+        self.addFilter(_is_wanted)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = f"{self.format(record)}\n"
+        with suppress(OSError):
+            self.write(text)
+
+    def write(self, text: str) -> None:
+        raise NotImplementedError
+
+
+class _FileHandler(_LogHandler):
+    """Appends to a file, a record by one system call: processes may share it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._file = open(path, "ab", buffering=0)  # noqa: SIM115  # until it is closed
+
+    def write(self, text: str) -> None:
+        self._file.write(text.encode(errors="backslashreplace"))
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class _TerminalHandler(_LogHandler):
+    """Writes to standard error, above what rich keeps at the bottom of the same terminal.
+
+    While something of rich is live, ``sys.stderr`` is a proxy that prints above it. Where standard error leads to
+    another place than the terminal, the proxy is passed by.
+    """
+
+    def write(self, text: str) -> None:
+        actual: TextIO = getattr(sys.stderr, "rich_proxied_file", sys.stderr)
+        stream = sys.stderr if actual.isatty() else actual
+        stream.write(text)
+        stream.flush()
+
+
+class _EarlyRecords(logging.Handler):
+    """Keeps records until there is a folder for them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._records: deque[logging.LogRecord] = deque(maxlen=_MAX_EARLY_RECORDS)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._records.append(record)
+
+    def pass_on(self, to: logging.Handler) -> None:
+        """Hand over what was kept, once."""
+        while self._records:
+            to.handle(self._records.popleft())
+
+
+class _DebugLog:
+    """The handlers of a program that logs.
+
+    Attributes:
+        paths: the files that are written to, the innermost last.
+    """
+
+    def __init__(self) -> None:
+        self.paths: list[Path] = []
+        self._handlers: list[logging.Handler] = []
+        self._early = _EarlyRecords()
+        self._logged: BaseException | None = None
+
+    def open(self, *, has_terminal: bool) -> None:
+        for name in _OURS:
+            logging.getLogger(name).setLevel(logging.DEBUG)
+        self.add(self._early)
+        if has_terminal:
+            self.add(_TerminalHandler())
+
+    def close(self) -> None:
+        for handler in [*self._handlers]:
+            self.remove(handler)
+        for name in _OURS:
+            logging.getLogger(name).setLevel(logging.NOTSET)
+
+    def add(self, handler: logging.Handler) -> None:
+        self._handlers.append(handler)
+        logging.getLogger().addHandler(handler)
+
+    def remove(self, handler: logging.Handler) -> None:
+        self._handlers.remove(handler)
+        logging.getLogger().removeHandler(handler)
+        handler.close()
+
+    @contextmanager
+    def append_to(self, path: Path) -> Iterator[None]:
+        """Append to a file until the block ends, first of all what came before there was one.
+
+        Raises:
+            SettingsError: the file cannot be opened.
+        """
+        try:
+            handler = _FileHandler(path)
+        except OSError as error:
+            raise SettingsError(f"cannot write {path}: {error.strerror}") from error
+        self._early.pass_on(handler)
+        if self._early in self._handlers:
+            self.remove(self._early)
+        self.add(handler)
+        self.paths.append(path)
+        try:
+            yield
+        except (Exception, KeyboardInterrupt) as error:  # while there is a file, whatever it is
+            self.log_once(error)
+            raise
+        finally:
+            self.paths.remove(path)
+            self.remove(handler)
+
+    def log_once(self, error: BaseException) -> None:
+        """Log the traceback of an error, its causes included, if that was not done."""
+        if error is not self._logged:
+            self._logged = error
+            _LOG.error("%s", type(error).__name__, exc_info=error)
+
+
+_RUNNING: Final[list[_DebugLog]] = []
+"""The log of this process, if there is one: loggers are global, too."""
+
+
+@contextmanager
+def hold_debug_log() -> Iterator[None]:
+    """Log nothing until the log is started, and end it with the block."""
+    was_running = bool(_RUNNING)
+    with _silence():
+        if os.environ.get(DEBUG_VARIABLE, "") not in ("", "0"):
+            start_debug_log()
+        try:
+            yield
+        finally:
+            while _RUNNING and not was_running:
+                _RUNNING.pop().close()
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep Python from printing the warnings that nobody handles."""
+    handler = logging.NullHandler()
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+
+
+def start_debug_log() -> None:
+    """Log to standard error from now on, until :func:`hold_debug_log` ends."""
+    if not _RUNNING:
+        log = _DebugLog()
+        log.open(has_terminal=True)
+        _RUNNING.append(log)
+
+
+@contextmanager
+def log_to_folder(folder: Path) -> Iterator[None]:
+    """Write the log into ``debug.log`` of an existing folder, too, until the block ends; do nothing without a log."""
+    if not _RUNNING:
+        yield
+        return
+    with _RUNNING[0].append_to(folder / LOG_NAME):
+        yield
+
+
+def log_error(error: BaseException) -> None:
+    """Log an error with its traceback, if anything is logged: the user reads one line otherwise."""
+    if _RUNNING:
+        _RUNNING[0].log_once(error)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLog:
+    """What a worker process logs; it is sent to it.
+
+    Attributes:
+        path: the file that its host writes to; without one the worker logs to standard error.
+    """
+
+    is_on: bool = False
+    path: Path | None = None
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Log in this process until the block ends."""
+        with _silence():
+            if not self.is_on:
+                yield
+                return
+            log = _DebugLog()
+            log.open(has_terminal=self.path is None)  # its host may show a progress bar there
+            _RUNNING.append(log)
+            try:
+                with log.append_to(self.path) if self.path else nullcontext():
+                    yield
+            finally:
+                _RUNNING.remove(log)
+                log.close()
+
+
+def worker_log() -> WorkerLog:
+    """Return what a worker process of this one logs."""
+    if not _RUNNING:
+        return WorkerLog()
+    paths = _RUNNING[0].paths
+    return WorkerLog(is_on=True, path=paths[-1] if paths else None)
