@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Self
+from weakref import WeakKeyDictionary
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.support.waiting import PATIENCE
 
@@ -62,12 +64,21 @@ class Visit:
     requests: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("console", self._hear)
-        self.page.on("dialog", lambda dialog: self.complaints.append(f"dialog: {dialog.message}"))
-        self.page.on("popup", lambda popup: self.complaints.append(f"popup: {popup.url}"))
+    @contextmanager
+    def listening(self) -> Iterator[Self]:
+        """Write down what the page does in the meantime."""
+        listeners: dict[Any, Callable[[Any], None]] = {
+            "request": lambda request: self.requests.append(request.url),
+            "pageerror": lambda error: self.complaints.append(str(error)),
+            "console": self._hear,
+            "dialog": lambda dialog: self.complaints.append(f"dialog: {dialog.message}"),
+            "popup": lambda popup: self.complaints.append(f"popup: {popup.url}"),
+        }
+        for event, listener in listeners.items():
+            self.page.on(event, listener)
+        yield self
+        for event, listener in listeners.items():
+            self.page.remove_listener(event, listener)
 
     def _hear(self, said: ConsoleMessage) -> None:
         if said.type in ("error", "warning") and _SLOW not in said.text:
@@ -82,16 +93,45 @@ class Visit:
 
 
 @contextmanager
-def visit(started: Browser, *, width: int = 1440, height: int = 900, dark: bool = False) -> Iterator[Visit]:
-    """A fresh window."""
-    context: BrowserContext = started.new_context(
-        viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", reduced_motion="reduce"
-    )
-    context.set_default_timeout(_PATIENCE_MS)
+def visit(
+    started: Browser, *, width: int = 1440, height: int = 900, dark: bool = False, own: bool = False
+) -> Iterator[Visit]:
+    """A window that remembers nothing; ``own``: it is used for this visit only.
+
+    To open a window takes the browser four times as long as to load a page, so one window serves many visits. After a
+    visit that failed it is not used again.
+    """
+    windows = [] if own else _windows.setdefault(started, [])
+    page = windows.pop() if windows else _open_window(started)
     try:
-        yield Visit(context.new_page())
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
+        with Visit(page).listening() as made:
+            yield made
+        if not own:
+            _forget_visit(page)
+            windows.append(page)
     finally:
-        context.close()
+        if own or page not in windows:
+            page.context.close()
+
+
+_windows = WeakKeyDictionary[Browser, list[Page]]()
+"""Windows of a browser that nobody uses."""
+
+
+def _open_window(started: Browser) -> Page:
+    context = started.new_context(reduced_motion="reduce")
+    context.set_default_timeout(_PATIENCE_MS)
+    return context.new_page()
+
+
+def _forget_visit(page: Page) -> None:
+    for other in page.context.pages:
+        if other is not page:
+            other.close()
+    page.evaluate("localStorage.clear()")
+    page.goto("about:blank")
 
 
 def address(page: Path, route: str = "") -> str:
