@@ -25,7 +25,7 @@ from spca.evaluation.eval_folder import EvaluationFolder, EvaluationSettings
 from spca.evaluation.figures import announce, show, shown
 from spca.evaluation.harness import Doers, Harness
 from spca.evaluation.learned import learned
-from spca.evaluation.looking import write_page
+from spca.evaluation.looking import describe_page, look_at, write_page
 from spca.evaluation.outside import outside_ids
 from spca.evaluation.peer import BotPeer
 from spca.evaluation.player import Asker, Planning, Player, told
@@ -58,8 +58,10 @@ def main(called: Mapping[str, Any], end: command.Ending) -> int:
         announce(folder, len(episodes))
     with shown(quiet) as progress:
         found = Harness(folder, DOERS, workers, progress).run(episodes)
-    write_page(found, folder)
+    page = write_page(found, folder)
     show(found, folder)
+    print(describe_page(page))
+    print(look_at(folder))
     return command.EXIT_FINISHED
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -102,6 +103,11 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
     given["fresh"] = given["command"] == "play" and "seed" not in given
     knobs = {name: given.pop(name) for name in ("shape", *KNOBS) if name in given}
     return Settings(**given, knobs=knobs)
+
+
+def look_at(results: Path) -> str:
+    """Return the line that names the command which makes a page of results."""
+    return f"look at it: {program('python -m explorer')} report {shlex.quote(str(results))}"
 
 
 def _add_play(parser: argparse.ArgumentParser) -> None:

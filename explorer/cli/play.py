@@ -8,7 +8,7 @@ import webbrowser
 from contextlib import suppress
 from pathlib import Path
 
-from explorer.cli.parser import RESULTS, Settings
+from explorer.cli.parser import RESULTS, Settings, look_at
 from explorer.cli.scenes import scene_of
 from explorer.errors import EpisodeError
 from explorer.evaluation.episode import Game
@@ -16,7 +16,7 @@ from explorer.evaluation.results import Episode, append_episode
 from explorer.files import Loaded
 from explorer.rules.actions import Primitive
 from explorer.worlds.voxel import VoxelWorld
-from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, complain, program
+from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, complain
 from spca.common.debug_log import log_to_folder
 from spca.common.files import make_folder
 from spca.common.text import counted, one_line
@@ -85,7 +85,8 @@ def _nothing_played() -> int:
 def _keep(episode: Episode, loaded: Loaded, output: Path) -> None:
     append_episode(output, episode)
     print(summary(episode, loaded))
-    print(one_line(f"added to {output}; the report: {program('python -m explorer')} report {output}"), flush=True)
+    print(one_line(f"added to {output}"))
+    print(one_line(look_at(output)), flush=True)
 
 
 def summary(episode: Episode, loaded: Loaded) -> str:

@@ -43,7 +43,7 @@ def run(settings: Settings) -> int:
     write_atomic(output, page)
     for line in rate_lines(each.episode for each in episodes):
         print(one_line(line))
-    print(one_line(f"report: {output}"))
+    print(one_line(f"page: {output} ({output.stat().st_size / 1e6:.1f} MB); open it in a browser"))
     return EXIT_FINISHED
 
 

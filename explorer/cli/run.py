@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from explorer.cli.parser import RESULTS, Settings
+from explorer.cli.parser import RESULTS, Settings, look_at
 from explorer.evaluation.harness import Evaluation, How
 from explorer.evaluation.metrics import rate_lines
 from explorer.files.listing import scenes_at
-from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, complain, program
+from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, complain
 from spca.common.jobs.progress import Bar
 from spca.common.text import counted, one_line
 
@@ -36,5 +36,6 @@ def run(settings: Settings) -> int:
             print(one_line(f"{episode.scene}: this episode refutes the certificate; please report it with the results"))
     for line in rate_lines(episodes):
         print(one_line(line))
-    print(one_line(f"results: {output}; the report: {program('python -m explorer')} report {output}"))
+    print(one_line(f"results: {output}"))
+    print(one_line(look_at(output)))
     return EXIT_FINISHED

@@ -6,6 +6,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -124,7 +125,8 @@ def _add_running(group: argparse._ArgumentGroup) -> None:
     add("--workers", type=count, default=1, metavar="N", help="processes, each with a model of its own (default 1)")
     add("--engine", choices=tuple(ENGINES), default="local", help="processes of this machine (default), or Ray")
     add = group.add_mutually_exclusive_group().add_argument
-    add("--resume", action="store_true", help="go on with an evaluation that was interrupted")
+    kept = "take over kept calls of a model, too, whose results are gone; what was interrupted goes on in any case"
+    add("--resume", action="store_true", help=kept)
     add("--overwrite", action="store_true", help="begin again, whatever there is")
     add = group.add_mutually_exclusive_group().add_argument
     add("-v", "--verbose", action="store_true", help="print every step")
@@ -196,7 +198,7 @@ def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
         complain(f"warning: {line}")
     try:
         with Bar(arguments.quiet or arguments.verbose or asks_people(arguments.model)) as bar:
-            evaluated = evaluation.run(bar.update)
+            evaluated = evaluation.run(bar.update, partial(_tell_of_found, quiet=arguments.quiet))
     except KeyboardInterrupt as error:
         log_error(error)
         complain(f"interrupted; {_how_to_go_on(evaluation, given)}")
@@ -213,6 +215,11 @@ def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
         return error.exit_code if isinstance(error, SPCAError) else EXIT_USER_ERROR
     show(evaluated, arguments.quiet)
     return EXIT_FINISHED
+
+
+def _tell_of_found(finished: int, total: int, *, quiet: bool) -> None:
+    if not quiet:
+        complain(f"going on: {finished} of {counted(total, 'task')} were finished before")
 
 
 def _settings(arguments: argparse.Namespace, entry: ModelEntry) -> tuple[Any, Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from gridworld.evaluation.results.spending import Spending
+from gridworld.evaluation.terminal import program
 from spca.common.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -39,6 +41,12 @@ def show(evaluated: Evaluated, quiet: bool = False) -> None:
             print(one_line(f"warning: the certificate of {result.task_id} {doubt}"))
     print(_summary(benchmark))
     print(one_line(f"results: {evaluated.output}"))
+    if evaluated.earlier:
+        ways = "to play again, add --overwrite, or --output FILE to keep both"
+        print(one_line(f"nothing was played: these results were there {evaluated.earlier}; {ways}"))
+    page = evaluated.output.with_suffix(".html")
+    command = shlex.join(["leaderboard", str(evaluated.output), "--out", str(page)])
+    print(one_line(f"look at it: {program()} {command}"))
 
 
 def _summary(benchmark: BenchmarkEvaluationResult) -> str:

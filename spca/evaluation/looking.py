@@ -55,6 +55,18 @@ def write_page(found: Results, folder: EvaluationFolder, target: Path | None = N
     return path
 
 
+def describe_page(page: Path) -> str:
+    """Return the line that says where a page lies."""
+    size = page.stat().st_size
+    written = f"{size / 1e6:.1f} MB" if size > 1e5 else f"{size / 1e3:.0f} kB"
+    return one_line(f"page: {page} ({written}); open it in a browser")
+
+
+def look_at(folder: EvaluationFolder) -> str:
+    """Return the line that names the command which shows an evaluation."""
+    return one_line(f"look at it: {program()} report {folder.id}{where_runs_lie(folder.path.parent)}")
+
+
 def _report(folder: EvaluationFolder, given: argparse.Namespace) -> int:
     if given.compare:
         raise ReportError("--compare takes two runs, not an evaluation")
@@ -65,7 +77,7 @@ def _report(folder: EvaluationFolder, given: argparse.Namespace) -> int:
         write_page(found, folder, target)
     show(found, folder)
     if not given.no_page:
-        print(one_line(f"page: {target} ({target.stat().st_size / 1e6:.1f} MB); open it in a browser"))
+        print(describe_page(target))
     return EXIT_FINISHED
 
 

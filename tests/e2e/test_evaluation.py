@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -62,7 +63,13 @@ def test_bfs_solves_every_shipped_task_at_the_listed_length(
     steps = {stem: result["steps_taken"] for stem, result in zip(files, results, strict=True)}
     assert steps == {stem: LISTED[stem]["optimal_steps"] for stem in files}
     assert all(result["success"] and result["optimality_ratio"] == 1.0 for result in results)
-    assert done.stdout.splitlines()[-1] == f"results: results/bfs_{benchmark}.json"
+    named, looked_at = done.stdout.splitlines()[-2:]
+    assert named == f"results: results/bfs_{benchmark}.json"
+    looks = shlex.split(looked_at.removeprefix("look at it: "))
+    shown = run(tmp_path, *command, *looks[looks.index("leaderboard") :])
+    page = f"results/bfs_{benchmark}.html"
+    assert shown.stdout.splitlines()[-1] == f"page: {page} (1 result, 1 benchmark); open it in a browser"
+    assert (tmp_path / page).is_file()
     _replay(results[0], TaskSpecification.from_json(task_files(benchmark)[0]))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 from functools import partial
@@ -41,7 +42,11 @@ def evaluation(learned: Learned, tmp_path_factory: pytest.TempPathFactory) -> Pa
     done = main_py(runs, "evaluate", "--agent", learned.run, *CHOICE, "--workers", 1, "--runs", runs)
     assert (done.returncode, done.stderr) == (0, "")
     assert "18 episodes of seeds 500:506; first plans: " in done.stdout
-    return only_evaluation(runs)
+    found = only_evaluation(runs)
+    page, command = done.stdout.splitlines()[-2:]
+    assert re.fullmatch(rf"page: {found}/report\.html \([0-9.]+ [kM]B\); open it in a browser", page)
+    assert command == f"look at it: python main.py report {found.name} --runs {runs}"
+    return found
 
 
 def test_every_episode_is_a_line_and_can_be_replayed(evaluation: Path) -> None:

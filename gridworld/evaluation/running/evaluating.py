@@ -8,6 +8,7 @@ import stat
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,6 +32,8 @@ from spca.common.source_state import changed_source, read_source_state
 
 OnProgress = Callable[[int, int, int], None]
 """Called with finished tasks, all tasks, solved tasks."""
+OnFound = Callable[[int, int], None]
+"""Called with finished tasks and all tasks, where an evaluation that was interrupted goes on."""
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 
@@ -39,9 +42,11 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 class How:
     """How an evaluation is carried out; nothing of it changes the results.
 
+    What was interrupted goes on, and what is finished is not played again, unless ``overwrite`` is given.
+
     Attributes:
         output: the results file; None: ``results/<model>_<benchmark>.json``.
-        resume: go on with what was interrupted.
+        resume: take over kept calls of a model, too, whose results are gone.
         overwrite: begin again, whatever there is.
         strict: refuse task files with fields that the format does not know.
     """
@@ -57,11 +62,17 @@ class How:
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """A finished evaluation; ``tiers`` for the benchmark "tiers" only."""
+    """A finished evaluation.
+
+    Attributes:
+        tiers: of the benchmark "tiers" only.
+        earlier: since when the results were there already, in words; "" where they are new.
+    """
 
     benchmark: BenchmarkEvaluationResult
     tiers: EvaluationResult | None
     output: Path
+    earlier: str = ""
 
 
 class Evaluation:
@@ -95,8 +106,8 @@ class Evaluation:
             self.warnings += entry.admit(self._setup.options())
         self.finished, self.can_go_on = 0, False
 
-    def run(self, on_progress: OnProgress = lambda *_: None) -> Evaluated:
-        """Play what is not finished yet, and write the results.
+    def run(self, on_progress: OnProgress = lambda *_: None, on_found: OnFound = lambda *_: None) -> Evaluated:
+        """Play what is not finished yet, and write the results; finished results of the same question are returned.
 
         Raises:
             GridworldError: the model cannot be used, a file cannot be written, or the output belongs to something else.
@@ -115,11 +126,13 @@ class Evaluation:
         if not (journal_path.exists() or how.resume or how.overwrite):
             self._calls.check()
         with (
-            Journal(journal_path, header, may_change, resume=how.resume, overwrite=how.overwrite) as journal,
+            Journal(journal_path, header, may_change, resume=True, overwrite=how.overwrite) as journal,
             log_to_folder(self.output.parent),
         ):
             if how.overwrite:
                 self._calls.remove()
+            if journal.finished:
+                on_found(len(journal.finished), len(self._tasks))
             try:
                 self._play(journal, on_progress)
                 self._must_be_played(journal.finished.values())
@@ -173,22 +186,46 @@ class Evaluation:
         return Evaluated(benchmark, tiers, self.output)
 
     def _already_there(self, header: Mapping[str, Any]) -> Evaluated:
-        if not self._how.resume:
-            raise EvaluationError(f"{self.output}: exists; choose another --output, or --overwrite it")
-        found = BenchmarkEvaluationResult.load(self.output)
+        """Return the results of this question.
+
+        Raises:
+            EvaluationError: the file holds something else; names the ways out.
+        """
+        ways_out = f"choose another --output, such as {self._free_output()}, or --overwrite it"
+        try:
+            found = BenchmarkEvaluationResult.load(self.output)
+        except EvaluationError as error:
+            raise EvaluationError(f"{error}; {ways_out}") from error
         different = difference(found.run, header, self._entry.may_change)
         known = [task.spec.task_id for task in self._tasks]
         if not different and [result.task_id for result in found.task_results] != known:
             different = "its results are not of the tasks that it names"
         if different:
-            raise EvaluationError(f"{self.output}: is of another evaluation: {different}; choose another --output")
+            raise EvaluationError(f"{self.output}: is of another evaluation: {different}; {ways_out}")
         self.finished = len(found.task_results)
-        return self._evaluated(found.task_results)
+        return replace(self._evaluated(found.task_results), earlier=_describe_earlier(found.run))
+
+    def _free_output(self) -> Path:
+        """Return a name of results that nothing has."""
+        numbers = count(2)
+        names = (self.output.with_name(f"{self.output.stem}_{number}{self.output.suffix}") for number in numbers)
+        return next(name for name in names if not os.path.lexists(name))
 
     def _default_output(self) -> Path:
         tiling = "" if self._settings.tiling == "square" else f"_{self._settings.tiling}"
         name = f"{self._model_name}_{self._settings.benchmark_name}{tiling}"
         return Path("results") / f"{_UNSAFE.sub('_', name).lstrip('.')[:150]}.json"
+
+
+def _describe_earlier(run: Mapping[str, Any]) -> str:
+    """Return since when there are results, and whether this program would make the same ones now."""
+    finished = run.get("finished")
+    since = f"since {finished}" if isinstance(finished, str) else "before"
+    hashes = run.get("hashes")
+    product = hashes.get("product") if isinstance(hashes, Mapping) else None
+    if product == read_source_state(applications()).product:
+        return since
+    return f"{since}, made by {'an unknown' if product is None else 'another'} source of this program"
 
 
 def _must_differ(tasks: Iterable[EvaluationTask]) -> None:

@@ -31,7 +31,7 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
         books: folder in which a model that is paid for keeps its calls, an absolute path; "" for none.
     """
 
-    terms: ClassVar[Terms] = Terms(error=EvaluationError)
+    terms: ClassVar[Terms] = Terms(error=EvaluationError, again="choose another --output to keep it, or --overwrite it")
     unusable: ClassVar[type[ModelError]] = ModelError
 
     settings: Settings

@@ -52,7 +52,8 @@ def run(argv: Sequence[str]) -> int:
     make_folder(out.parent)
     write_atomic(out, html)
     show_ranking(groups)
-    print(one_line(f"{out}: {counted(len(entries), 'result')}, {counted(len(groups), 'benchmark')}"))
+    held = f"{counted(len(entries), 'result')}, {counted(len(groups), 'benchmark')}"
+    print(one_line(f"page: {out} ({held}); open it in a browser"))
     return EXIT_FINISHED
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
@@ -28,7 +29,7 @@ from spca.common.debug_log import log_to_folder
 from spca.common.errors import SettingsError
 from spca.common.files import json_text, locked, make_folder, write_atomic
 from spca.common.installation import home, where_runs_lie
-from spca.common.text import counted
+from spca.common.text import counted, one_line
 from spca.errors import ResumeError
 from spca.evaluation import options
 from spca.evaluation.ablations import table
@@ -82,9 +83,10 @@ def main(called: Mapping[str, Any], end: Ending, root: Path, learn: Learning, ev
     path = _opened(runs, own, given) if "resume" in own else _begun(runs, own, given, root)
     end.go_on = f"{program()} ablations --resume {path.name}{where_runs_lie(runs)}"
     lasting = {name: value for name, value in given.items() if name in MAY_CHANGE_ON_RESUME}
-    rows = Study(path, learn, evaluate, lasting, own.get("workers")).run()
-    table.show(rows)
-    print(f"tables: {path / TABLE}.json and .md")
+    study = Study(path, learn, evaluate, lasting, own.get("workers"))
+    table.show(study.run())
+    print(one_line(f"tables: {path / TABLE}.md and {path / TABLE}.json"))
+    print(one_line(f"look at it: {program()} {shlex.join(study.looking())}"))
     return EXIT_FINISHED
 
 
@@ -227,6 +229,14 @@ class Study:
                 rows.append(AblationRow.of(name, learned, frozen))
                 self._write(rows)
         return tuple(rows)
+
+    def looking(self) -> list[str]:
+        """Return the command that shows a finished study: two of its runs side by side, or one where there is one."""
+        alone = [parts[0].run for parts in self._settings.values() if len(parts) == 1]
+        runs = [str(run) for run in alone if run is not None][:2]
+        if len(runs) == 2:
+            return ["report", "--compare", *runs]
+        return ["report", *(runs or [str(self._path / next(iter(self._settings)))])]
 
     def _parts(self, name: str) -> Iterator[Part]:
         flags = SETTINGS[name]

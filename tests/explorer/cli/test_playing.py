@@ -136,7 +136,8 @@ def test_an_episode_in_the_browser_that_is_broken_off_is_in_the_results(
     save_scene(tmp_path / "emerald", told())
     output = tmp_path / "mine.jsonl"
     assert main(["play", str(tmp_path / "emerald"), "--no-browser", "--output", str(output)]) == 0
-    assert f"added to {output}; the report: " in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert said.endswith(f"added to {output}\nlook at it: python -m explorer report {output}\n")
     (episode,) = read_episodes(output)
     assert (episode.steps, episode.ended) == (2, "done")
 

@@ -37,8 +37,13 @@ def test_rates_are_printed_and_results_written(scenes: Path, capsys: pytest.Capt
         "two: this episode refutes the certificate; please report it with the results",
         "solver, 2 hops: 2 episodes, TSR 50.0% (9.5% to 90.5%), MSR 75.0% (30.1% to 95.4%)",
         "solver, all: 2 episodes, TSR 50.0% (9.5% to 90.5%), MSR 75.0% (30.1% to 95.4%)",
-        "results: results/explorer/solver.jsonl; the report: python -m explorer report results/explorer/solver.jsonl",
+        "results: results/explorer/solver.jsonl",
+        "look at it: python -m explorer report results/explorer/solver.jsonl",
     ]
+    assert main(["report", "results/explorer/solver.jsonl"]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("page: results/explorer/solver.html (")
+    assert last.endswith(" MB); open it in a browser")
     output = scenes.parent / "results" / "explorer" / "solver.jsonl"
     assert [episode.source for episode in read_episodes(output)] == ["scenes/one", "scenes/two"]
     assert main(["run", "scenes", "--agent", "solver"]) == 2

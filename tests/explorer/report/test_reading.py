@@ -107,7 +107,7 @@ def test_the_command_writes_a_page_beside_the_results(tmp_path: Path, capsys: py
     assert main(["report", str(tmp_path / "mine.jsonl")]) == 0
     out = capsys.readouterr().out
     assert "human, 2 hops: 2 episodes, TSR 50.0% (9.5% to 90.5%), MSR 50.0% (15.0% to 85.0%)\n" in out
-    assert f"report: {tmp_path / 'mine.html'}\n" in out
+    assert f"page: {tmp_path / 'mine.html'} (" in out
     assert pieces((tmp_path / "mine.html").read_text())["report"]["episodes"][1]["film"]
 
 

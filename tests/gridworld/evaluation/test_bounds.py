@@ -91,7 +91,7 @@ def test_a_solved_task_earns_points_against_the_bound_and_says_so(home: Path, ca
     out = capsys.readouterr().out
     ratio, bound = result["optimality_ratio"], result["bound"]
     assert re.search(rf"at least {bound}\s+at least {ratio:.3f}\s+at least {ratio:.2f} / 1", out)
-    assert out.splitlines()[-2] == (
+    assert out.splitlines()[-3] == (
         f"scripted on tasks: 1 of 1 solved (100.0%), at least {ratio:.2f} of 1 points ({ratio:.1%}), "
         f"optimality at least {ratio:.3f} (1 of 1 against a lower bound: optimum unknown)"
     )

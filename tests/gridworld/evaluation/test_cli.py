@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from gridworld.evaluation import cli
+from gridworld.evaluation import cli, terminal
 from gridworld.evaluation.running.settings import parse_tiers
 from tests.support.gridworld.players import corridors, main
 
@@ -62,6 +62,8 @@ def test_an_evaluation_writes_results_and_says_where(home: Path, capsys: pytest.
     out = capsys.readouterr().out.splitlines()
     assert out[0] == "forward on tasks: 3 of 6 solved (50.0%), 3.00 of 6 points (50.0%), optimality 1.000"
     assert out[1] == "results: results/forward_tasks.json"
+    leaderboard = "leaderboard results/forward_tasks.json --out results/forward_tasks.html"
+    assert out[2:] == [f"look at it: {terminal.program()} {leaderboard}"]
     data = read(home / "results" / "forward_tasks.json")
     assert [result["task_id"] for result in data["task_results"]] == [f"task_{number}" for number in range(6)]
     assert [result["success"] for result in data["task_results"]] == [True] * 3 + [False] * 3
@@ -100,13 +102,31 @@ def test_results_are_neither_overwritten_nor_played_twice_unasked(
     assert main(DIRECTORY) == 0
     first = (home / "results" / "forward_tasks.json").read_text(encoding="utf-8")
     capsys.readouterr()
-    assert main(DIRECTORY) == 2
-    assert "exists; choose another --output, or --overwrite it" in capsys.readouterr().err
-    assert main([*DIRECTORY, "--resume", "--die-at", "1"]) == 0, "everything is finished: nobody plays"
-    assert main([*DIRECTORY, "--resume", "--tiling", "hex", "--output", "results/forward_tasks.json"]) == 2
-    assert 'tiling was "square", now "hex"' in capsys.readouterr().err
+    for more in ([], ["--resume"]):
+        assert main([*DIRECTORY, *more, "--die-at", "1"]) == 0, "everything is finished: nobody plays"
+        out = capsys.readouterr().out.splitlines()
+        assert out[0].startswith("forward on tasks: 3 of 6 solved (50.0%)")
+        since = json.loads(first)["run"]["finished"]
+        ways = "to play again, add --overwrite, or --output FILE to keep both"
+        assert out[2] == f"nothing was played: these results were there since {since}; {ways}"
+    assert main([*DIRECTORY, "--tiling", "hex", "--output", "results/forward_tasks.json"]) == 2
+    told = capsys.readouterr().err
+    assert 'is of another evaluation: tiling was "square", now "hex"; choose another --output' in told
+    assert "such as results/forward_tasks_2.json, or --overwrite it" in told
+    assert told.count("\n") == 1
     assert (home / "results" / "forward_tasks.json").read_text(encoding="utf-8") == first
     assert main([*DIRECTORY, "--overwrite"]) == 0
+
+
+def test_results_of_another_source_are_shown_as_such(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(DIRECTORY) == 0
+    path = home / "results" / "forward_tasks.json"
+    found = read(path)
+    for hashes, told in (({"product": "0" * 64}, "made by another source"), (None, "made by an unknown source")):
+        path.write_text(json.dumps({**found, "run": {**found["run"], "hashes": hashes}}), encoding="utf-8")
+        capsys.readouterr()
+        assert main(DIRECTORY) == 0
+        assert f"{told} of this program; to play again" in capsys.readouterr().out
 
 
 def test_a_results_file_that_contradicts_itself_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -146,19 +166,20 @@ def test_killed_anywhere_and_resumed_the_results_are_the_same(home: Path) -> Non
             done = in_process(home, *arguments, "--die-at", point, *(["--resume"] if number else []))
             assert done.returncode == -signal.SIGKILL, done.stderr
             assert not output.exists()
-        assert main(arguments) == 2, "not without --resume"
-        assert main([*arguments, "--resume"]) == 0
+        assert main([*arguments, *["--resume"] * (len(points) - 1)]) == 0
         assert contents(output) == whole
         assert not list(home.glob("*.partial.jsonl"))
 
 
-def test_no_finished_task_is_played_again(home: Path) -> None:
+def test_no_finished_task_is_played_again(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert in_process(home, *DIRECTORY, "--output", "o.json", "--die-at", "4").returncode == -signal.SIGKILL
     [journal] = home.glob("*.partial.jsonl")
     finished = journal.read_bytes().splitlines()[1:]
     assert len(finished) == 2
     seconds = [json.loads(line)["result"]["episode"]["info"]["model_seconds"] for line in finished]
-    assert main([*DIRECTORY, "--output", "o.json", "--resume"]) == 0
+    capsys.readouterr()
+    assert main([*DIRECTORY[:-1], "--output", "o.json"]) == 0
+    assert capsys.readouterr().err == "going on: 2 of 6 tasks were finished before\n"
     results = read(home / "o.json")["task_results"]
     assert [result["episode"]["info"]["model_seconds"] for result in results[:2]] == seconds
 
@@ -207,7 +228,7 @@ def test_what_belongs_to_another_evaluation_is_refused(home: Path, capsys: pytes
     assert in_process(home, *DIRECTORY, "--output", "o.json", "--die-at", "4").returncode == -signal.SIGKILL
     arguments = [*DIRECTORY, "--output", "o.json", "--resume"]
     assert main([*arguments, "--seed", "1"]) == 2
-    assert "seed was 42, now 1" in capsys.readouterr().err
+    assert "seed was 42, now 1; choose another --output to keep it, or --overwrite it" in capsys.readouterr().err
     text = (home / "tasks" / "5.json").read_text(encoding="utf-8")
     (home / "tasks" / "5.json").write_text(text.replace('"max_steps": 8', '"max_steps": 9'), encoding="utf-8")
     assert main(arguments) == 2

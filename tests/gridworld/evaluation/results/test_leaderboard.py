@@ -223,7 +223,7 @@ class TestCommand:
         write(home / "2.json", results("second", solved=False))
         assert command(".", "1.json", "--out", "pages/board.html") == 0
         *ranking, last = capsys.readouterr().out.splitlines()
-        assert last == "pages/board.html: 2 results, 1 benchmark"
+        assert last == "page: pages/board.html (2 results, 1 benchmark); open it in a browser"
         rows = [line.split() for line in ranking if line.split()[:1] in (["#"], ["1"], ["2"])]
         assert rows[0] == ["#", "model", "points", "solved", "optimality", "tokens", "USD"]
         assert rows[1] == ["1", "first", "75.0%", "2", "of", "2", "0.750", "220", "?"]

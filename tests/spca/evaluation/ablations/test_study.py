@@ -16,7 +16,7 @@ from spca.common.errors import SettingsError
 from spca.errors import ResumeError
 from spca.evaluation.ablations import study
 from spca.evaluation.ablations.table import AblationRow, markdown, show
-from tests.support.commands import curriculum, read
+from tests.support.commands import curriculum, only_run, read
 from tests.support.spca.doubles import ROOT
 
 USAGE = {"input_tokens": 70, "output_tokens": 30, "estimated": 0, "cost_usd": 0.25, "cost_unknown": 1}
@@ -133,6 +133,18 @@ def test_what_was_played_is_told_at_once_and_the_levels_in_the_table(
     assert told.count("a cap holds") == 1
     assert "frozen: full\n  9 of 10 episodes solved by the first plan\n" in told
     assert "\nLevels: 1 of first, 1 of second. " in (path / "ablations.md").read_text()
+    *_, tables, looked_at = told.splitlines()
+    where = path.absolute()
+    assert tables == f"tables: {where}/ablations.md and {where}/ablations.json"
+    assert looked_at == f"look at it: python main.py report {only_run(where / 'full')}"
+
+
+def test_two_runs_of_a_study_are_looked_at_side_by_side(
+    levels: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = studied(Commands(), *levels, "--settings", "no-curriculum,full,no-reuse,no-compile")
+    runs = [str(only_run(path.absolute() / name)) for name in ("full", "no-reuse")]
+    assert capsys.readouterr().out.splitlines()[-1] == f"look at it: python main.py report --compare {' '.join(runs)}"
 
 
 def test_bare_prompts_are_compared_where_a_model_reads_them(levels: tuple[str, ...]) -> None:
