@@ -109,7 +109,7 @@ def _entries(folder: Path) -> list[Path]:
     try:
         return list(folder.iterdir())
     except OSError as error:
-        raise TaskError(f"cannot be read: {error.strerror or error}", str(folder)) from None
+        raise TaskError(f"cannot be read: {error.strerror or error}", str(folder)) from error
 
 
 def _exists(path: Path) -> bool:

@@ -119,8 +119,8 @@ def detect(frame: Frame, camera: Camera) -> tuple[Sighting, ...]:
 def _number(kind: str, color: str, state: str) -> int:
     try:
         return LABELS.index((kind, color, state))
-    except ValueError:
-        raise ValueError(f"no sign says {' '.join(filter(None, (color, state, kind)))!r}") from None
+    except ValueError as error:
+        raise ValueError(f"no sign says {' '.join(filter(None, (color, state, kind)))!r}") from error
 
 
 @cache

@@ -357,6 +357,17 @@ def catches_everything(handler: ast.ExceptHandler) -> bool:
     return any(isinstance(each, ast.Name) and each.id in ("Exception", "BaseException") for each in caught)
 
 
+def test_errors_keep_their_cause() -> None:
+    """Without it ``--debug`` shows where an error was translated, not where it came from."""
+    wrong = [
+        f"{module.path}:{node.lineno}"
+        for module in product()
+        for node in statements(module)
+        if isinstance(node, ast.Raise) and isinstance(node.cause, ast.Constant)
+    ]
+    assert not wrong
+
+
 def test_nothing_is_left_for_later() -> None:
     unfinished = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
     texts = (path for path in tracked() if path.endswith((".py", ".md", ".toml", ".jinja", ".sh")) or "." not in path)

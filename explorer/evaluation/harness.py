@@ -190,7 +190,8 @@ def _jobs(scenes: Iterable[Loaded]) -> list[SceneJob]:
             world.reset(loaded.scene)
             digest = _digest(loaded)
         except SceneError as error:
-            raise error.at(source or name) from None
+            error.at(source or name)
+            raise
         jobs[name] = SceneJob(number, name, digest, loaded=loaded)
     if not jobs:
         raise EpisodeError("there are no scenes to play")

@@ -124,7 +124,7 @@ def read_episodes(path: Path) -> list[Episode]:
     try:
         *lines, last = read_bytes(path, LARGEST).split(b"\n")
     except FileError as error:
-        raise EpisodeError(str(error)) from None
+        raise EpisodeError(str(error)) from error
     with suppress(ValueError, RecursionError):
         json.loads(last)
         lines.append(last)
@@ -138,9 +138,9 @@ def _episode(line: bytes, where: str) -> Episode:
             raise TypeError("it is not an object")
         return Episode.from_dict(data)
     except KeyError as error:
-        raise EpisodeError(f"{where}: {error.args[0]} is missing: these are not results of the explorer") from None
+        raise EpisodeError(f"{where}: {error.args[0]} is missing: these are not results of the explorer") from error
     except (TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
-        raise EpisodeError(f"{where}: {error!s:.200}: restore the line, or remove it") from None
+        raise EpisodeError(f"{where}: {error!s:.200}: restore the line, or remove it") from error
 
 
 def append_episode(path: Path, episode: Episode) -> None:
@@ -154,7 +154,7 @@ def append_episode(path: Path, episode: Episode) -> None:
         whole_lines(path)  # cuts off a torn last line
         write_line(path, json_text(episode.to_dict()))
     except (FileError, SettingsError, OSError) as error:
-        raise EpisodeError(f"{path}: the episode cannot be written: {error}") from None
+        raise EpisodeError(f"{path}: the episode cannot be written: {error}") from error
 
 
 def write_episodes(path: Path, episodes: Iterable[Episode]) -> None:
@@ -168,4 +168,4 @@ def write_episodes(path: Path, episodes: Iterable[Episode]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, lines.encode())
     except OSError as error:
-        raise EpisodeError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from None
+        raise EpisodeError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from error

@@ -98,7 +98,8 @@ def _scene(metadata: MetadataFile, report: _Report, source: str) -> tuple[Scene,
     try:
         built = build(parsed.deeds, arena, GROUND)
     except SceneError as error:
-        raise error.at(source, "commands") from None
+        error.at(source, "commands")
+        raise
     report.notes.append("the world ends at the outermost block that a command names; below the spawn it is grass")
     scene = scene_of(built, metadata.scene_name, ())
     wires = tuple(default_wires(scene))

@@ -45,7 +45,7 @@ def file_text(path: Path, limit: int = LARGEST) -> str:
     try:
         return read_text(path, limit)
     except FileError as error:
-        raise SceneError(f"cannot be read: {error.reason}", str(path)) from None
+        raise SceneError(f"cannot be read: {error.reason}", str(path)) from error
 
 
 def json_value(text: str, source: str) -> Any:
@@ -65,13 +65,13 @@ def json_value(text: str, source: str) -> Any:
     try:
         value = json.loads(text, object_pairs_hook=made, parse_constant=lambda word: _refuse(word, source))
     except json.JSONDecodeError as error:
-        raise SceneError(f"is not JSON: line {error.lineno} column {error.colno}: {error.msg}", source) from None
-    except RecursionError:
-        raise SceneError("is nested too deeply", source) from None
+        raise SceneError(f"is not JSON: line {error.lineno} column {error.colno}: {error.msg}", source) from error
+    except RecursionError as error:
+        raise SceneError("is nested too deeply", source) from error
     except SceneError:
         raise
-    except ValueError:  # CPython limits the digits of integers
-        raise SceneError("holds a number of thousands of digits", source) from None
+    except ValueError as error:  # CPython limits the digits of integers
+        raise SceneError("holds a number of thousands of digits", source) from error
     if twice:
         raise SceneError(f"the key {twice[0][:80]!a} is given more than once: keep one", source)
     return value

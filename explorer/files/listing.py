@@ -49,7 +49,7 @@ def _places(path: Path) -> Iterator[tuple[str, Callable[[], Loaded]]]:
         raise
     except (OSError, ValueError) as error:  # ValueError: no file can have such a name
         reason = getattr(error, "strerror", None) or "no file can have that name"
-        raise SceneError(f"cannot read scenes: {reason}", one_line(str(path))[:4096]) from None
+        raise SceneError(f"cannot read scenes: {reason}", one_line(str(path))[:4096]) from error
     return ((str(folder), partial(load_scene, folder)) for folder in folders)
 
 

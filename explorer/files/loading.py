@@ -103,7 +103,8 @@ def _scene(metadata: MetadataFile, extension: Extension, source: str) -> Scene:
     try:
         built = build(parsed.deeds, arena)
     except SceneError as error:
-        raise error.at(source, "commands") from None
+        error.at(source, "commands")
+        raise
     if built.moved != (0, 0, 0):
         raise SceneError("/tp must put the player at ~0 ~0 ~0", source, "commands")
     wires = tuple(

@@ -70,7 +70,7 @@ def admitted(options: Mapping[str, Any]) -> list[str]:
     try:
         warning = examine([options["model"]], servers=asking.servers, table=asking.table).warning()
     except ProviderConfigError as error:
-        raise ModelError(told(error)) from None
+        raise ModelError(told(error)) from error
     return [warning] if warning else []
 
 
@@ -78,7 +78,7 @@ def _check_name(model: str, servers: Servers, table: ModelTable) -> None:
     try:
         provider, name = provider_for(model, servers=servers, table=table)
     except ProviderConfigError as error:
-        raise ModelError(told(error)) from None
+        raise ModelError(told(error)) from error
     asked, (_, at, word) = ModelName.parse(model), name.rpartition("@")
     is_own = isinstance(provider, Listing) and is_providers_own(asked.prefix, provider.address)
     if at and not asked.effort and is_own:

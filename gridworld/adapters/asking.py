@@ -126,7 +126,7 @@ class Books:
                 lines = path.read_bytes().split(b"\n")[:-1]
                 self._known[path] = size, [Record.from_dict(json.loads(line)) for line in lines]
             except (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
-                raise SettingsError(f"{path}: this ledger cannot be read: {error}") from None
+                raise SettingsError(f"{path}: this ledger cannot be read: {error}") from error
         known = self._known.get(path, (0, []))[1]
         yield from known
         with suppress(OSError, ValueError, KeyError, TypeError):  # there is none, or it is being written

@@ -89,7 +89,7 @@ class LanguageModel(ModelInterface):
         try:
             provider = self._reached().provider
         except ProviderConfigError as error:
-            raise ModelError(self._told(error)) from None
+            raise ModelError(self._told(error)) from error
         try:
             fault = self.fault(provider)
         except ProviderError as error:  # a server need not tell of its models
@@ -232,11 +232,11 @@ class LanguageModel(ModelInterface):
         try:
             yield
         except BudgetReached as error:
-            raise BudgetSpentError(str(error), error.flag) from None
+            raise BudgetSpentError(str(error), error.flag) from error
         except ProviderError as error:
-            raise self.failure(error) from None
+            raise self.failure(error) from error
         except UserError as error:  # such as a full disk
-            raise ModelUnavailableError(str(error)) from None
+            raise ModelUnavailableError(str(error)) from error
 
 
 class _Server:
@@ -250,7 +250,10 @@ class _Server:
         try:
             response = self.provider.complete(request)
         except ProviderError as error:
-            raise self._meant(error, request) from None
+            meant = self._meant(error, request)
+            if meant is error:
+                raise
+            raise meant from error
         self.has_answered = True
         return response
 

@@ -55,5 +55,5 @@ def get_backend(name: str, **options: Any) -> AbstractGridBackend:
     try:
         signature(backend).bind(**options)
     except TypeError as error:
-        raise BackendError(f"backend {name}: {error}") from None
+        raise BackendError(f"backend {name}: {error}") from error
     return backend(**options)

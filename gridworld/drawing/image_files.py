@@ -56,7 +56,7 @@ def save_gif(
         with _pillow():
             data = gif(_of_one_size(images), seconds_per_frame)
     except ValueError as error:
-        raise GridworldError(str(error)) from None
+        raise GridworldError(str(error)) from error
     _write(path, data)
 
 
@@ -90,4 +90,4 @@ def _write(path: str | os.PathLike[str], data: bytes) -> None:
         replace_file(Path(path), data)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = error.strerror if isinstance(error, OSError) else None
-        raise GridworldError(f"cannot write {str(Path(path))!r}: {reason or error}") from None
+        raise GridworldError(f"cannot write {str(Path(path))!r}: {reason or error}") from error

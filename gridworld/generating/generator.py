@@ -290,7 +290,7 @@ def write_tasks(
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:  # a NUL in the path
         reason = getattr(error, "strerror", None) or error
-        raise GenerationError(f"folder {os.fspath(out_dir)!a} cannot be made: {reason}") from None
+        raise GenerationError(f"folder {os.fspath(out_dir)!a} cannot be made: {reason}") from error
     for spec in specs:
         yield _write(spec, folder / f"{spec.task_id}.json", overwrite)
 
@@ -322,5 +322,5 @@ def _write(spec: TaskSpecification, path: Path, overwrite: bool) -> Written:
     try:
         spec.to_json(path)
     except TaskError as error:
-        raise GenerationError(str(error)) from None
+        raise GenerationError(str(error)) from error
     return Written(path, spec, "replaced" if there else "written")

@@ -45,7 +45,7 @@ def read_saved(path: str | os.PathLike[str], make: Callable[[Any], T], limit: in
     try:
         return make(json.loads(read_bytes(Path(name), limit)))
     except FileError as error:
-        raise EvaluationError(f"{name}: cannot be read: {error.reason}") from None
+        raise EvaluationError(f"{name}: cannot be read: {error.reason}") from error
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         reason = f"{type(error).__name__}: {error}"
-        raise EvaluationError(f"{name}: is not {what}: {reason:.200}") from None
+        raise EvaluationError(f"{name}: is not {what}: {reason:.200}") from error

@@ -156,7 +156,7 @@ class GridRunner:
                 records += self._observations(spec, policy_fn, images)
             replace_file(index, "".join(json_text(record) + "\n" for record in records).encode())
         except OSError as error:
-            raise EvaluationError(f"{folder}: cannot be written: {error.strerror or error}") from None
+            raise EvaluationError(f"{folder}: cannot be written: {error.strerror or error}") from error
         return records
 
     def _observations(

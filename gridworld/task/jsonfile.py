@@ -33,7 +33,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     try:
         return parse_json(read_bytes(Path(source)), source)
     except FileError as error:
-        raise TaskError(f"cannot be read: {error.reason}", source) from None
+        raise TaskError(f"cannot be read: {error.reason}", source) from error
 
 
 def parse_json(content: bytes | str, source: str = "") -> Any:
@@ -50,15 +50,16 @@ def parse_json(content: bytes | str, source: str = "") -> Any:
             raise TaskError("is empty; a task is a JSON object", source)
         return json.loads(text, object_pairs_hook=_object)
     except UnicodeDecodeError as error:
-        raise TaskError(f"is not UTF-8 text: byte {error.start} is 0x{error.object[error.start]:02x}", source) from None
+        byte = error.object[error.start]
+        raise TaskError(f"is not UTF-8 text: byte {error.start} is 0x{byte:02x}", source) from error
     except json.JSONDecodeError as error:
-        raise TaskError(f"is not JSON: line {error.lineno} column {error.colno}: {error.msg}", source) from None
-    except RecursionError:
-        raise TaskError("is nested too deeply", source) from None
+        raise TaskError(f"is not JSON: line {error.lineno} column {error.colno}: {error.msg}", source) from error
+    except RecursionError as error:
+        raise TaskError("is nested too deeply", source) from error
     except TaskError:
         raise
-    except ValueError:  # CPython converts integers of a limited length only
-        raise TaskError("holds an integer of thousands of digits", source) from None
+    except ValueError as error:  # CPython converts integers of a limited length only
+        raise TaskError("holds an integer of thousands of digits", source) from error
 
 
 def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
@@ -78,6 +79,6 @@ def write_json(path: str | os.PathLike[str], data: Any) -> None:
     try:
         replace_file(target, (json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
     except OSError as error:
-        raise TaskError(f"cannot be written: {error.strerror or error}", str(target)) from None
+        raise TaskError(f"cannot be written: {error.strerror or error}", str(target)) from error
     except (TypeError, ValueError, RecursionError) as error:  # not a JSON value, or a NUL in the path
-        raise TaskError(f"cannot be written: {error}", str(target)) from None
+        raise TaskError(f"cannot be written: {error}", str(target)) from error

@@ -173,6 +173,6 @@ def read_state(path: Path) -> dict[str, Any]:
         where = ".".join(map(str, fault["loc"])) or "the file"
         raise SetupError(
             f"{path}: no exploration memory: {harmless(where, 80)}: {harmless(fault['msg'], 120)}"
-        ) from None
+        ) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise SetupError(f"{path}: no exploration memory: {harmless(error, 160)}") from None
+        raise SetupError(f"{path}: no exploration memory: {harmless(error, 160)}") from error

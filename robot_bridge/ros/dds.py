@@ -51,7 +51,7 @@ class Publisher:
         try:
             self._writer.write(self._kind(data))
         except DDSException as error:
-            raise DeviceError(f"{self.topic} cannot be sent: {error.msg}") from None
+            raise DeviceError(f"{self.topic} cannot be sent: {error.msg}") from error
 
     @property
     def listeners(self) -> int:
@@ -85,7 +85,7 @@ class Subscription:
         try:
             samples = self._reader.take(2 * self._depth)
         except DDSException as error:
-            raise DeviceError(f"{self.topic} cannot be received: {error.msg}") from None
+            raise DeviceError(f"{self.topic} cannot be received: {error.msg}") from error
         # Where a publisher leaves there is a sample without a message.
         return [each for each in (self._decoded(s.data) for s in samples if isinstance(s, self._sample)) if each]
 
@@ -128,7 +128,7 @@ class Bus:
             self.participant: Any = DomainParticipant(domain)
             self._waitset: Any = WaitSet(self.participant)
         except DDSException as error:
-            raise SetupError(f"ROS domain {domain} cannot be joined: {error.msg}; check CYCLONEDDS_URI") from None
+            raise SetupError(f"ROS domain {domain} cannot be joined: {error.msg}; check CYCLONEDDS_URI") from error
 
     def __enter__(self) -> Self:
         return self
@@ -178,7 +178,7 @@ class Bus:
         try:
             return make()
         except DDSException as error:
-            raise SetupError(f"ROS domain {self.domain}: {error.msg}") from None
+            raise SetupError(f"ROS domain {self.domain}: {error.msg}") from error
 
     def wait(self, seconds: float) -> None:
         """Until something has come, at most so long."""

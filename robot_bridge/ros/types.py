@@ -62,7 +62,7 @@ def decode(data: bytes, name: str) -> Any:
     try:
         return typestore().deserialize_cdr(data, name)
     except (SerdeError, ValueError, IndexError, OverflowError) as error:
-        raise ValueError(f"not a {name}: {error}") from None
+        raise ValueError(f"not a {name}: {error}") from error
 
 
 @lru_cache(maxsize=64)

@@ -268,7 +268,7 @@ def _compiled(source: str) -> ast.Module:
         where = f"line {error.lineno}{column}: " if error.lineno else ""
         lines = split_lines(source)
         shown = lines[error.lineno - 1].strip() if error.lineno and error.lineno <= len(lines) else ""
-        raise PatchError(f"{_SYNTAX_ERROR}{where}{error.msg}" + (f"\n    {shown}" if shown else "")) from None
+        raise PatchError(f"{_SYNTAX_ERROR}{where}{error.msg}" + (f"\n    {shown}" if shown else "")) from error
     return tree
 
 

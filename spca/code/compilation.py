@@ -59,13 +59,13 @@ def refusing() -> Iterator[None]:
         yield
     except SyntaxError as error:
         where = f" at line {error.lineno}" if error.lineno else ""
-        raise PatchError(f"syntax error{where}: {error.msg}") from None
+        raise PatchError(f"syntax error{where}: {error.msg}") from error
     except TokenError as error:
-        raise PatchError(f"syntax error at line {error.args[1][0]}: {error.args[0]}") from None
-    except RecursionError:
-        raise PatchError("the code cannot be compiled: too deeply nested") from None
+        raise PatchError(f"syntax error at line {error.args[1][0]}: {error.args[0]}") from error
+    except RecursionError as error:
+        raise PatchError("the code cannot be compiled: too deeply nested") from error
     except (ValueError, MemoryError, OverflowError, SystemError) as error:  # the last: a defect of Python's own parser
-        raise PatchError(f"the code cannot be compiled: {str(error) or 'too deeply nested'}") from None
+        raise PatchError(f"the code cannot be compiled: {str(error) or 'too deeply nested'}") from error
 
 
 def tree(source: str, filename: str) -> ast.Module:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 HIDDEN: Final = "[hidden]"
@@ -51,3 +51,19 @@ def without_keys(text: str, environment: Mapping[str, str] | None = None) -> str
     for value in sorted(values, key=lambda v: (-len(v), v)):  # a key may be a part of a longer one
         text = text.replace(value, HIDDEN)
     return text
+
+
+def error_chain(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and what it came from; ``raise ... from None`` hides a context but keeps it."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def redact_error(error: BaseException) -> None:
+    """Take keys out of the texts of a library's error and of its causes, which a traceback shows."""
+    for link in error_chain(error):
+        link.args = tuple(redact(each) if isinstance(each, str) else each for each in link.args)
+        link.__dict__.update({name: redact(value) for name, value in vars(link).items() if isinstance(value, str)})

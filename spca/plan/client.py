@@ -84,8 +84,8 @@ class ServerProcess:
         """
         try:
             write_all(self._requests.fileno(), encode(message))
-        except BrokenPipeError:
-            raise GoneError from None
+        except BrokenPipeError as error:
+            raise GoneError from error
 
     def receive(self, deadline: float) -> dict[str, Any] | None:
         """The next message, or None when ``time.monotonic()`` passes ``deadline`` first.

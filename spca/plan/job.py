@@ -86,7 +86,7 @@ def read(domain: str, problem: str) -> Problem:
         return _KnownKind.of(_parsed(domain, problem))
     except Exception as error:  # boundary: the reader raises anything from SyntaxError to KeyError and AssertionError
         in_domain = not _reads_alone(domain)
-        raise UnreadableError(_explain(error, *(("domain", domain) if in_domain else ("problem", problem)))) from None
+        raise UnreadableError(_explain(error, *(("domain", domain) if in_domain else ("problem", problem)))) from error
 
 
 def _parsed(domain: str, problem: str) -> Problem:

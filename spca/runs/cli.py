@@ -224,8 +224,8 @@ def load_environment(root: Path) -> Mapping[str, str]:
     """
     try:
         here = Path.cwd()
-    except FileNotFoundError:
-        raise SettingsError("the current folder was deleted: change to another one") from None
+    except FileNotFoundError as error:
+        raise SettingsError("the current folder was deleted: change to another one") from error
     for folder in dict.fromkeys((here, root)):
         load_env(folder / ".env")
     return os.environ

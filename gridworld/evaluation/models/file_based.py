@@ -134,7 +134,7 @@ class FileBasedModelInterface(ModelInterface):
             except FileExistsError:
                 continue
             except OSError as error:
-                raise _unwritable(error) from None
+                raise _unwritable(error) from error
             return folder
         raise ModelError(f"{self.work_dir}: has no room for another episode")
 
@@ -146,7 +146,7 @@ class FileBasedModelInterface(ModelInterface):
         try:
             write()
         except OSError as error:
-            raise _unwritable(error) from None
+            raise _unwritable(error) from error
 
     def _answer(self, path: Path) -> dict[str, Any]:
         began = time.monotonic()

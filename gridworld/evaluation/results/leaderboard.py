@@ -160,7 +160,7 @@ def read_entry(path: str | os.PathLike[str]) -> Entry:
     try:
         return entry_of(results, results.run, os.fspath(path))
     except ValueError as error:
-        raise EvaluationError(f"{os.fspath(path)}: is not a results file of an evaluation: {error}") from None
+        raise EvaluationError(f"{os.fspath(path)}: is not a results file of an evaluation: {error}") from error
 
 
 def entry_of(results: BenchmarkEvaluationResult, told: Mapping[str, Any], source: str) -> Entry:

@@ -23,7 +23,7 @@ def write_results(path: str | os.PathLike[str], data: Mapping[str, Any]) -> None
         target.parent.mkdir(parents=True, exist_ok=True)
         replace_file(target, _lines(data).encode())
     except OSError as error:
-        raise EvaluationError(f"{target}: cannot be written: {error.strerror or error}") from None
+        raise EvaluationError(f"{target}: cannot be written: {error.strerror or error}") from error
 
 
 def _lines(data: Mapping[str, Any]) -> str:

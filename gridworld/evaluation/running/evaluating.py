@@ -262,7 +262,7 @@ def _is_there(output: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise EvaluationError(f"{output}: cannot be written: {error.strerror or error}") from None
+        raise EvaluationError(f"{output}: cannot be written: {error.strerror or error}") from error
     if not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
         raise EvaluationError(f"{output}: is {kind}; --output names a file")

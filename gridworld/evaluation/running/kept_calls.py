@@ -45,4 +45,4 @@ class KeptCalls:
             try:
                 shutil.rmtree(self.path)
             except OSError as error:
-                raise EvaluationError(f"{self.path}: cannot be removed: {error.strerror or error}") from None
+                raise EvaluationError(f"{self.path}: cannot be removed: {error.strerror or error}") from error

@@ -48,7 +48,7 @@ class BagWriter:
             self._writer.start("ros2")
         except OSError as error:
             reason = "it exists" if isinstance(error, FileExistsError) else error.strerror
-            raise SetupError(f"the log {path} cannot be written: {reason}; name another folder") from None
+            raise SetupError(f"the log {path} cannot be written: {reason}; name another folder") from error
         self._channels: dict[str, int] = {}
         self._topics: dict[str, dict[str, Any]] = {}
         self._first, self._last, self._count = 0, -1, 0
@@ -161,9 +161,9 @@ def is_complete(path: Path) -> bool:
         with opened(path) as file:
             return _end(file).startswith(_FOOTER)
     except FileError as error:
-        raise RecordingError(str(error)) from None
+        raise RecordingError(str(error)) from error
     except OSError as error:
-        raise RecordingError(f"{path} cannot be read: {error.strerror}") from None
+        raise RecordingError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def _end(file: BinaryIO) -> bytes:
@@ -186,22 +186,22 @@ def read(path: Path) -> Generator[tuple[str, int, Any], None, None]:
             try:
                 found = next(records, None)
             except OSError as error:
-                raise RecordingError(f"{path} cannot be read: {error.strerror}") from None
+                raise RecordingError(f"{path} cannot be read: {error.strerror}") from error
             except Exception as error:  # whatever readers and decompressors make of damaged bytes
                 if isinstance(error, EOFError) and not is_ended and file.tell() >= len(_MAGIC):
                     return
                 if file.tell() <= len(_MAGIC):
-                    raise RecordingError(f"{path} cannot be read: it is not an MCAP file") from None
+                    raise RecordingError(f"{path} cannot be read: it is not an MCAP file") from error
                 after = "" if last is None else f" after {last / 1e9:.2f} s"
                 place = f"a checksum is wrong near byte {file.tell()}"
-                raise RecordingError(f"{path} is damaged{after}: {place}") from None
+                raise RecordingError(f"{path} is damaged{after}: {place}") from error
             if found is None:
                 return
             topic, kind, last, data = found
             try:
                 message = types.decode(data, kind)
             except (ValueError, KeyError) as error:
-                raise RecordingError(f"{path} cannot be read: {topic}: {error}") from None
+                raise RecordingError(f"{path} cannot be read: {topic}: {error}") from error
             yield topic, last, message
 
 

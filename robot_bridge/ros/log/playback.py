@@ -56,7 +56,7 @@ class Log:
                 teller.read(topic, message)
             except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
                 what = " ".join(str(error).split())
-                raise RecordingError(f"{self.path} cannot be read: {topic}: {type(error).__name__}: {what}") from None
+                raise RecordingError(f"{self.path} cannot be read: {topic}: {type(error).__name__}: {what}") from error
 
 
 def read_log(path: Path | str) -> Log:

@@ -41,7 +41,7 @@ def from_json(text: str) -> Any:
     try:
         return _value(json.loads(text))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise RecordingError(f"a record that cannot be read: {type(error).__name__}: {error}") from None
+        raise RecordingError(f"a record that cannot be read: {type(error).__name__}: {error}") from error
 
 
 def _plain(value: object) -> object:

@@ -97,7 +97,7 @@ def _tree(source: str) -> ast.Module:
         return parse(source)
     except PatchError as error:
         lines = str(error)[:_MAX_LISTED].splitlines()
-        raise PatchError("\n".join(_shown(line, _MAX_LINE) for line in lines)[:_MAX_LISTED]) from None
+        raise PatchError("\n".join(_shown(line, _MAX_LINE) for line in lines)[:_MAX_LISTED]) from error
 
 
 def _listed(found: Sequence[Violation]) -> str:

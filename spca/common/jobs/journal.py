@@ -67,7 +67,7 @@ class Journal(Generic[R]):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = open(path, "a+b")  # noqa: SIM115 - held open until close()
         except OSError as error:
-            raise terms.error(f"{path}: cannot be written: {error.strerror or error}") from None
+            raise terms.error(f"{path}: cannot be written: {error.strerror or error}") from error
         try:
             if not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
                 raise terms.error(f"{path}: is not a regular file; choose another {terms.flag}")
@@ -115,8 +115,8 @@ class Journal(Generic[R]):
     def _lock(self) -> None:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise self._taken("is writing it") from None
+        except OSError as error:
+            raise self._taken("is writing it") from error
         try:
             same = os.path.samestat(os.fstat(self._file.fileno()), os.stat(self.path))
         except OSError:
@@ -134,7 +134,7 @@ class Journal(Generic[R]):
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
-            raise self._terms.error(f"{self.path}: cannot be written: {error.strerror or error}") from None
+            raise self._terms.error(f"{self.path}: cannot be written: {error.strerror or error}") from error
 
     def _read(self, may_change: frozenset[str]) -> None:
         complete = whole_lines(self.path)
@@ -156,14 +156,14 @@ class Journal(Generic[R]):
                 if not (0 <= index < len(tasks) and tasks[index]["task_id"] == result.task_id):
                     raise ValueError(f"there is no task {index} called {result.task_id!a}")
             except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-                raise self._broken(number, error) from None
+                raise self._broken(number, error) from error
             self.finished[index] = result
 
     def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
         try:
             return dict(json.loads(line))
         except (ValueError, TypeError, RecursionError) as error:
-            raise self._broken(number, error) from None
+            raise self._broken(number, error) from error
 
     def _broken(self, number: int, error: Exception) -> SPCAError:
         why = f"line {number} is broken ({error!s:.100})"

@@ -109,7 +109,7 @@ class _Pool(Generic[J, R]):
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             terms = self._setup.terms
             why = f"this {terms.doer} cannot be sent to worker processes ({error}); use --workers 1"
-            raise terms.error(why) from None
+            raise terms.error(why) from error
         finally:
             theirs.close()
         return _Worker(process, ours)

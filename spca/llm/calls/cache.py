@@ -51,7 +51,7 @@ class Cache:
         try:
             return read_answer(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise SettingsError(f"{path} cannot be read ({type(error).__name__}): delete it") from None
+            raise SettingsError(f"{path} cannot be read ({type(error).__name__}): delete it") from error
 
     def put(self, call: Call, answer: Answer) -> None:
         """Serve this answer to the same call from now on.

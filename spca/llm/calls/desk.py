@@ -153,7 +153,7 @@ class CallDesk:
                 if form not in _WEAKER:
                     raise ProviderConfigError(
                         f"{call.model}: the server refused every form of answer: {error}"
-                    ) from None
+                    ) from error
                 self._forms[call.model] = _WEAKER[form]
 
     def _retried(self, provider: Provider, call: Call, place: Place, name: str, first: int) -> Answer:
@@ -168,7 +168,7 @@ class CallDesk:
                 wait = self._policy.wait(failed, error, self._rng)
                 if wait is None:
                     too_long = (error.retry_after or 0) > self._policy.longest_s
-                    raise ProviderDownError(_given_up(error, failed, too_long)) from None
+                    raise ProviderDownError(_given_up(error, failed, too_long)) from error
                 self._check_before_waiting(error)
                 self.notify(f"{error}; trying again in {wait:.0f} s ({failed + 1} of {self._policy.attempts})")
                 self._sleep(wait)
@@ -177,7 +177,7 @@ class CallDesk:
         try:
             self._caps.check(self.ledger.records, self.table)
         except BudgetReached as reached:
-            raise BudgetReached(f"{reached}; the last one was not answered: {error}", reached.flag) from None
+            raise BudgetReached(f"{reached}; the last one was not answered: {error}", reached.flag) from reached
 
     def _once(self, provider: Provider, call: Call, place: Place, attempt: int, name: str) -> Answer:
         """One request: its intent, its answer's file, its end in the ledger, in that order."""

@@ -168,12 +168,12 @@ def _read(path: Path) -> Mapping[str, Mapping[str, Any]]:
         entries = json.loads(read_text(path))["models"]
         items: Sequence[tuple[str, Any]] = list(entries.items())
     except FileError as error:
-        raise SettingsError(f"--model-table {error}") from None
+        raise SettingsError(f"--model-table {error}") from error
     except json.JSONDecodeError as error:
-        raise SettingsError(f"--model-table {path} is not valid JSON: {error}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise SettingsError(f"--model-table {path} is not valid JSON: {error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         form = '{"models": {"openai/NAME": {"input": 0.5, "output": 1.5}}}'
-        raise SettingsError(f"--model-table {path} is no table of models; it looks like {form}") from None
+        raise SettingsError(f"--model-table {path} is no table of models; it looks like {form}") from error
     for name, entry in items:
         _check(path, name, entry)
     return dict(items)

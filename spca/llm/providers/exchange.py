@@ -9,6 +9,7 @@ HTTP client under them: it is read within the time allowed, a refusal becomes a
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import time
 from abc import ABC, abstractmethod
@@ -16,14 +17,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from spca.common.redaction import without_keys
+from spca.common.redaction import error_chain, redact_error, without_keys
 from spca.errors import BadAnswerError, ProviderConfigError, ProviderError, TransientError, UnknownModelError
 from spca.llm.providers.addresses import is_providers_own
 from spca.llm.providers.base import LISTING_TIMEOUT_S, TIMEOUT_S, Listed, Request, Response
 from spca.llm.providers.conversation import sendable
 from spca.llm.providers.counts import absurd
-from spca.llm.providers.failures import Reply, Service, meaning
+from spca.llm.providers.failures import Reply, Service, meaning, words
 from spca.llm.providers.secrets import quoted
+
+_LOG: Final = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -114,7 +117,7 @@ def exchange(
 ) -> Response:
     """Send once, read the answer, and raise only errors of our own.
 
-    They are raised where no exception of an SDK is being handled, so that none is reachable from them.
+    What an SDK raised is their cause, with keys taken out of its texts.
 
     Args:
         service: what errors say of the model.
@@ -123,13 +126,14 @@ def exchange(
         read: makes a response of what ``send`` returned.
         list_models: asks the server for the names it knows; called only when it does not know the model.
     """
-    outcome = _attempt(service, request, lambda: _without_keys(read(send())))
-    if isinstance(outcome, UnknownModelError) and list_models is not None:
-        names = ", ".join(quoted(name) for name in _listed(list_models))
-        outcome = UnknownModelError(f"{outcome}; the server has {names}") if names else outcome
-    if isinstance(outcome, ProviderError):
-        raise outcome
-    return replace(outcome, text=sendable(outcome.text))
+    try:
+        response = _attempt(service, request, lambda: _without_keys(read(send())))
+    except UnknownModelError as error:
+        names = ", ".join(quoted(name) for name in _listed(list_models)) if list_models else ""
+        if not names:
+            raise
+        raise UnknownModelError(f"{error}; the server has {names}") from error
+    return replace(response, text=sendable(response.text))
 
 
 class ModelServer(ABC):
@@ -154,8 +158,6 @@ class ModelServer(ABC):
         outcome = _attempt(self._service, Request("", ()), work)
         if isinstance(outcome, Response):
             raise ProviderConfigError(f"{self._service.label}: the server declined ({quoted(outcome.text)})")
-        if isinstance(outcome, ProviderError):
-            raise outcome
         return outcome
 
     @abstractmethod
@@ -181,21 +183,30 @@ def _cleaned(value: Any) -> Any:
     return [_cleaned(each) for each in value] if isinstance(value, list) else value
 
 
-def _attempt(service: Service, request: Request, work: Callable[[], T]) -> T | Response | ProviderError:
+def _attempt(service: Service, request: Request, work: Callable[[], T]) -> T | Response:
+    """Return what the work returned, or the response that a refusal is.
+
+    Raises:
+        ProviderError: what the work raised, translated.
+    """
     try:
         return work()
-    except ProviderError as error:
-        error.__cause__ = error.__context__ = None
-        return error.with_traceback(None)
+    except ProviderError:
+        raise
     except Exception as error:  # the boundary to libraries that raise whatever they meet
-        return _translated(error, service, request)
+        redact_error(error)
+        meant = _translated(error, service, request)
+        if isinstance(meant, Response):
+            return meant
+        raise meant from error
 
 
 def _translated(error: Exception, service: Service, request: Request) -> Response | ProviderError:
     """The meaning of what an SDK raised; the cause it knew is looked for along the chain."""
-    chain = list(_chain(error))
+    chain = list(error_chain(error))
     for link in chain:
         if isinstance(link, _RefusedError):
+            _LOG.debug("%s: the server answers %s: %s", service.label, link.reply.status, words(link.reply.body))
             return meaning(link.reply, service, request)
         if isinstance(link, _BrokenError):
             return TransientError(f"{service.label}: {link}", lost=True)
@@ -227,15 +238,6 @@ def _of_transport(error: BaseException, service: Service) -> ProviderError | Non
         if isinstance(error, library.RequestError):
             return TransientError(f"{label}: the connection to {address} broke: {said}", lost=True)
     return None
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """``error`` and what it came from; ``raise ... from None`` hides a context but keeps it."""
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 def _listed(list_models: Callable[[], Sequence[str]]) -> Sequence[str]:

@@ -88,7 +88,7 @@ class OllamaProvider(ModelServer):
                 self._client = ollama.Client(self._base_url, headers=self._headers, timeout=timeout_s, **settings)
             except ValueError as error:
                 address = self._service.address
-                raise ProviderConfigError(f"{self._label}: {address} is not an address of a server: {error}") from None
+                raise ProviderConfigError(f"{self._label}: {address} is not an address of a server: {error}") from error
             self._timeout_s = timeout_s
         return self._client
 

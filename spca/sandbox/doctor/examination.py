@@ -144,7 +144,7 @@ def examine(zygote: Zygote, limits: Limits | None = None) -> Report:
         with Bait(zygote, patient) as bait:
             return Report(tuple(sorted(_Examination(zygote, bait).checks(), key=lambda check: check.layer)))
     except OSError as error:
-        raise SandboxError(f"the sandbox cannot be examined: {error}") from None
+        raise SandboxError(f"the sandbox cannot be examined: {error}") from error
 
 
 class _Examination:

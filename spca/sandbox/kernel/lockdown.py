@@ -107,7 +107,7 @@ def _named(layer: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise LockdownError(error.errno, f"{layer}: {error.strerror}") from None
+        raise LockdownError(error.errno, f"{layer}: {error.strerror}") from error
 
 
 def _ruleset() -> int:
@@ -155,7 +155,7 @@ def _limit_resources(limits: Limits) -> None:
             try:
                 _lower(kind, value)
             except ValueError as error:  # resource's word for "not permitted" and "invalid"
-                raise OSError(errno.EPERM, str(error)) from None
+                raise OSError(errno.EPERM, str(error)) from error
 
 
 def _lower(kind: int, value: int) -> None:

@@ -64,7 +64,7 @@ class Zygote:
             with theirs:
                 self._process = _start(theirs.fileno())
         except OSError as error:
-            raise SandboxError(f"the sandbox's process cannot be started: {error}") from None
+            raise SandboxError(f"the sandbox's process cannot be started: {error}") from error
         self._control.settimeout(START_LIMIT)
         path = [entry for entry in sys.path if os.path.isabs(entry)]  # a relative one may lead elsewhere by now
         with suppress(OSError):  # one that died at once is noticed when it is first needed
@@ -90,7 +90,7 @@ class Zygote:
             try:
                 answer = self._control.recv(zygote.LONGEST_REQUEST)
             except OSError as error:
-                raise SandboxError(f"the sandbox's process did not start: {error}") from None
+                raise SandboxError(f"the sandbox's process did not start: {error}") from error
             if answer != zygote.READY:
                 raise SandboxError(f"the sandbox's process did not start: {answer.decode() or 'it ended at once'}")
             self._control.settimeout(ANSWER_LIMIT)
@@ -114,7 +114,7 @@ class Zygote:
                 ours.pop_all()
             worker = Worker(self, pid, pidfd, to_worker, from_worker)
         except OSError as error:
-            raise SandboxError(f"a sandbox worker cannot be started: {error}") from None
+            raise SandboxError(f"a sandbox worker cannot be started: {error}") from error
         with ExitStack() as unless_locked:
             unless_locked.callback(worker.close)
             worker.await_locked(layers)
@@ -154,7 +154,7 @@ class Zygote:
                 answer, received, _, _ = socket.recv_fds(self._control, zygote.ANSWER.size, 1)
                 number, value = zygote.ANSWER.unpack(answer)
             except (OSError, struct.error) as error:
-                raise SandboxError(f"the sandbox's process does not answer: {error}") from None
+                raise SandboxError(f"the sandbox's process does not answer: {error}") from error
             if number != self._asked:
                 raise SandboxError("the sandbox's process answers another question")
             return value, received[0] if received else None
@@ -205,7 +205,7 @@ class Worker:
             while (frame := frames.next()) is None:
                 frames.feed(self.receive(deadline))
         except (GoneError, TimeoutError, wire.WireError) as error:
-            raise SandboxError(f"a sandbox worker did not start: {error}") from None
+            raise SandboxError(f"a sandbox worker did not start: {error}") from error
         if frame.kind != wire.READY:
             said = wire.unpack_answer(frame)
             raise SandboxError(f"a sandbox worker could not be locked in: {getattr(said, 'message', said)}")
@@ -239,11 +239,11 @@ class Worker:
         while rest:
             try:
                 rest = rest[os.write(self._to, rest) :]
-            except BlockingIOError:
+            except BlockingIOError as error:
                 if not self._writable.poll(_left(deadline)):
-                    raise TimeoutError("it does not read") from None
-            except BrokenPipeError:
-                raise GoneError("it has ended") from None
+                    raise TimeoutError("it does not read") from error
+            except BrokenPipeError as error:
+                raise GoneError("it has ended") from error
 
     def receive(self, deadline: float) -> bytes:
         """Some bytes.
@@ -254,9 +254,9 @@ class Worker:
         """
         try:
             data = os.read(self._from, _CHUNK)
-        except BlockingIOError:
+        except BlockingIOError as error:
             if not self._readable.poll(_left(deadline)):
-                raise TimeoutError("no answer") from None
+                raise TimeoutError("no answer") from error
             data = os.read(self._from, _CHUNK)
         if not data:
             raise GoneError("it has ended")

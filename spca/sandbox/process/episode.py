@@ -127,10 +127,10 @@ class SandboxEpisode:
         try:
             worker.send(data, deadline)
             return self._answer(deadline, limit, is_last=left <= limit)
-        except TimeoutError:
+        except TimeoutError as error:
             if left <= limit:
-                raise _OverdueError(f"more than {self._limits.wall_seconds:g} s in generated code") from None
-            raise _OverdueError(f"no yield for {limit:.1f} s") from None
+                raise _OverdueError(f"more than {self._limits.wall_seconds:g} s in generated code") from error
+            raise _OverdueError(f"no yield for {limit:.1f} s") from error
 
     def _answer(self, deadline: float, limit: float, is_last: bool) -> Asked | Done | Fault:
         """What the worker answers; prints on the way are kept. ``is_last``: there is no time left to grant."""

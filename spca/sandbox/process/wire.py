@@ -189,7 +189,7 @@ def unpack_answer(frame: Frame) -> Asked | Done | Fault:
         if frame.kind == FAULT:
             return _fault(frame.payload)
     except (struct.error, IndexError) as error:
-        raise WireError(f"a malformed answer: {error}") from None
+        raise WireError(f"a malformed answer: {error}") from error
     raise WireError(f"a frame of kind {frame.kind:#x} instead of an answer")
 
 

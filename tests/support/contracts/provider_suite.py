@@ -38,6 +38,7 @@ from tests.support.contracts.providing import (
     PIXELS,
     Asking,
     ProviderBench,
+    frames_of,
     in_form,
 )
 
@@ -336,6 +337,13 @@ class ProviderFaultSuite(ProviderBench):
     def test_a_key_in_the_servers_words_goes_no_further(self, server: FaultServer, model: Asking, status: int) -> None:
         server.reply = faults.echoing(self.dialect, status, KEY)
         assert "API key" in str(model.fails())
+
+    @pytest.mark.parametrize("status", [401, 404, 503])
+    def test_an_error_keeps_its_cause_without_the_key(self, server: FaultServer, model: Asking, status: int) -> None:
+        server.reply = faults.echoing(self.dialect, status, KEY)
+        error = model.fails()
+        assert error.__cause__ is not None
+        assert {"exchange.py"} < {frame.filename.rpartition("/")[2] for frame in frames_of(error)}
 
     def test_long_and_wild_words_are_cut(self, server: FaultServer, model: Asking) -> None:
         server.reply = self.dialect.refused(400, "\x1b[31mno\r\n\u202e" + "x" * 5000 + KEY, None)

@@ -64,9 +64,8 @@ class AnthropicProvider(ModelServer):
             refused = self._newly_refused(request, str(error))
             if refused is None:
                 raise
-            said = str(error)
-        self._refused |= {refused}
-        raise UnsupportedApiError(f"{said}; asked without {refused} from now on")
+            self._refused |= {refused}
+            raise UnsupportedApiError(f"{error}; asked without {refused} from now on") from error
 
     def _newly_refused(self, request: Request, said: str) -> str | None:
         """What was sent that a refusal names as not supported by the model, None if nothing."""

@@ -56,7 +56,7 @@ class LlamacppProvider:
             with opened(self._path) as file:
                 magic = file.read(4)
         except FileError as error:
-            raise ProviderConfigError(f"{self._label}: {error}") from None
+            raise ProviderConfigError(f"{self._label}: {error}") from error
         if magic != b"GGUF":
             raise ProviderConfigError(f"{self._label}: {self._path} is not a GGUF file, the format of llama.cpp")
 
@@ -78,11 +78,11 @@ class LlamacppProvider:
     def _server(self) -> Any:
         try:
             return shared(self._path, self._context, self._threads)
-        except (RuntimeError, ValueError, MemoryError):
+        except (RuntimeError, ValueError, MemoryError) as error:
             raise ProviderConfigError(
                 f"{self._label}: llama.cpp cannot load {self._path}: is the file whole, its model of a kind "
                 f"that this xllamacpp knows, and small enough for this machine's memory?"
-            ) from None
+            ) from error
 
     def _body(self, request: Request) -> dict[str, Any]:
         limits = request.limits

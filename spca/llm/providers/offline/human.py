@@ -100,7 +100,7 @@ class HumanProvider:
         try:
             yield
         except (FileError, SettingsError) as error:
-            raise ProviderConfigError(f"{self._label}: {error}") from None
+            raise ProviderConfigError(f"{self._label}: {error}") from error
 
     def _edited(self, request: Request) -> str:
         """Return what stands above the mark of the question's file once the editor is closed."""
@@ -165,8 +165,8 @@ def _drafts() -> Path:
     given = os.environ.get("XDG_STATE_HOME", "")
     try:
         state = Path(given) if given.startswith("/") else Path.home() / ".local" / "state"
-    except RuntimeError:
-        raise ProviderConfigError(f"human/{EDITOR}: you have no home folder: set XDG_STATE_HOME to a folder") from None
+    except RuntimeError as error:
+        raise ProviderConfigError(f"human/{EDITOR}: you have no home folder: set XDG_STATE_HOME to a folder") from error
     return state / "spca" / "answers"
 
 
@@ -182,7 +182,7 @@ def _editor() -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise ProviderConfigError(f"human/{EDITOR}: {name}={command} is no command ({error}): {fix}") from None
+        raise ProviderConfigError(f"human/{EDITOR}: {name}={command} is no command ({error}): {fix}") from error
     if not words:
         raise ProviderConfigError(f"human/{EDITOR}: neither VISUAL nor EDITOR is set: {fix}")
     if shutil.which(words[0]) is None:
@@ -198,7 +198,7 @@ def _run(command: Sequence[str]) -> int:
     try:
         return subprocess.run(command, check=False).returncode
     except OSError as error:
-        raise ProviderConfigError(f"human/{EDITOR}: cannot start {command[0]}: {error.strerror}") from None
+        raise ProviderConfigError(f"human/{EDITOR}: cannot start {command[0]}: {error.strerror}") from error
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
@@ -256,7 +256,7 @@ def _created(path: Path, content: str | bytes) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        raise SettingsError(f"cannot write {path}: {error.strerror}") from None
+        raise SettingsError(f"cannot write {path}: {error.strerror}") from error
     finally:
         whole.unlink(missing_ok=True)
     return True

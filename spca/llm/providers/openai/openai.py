@@ -79,9 +79,8 @@ class OpenAIProvider(ModelServer):
         except UnknownApiError as error:
             if self._at_openai or not self._speaks_responses:
                 raise
-            lacking = str(error)
-        self._speaks_responses = False
-        raise UnsupportedApiError(f"{lacking}; asked through chat completions from now on")
+            self._speaks_responses = False
+            raise UnsupportedApiError(f"{error}; asked through chat completions from now on") from error
 
     def _resource(self) -> Any:
         return self._sdk().responses if self._speaks_responses else self._sdk().chat.completions
