@@ -73,7 +73,9 @@ def _resumed(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
     check_versions(folder.record()["versions"])
     folder.agents()
     told = {name: given[name] for name in options.OF_PLANNING if name in given and name != "rename_words"}
-    planning = cli.resumed_settings(told, settings.planning, cli.load_environment(ROOT), Path.cwd(), "evaluation")
+    named_servers = (*told.get("servers", ()), str(settings.planning.get("servers") or ""))
+    environ = cli.load_environment(ROOT, named_servers)
+    planning = cli.resumed_settings(told, settings.planning, environ, Path.cwd(), "evaluation")
     if not folder.is_finished:
         changed = replace(settings, planning=asdict(planning)) if told else settings
         folder.change(changed, note_continuation(folder.record(), planning, ROOT))

@@ -36,8 +36,8 @@ from spca.common.command import (
     program_scope,
 )
 from spca.common.debug_log import log_error
+from spca.common.environment import complete_environment
 from spca.common.errors import SPCAError
-from spca.common.files import load_env
 from spca.common.text import counted
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
     prepare(arguments.quiet)
     entry = find_model(arguments.model, models)
     if entry.admit is not None:
-        load_env(Path.cwd() / ".env")
+        complete_environment((Path.cwd(),), arguments.servers or ())
     settings, how = _settings(arguments, entry)
     evaluation = Evaluation(settings, entry, how)
     for line in evaluation.warnings:

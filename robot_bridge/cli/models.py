@@ -21,8 +21,8 @@ from robot_bridge.decisions.hostile_navigator import HostileNavigator
 from robot_bridge.decisions.reference_navigator import ReferenceNavigator
 from robot_bridge.errors import BudgetSpent, ModelEnded, ModelFailure, SetupError
 from robot_bridge.protocols import DecisionModel
+from spca.common.environment import complete_environment
 from spca.common.errors import BudgetReached
-from spca.common.files import load_env
 from spca.errors import ProviderConfigError, ProviderError
 from spca.llm.calls.answers import reasoned_away
 from spca.llm.calls.budget import Caps
@@ -208,7 +208,7 @@ def named(settings: Settings) -> Crew | None:
     if settings.model == NO_MODEL:
         return None
     if asked:
-        load_env(Path.cwd() / ".env")
+        complete_environment((Path.cwd(),), settings.servers)
     table = ModelTable.load(Path(settings.model_table) if settings.model_table else None)
     servers = own_servers(settings.servers, os.environ.get(SERVERS_VARIABLE, "") if asked else "")
     known = (*_OTHERS, *servers)

@@ -14,10 +14,8 @@ import json
 import os
 import secrets
 import stat
-from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from io import StringIO
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -29,10 +27,6 @@ MAX_BYTES: Final = 16 << 20
 LARGEST: Final = 256 << 20
 """Bytes of a file of a run that are read; the log of a run of 150 levels has a hundredth of it."""
 _MAX_LOG_BYTES: Final = 1 << 30
-_MAX_ENV_BYTES: Final = 64 << 10
-"""Linux starts no process with a variable of 128 KiB."""
-_ON: Final = frozenset({"1", "true", "t", "yes", "y"})
-"""Values of ``PYTHON_DOTENV_DISABLED`` that turn ``.env`` off, as python-dotenv has them."""
 
 
 def opened(path: Path) -> BinaryIO:
@@ -211,59 +205,6 @@ def locked(folder: Path, what: str, name: str = ".lock") -> Iterator[None]:
         yield
     finally:
         os.close(file)
-
-
-def load_env(path: Path) -> None:
-    """Complete the environment from a ``.env`` file, if there is one; variables that are set stay.
-
-    Raises:
-        FileError: it cannot be read, is larger than an environment may be, or holds what no environment can hold.
-    """
-    if not os.path.lexists(path) or os.environ.get("PYTHON_DOTENV_DISABLED", "").casefold() in _ON:
-        return
-    for name, value in _variables(path).items():
-        try:
-            if value is not None:
-                os.environ.setdefault(name, value)
-        except UnicodeEncodeError as error:  # the encoding of the system is not UTF-8
-            bad = f"U+{ord(error.object[error.start]):04X} is not in the system's encoding, {error.encoding}"
-            raise FileError(path, f"{bad}: set PYTHONUTF8=1") from error
-
-
-def _variables(path: Path) -> dict[str, str | None]:
-    """Return what the lines of a ``.env`` file set, the variables in the values expanded."""
-    from dotenv.main import with_warn_for_invalid_lines
-    from dotenv.parser import parse_stream
-
-    values: dict[str, str | None] = {}
-    known = ChainMap[str, str | None](os.environ, values)  # type: ignore[arg-type]  # nothing is set through it
-    room = _MAX_ENV_BYTES
-    for binding in with_warn_for_invalid_lines(parse_stream(StringIO(read_text(path, _MAX_ENV_BYTES)))):
-        name, value = binding.key or "", binding.value
-        blank = len(binding.original.string) - len(binding.original.string.lstrip())
-        line = binding.original.line + binding.original.string.count("\n", 0, blank)
-        if "=" in name:
-            raise FileError(path, f"line {line}: the name is quoted with an = in it: write NAME='value'")
-        expanded = None if value is None else _expanded(value, known, room)
-        room -= len(expanded or "")
-        if room < 0:
-            most = f"{_MAX_ENV_BYTES >> 10} kB"
-            raise FileError(path, f"line {line}: with their variables expanded, the values have more than {most}")
-        if name:
-            values[name] = expanded
-    return values
-
-
-def _expanded(value: str, known: Mapping[str, str | None], room: int) -> str:
-    """Return a value with its variables expanded, or as much of it as shows that it is longer than ``room``."""
-    from dotenv.variables import parse_variables
-
-    text = ""
-    for atom in parse_variables(value):
-        text += atom.resolve(known)
-        if len(text) > room:
-            break
-    return text
 
 
 def open_regular(path: str, flags: int) -> int:

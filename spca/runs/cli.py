@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from spca import __version__
 from spca.common.command import PROGRAM_VARIABLE, Parser, amount, ranged
+from spca.common.environment import complete_environment
 from spca.common.errors import SettingsError
-from spca.common.files import load_env
 from spca.common.installation import home
 from spca.errors import ResumeError
 from spca.llm.providers.base import TIMEOUT_S
@@ -122,7 +122,8 @@ def chosen(given: Mapping[str, Any], root: Path, recorded: Mapping[str, Any] | N
     Raises:
         UserError: flags that exclude one another or contradict the run.
     """
-    environ, cwd = load_environment(root), Path.cwd()
+    environ = load_environment(root, _server_texts(given, recorded))
+    cwd = Path.cwd()
     if recorded is None:
         settings = settings_from(given, environ, root, cwd)
     else:
@@ -215,19 +216,30 @@ def parse(
     return given
 
 
-def load_environment(root: Path) -> Mapping[str, str]:
-    """The environment, completed from ``.env`` in the working directory or the checkout.
+def _server_texts(given: Mapping[str, Any], recorded: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Return what flags and the record of a run say of the user's own servers."""
+    of_run = (recorded or {}).get("servers") or ""
+    return (*given.get("servers", ()), str(of_run))
+
+
+def load_environment(root: Path, servers: Collection[str] = ()) -> Mapping[str, str]:
+    """Return the environment, completed from ``.env`` in the working directory or the checkout.
+
+    Warns of variables of the environment that are nearly ours.
+
+    Args:
+        root: the checkout.
+        servers: values of ``--server``, which name variables of the user's own.
 
     Raises:
         FileError: such a file cannot be read.
-        SettingsError: there is no working directory any more.
+        SettingsError: a line of it is misspelled, or there is no working directory any more.
     """
     try:
         here = Path.cwd()
     except FileNotFoundError as error:
         raise SettingsError("the current folder was deleted: change to another one") from error
-    for folder in dict.fromkeys((here, root)):
-        load_env(folder / ".env")
+    complete_environment((here, root), servers)
     return os.environ
 
 

@@ -87,8 +87,9 @@ def main(argv: Sequence[str], root: Path) -> int:
         UserError: an option or a variable that cannot be meant.
     """
     given = vars(_build_parser().parse_args(argv[1:]))
-    environ, cwd = cli.load_environment(root), Path.cwd()
     asked = {name: value for name, value in given.items() if value is not None}
+    environ = cli.load_environment(root, asked.get("servers", ()))
+    cwd = Path.cwd()
     settings = cli.settings_from(asked, environ, root, cwd)
     models = model_choice.Models.of(settings)
     servers = {**models.servers, **model_choice.own(asked, environ)}

@@ -118,6 +118,20 @@ def test_an_env_file(
     assert f"/.env cannot be read: {said}".replace("16 MB", "64 kB") in line
 
 
+@pytest.mark.parametrize(
+    "command_line", [(), ("list",), ("models", "--no-preflight"), ("evaluate", "--agent", "agent.py")]
+)
+def test_a_misspelled_key_is_named(
+    tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch, command_line: tuple[str, ...]
+) -> None:
+    monkeypatch.delenv("PYTHON_DOTENV_DISABLED")
+    (tmp_path / ".env").write_text("# mine\nDATABASE_URL=x\nOPENAI_API_KY=sk-0123456789\n")
+    shutil.copy(Path(__file__).parents[2] / "agent.py", tmp_path)
+    where = () if command_line[:1] == ("models",) else ("--runs", "runs")
+    line = refused(*command_line, *where)
+    assert line == f"{tmp_path}/.env, line 3: OPENAI_API_KY is read by nothing here: write OPENAI_API_KEY"
+
+
 def test_the_program_itself_waits_for_no_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / ".env")
     env = {name: text for name, text in environment().items() if name != "PYTHON_DOTENV_DISABLED"}

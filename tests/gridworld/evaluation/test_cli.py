@@ -269,6 +269,16 @@ def test_a_mistake_is_one_line(home: Path, capsys: pytest.CaptureFixture[str], a
     assert [path for path in sorted(home.rglob("*")) if path not in before and path.name != "results"] == []
 
 
+def test_a_misspelled_key_is_named(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("PYTHON_DOTENV_DISABLED")
+    (home / ".env").write_text('A=1\nOPENAI_API_KEY="sk-0123456789\n')
+    assert main(["--model", "openai/gpt-6-luna"]) == 2
+    said = 'line 2: its quote " is not closed, or text follows it: write OPENAI_API_KEY="VALUE"\n'
+    assert capsys.readouterr().err == f"error: {home}/.env, {said}"
+
+
 def made_for(file: Path, metadata: Any) -> None:
     file.write_text(json.dumps({**read(file), "metadata": metadata}), encoding="utf-8")
 

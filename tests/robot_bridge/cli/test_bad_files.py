@@ -56,3 +56,14 @@ def test_a_file_that_cannot_be_read(
     assert told in said.err
     assert said.err.count("\n") == 1
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_misspelled_key_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHON_DOTENV_DISABLED")
+    (tmp_path / ".env").write_text("openai_api_key=sk-0123456789\n")
+    assert main(("explore", "--model", "openai/gpt-6-luna")) == 2
+    said = f"error: {tmp_path}/.env, line 1: openai_api_key is read by nothing here: write OPENAI_API_KEY\n"
+    assert capsys.readouterr() == ("", said)
