@@ -31,7 +31,7 @@ from spca.llm.calls.preflight import examine
 from spca.llm.calls.prices import ModelTable
 from spca.llm.calls.retry import RetryPolicy
 from spca.llm.providers.addresses import address_fault
-from spca.llm.providers.base import Finish, Image, Limits, Message, Provider, Request, Response, Tool, ToolCall
+from spca.llm.providers.base import Finish, Image, Limits, Listing, Message, Provider, Request, Response, Tool, ToolCall
 from spca.llm.providers.failures import OTHER_MODEL
 from spca.llm.providers.model_names import ModelName
 from spca.llm.providers.registry import PROVIDERS, SERVERS_VARIABLE, own_servers, provider_for
@@ -231,6 +231,8 @@ def _named(name: str, flag: str, settings: Settings, servers: Servers, table: Mo
     effort = ModelName.parse(name).effort or table.info(name).least_effort
     try:
         provider, model = provider_for(name, servers=servers, table=table)
+        if isinstance(provider, Listing):
+            provider.load_sdk()  # here, because questions are asked in a thread of their own
     except ProviderConfigError as error:
         raise SetupError(_told(error, flag)) from error
     is_priced = table.price(name) is not None

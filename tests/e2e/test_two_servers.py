@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.fakes.reference_server import ReferenceServer, Settings
-from tests.support.commands import curriculum, main_py, only_run, read
+from tests.support import forked
+from tests.support.commands import MINUTES, curriculum, environment, main_py, only_run, read
+from tests.support.spca.doubles import ROOT
 from tests.support.spca.served import book, cost_of, imbalance
 
 pytestmark = pytest.mark.timeout(900)
@@ -77,12 +81,35 @@ def test_a_run_goes_on_where_its_server_has_moved(short: tuple[object, ...], tmp
     assert read(run / "run.json")["settings"]["servers"] == f"lab={moved.base_url}|LAB_KEY"
 
 
-def test_the_models_of_servers_are_listed(tmp_path: Path) -> None:
-    with ReferenceServer(Settings(key=KEYS["LAB_KEY"], models=("one", "two"))) as lab:
-        done = main_py(tmp_path, "models", "--server", f"lab={lab.base_url},LAB_KEY", **KEYS)
+def test_the_models_of_servers_are_listed_by_threads_that_import_nothing(tmp_path: Path) -> None:
+    listed = Settings(key=KEYS["LAB_KEY"], models=("one", "two"))
+    with ReferenceServer(listed) as lab, ReferenceServer() as own:
+        flags = ("models", "--server", f"lab={lab.base_url},LAB_KEY")
+        env = environment(OLLAMA_HOST=own.url, **KEYS)
+        done = forked.run_statements(forked.MAIN_WATCHED, str(tmp_path), *flags, cwd=tmp_path, env=env)
     assert (done.returncode, done.stderr) == (0, "")
     lines = [line.split() for line in done.stdout.splitlines()]
     assert ["lab/", "LAB_KEY", "is", "set;", "listed", "at", lab.base_url] in lines
     assert ["lab/one", "?", "?"] in lines
     assert ["lab/two", "?", "?"] in lines
+    assert ["ollama/", "no", "key;", "listed", "at", own.url] in lines
     assert KEYS["LAB_KEY"] not in done.stdout
+
+
+@pytest.mark.long
+def test_the_models_of_every_provider_are_listed_by_threads_that_import_nothing(tmp_path: Path) -> None:
+    with ReferenceServer() as server:
+        env = {"ANTHROPIC_API_KEY": "not-a-real-key", "ANTHROPIC_BASE_URL": server.url, "OLLAMA_HOST": server.url}
+        env |= {"GEMINI_API_KEY": "not-a-real-key", "GOOGLE_GEMINI_BASE_URL": server.url}
+        env |= {"OPENAI_BASE_URL": server.base_url, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            [sys.executable, "-c", forked.MAIN_WATCHED, str(tmp_path), "models"],
+            cwd=tmp_path,
+            env=environment(**env),
+            capture_output=True,
+            text=True,
+            timeout=MINUTES,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count(f"listed at {server.url}") == 4

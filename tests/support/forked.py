@@ -17,11 +17,38 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from tests.support.spca.doubles import ROOT
 
 LOADED = ("main", "minigrid", "openai", "spca.llm.providers.offline.reference")
 """What most of the commands load sooner or later."""
+
+WATCH_IMPORTS: Final = """
+import sys, threading
+
+def watch(event, arguments):
+    is_known = event != "import" or arguments[0].partition(".")[0] in sys.stdlib_module_names
+    if not is_known and threading.current_thread() is not threading.main_thread():
+        imported.append(arguments[0])
+
+imported = []
+sys.pycache_prefix = sys.argv.pop(1)
+sys.addaudithook(watch)
+"""
+"""Statements: from here on ``imported`` names what is imported outside of the main thread, standard library apart.
+
+No byte code is used but that in the folder which the first argument names, so that imports take their time.
+"""
+
+MAIN_WATCHED: Final = f"""
+{WATCH_IMPORTS}
+import main
+code = main.main()
+print(*sorted(imported), file=sys.stderr, end="")
+sys.exit(code)
+"""
+"""Statements: runs ``main.py`` and writes to standard error what its threads import."""
 
 
 def run(

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from difflib import get_close_matches
@@ -145,6 +146,9 @@ class Known:
 
 def listings(servers: Mapping[str, Listing]) -> Mapping[str, Known]:
     """Ask servers for their lists, all of them at the same time; the answers by the same names."""
+    for server in servers.values():
+        with suppress(ProviderError):  # which its list will name
+            server.load_sdk()
     with ThreadPoolExecutor(max(1, len(servers))) as pool:
         return dict(zip(servers, pool.map(_known, servers.values()), strict=True))
 

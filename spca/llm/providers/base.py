@@ -202,6 +202,8 @@ class Listing(Protocol):
     """A provider whose server tells which models it has.
 
     ``address`` is where it is asked, fit for messages; a list that does not come within ``timeout_s`` is given up.
+    ``load_sdk`` imports all that the provider needs: call it before a thread uses the provider, since threads that
+    import packages at the same time can meet modules that are half loaded.
 
     Raises:
         ProviderError: the list cannot be had.
@@ -209,6 +211,7 @@ class Listing(Protocol):
 
     @property
     def address(self) -> str: ...
+    def load_sdk(self) -> None: ...
     def listed(self, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[Listed]: ...
 
 

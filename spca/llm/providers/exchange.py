@@ -149,6 +149,10 @@ class ModelServer(ABC):
         """Where the server is."""
         return self._service.address
 
+    def load_sdk(self) -> None:
+        """Import the SDK and make its client; see :class:`spca.llm.providers.base.Listing`."""
+        self._inquired(self._load)
+
     def listed(self, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[Listed]:
         """Return the models of the server; see :class:`spca.llm.providers.base.Listing`."""
         return self._inquired(lambda: self._models(timeout_s))
@@ -159,6 +163,10 @@ class ModelServer(ABC):
         if isinstance(outcome, Response):
             raise ProviderConfigError(f"{self._service.label}: the server declined ({quoted(outcome.text)})")
         return outcome
+
+    @abstractmethod
+    def _load(self) -> object:
+        """Touch what the SDK imports late."""
 
     @abstractmethod
     def _models(self, timeout_s: float) -> Sequence[Listed]:

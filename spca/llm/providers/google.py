@@ -95,6 +95,9 @@ class GoogleProvider(ModelServer):
             self._service, request, lambda: self._generate(asked), lambda answer: _read(answer, self._label)
         )
 
+    def _load(self) -> object:
+        return self._sdk().models
+
     def _models(self, timeout_s: float) -> Sequence[Listed]:
         wanted = {"page_size": 1000, "http_options": {"timeout": round(timeout_s * 1000)}}
         pages = self._sdk().models.list(config=wanted)

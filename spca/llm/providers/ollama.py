@@ -92,6 +92,9 @@ class OllamaProvider(ModelServer):
             self._timeout_s = timeout_s
         return self._client
 
+    def _load(self) -> object:
+        return self._sdk(LISTING_TIMEOUT_S)
+
     def _models(self, timeout_s: float) -> Sequence[Listed]:
         return [Listed(str(model.model)) for model in self._sdk(timeout_s).list().models]
 

@@ -22,6 +22,8 @@ from spca.llm.providers.base import Usage
 from spca.llm.providers.offline import human
 from tests.fakes.faults import FaultServer, answering, busy, calling
 from tests.fakes.openai_wire import CHAT, RESPONSES
+from tests.support import forked
+from tests.support.commands import environment
 from tests.support.spca.student import studying
 
 ROTATE = {"degrees": 90}
@@ -86,6 +88,28 @@ def test_a_model_reasons_as_little_as_it_can(model: str, effort: str | None, tmp
         assert list(heard.tools) == list(NAMES)
         assert [image.data for message in heard.messages for image in message.images] == [JPEG]
         assert (heard.max_output_tokens or 0) >= 4000, "there is room for reasoning"
+
+
+ASKED_IN_A_THREAD = f"""
+from robot_bridge.cli.models import named
+from robot_bridge.cli.parser import Settings
+from spca.llm.providers.base import Message, Request
+{forked.WATCH_IMPORTS}
+crew = named(Settings("explore", model="openai/gpt-4o-mini", base_url=sys.argv[1], max_calls=1, preflight=False))
+answers = []
+ask = lambda: answers.append(crew.navigator.provider.complete(Request(crew.navigator.model, (Message("user", "?"),))))
+thread = threading.Thread(target=ask)
+thread.start()
+thread.join()
+print([call.name for answer in answers for call in answer.tool_calls], imported)
+"""
+
+
+def test_the_thread_that_asks_imports_nothing(server: FaultServer, tmp_path: Path) -> None:
+    """Imports would also hold up the control of the robot for seconds."""
+    env = environment(OPENAI_API_KEY="not-a-real-key")
+    done = forked.run_statements(ASKED_IN_A_THREAD, str(tmp_path), server.base_url, cwd=tmp_path, env=env)
+    assert (done.stderr, done.stdout) == ("", "['rotate'] []\n")
 
 
 def test_every_call_is_paid_for_and_kept(

@@ -93,6 +93,9 @@ class AnthropicProvider(ModelServer):
             )
         return self._client
 
+    def _load(self) -> object:
+        return self._sdk().models, self._sdk().messages  # the SDK imports them when they are first looked at
+
     def _models(self, timeout_s: float) -> Sequence[Listed]:
         page = self._sdk().models.list(limit=_MAX_LISTED, timeout=timeout_s)
         today = datetime.now(UTC).date()

@@ -101,6 +101,9 @@ class OpenAIProvider(ModelServer):
                 self._client._custom_headers = {}
         return self._client
 
+    def _load(self) -> object:
+        return self._sdk().models, self._resource()  # the SDK imports them when they are first looked at
+
     def _models(self, timeout_s: float) -> Sequence[Listed]:
         return [Listed(str(model.id), _day(model)) for model in self._sdk().models.list(timeout=timeout_s).data]
 
