@@ -34,6 +34,7 @@ from spca.common.command import (
     complain,
     print_no_more,
     program_scope,
+    suggest_name,
 )
 from spca.common.debug_log import log_error
 from spca.common.environment import complete_environment
@@ -175,9 +176,9 @@ def _call(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
 
 def _tool(name: str, arguments: Sequence[str]) -> int:
     if name not in COMMANDS:
-        complain(
-            f"error: there is no command {name!a}; there are {', '.join(COMMANDS)}; --help tells about evaluations"
-        )
+        hint = suggest_name(name, COMMANDS)
+        known = ", ".join(COMMANDS)
+        complain(f"error: there is no command {name!a}; {hint or f'there are {known}; '}--help tells about evaluations")
         return EXIT_USER_ERROR
     return COMMANDS[name](arguments)
 

@@ -34,7 +34,7 @@ _SECONDS: Final = amount("seconds")
 _USD: Final = amount("USD", zero=True)
 
 
-def _build_parser(commands: Mapping[str, str]) -> argparse.ArgumentParser:
+def _build_parser(commands: Mapping[str, str]) -> Parser:
     """Return the parser; options that were not given are absent from its namespace."""
     parser = Parser(
         prog=os.environ.get(PROGRAM_VARIABLE, "main.py"),
@@ -191,6 +191,7 @@ def parse(
     commands: Mapping[str, str],
     others: Collection[str] = (),
     outside: Mapping[str, str] | None = None,
+    further_flags: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the options given, by name, and the ``command``.
 
@@ -198,6 +199,7 @@ def parse(
         commands: what each command does, by name; ``run`` is the default.
         others: those with a parser of their own: they get all ``arguments``.
         outside: further ones of that kind, and what they do, which the caller looks for before it calls this.
+        further_flags: flags that the caller has taken out of ``argv``.
     """
     arguments = sys.argv[1:] if argv is None else argv
     if arguments and arguments[0] in others:
@@ -205,8 +207,9 @@ def parse(
     outside = outside or {}
     known = {**commands, **outside}
     parser = _build_parser(known)
+    parser.further_flags = further_flags
     parsed, surplus = parser.parse_known_args(arguments)
-    given = vars(parsed)
+    given: dict[str, Any] = vars(parsed)
     if given["command"] in {*others, *outside}:
         parser.error(f"{given['command']} comes before its options")
     if any(word.startswith("-") for word in surplus) or (surplus and given["command"] in known):

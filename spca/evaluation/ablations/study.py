@@ -110,7 +110,8 @@ def _parsed(arguments: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     add("--runs", metavar="DIR", help="where studies lie (default runs)")
     add("--resume", metavar="ID", help="go on with a study that was interrupted")
     own, rest = parser.parse_known_args(arguments)
-    given = cli.parse(rest, {"run": "learn the levels"})
+    flags = [flag for action in parser._actions for flag in action.option_strings]
+    given = cli.parse(rest, {"run": "learn the levels"}, further_flags=flags)
     del given["command"]
     for name, flag in _OF_EACH_RUN.items():
         if name in given:

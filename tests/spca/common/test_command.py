@@ -6,15 +6,25 @@ import os
 import signal
 import sys
 from argparse import ArgumentTypeError
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from subprocess import PIPE, Popen, run
 
 import pytest
 
+import explorer.cli.parser
+import gridworld.evaluation.cli
+import main
+import robot_bridge.cli.parser
+import spca.__main__
+import spca.evaluation.ablations.study
+import spca.evaluation.options
+import spca.report.cli
 from spca.common.command import (
+    COMMAND_VARIABLE,
     EXIT_FINISHED,
     EXIT_INTERRUPTED,
     EXIT_USER_ERROR,
+    PROGRAM_VARIABLE,
     Ending,
     Parser,
     amount,
@@ -164,3 +174,95 @@ def test_types_of_arguments(of: Callable[[str], float], good: dict[str, float], 
     for text in bad:
         with pytest.raises(ArgumentTypeError, match=r"^'.*' is not a (whole )?number (of \w+ )?(from|above) \d"):
             of(text)
+
+
+def complaint(parse: Callable[[Sequence[str]], object], words: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """The one line with which a command line is refused."""
+    with pytest.raises(SystemExit) as stopped:
+        parse(words.split())
+    said = capsys.readouterr()
+    assert (stopped.value.code, said.out) == (EXIT_USER_ERROR, "")
+    (line,) = said.err.splitlines()
+    assert line.startswith("error: ")
+    assert line.endswith("--help lists all options")
+    return line
+
+
+def commands() -> Parser:
+    """A parser with two commands."""
+    parser = Parser(prog="x")
+    parts = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
+    explore, act = parts.add_parser("explore"), parts.add_parser("act")
+    explore.add_argument("--out")
+    explore.add_argument("--way", choices=("left", "right"))
+    act.add_argument("--film", action="store_true")
+    act.add_argument("--plan", required=True)
+    return parser
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("explroe", "did you mean explore?"),
+        ("Explore", "did you mean explore?"),
+        ("explore --otu x", "did you mean --out?"),
+        ("explore --otu=x", "did you mean --out?"),
+        ("explore -out x", "did you mean --out?"),
+        ("explore --way rigth", "did you mean right?"),
+        ("explore --debgu", "did you mean --debug?"),
+        ("act --plan p --out x", ""),  # a flag of the other command
+        ("act --plan p --fillm", "did you mean --film?"),
+        ("act --paln p", "there is no --paln, did you mean --plan?"),
+        ("act --film", ""),
+        ("act --plan p --nonsense", ""),
+        ("elsewhere", ""),
+        ("", ""),
+    ],
+)
+def test_a_word_that_is_not_known_comes_with_the_nearest(
+    words: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = complaint(commands().parse_args, words, capsys)
+    assert line.removesuffix(" --help lists all options").rpartition("; ")[2] == hint or not hint
+    assert ("did you mean" in line) == bool(hint)
+
+
+def test_an_abbreviated_flag_stays_what_it_was() -> None:
+    assert commands().parse_args(["explore", "--ou", "x"]).out == "x"
+
+
+@pytest.mark.parametrize(
+    ("parse", "words", "meant"),
+    [
+        (explorer.cli.parser.parse, "rnu scenes", "run"),
+        (explorer.cli.parser.parse, "run scenes --worker 2", "--workers"),
+        (robot_bridge.cli.parser.parse, "explroe", "explore"),
+        (robot_bridge.cli.parser.parse, "explore --modle openai/x", "--model"),
+        (gridworld.evaluation.cli.build_parser().parse_args, "--modle bfs", "--model"),
+        (gridworld.evaluation.cli.build_parser().parse_args, "--model bfs --benchmark tirs", "tiers"),
+        (spca.evaluation.options.parse, "--attemps 2", "--attempts"),
+        (spca.evaluation.ablations.study._parsed, "--setings full", "--settings"),
+        (spca.evaluation.ablations.study._parsed, "--levles x", "--levels"),
+        (spca.report.cli.build_parser().parse_args, "reprot", "report"),
+        (main.main, "evalute", "evaluate"),
+        (main.main, "--planner-modle openai/x", "--planner-model"),
+        (main.main, "models --jsn", "--json"),
+        (main.main, "report --no-pge", "--no-page"),
+    ],
+)
+def test_every_program_names_what_was_meant(
+    parse: Callable[[Sequence[str]], object], words: str, meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert f"did you mean {meant}?" in complaint(parse, words, capsys)
+
+
+def test_a_tool_of_gridworld_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert gridworld.evaluation.cli.main(["leaderbord"]) == EXIT_USER_ERROR
+    said = "error: there is no command 'leaderbord'; did you mean leaderboard? --help tells about evaluations\n"
+    assert capsys.readouterr() == ("", said)
+
+
+def test_the_command_spca_names_a_program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in (PROGRAM_VARIABLE, COMMAND_VARIABLE):  # which it sets
+        monkeypatch.setenv(variable, "")
+    assert "did you mean gridworld?" in complaint(spca.__main__.main, "gridwrold", capsys)

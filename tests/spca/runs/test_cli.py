@@ -133,7 +133,7 @@ def test_a_bad_flag_is_one_line(argv: list[str], capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("argv", "told"),
     [
-        (["--planner-modle", "x"], "unrecognized arguments: --planner-modle;"),
+        (["--planner-modle", "x"], "unrecognized arguments: --planner-modle; did you mean --planner-model? --help"),
         (["lern", "--planner-modle", "x"], "unrecognized arguments: --planner-modle x;"),
         (["run", "more"], "unrecognized arguments: more;"),
         (["lern", "more"], "invalid choice: 'lern' (choose from 'run');"),
