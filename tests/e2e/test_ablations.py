@@ -61,8 +61,16 @@ def test_without_reuse_curriculum_and_lore(tmp_path: Path) -> None:
         assert "Example, from another world" in text
         assert "Example of the form" in text
         assert not any(words in text for words in LORE)
+
+
+@pytest.mark.long
+def test_the_embedded_model_plans_for_what_was_learned_with_bare_prompts(tmp_path: Path) -> None:
+    model = f"human/{tmp_path / 'desk'}"
+    with studying(tmp_path / "desk"):
+        levels = where(tmp_path, first=[EMPTY])
+        run = run_of(tmp_path, *levels, "--planner-model", model, "--coder-model", model, "--bare-prompt")
     played = main_py(tmp_path, "evaluate", "--runs", run.parent, "--seeds", "1000:1001", "--workers", "1")
-    assert played.returncode == 0, played.stderr  # the embedded model plans, whatever the prompts were
+    assert played.returncode == 0, played.stderr
 
 
 @pytest.mark.long
@@ -116,6 +124,7 @@ def test_a_renamed_run_shows_no_true_word_and_is_learned_all_the_same(tmp_path: 
     assert Renaming(5).text("door") in words
 
 
+@pytest.mark.long  # tests/spca/evaluation/ablations has the study without its runs
 def test_one_command_compares_settings_and_goes_on_where_it_was(tmp_path: Path) -> None:
     levels = where(tmp_path, here=[EMPTY, RANDOM])[:4]
     flags = ("--settings", "full,no-compile", "--seeds", "1000:1003", "--workers", "1", "--quiet")

@@ -53,6 +53,7 @@ def test_a_kept_agent_and_kept_pddl_are_used_again(learned: Learned, tmp_path: P
     assert (level["counters"]["planner_reuse"], level["counters"]["coder_calls"]) == (1, 0)
 
 
+@pytest.mark.long
 def test_without_keep_flags_the_workspace_is_reset(learned: Learned, tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     workspace.mkdir()
@@ -108,6 +109,7 @@ def test_under_the_faulty_model_every_level_is_solved_and_every_repair_path_used
         assert level["counters"]["spca_rounds"] == recorded["attempts"][-1]["round"]
 
 
+@pytest.mark.long  # tests/test_main_loop.py has it in this process
 def test_a_level_that_cannot_be_solved_fails_and_the_next_begins(tmp_path: Path) -> None:
     # The embedded model knows no mission of Playground, which has none that can be completed.
     chosen = curriculum(tmp_path / "c.json", a=["MiniGrid-Playground-v0", "MiniGrid-Empty-5x5-v0"])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.conftest import Learned
-from tests.support.commands import MINUTES, curriculum, environment, level_summaries, main_py, only_run, read
-from tests.support.spca.doubles import ROOT
+from tests.support import forked
+from tests.support.commands import curriculum, environment, level_summaries, main_py, only_run, read
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -63,15 +62,7 @@ def on_a_host_without(tmp_path: Path, calls: str, *arguments: object) -> subproc
     script = (
         f"from tests.support.spca.kernel import forbid; forbid({{{calls}}}); from main import main; sys.exit(main())"
     )
-    return subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {script}", *map(str, arguments)],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=MINUTES,
-        check=False,
-    )
+    return forked.run_statements(f"import sys; {script}", *map(str, arguments), cwd=tmp_path, env=environment())
 
 
 NO_SECCOMP, NO_LANDLOCK = "317: 38", "444: 38"

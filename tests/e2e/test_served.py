@@ -237,6 +237,11 @@ def test_a_dead_model_is_refused_before_any_request_is_paid(short: tuple[object,
         assert line.startswith("error: openai/gpt-6.1-terra was shut down on 2026-01-01: ")
         assert [(each.method, each.path) for each in server.lines] == [("GET", "/v1/models")]
         assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.long
+def test_without_preflight_a_dead_model_is_asked(short: tuple[object, ...], tmp_path: Path) -> None:
+    with ReferenceServer(Settings(ends={"gpt-6.1-terra": "2026-01-01"})) as server:
         begun = main_py(tmp_path, *short, "--no-preflight", **to_provider("openai", server))
         assert begun.returncode == 0, begun.stderr
         assert len(server.asked) == 2
@@ -256,7 +261,8 @@ def stalling() -> Iterator[ReferenceServer]:
         yield server
 
 
-@pytest.mark.parametrize("number", [long(signal.SIGINT), signal.SIGKILL])
+@pytest.mark.long  # tests/e2e/test_asked_models.py kills an evaluation in a call
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_call_in_flight_is_in_the_books(
     number: signal.Signals, stalling: ReferenceServer, short: tuple[object, ...], tmp_path: Path
 ) -> None:

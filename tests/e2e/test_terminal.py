@@ -72,6 +72,7 @@ def test_a_terminal_says_who_is_waited_for_and_what_was_spent(short: tuple[objec
     assert not any(ENV_ID in line for line in lines[at + 1 :]), "the live line was taken down"
 
 
+@pytest.mark.long  # tests/spca/runs/test_display.py has the lines
 def test_a_file_is_told_of_each_long_wait_and_a_resumed_run_of_all_sums(
     short: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,6 +57,13 @@ def _named(path: str) -> str:
     return name if counts and name != "spca/runs/settings.py" else ""
 
 
+def _is_hashing(frame: FrameType | None) -> bool:
+    """Whether a file is opened because every file of the product is hashed."""
+    while frame is not None and Path(frame.f_code.co_filename).name == "pathlib.py":
+        frame = frame.f_back
+    return frame is not None and frame.f_globals["__name__"] == "spca.common.source_state"
+
+
 def main() -> None:
     """Run the command line."""
     application = importlib.import_module("main")
@@ -64,8 +71,11 @@ def main() -> None:
     opened, entries = list[str](), Entries()
 
     def listen(event: str, about: tuple[Any, ...]) -> None:
-        if event == "open" and about[1]:  # once for each file, whatever opens its descriptor
-            opened.append(Path(str(about[0])).name)
+        if event != "open" or not about[1]:  # once for each file, whatever opens its descriptor
+            return
+        name = Path(str(about[0])).name
+        if name in TABLES and not _is_hashing(sys._getframe(1)):
+            opened.append(name)
 
     sys.addaudithook(listen)
     sys.setprofile(entries)
