@@ -7,6 +7,7 @@ PDDLResp(domain='(define ...', problem='(define ...')
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Generic, TypeVar, overload
@@ -21,6 +22,8 @@ from spca.llm.providers.model_names import ModelName
 from spca.llm.providers.registry import provider_for
 from spca.llm.providers.servers import Servers
 from spca.prompts import render
+
+_LOG: Final = logging.getLogger(__name__)
 
 Schema = TypeVar("Schema", bound=BaseModel)
 Answer = TypeVar("Answer")
@@ -168,6 +171,7 @@ class ChatGPTClient(Generic[Answer]):
                 if again >= self._reasks:
                     raise
                 again += 1
+                _LOG.info("%s is asked again: %s", self.model, error)
                 asked = replace(request, messages=(*request.messages, *_reask(self.last_text, str(error))))
                 continue
             self._desk.accept(answered)

@@ -7,6 +7,7 @@ after a kill; a torn last line is dropped when the run goes on.
 from __future__ import annotations
 
 import json
+import logging
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -17,6 +18,8 @@ from typing import Any, Final, Self
 
 from spca.common.files import json_text, make_folder, whole_lines, write_atomic, write_line
 from spca.common.interrupts import TERMINATION_SIGNALS, accepts_signal
+
+_LOG: Final = logging.getLogger(__name__)
 
 COUNTERS: Final = (
     "spca_rounds",
@@ -89,6 +92,7 @@ class MetricsLogger:
                 self.inc(f"compiled_{data['miss']}")
         if event == "writer":
             self.inc("writer_rejected" if data["reason"] else "writer_accepted")
+        _LOG.debug("%s: %s", event, data)
         self._write(event, data)
 
     def inc(self, name: str) -> None:
@@ -184,6 +188,7 @@ class MetricsLogger:
         """Make the log whole after a kill: drop a torn last line, add the last summary if its event is missing."""
         logged = sum(map(_is_finished_level, whole_lines(self._path)))
         for summary in finished[logged:]:
+            _LOG.info("the log lacks the end of level %s: it is added", summary["index"])
             self._write_finished(summary)
 
     def _write_finished(self, summary: Mapping[str, Any]) -> None:

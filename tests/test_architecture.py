@@ -368,6 +368,13 @@ def test_errors_keep_their_cause() -> None:
     assert not wrong
 
 
+def test_parts_log_nothing_that_python_prints_by_itself() -> None:
+    """Where no log is set up, as in a worker process, warnings reach the terminal."""
+    above = re.compile(r"\b_?(LOG|log|logger|logging)\.(warning|error|exception|critical)\(")
+    texts = {module.path: module.text for module in product() if module.name != "spca.common.debug_log"}
+    assert not [path for path, text in texts.items() if "getLogger" in text and above.search(text)]
+
+
 def test_nothing_is_left_for_later() -> None:
     unfinished = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
     texts = (path for path in tracked() if path.endswith((".py", ".md", ".toml", ".jinja", ".sh")) or "." not in path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from dataclasses import asdict, dataclass
 from typing import Final
@@ -16,6 +17,8 @@ from explorer.generating.plans.plan import Plan, Unfit
 from explorer.generating.plans.shapes import Order
 from explorer.solver.certificate import certify
 from explorer.solver.witness import carry_out
+
+_LOG: Final = logging.getLogger(__name__)
 
 MOST_DRAWS: Final = 200
 """Most drafts of a stream; about 1 draft in 9 fails."""
@@ -80,6 +83,7 @@ def compose(seed: int, index: int, knobs: Knobs) -> Composed:
             drafted = draft(rng, plan, before, settled, f"scene_{seed}_{index:05}")
             codes, certificate = _prove(drafted)
         except Unfit as unfit:
+            _LOG.debug("a draft of scene %d is rejected: %s", index, unfit)
             rejected.append(Rejected(str(unfit), gadgets))
         else:
             return Composed(seed, index, drafted, codes, certificate, tuple(rejected))

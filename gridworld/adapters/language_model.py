@@ -7,6 +7,7 @@ retries, a ledger and transcripts for each episode.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -37,6 +38,8 @@ from spca.llm.providers.base import Finish, Message, Provider, Request, Response
 from spca.llm.providers.model_names import ModelName
 from spca.llm.providers.registry import provider_for
 from spca.llm.providers.secrets import quoted
+
+_LOG: Final = logging.getLogger(__name__)
 
 SETUP_TIMEOUT_S: Final = 15.0
 
@@ -250,6 +253,7 @@ class _Server:
         try:
             response = self.provider.complete(request)
         except ProviderError as error:
+            _LOG.info("no answer: %s", error)
             meant = self._meant(error, request)
             if meant is error:
                 raise

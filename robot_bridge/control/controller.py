@@ -12,6 +12,7 @@ call the rest. The lock is held while a tick computes, never while it waits.
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
@@ -41,6 +42,8 @@ from robot_bridge.protocols import Clock, Journal, Robot
 from robot_bridge.safety.chain import Interventions, SafetyChain
 from robot_bridge.safety.doubt import BLOCKED_UNSEEN, Phase
 from robot_bridge.safety.geometry import placed, seen_from
+
+_LOG: Final = logging.getLogger(__name__)
 
 MAP_PERIOD_S: Final = 5.0
 FRONTIER_PERIOD_S: Final = 0.5
@@ -117,7 +120,8 @@ class Controller:
             with self._lock:
                 applied = self._tick()
             self._wait()
-        except BaseException:  # never leave the robot driving, whatever went wrong
+        except BaseException as error:  # never leave the robot driving, whatever went wrong
+            _LOG.info("the robot is stopped: %s ends the control loop", type(error).__name__)
             with contextlib.suppress(RobotError, OSError):
                 self.robot.stop()
             raise
@@ -332,6 +336,7 @@ class Controller:
             DeviceError: the stop did not reach the robot; the chain is latched nevertheless.
         """
         self.chain.stop(reason)
+        _LOG.info("emergency stop: %s", reason)
         try:
             self.robot.stop()
         finally:

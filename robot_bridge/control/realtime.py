@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -14,6 +15,8 @@ from typing import Final, Protocol, Self
 import numpy as np
 
 from robot_bridge.control.controller import Controller
+
+_LOG: Final = logging.getLogger(__name__)
 
 _MEASURED: Final = 72_000
 """Number of periods over which jitter is measured: an hour at 20 Hz."""
@@ -98,6 +101,7 @@ class RealTimeLoop:
         self._ended.set()
         self._thread.join(timeout=5)
         if self._thread.is_alive():  # it hangs in a tick, whose result must not drive the robot
+            _LOG.info("the control loop hangs: the robot is stopped")
             self._controller.chain.stop("the control loop hangs")
         self._controller.robot.stop()
 

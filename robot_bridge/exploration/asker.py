@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from dataclasses import replace
+from typing import Final
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Direction, ExecutionResult, NavGoalTarget, ObserveTarget, StopTarget, Tool, Trigger
@@ -20,6 +22,8 @@ from robot_bridge.exploration.schedule import AskSettings, Choice, Situation, ch
 from robot_bridge.exploration.statistics import Note, Tally
 from robot_bridge.protocols import DecisionModel
 from robot_bridge.text import harmless
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 class Asker:
@@ -100,6 +104,7 @@ class Asker:
         if isinstance(heard, Decided) and heard.decision is not None:
             self._chose_rest = heard.decision.tool_name == Tool.STOP_ROBOT
         if talk.ended:
+            _LOG.info("the model is asked no more: %s", talk.ended)
             self._note("model_ended", {"reason": talk.ended})
         elif heard.failure:
             self._note("model_failed", {"reason": heard.failure, "in_a_row": talk.failures})
@@ -167,6 +172,7 @@ class Asker:
         talk.ask(view, memory, left_out, current)
         self._events.asked(view.current_position)
         self._tally.asked(choice)
+        _LOG.debug("asks the model: %s", choice.value)
         self._note("asked", {"why": choice.value, "image": left_out is None and view.latest_image is not None})
         self._news, self._asked_at = set(), now
         self._is_skipped = self.is_disturbed = False

@@ -7,6 +7,7 @@ held back for its latency, so that runs are repeatable; in real time it is asked
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -14,6 +15,8 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from robot_bridge.protocols import Clock
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ def asked(question: Question) -> tuple[Reply, Exception | None]:
     try:
         return question(), None
     except Exception as error:  # the boundary to models: whoever polls decides what an error means
+        _LOG.info("the model gave no answer", exc_info=error)
         return Reply(None), error
 
 

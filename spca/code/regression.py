@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import closing
@@ -13,6 +14,8 @@ from spca.contracts import AgentSource, Checkpoint, Plan
 from spca.errors import RestoreError, WorldError
 from spca.llm.feedback import failure_report
 from spca.protocols import RegressionCheck, World
+
+_LOG: Final = logging.getLogger(__name__)
 
 MAX_RERUNS: Final = 20
 """Solved levels that are re-run at most for one patch."""
@@ -68,6 +71,7 @@ class RegressionSuite:
         for solved in most_diverse(uses, self._limit):
             failure = self._failure(solved, agent)
             if failure is not None:
+                _LOG.info("a patch of %s is refused: %s seed %d fails", names, solved.env_id, solved.seed)
                 intro = f"Regression: the rewritten {names} breaks a level that was solved before: keep what worked."
                 return f"{intro}\n{failure}"
         return None

@@ -4,6 +4,8 @@ Without ``--debug`` nothing is logged, not even the warnings of libraries. With 
 ``debug.log`` of the folder that a command fills. Only the loggers of this project tell details: those of HTTP libraries
 would write headers. Keys are taken out of every line, tracebacks included.
 
+Parts log at INFO at most: where a program has set up nothing, as in a worker process, Python prints what is above it.
+
 The sandbox and the solver's process log nothing: what their host knows of them is logged by the host.
 """
 

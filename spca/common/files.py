@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import json
+import logging
 import os
 import secrets
 import stat
@@ -21,6 +22,8 @@ from typing import BinaryIO, Final
 
 from spca.common.errors import FileError, SettingsError, WorkspaceBusyError
 from spca.common.text import escaped_json
+
+_LOG: Final = logging.getLogger(__name__)
 
 MAX_BYTES: Final = 16 << 20
 """Size of a text file that somebody wrote, at most."""
@@ -142,6 +145,7 @@ def whole_lines(path: Path) -> list[bytes]:
     data = read_bytes(path, _MAX_LOG_BYTES)
     *lines, torn = data.split(b"\n")
     if torn:
+        _LOG.info("%s: a torn last line of %d bytes is cut off", path, len(torn))
         try:
             os.truncate(path, len(data) - len(torn))
         except OSError as error:

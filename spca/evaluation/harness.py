@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic
@@ -19,6 +20,8 @@ from spca.evaluation.batches import BatchSetup, L, batches_of
 from spca.evaluation.episodes import BotPlayed, Episode, Judged, Played
 from spca.evaluation.eval_folder import SUMMARY, EvaluationFolder
 from spca.evaluation.summary import Results
+
+_LOG: Final = logging.getLogger(__name__)
 
 OnProgress = Callable[[str, int, int, int], None]
 """Called with what is being done, and the numbers of finished, all and successful episodes of it."""
@@ -114,6 +117,7 @@ class Harness:
         with Journal(path, header, setup.read, resume=True, terms=setup.terms) as journal:
             lines = [line for done in journal.finished.values() for line in done.lines]
             finished, good = len(lines), sum(map(stage.is_good, lines))
+            _LOG.info("%s: %d of %d episodes are finished", stage.name, finished, len(episodes))
             self._on_progress(stage.name, finished, len(episodes), good)
             for done in do_what_is_left(setup, jobs, journal, self._workers):
                 finished, good = finished + len(done.lines), good + sum(map(stage.is_good, done.lines))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import selectors
 import subprocess
@@ -10,10 +11,12 @@ import time
 from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Final, cast
 
 from spca.common.errors import SettingsError
 from spca.plan.wire import Lines, decode, encode, read_chunk, write_all
+
+_LOG: Final = logging.getLogger(__name__)
 
 START_LIMIT = 120.0
 """Seconds that importing Unified Planning may take."""
@@ -55,6 +58,8 @@ class ServerProcess:
         self._lines = Lines()
         self._received: deque[bytes] = deque()
         self._ready = False
+
+        _LOG.debug("the solver's process %d starts", self.pid)
 
     @property
     def pid(self) -> int:
@@ -111,6 +116,7 @@ class ServerProcess:
         try:
             self._process.wait(STOP_LIMIT)
         except subprocess.TimeoutExpired:
+            _LOG.info("the solver's process %d is killed: it did not end in %g s", self.pid, STOP_LIMIT)
             self._process.kill()
             self._process.wait()
         self._answers.close()

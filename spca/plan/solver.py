@@ -8,6 +8,7 @@ once is remembered.
 
 from __future__ import annotations
 
+import logging
 import math
 import signal
 import threading
@@ -15,7 +16,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from spca.common.errors import SettingsError
 from spca.contracts import PlannedAction, SolveResult, SolveStatus
@@ -23,6 +24,8 @@ from spca.plan.client import STOP_LIMIT, GoneError, ServerProcess
 from spca.plan.engines import AUTOMATIC, available_engines
 from spca.plan.memory import SolvedTexts
 from spca.plan.pddl import shape_fault, spellings
+
+_LOG: Final = logging.getLogger(__name__)
 
 __all__ = ["Solver", "available_engines"]
 
@@ -136,6 +139,7 @@ class Solver:
             try:
                 attempts.append(self._attempt(server, job, began + budget))
             except GoneError:
+                _LOG.info("the solver's process has gone: it is started again")
                 self._drop()
                 restarts += 1
                 if restarts > 1:
@@ -156,9 +160,11 @@ class Solver:
                 now = time.monotonic()
                 stage = now + (deadline - now) / (others + 1)
             elif "ended" in message:
+                _LOG.info("%s %s", engine or "reading the PDDL", _ending(message["ended"]))
                 return _failed(f"{engine or 'reading the PDDL'} {_ending(message['ended'])}", engine, not others)
             else:
                 return _Attempt(_result(message), message["final"] or not others)
+        _LOG.info("%s is cancelled: its time is up", engine or "reading the PDDL")
         self._cancel(server)
         is_last = not others or time.monotonic() >= deadline
         return _Attempt(SolveResult(SolveStatus.TIMEOUT, engine=engine), is_last)

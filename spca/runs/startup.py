@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from spca.common import command
 from spca.common.debug_log import log_to_folder
@@ -28,6 +29,8 @@ from spca.runs.provenance import check_sandbox, check_versions, note_continuatio
 from spca.runs.settings import Settings
 from spca.runs.workspace import Workspace
 from spca.sandbox.executor import SandboxExecutor
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,8 @@ def started(given: Mapping[str, Any], root: Path, check_worlds: Callable[[Iterab
     if begun and begun.info.get("evaluation"):
         where = begun.folder.path
         raise ResumeError(f"{where}: is part of an evaluation: go on with the command of the evaluation and --resume")
+    if begun:
+        _LOG.info("%s goes on after %d levels", begun.folder.path, begun.finished)
     tasks = curriculum.selected(begun.folder.path / CURRICULUM if begun else Path(chosen.curriculum), chosen)
     if begun and begun.finished > len(tasks):
         raise ResumeError(f"{begun.folder.path}: more levels are finished than the run has")

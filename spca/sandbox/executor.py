@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -10,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, TracebackType
-from typing import Self
+from typing import Final, Self
 
 from spca.code import compilation
 from spca.code.policy import check as policy
@@ -24,6 +25,8 @@ from spca.sandbox.process import reports
 from spca.sandbox.process.client import Zygote
 from spca.sandbox.process.episode import RefusedEpisode, SandboxEpisode
 from spca.sandbox.process.runner import FILENAME
+
+_LOG: Final = logging.getLogger(__name__)
 
 UNSAFE = "unsafe"
 """Level of an executor without a sandbox."""
@@ -100,6 +103,7 @@ class SandboxExecutor:
                     report = examination.examine(zygote)
                     report.raise_for_refusal()
                     self._layers, self._level = report.layers, report.level
+                _LOG.info("sandbox: %s", self._level)
             return self._level
 
     def start(
@@ -158,6 +162,7 @@ class SandboxExecutor:
 
     def _process(self) -> Zygote:
         if self._zygote is not None and not self._zygote.usable():
+            _LOG.info("the sandbox's process %d cannot be used any more: another one is started", self._zygote.pid)
             self._zygote.close()
             self._zygote, self._level = None, ""
         if self._zygote is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -14,6 +15,8 @@ from spca.protocols import Executor, World
 from spca.writers.acceptance import Acceptance
 from spca.writers.running import WriterRunner
 from spca.writers.stored import Case, Miss, Missed, StoredWriter, with_case, writer_state
+
+_LOG: Final = logging.getLogger(__name__)
 
 SOLVE_SECONDS: Final = 10.0
 """For a plan of one writer: a level may be tried with many."""
@@ -113,6 +116,7 @@ class WriterLibrary:
         kept = old.cases if old else ()
         objection = self._acceptance.objection(draft, case, kept, agent)
         self.rejection = _short(f"{draft.name}: {objection}") if objection else ""
+        _LOG.info("problem writer %s: %s", draft.name, objection or "accepted")
         if not objection:
             version = StoredWriter(draft, (old.version if old else 0) + 1, born, with_case(kept, case))
             while version.label in self._labels:

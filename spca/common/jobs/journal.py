@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +21,8 @@ from spca.common.encoding import json_text
 from spca.common.errors import SPCAError
 from spca.common.files import whole_lines
 from spca.common.jobs.work import R, Terms
+
+_LOG: Final = logging.getLogger(__name__)
 
 _VERSION: Final = 1
 _TERMS: Final = Terms()
@@ -158,6 +161,7 @@ class Journal(Generic[R]):
             except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
                 raise self._broken(number, error) from error
             self.finished[index] = result
+        _LOG.info("%s: goes on after %d of %d jobs", self.path, len(self.finished), len(tasks))
 
     def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import pickle
@@ -20,6 +21,8 @@ from typing import Any, Final, Generic
 from spca.common.debug_log import WorkerLog, worker_log
 from spca.common.errors import SPCAError
 from spca.common.jobs.work import TRIES, J, R, Setup, unusable
+
+_LOG: Final = logging.getLogger(__name__)
 
 _PATIENCE_S: Final = 5.0
 _PUT_OFF_S: Final = 4.0
@@ -86,6 +89,7 @@ class _Pool(Generic[J, R]):
                 with suppress(OSError):
                     worker.connection.send(None)
             else:
+                _LOG.debug("worker process %s is terminated in the middle of a job", worker.process.pid)
                 worker.process.terminate()
             worker.connection.close()
         for worker in self._workers:
@@ -112,6 +116,7 @@ class _Pool(Generic[J, R]):
             raise terms.error(why) from error
         finally:
             theirs.close()
+        _LOG.debug("worker process %s started", process.pid)
         return _Worker(process, ours)
 
     def _receive(self, worker: _Worker[J]) -> Generator[tuple[int, R]]:
@@ -134,6 +139,7 @@ class _Pool(Generic[J, R]):
         worker.connection.close()
         self._workers.remove(worker)
         code = worker.process.exitcode
+        _LOG.info("worker process %s ended with code %s, its job: %s", worker.process.pid, code, worker.job)
         if not worker.ready:
             why = f"a worker process could not start and ended with code {code}; try --workers 1"
             raise self._setup.terms.error(why)

@@ -7,6 +7,7 @@ a request.
 from __future__ import annotations
 
 import gzip
+import logging
 import socket
 import socketserver
 import sys
@@ -19,6 +20,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar, Final
 
 from spca.common.web.access import Access, accepts_gzip
+
+_LOG: Final = logging.getLogger(__name__)
 
 _SILENT_POLICY: Final = "default-src 'none'; frame-ancestors 'none'"
 _HEADERS: Final[Mapping[str, str]] = {
@@ -63,7 +66,10 @@ class TokenHandler(BaseHTTPRequestHandler):
     def asked(self) -> str | None:
         """What is asked for below the token; None where nothing may be said."""
         target = self.requestline.split()[1]  # self.path is already a mended form of it
-        return self.server.access.path(target, self._fields())
+        path = self.server.access.path(target, self._fields())
+        if path is None:
+            _LOG.info("a request of %s is refused: no token, or another host", self.client_address[0])
+        return path
 
     def send_page(self, page: Page) -> None:
         self.send(HTTPStatus.OK, page.packed, "text/html", page.policy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Callable
@@ -28,6 +29,8 @@ from spca.llm.calls.prices import ModelTable, asked_tokens, metered
 from spca.llm.calls.retry import RetryPolicy
 from spca.llm.calls.transcripts import Answer, Call, Transcripts, unsent
 from spca.llm.providers.base import Form, Provider, Request, Usage
+
+_LOG: Final = logging.getLogger(__name__)
 
 _WEAKER: Final = {Form.SCHEMA: Form.JSON, Form.JSON: Form.TEXT}
 
@@ -118,10 +121,12 @@ class CallDesk:
         call = self._transcripts.call(model, replace(request, phase=phase), place)
         done = self._transcripts.finished(call)
         if done is not None:
+            _LOG.debug("%s: the answer to an earlier process is used: %s", model, done.name)
             return Answered(call, done.answer, "resumed", (), done.name)
         name = self._transcripts.name(call, place)
         kept = self._cache.get(call) if self._cache else None
         if kept is not None:
+            _LOG.debug("%s: the answer is taken from the cache", model)
             self._transcripts.write(call, unsent(call, place, name), kept, "cache")
             return Answered(call, kept, "cache", (), name)
         first = len(self.ledger.records)
@@ -147,14 +152,15 @@ class CallDesk:
             asked = replace(call, request=replace(call.request, form=form))
             try:
                 return self._retried(provider, asked, place, name, first)
-            except UnsupportedApiError:
-                continue
+            except UnsupportedApiError as error:
+                _LOG.info("asks in another way: %s", error)
             except UnsupportedFormError as error:
                 if form not in _WEAKER:
                     raise ProviderConfigError(
                         f"{call.model}: the server refused every form of answer: {error}"
                     ) from error
                 self._forms[call.model] = _WEAKER[form]
+                _LOG.info("asks for the form %s: %s", _WEAKER[form], error)
 
     def _retried(self, provider: Provider, call: Call, place: Place, name: str, first: int) -> Answer:
         """Ask until an answer comes; ``first`` requests were sent before the call's own."""
@@ -167,9 +173,11 @@ class CallDesk:
                 failed += 1
                 wait = self._policy.wait(failed, error, self._rng)
                 if wait is None:
+                    _LOG.info("gives up after %d failures: %s", failed, error)
                     too_long = (error.retry_after or 0) > self._policy.longest_s
                     raise ProviderDownError(_given_up(error, failed, too_long)) from error
                 self._check_before_waiting(error)
+                _LOG.info("waits %.1f s before request %d of this call: %s", wait, failed + 1, error)
                 self.notify(f"{error}; trying again in {wait:.0f} s ({failed + 1} of {self._policy.attempts})")
                 self._sleep(wait)
 
@@ -186,12 +194,14 @@ class CallDesk:
         # The cost is known beforehand where the model is free.
         record = replace(record, asked_tokens=asked_tokens(call.request), cost=self._cost(record, Usage()))
         self.ledger.begin(record)
+        _LOG.debug("request %d: asks %s for %s", record.number, call.model, call.request.phase or "an answer")
         started = time.perf_counter()
         try:
             with self.step_aside() if getattr(provider, "at_terminal", False) else nullcontext():
                 response = provider.complete(call.request)
         except BaseException as error:  # whatever ends a request, its record must be closed
             seconds = round(time.perf_counter() - started, 4)
+            _LOG.debug("request %d: %s after %.1f s", record.number, type(error).__name__, seconds)
             if isinstance(error, BadAnswerError):
                 answer = Answer(None, str(error))
                 record = replace(record, latency_s=seconds, transcript=name, differs=_differs(provider))
@@ -199,6 +209,7 @@ class CallDesk:
             self.ledger.end(_failed(record, seconds, error))
             raise
         seconds = round(time.perf_counter() - started, 4)
+        _LOG.debug("request %d: answered after %.1f s", record.number, seconds)
         usage, estimated = metered(call.request, response)
         answer = Answer(replace(response, usage=usage))
         record = replace(record, latency_s=seconds, transcript=name, estimated=estimated, differs=_differs(provider))
@@ -227,6 +238,8 @@ class CallDesk:
     def _recovered(self, record: Record) -> Record:
         """The record of a request that a dead process had in flight: answered if its file was already written."""
         transcript = self._transcripts.of_request(record.number)
+        fate = "unknown" if transcript is None else f"answered in {transcript.name}"
+        _LOG.info("request %d was in flight when its process died: %s", record.number, fate)
         if transcript is None:
             return record
         known = replace(record, transcript=transcript.name, estimated=transcript.estimated)

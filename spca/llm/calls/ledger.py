@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -18,6 +19,8 @@ from typing import Any, Final
 from spca.common.files import json_text, whole_lines, write_line
 from spca.errors import ResumeError
 from spca.llm.providers.base import Usage
+
+_LOG: Final = logging.getLogger(__name__)
 
 BOOK: Final = "calls.jsonl"
 IN_FLIGHT: Final = "state/call_in_flight.json"
@@ -151,6 +154,7 @@ class Ledger:
         except OSError as error:
             raise ResumeError(f"{path} cannot be read: {error.strerror}") from error
         except (ValueError, KeyError, TypeError):  # torn: it died while writing the intent, so nothing was sent
+            _LOG.info("%s is torn: nothing was sent", path)
             path.unlink()
             return
         if record.number >= self.next_number:  # later where the file system lost the end of the ledger

@@ -11,6 +11,7 @@ the list cannot be had                    one warning; gone if the table says so
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +32,8 @@ from spca.llm.providers.model_names import ModelName
 from spca.llm.providers.registry import IN_PROCESS, provider_for
 from spca.llm.providers.secrets import quoted
 from spca.llm.providers.servers import Servers
+
+_LOG: Final = logging.getLogger(__name__)
 
 SOON: Final = timedelta(days=60)
 """How long before its end a model is worth a warning."""
@@ -157,6 +160,7 @@ def _known(server: Listing) -> Known:
     try:
         return Known(server.address, server.listed())
     except ProviderError as error:
+        _LOG.info("a list of models is missing: %s", error, exc_info=error)
         reason = str(error).partition(": ")[2] or str(error)  # without the model that it names first
         return Known(server.address, lost=f"the list of models at {server.address} cannot be had ({reason})")
 

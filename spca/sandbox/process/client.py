@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import logging
 import marshal
 import math
 import os
@@ -27,6 +28,8 @@ from spca.sandbox.kernel.limits import Limits
 from spca.sandbox.kernel.lockdown import Layer
 from spca.sandbox.process import wire, zygote
 from spca.sandbox.process.worker import DUMP_SIGNAL
+
+_LOG: Final = logging.getLogger(__name__)
 
 START_LIMIT: Final = 60.0
 """Seconds that loading the zygote may take."""
@@ -95,6 +98,7 @@ class Zygote:
                 raise SandboxError(f"the sandbox's process did not start: {answer.decode() or 'it ended at once'}")
             self._control.settimeout(ANSWER_LIMIT)
             self._ready = True
+            _LOG.debug("the sandbox's process %d is ready", self.pid)
 
     def worker(self, layers: Layer, limits: Limits) -> Worker:
         """Fork a worker and wait until it has locked itself in.
@@ -141,6 +145,7 @@ class Zygote:
         try:
             self._process.wait(STOP_LIMIT)
         except subprocess.TimeoutExpired:
+            _LOG.info("the sandbox's process %d is killed: it did not end in %g s", self.pid, STOP_LIMIT)
             self._process.kill()
             self._process.wait()
 

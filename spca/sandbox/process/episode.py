@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import signal
 import time
@@ -21,6 +22,8 @@ from spca.sandbox.process.client import GoneError, Worker
 from spca.sandbox.process.reports import ProtocolError
 from spca.sandbox.process.runner import FILENAME, MAX_FRAMES, Asked, Done, Fault
 from spca.sense.perception import VOCABULARY
+
+_LOG: Final = logging.getLogger(__name__)
 
 GRACE: Final = 0.75
 """Further seconds for a worker that got less than half of the processor time that its deadline would have allowed: it
@@ -247,6 +250,7 @@ class SandboxEpisode:
 
     def _failed(self, message: str, frames: Sequence[tuple[str, int]]) -> Failed:
         """A violation; its step is the one whose action is the outermost frame, else the last one known."""
+        _LOG.info("sandbox worker %s is ended: %s", self.pid, message)
         loading = bool(frames) and frames[0][0] == "<module>"
         position: int | None = self._position
         for number in range(self._position, len(self._steps)):

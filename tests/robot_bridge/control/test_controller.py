@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import Any
 
@@ -180,7 +181,8 @@ def test_hold_keeps_the_rest_of_a_move() -> None:
     assert log.results[0].success
 
 
-def test_an_emergency_stop_stays_until_it_is_released() -> None:
+def test_an_emergency_stop_stays_until_it_is_released(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "robot_bridge.control.controller")
     controller, robot, log = rig()
     controller.begin(AHEAD)
     ticked(controller, 1)
@@ -194,6 +196,7 @@ def test_an_emergency_stop_stays_until_it_is_released() -> None:
     ticked(controller, 0.5)
     assert robot.commanded.linear > 0
     assert log.kinds() == ["emergency_stop", "release"]
+    assert caplog.messages == ["emergency stop: a person said so"]
 
 
 def test_a_broken_robot_is_told_to_stop_and_the_error_surfaces() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -255,7 +256,8 @@ def test_an_interrupt_ends_the_planner_and_the_solver_goes_on(marked: Callable[[
         assert solver.solve(DOMAIN, ANOTHER).solved
 
 
-def test_a_process_that_died_is_replaced(marked: Callable[[], list[str]]) -> None:
+def test_a_process_that_died_is_replaced(marked: Callable[[], list[str]], caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "spca.plan.solver")
     with Solver() as solver:
         assert solver.solve(DOMAIN, PROBLEM).solved
         server = solver._server
@@ -263,6 +265,7 @@ def test_a_process_that_died_is_replaced(marked: Callable[[], list[str]]) -> Non
         os.kill(server.pid, signal.SIGKILL)
         assert solver.solve(DOMAIN, ANOTHER).solved
     assert marked() == []
+    assert "the solver's process has gone: it is started again" in caplog.messages
 
 
 def test_warming_does_not_wait_and_closing_is_final(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import time
@@ -86,4 +87,5 @@ class Squares(Setup[Job, Square]):
         if job.id == self.dies or (job.id == self.dies_once and not died.exists()):
             died.touch()
             os.kill(os.getpid(), signal.SIGKILL)
+        logging.getLogger("spca.squares").debug("squares %s", job.id)
         return Square(job.id, int(job.id) ** 2)

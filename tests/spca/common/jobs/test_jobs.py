@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from spca.common.debug_log import LOG_NAME, hold_debug_log, log_to_folder, start_debug_log
 from spca.common.errors import FileError
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal
@@ -78,7 +80,13 @@ def full(_descriptor: int) -> None:
 
 @pytest.mark.parametrize(("dies", "value"), [(("3", ""), -1), (("", "3"), 9)])
 def test_a_job_that_kills_its_worker_is_begun_once_more(tmp_path: Path, dies: tuple[str, str], value: int) -> None:
-    done = squares(Squares(tmp_path, *dies), 2)
+    with hold_debug_log():
+        start_debug_log()
+        with log_to_folder(tmp_path):
+            done = squares(Squares(tmp_path, *dies), 2)
+    told = (tmp_path / LOG_NAME).read_text()
+    assert re.search(r"INFO .*worker process \d+ ended with code -9, its job: .*id='3'", told)
+    assert "squares 5\n" in told, "workers log into the file of their host"
     assert [done[index].value for index in range(5)] == [1, 4, value, 16, 25]
     assert ("code -9" in done[2].note) == (value < 0)
 

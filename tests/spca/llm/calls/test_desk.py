@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -94,7 +95,8 @@ def test_without_a_folder_nothing_is_written(tmp_path: Path, monkeypatch: pytest
     assert not list(tmp_path.iterdir())
 
 
-def test_what_may_pass_is_waited_for_and_every_request_is_in_the_books() -> None:
+def test_what_may_pass_is_waited_for_and_every_request_is_in_the_books(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "spca.llm.calls.desk")
     desk = Desk()
     answered = desk.ask(ScriptedProvider(BUSY, GONE, TransientError("x: 500", status=500), OK))
     assert desk.outcomes == ["rejected", "lost", "rejected", "answered"]
@@ -111,6 +113,8 @@ def test_what_may_pass_is_waited_for_and_every_request_is_in_the_books() -> None
     assert len(desk.waited) == len(desk.notes) == 3
     assert desk.notes[0].startswith("x: busy; trying again in 1 s (2 of 6)")
     assert all("\n" not in note for note in desk.notes)
+    for wait, message, number in zip(desk.waited, caplog.messages, (2, 3, 4), strict=True):
+        assert message.startswith(f"waits {wait:.1f} s before request {number} of this call: x: ")
 
 
 def test_a_server_that_says_when_is_asked_then() -> None:
