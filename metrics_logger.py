@@ -32,6 +32,8 @@ COUNTERS: Final = (
     "planner_compiled",
     "compiled_refused",
     "compiled_invalid",
+    "compiled_late",
+    "compiled_left_out",
     "compiled_failed",
     "writer_accepted",
     "writer_rejected",

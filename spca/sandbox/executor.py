@@ -8,7 +8,6 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, TracebackType
 from typing import Final, Self
@@ -22,6 +21,7 @@ from spca.sandbox.doctor import examination
 from spca.sandbox.kernel.limits import Limits
 from spca.sandbox.kernel.lockdown import Layer
 from spca.sandbox.process import reports
+from spca.sandbox.process.calls import Caller
 from spca.sandbox.process.client import Zygote
 from spca.sandbox.process.episode import RefusedEpisode, SandboxEpisode
 from spca.sandbox.process.runner import FILENAME
@@ -114,23 +114,9 @@ class SandboxExecutor:
         Raises:
             SandboxError: there is no sandbox to run it in.
         """
-        return self._start(agent, steps, previous, self._limits, self._check)
-
-    def limited(self, limits: Limits) -> Limited:
-        """Return an executor of the same process for our own sources: with other limits, without the policy."""
-        return Limited(lambda agent, steps, previous: self._start(agent, steps, previous, limits, None))
-
-    def _start(
-        self,
-        agent: AgentSource,
-        steps: Sequence[PlanStep],
-        previous: Sequence[int],
-        limits: Limits,
-        check: Callable[[AgentSource], None] | None,
-    ) -> SandboxEpisode | RefusedEpisode:
         try:
-            if check is not None:
-                check(agent)
+            if self._check is not None:
+                self._check(agent)
             module = _compiled(agent)
         except PatchError as error:
             return RefusedEpisode(Failed(Status.SYNTAX_ERROR, reports.clean(str(error), reports.MAX_MESSAGE)))
@@ -138,12 +124,20 @@ class SandboxExecutor:
             return RefusedEpisode(reports.syntax_error(error, agent))
         self.verify()
         with self._lock:
-            worker = self._process().worker(self._layers, limits)
+            worker = self._process().worker(self._layers, self._limits)
         with ExitStack() as unless_begun:
             unless_begun.callback(worker.close)
-            episode = SandboxEpisode(worker, agent, module, steps, previous, limits)
+            episode = SandboxEpisode(worker, agent, module, steps, previous, self._limits)
             unless_begun.pop_all()
         return episode
+
+    def caller(self, module: str, limits: Limits) -> Caller:
+        """Return what calls a module of our own in this sandbox, each time in a process of its own."""
+        return Caller(self._verified_layers, module, limits)
+
+    def _verified_layers(self) -> Layer:
+        self.verify()
+        return self._layers
 
     def close(self) -> None:
         """End every worker; idempotent. Episodes must not be used afterwards."""
@@ -168,10 +162,3 @@ class SandboxExecutor:
         if self._zygote is None:
             self._zygote = Zygote()
         return self._zygote
-
-
-@dataclass(frozen=True, slots=True)
-class Limited:
-    """An executor whose episodes are begun by another, see :meth:`SandboxExecutor.limited`."""
-
-    start: Callable[[AgentSource, Sequence[PlanStep], Sequence[int]], SandboxEpisode | RefusedEpisode]

@@ -1,7 +1,7 @@
 """What a problem writer's source may contain, and drafts of writers as they come with a planner's answer (pure).
 
-Writers of one run share a process, so what would let one reach beyond its own namespace is refused here; what they
-share with the host is nothing, see docs/sandbox.md.
+This is feedback for the model that wrote it: what leads beyond the writer's own namespace is refused with its line.
+The sandbox is what keeps writers in, and apart from each other (docs/sandbox.md).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import builtins
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from string import Formatter
 from typing import Final
 
 from spca.code import compilation
@@ -29,8 +30,10 @@ MAX_NAME: Final = 40
 _NAME: Final = re.compile(rf"[a-z][a-z0-9_]{{0,{MAX_NAME - 1}}}")
 _MOST_TOLD: Final = 3
 _MODULES: Final = ("re", "__future__")
-_INSIDES: Final = re.compile(r"_|(gi|cr|ag|tb|f|co)_|mro$")
-"""What attributes begin with that lead from a value into the interpreter."""
+_INSIDES: Final = re.compile(r"_|(gi|cr|ag|tb|f|co)_|(mro|obj)$")
+"""What attributes begin with that lead from a value into the interpreter; ``obj`` is what an AttributeError holds."""
+_REACHING: Final = re.compile(r"\w*(\[[^\]]*\])*\.[^\W\d]")
+"""A field of a format string that takes an attribute of what it is given."""
 
 
 def draft(name: str, source: str, domain: str) -> ProblemWriter | None:
@@ -69,8 +72,10 @@ def _faults(tree: ast.Module) -> Iterator[str]:
         yield f"the writer defines no function {FUNCTION}"
     nodes = list(ast.walk(tree))
     names = Names({}).within(nodes)
+    formats = any(isinstance(node, ast.Attribute) and node.attr in ("format", "format_map") for node in nodes)
     for node in sorted(nodes, key=_line):
         words = [*_of_node(node, names)] or [*rules.of_node(node, names)]
+        words += _faults_of_format(node) if formats else ()
         yield from (f"line {_line(node)}: {fault}" for fault in words if fault)
 
 
@@ -105,6 +110,30 @@ def _of_node(node: ast.AST, names: Names) -> Iterator[str]:
 def _of_attribute(name: str) -> Iterator[str]:
     if _INSIDES.match(name):
         yield f"the attribute {name} is not available to a writer"
+
+
+def _faults_of_format(node: ast.AST) -> Iterator[str]:
+    """Yield what is wrong with a text of a source that formats: it may be the template, wherever it stands.
+
+    A template that is put together from parts is not seen here; what it reaches stays in the writer's own process.
+    """
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        for field in _fields(node.value):
+            if _REACHING.match(field):
+                yield f"the format field {{{field[:MAX_NAME]}}} reaches into an attribute: format the value itself"
+
+
+def _fields(template: str, nesting: int = 2) -> Iterator[str]:
+    """Yield the fields of a format string, and of its format specifications as deep as Python formats them."""
+    try:
+        parts = list(Formatter().parse(template))
+    except ValueError:  # no template
+        return
+    for _, field, specification, _ in parts:
+        if field is not None:
+            yield field
+        if specification and nesting > 1:
+            yield from _fields(specification, nesting - 1)
 
 
 def _is_missing(name: str, names: Names) -> bool:

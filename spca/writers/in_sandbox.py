@@ -1,20 +1,22 @@
-"""What runs problem writers inside the sandbox: its text is an agent that gets them by its mission, one after another.
+"""What runs a problem writer inside the sandbox: one call in a process of its own, which ends with its answer.
 
-The host decides whose turn it is: what is printed in a turn is that writer's result, whatever it says. Every writer
-gets a namespace, builtins and a copy of the snapshot of its own, so none can reach another's.
+The process is a fork of one that has loaded this module and has never seen a writer or a snapshot.
 """
 
 from __future__ import annotations
 
 import builtins
 import marshal
+import os
 import re
-from collections.abc import Iterator
+from contextlib import suppress
 from types import SimpleNamespace, TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
-PART, SNAPSHOT, WRITER = "p", "s", "w"
-"""Kinds of what a view brings: the beginning of the next one, what writers are given, a writer."""
+from spca.sandbox.kernel import lockdown
+from spca.sandbox.kernel.limits import Limits
+from spca.sandbox.kernel.lockdown import Layer
+from spca.sandbox.process import confinement, framing
 
 WRITTEN, REFUSED, INVALID = "+", "?", "!"
 """What a result begins with: the problem follows, or why there is none."""
@@ -47,24 +49,56 @@ EXPRESSIONS = frozenset(
 """What a writer has of :mod:`re`."""
 
 _LONGEST_REASON = 300
+_BLOCK = 16
+_BLOCK_SIZES = 28
+"""Python allocates small objects in blocks of up to 512 bytes; an empty ``bytes`` takes 33 of them."""
+_MAX_DRAWN = 16
 
 
-class Agent:
-    """Answers the mission of each view: its first character tells the kind of the rest, which is a character a byte."""
+_inherited = Layer(0)
+"""What every process has from the one that it is a fork of."""
 
-    mission: str
 
-    def serve(self) -> Iterator[int]:
-        """Take a marshalled snapshot or a writer's marshalled code; print what the writer makes of the snapshot."""
-        state, begun = b"", ""
-        while True:
-            kind, text = self.mission[0], begun + self.mission[1:]
-            begun = text if kind == PART else ""
-            if kind == SNAPSHOT:
-                state = text.encode("latin-1")
-            elif kind == WRITER:
-                print(_result(text.encode("latin-1"), state), end="")
-            yield 6
+def load_libraries() -> None:
+    """Let Python load what it loads on first use, then give up what no call needs: no file can be opened later."""
+    global _inherited  # noqa: PLW0603 - of the process that is forked, once
+    re.compile("(a|b)*[c-e]+?", re.IGNORECASE)
+    "é".encode("latin-1", "replace")
+    trial = compile(f"def {FUNCTION}(snapshot):\n    return str(1 / 0)", FILENAME, "exec")
+    _result(marshal.dumps(trial), marshal.dumps({}))
+    re.purge()
+    confinement.go_first()
+    with suppress(OSError):  # what a call cannot put on either is told by it
+        lockdown.prepare()
+        lockdown.enter(lockdown.INHERITED)
+        _inherited = lockdown.INHERITED
+
+
+def main(incoming: int, outgoing: int, layers: Layer, limits: Limits) -> NoReturn:
+    """Answer one call and end. The first arguments are the pipe ends to read from and to write to."""
+    try:
+        confinement.keep_pipes(incoming, outgoing)
+        scattered = _scatter_memory()  # noqa: F841 - held until the end
+        confinement.lock_in(layers & ~_inherited, limits)
+        read_frame = framing.frame_reader()
+        code, state = marshal.loads(read_frame().payload)  # noqa: S302 - from the host
+        result = _result(code, state).encode(errors="replace")
+        framing.write_bytes(framing.pack(framing.RESULT, 1, result))
+        read_frame()  # never comes: the host has a look at the time that this took
+    finally:  # whatever happened, this copy of the zygote must not go on
+        os._exit(1)
+
+
+def _scatter_memory() -> list[object]:
+    """Return objects of every size that Python keeps blocks for, of each a number drawn anew.
+
+    Where the next objects lie then says nothing of how many calls there were before.
+    """
+    smallest = (object, complex, list, dict)
+    counts = iter(os.urandom(len(smallest) + _BLOCK_SIZES))
+    held: list[object] = [kind() for kind in smallest for _ in range(next(counts) % _MAX_DRAWN)]
+    held += [bytes(_BLOCK * size + 1) for size in range(_BLOCK_SIZES) for _ in range(next(counts) % _MAX_DRAWN)]
+    return held
 
 
 def _result(code: bytes, state: bytes) -> str:

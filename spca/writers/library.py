@@ -11,7 +11,8 @@ from spca.common.text import one_line
 from spca.contracts import AgentSource, LevelInfo, Plan, PlannerMode, ProblemWriter, Snapshot, SolveResult
 from spca.llm.feedback import shortened
 from spca.plan import pddl
-from spca.protocols import Executor, World
+from spca.protocols import World
+from spca.sandbox.executor import SandboxExecutor
 from spca.writers.acceptance import Acceptance
 from spca.writers.running import WriterRunner
 from spca.writers.stored import Case, Miss, Missed, StoredWriter, with_case, writer_state
@@ -40,7 +41,7 @@ class WriterLibrary:
 
     def __init__(
         self,
-        executor: Executor,
+        executor: SandboxExecutor,
         solve: Callable[[str, str, float], SolveResult],
         make_world: Callable[[str, int], World] | None = None,
     ) -> None:

@@ -44,10 +44,15 @@ class StoredWriter:
 
 
 class Miss(StrEnum):
-    """How a writer did not help on a level: it raised ValueError; it is at fault; its plan was carried out in vain."""
+    """How a writer did not help on a level.
+
+    It raised ValueError, it is at fault, it (or the solver with its problem) took too long, its plan was carried out in
+    vain.
+    """
 
     REFUSED = "refused"
     INVALID = "invalid"
+    LATE = "late"
     FAILED = "failed"
 
 

@@ -126,7 +126,8 @@ def test_the_counters_of_a_level_are_those_of_its_events(learned: Learned, index
     assert seen["planner_call"] == counters["planner_calls"]
     assert seen["coder_call"] == counters["coder_calls"]
     assert counters["planner_calls"] == sum(counters[f"planner_{m}"] for m in ("fresh", "reuse", "replan", "syntax"))
-    tried = counters["planner_compiled"] + counters["compiled_refused"] + counters["compiled_invalid"]
+    ways = ("planner_compiled", *(f"compiled_{miss}" for miss in ("refused", "invalid", "late", "left_out")))
+    tried = sum(counters[way] for way in ways)
     assert seen["compiled_plan"] == tried
     assert seen["writer"] == counters["writer_accepted"] + counters["writer_rejected"]
     assert counters["coder_calls"] == sum(counters[f"coder_{m}"] for m in ("first", "semantic", "syntax"))

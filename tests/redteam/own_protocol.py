@@ -200,11 +200,11 @@ wire.pack_answer = kept
 
 ## patched_writer: garbage
 import sys
-worker = sys.modules.get("spca.sandbox.process.worker") or __import__("spca.sandbox.process.worker", fromlist=["x"])
-kept = worker._write
-worker._write = lambda data: kept(data * 2)
+framing = sys.modules.get("spca.sandbox.process.framing") or __import__("spca.sandbox.process.framing", fromlist=["x"])
+kept = framing.write_bytes
+framing.write_bytes = lambda data: kept(data * 2)
 yield "x"
-worker._write = kept
+framing.write_bytes = kept
 """
 
 

@@ -38,7 +38,7 @@ from spca.report.read.run_files import open_run
 from spca.report.read.runs import overview
 from spca.runs import cli, curriculum
 from spca.runs.workspace import Workspace
-from spca.sandbox.process import reports, wire
+from spca.sandbox.process import framing, reports, wire
 from spca.sandbox.process.runner import Asked, Done, Fault
 from spca.sense import map_text, perception, slam
 from tests.soak import fuzz_texts as texts
@@ -184,7 +184,7 @@ def _map(input_: bytes) -> bool:
     where = grid.index((down, right))
     shown = AgentView(snapshot.mission, grid.codes, view, direction, carried, where, grid.origin, 0)
     frame = wire.pack_view(shown, 1)
-    sent = wire.View(frame[wire.HEADER.size :], "")
+    sent = wire.View(frame[framing.HEADER.size :], "")
     assert (sent.mission, sent.inventory, sent.position) == (shown.mission, carried, where)
     assert np.array_equal(sent.full_grid, grid.codes)
     return True
@@ -192,11 +192,11 @@ def _map(input_: bytes) -> bool:
 
 def _frames(input_: bytes) -> bool:
     """What a worker may write into its pipe."""
-    frames, found = wire.Frames(), 0
+    frames, found = framing.Frames(), 0
     frames.feed(input_)
     steps = (PlanStep("go", ("x",)),)
     while (frame := frames.next()) is not None:
-        if frame.kind != wire.PRINTED:
+        if frame.kind != framing.PRINTED:
             reports.event(wire.unpack_answer(frame), steps, ("a", "b"))
         found += 1
     return found > 0
@@ -313,7 +313,7 @@ TARGETS: Final[dict[str, Target]] = {
     "agent": Target(0.05, _agent_source, _agent_file, (UserError, PatchError)),
     "mission": Target(0.06, _grid_and_mission, _mission, (SPCAError,)),
     "map": Target(0.08, _image, _map),
-    "frames": Target(0.10, _any_frames, _frames, (wire.WireError, reports.ProtocolError)),
+    "frames": Target(0.10, _any_frames, _frames, (framing.WireError, reports.ProtocolError)),
     "curriculum": Target(0.08, _curriculum_file, _curriculum, (UserError,)),
     "task": Target(0.08, _task_file, _task, (GridworldError,)),
     "run": Target(0.02, _run_file, run_of, (UserError,)),

@@ -9,6 +9,7 @@ import sys
 from functools import cache
 from typing import Any, Final
 
+GETPID: Final = 39
 PRCTL: Final = 157
 _ARGUMENTS: Final = 6
 

@@ -18,7 +18,7 @@ from enum import IntFlag
 from typing import Final
 
 from spca.sandbox.kernel import landlock, seccomp
-from spca.sandbox.kernel.libc import PRCTL, require_x86_64, syscall
+from spca.sandbox.kernel.libc import GETPID, PRCTL, require_x86_64, syscall
 from spca.sandbox.kernel.limits import Limits
 
 IN_FD: Final = 3
@@ -65,10 +65,35 @@ class LockdownError(OSError):
 ALL_LAYERS: Final = Layer.USER | Layer.RLIMITS | Layer.LANDLOCK | Layer.SECCOMP
 
 
+INHERITED: Final = Layer.USER | Layer.LANDLOCK
+"""What a parent can put on once for all of its children: see :func:`enter`."""
+
+
 def prepare() -> None:
     """Do once in a parent what each :func:`apply` of its children needs; optional."""
     require_x86_64()
-    seccomp.compiled(IN_FD, OUT_FD)
+    seccomp.prepare(IN_FD, OUT_FD)
+    syscall(GETPID)
+
+
+def enter(layers: Layer) -> None:
+    """Put on those of ``layers`` that are among :data:`INHERITED`; children of the process have them from then on.
+
+    Raises:
+        LockdownError: a layer could not be put on; those before it are.
+        OSError: this is no x86-64 Linux.
+    """
+    require_x86_64()
+    # Made before descriptors run out, used after the last step that needs a right.
+    ruleset = _ruleset() if Layer.LANDLOCK in layers else None
+    if Layer.USER in layers:
+        with _named("user"):
+            _drop_user()
+    if ruleset is not None:
+        _forbid_privileges()
+        with _named("landlock"):
+            landlock.restrict(ruleset)
+        os.close(ruleset)
 
 
 def apply(layers: Layer, limits: Limits) -> None:
@@ -81,22 +106,12 @@ def apply(layers: Layer, limits: Limits) -> None:
     require_x86_64()
     parent = os.getppid()
     program = seccomp.compiled(IN_FD, OUT_FD)
-    # Made before descriptors run out, used after the last step that needs a right.
-    ruleset = _ruleset() if Layer.LANDLOCK in layers else None
-    if Layer.USER in layers:
-        with _named("user"):
-            _drop_user()
+    enter(layers)
     _die_with(parent)
     if Layer.RLIMITS in layers:
         _limit_resources(limits)
-    if layers & (Layer.LANDLOCK | Layer.SECCOMP):
-        with _named("no_new_privs"):
-            syscall(PRCTL, _PR_SET_NO_NEW_PRIVS, 1)
-    if ruleset is not None:
-        with _named("landlock"):
-            landlock.restrict(ruleset)
-        os.close(ruleset)
     if Layer.SECCOMP in layers:
+        _forbid_privileges()
         with _named("seccomp"):
             seccomp.refuse_executable_data()
             seccomp.load(program)
@@ -118,6 +133,11 @@ def _ruleset() -> int:
                 errno.ENOSYS, "the kernel has none, it is not in its list of security modules, or a container hides it"
             )
         return landlock.create(version)
+
+
+def _forbid_privileges() -> None:
+    with _named("no_new_privs"):
+        syscall(PRCTL, _PR_SET_NO_NEW_PRIVS, 1)
 
 
 def _drop_user() -> None:

@@ -162,14 +162,25 @@ def refuse_executable_data() -> None:
         syscall(_PERSONALITY, now & ~_READ_IMPLIES_EXEC)
 
 
+@cache
+def _header(program: bytes) -> tuple[_Program, ctypes.Array[ctypes.c_char]]:
+    """Return a program as the system call takes it, and the memory that it points to."""
+    instructions = ctypes.create_string_buffer(program, len(program))
+    return _Program(len(program) // _INSTRUCTION.size, ctypes.addressof(instructions)), instructions
+
+
+def prepare(read_fd: int, write_fd: int) -> None:
+    """Do once in a parent what :func:`load` needs in each of its children; optional."""
+    _header(compiled(read_fd, write_fd))
+
+
 def load(program: bytes) -> None:
     """Filter this process's system calls for good; NO_NEW_PRIVS must be set.
 
     Raises:
         OSError: the kernel did not take the filter.
     """
-    instructions = ctypes.create_string_buffer(program, len(program))
-    header = _Program(len(program) // _INSTRUCTION.size, ctypes.addressof(instructions))
+    header, _instructions = _header(program)
     stray = syscall(_SECCOMP, _SET_MODE_FILTER, _FLAG_TSYNC, ctypes.addressof(header))
     if stray:
         raise OSError(errno.EBUSY, f"thread {stray} cannot be filtered")

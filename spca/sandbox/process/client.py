@@ -26,7 +26,7 @@ from typing import Any, Final
 from spca.errors import SandboxError
 from spca.sandbox.kernel.limits import Limits
 from spca.sandbox.kernel.lockdown import Layer
-from spca.sandbox.process import wire, zygote
+from spca.sandbox.process import framing, zygote
 from spca.sandbox.process.worker import DUMP_SIGNAL
 
 _LOG: Final = logging.getLogger(__name__)
@@ -40,6 +40,9 @@ ANSWER_LIMIT: Final = 10.0
 STOP_LIMIT: Final = 3.0
 """Seconds that the process has to end its workers before it is killed itself."""
 
+EPISODES: Final = "spca.sandbox.process.worker"
+"""Module of the workers that carry out plans."""
+
 _ROOT: Final = Path(__file__).parents[3]
 _CHUNK: Final = 1 << 12
 _NOWHERE: Final = -2
@@ -52,8 +55,11 @@ class GoneError(Exception):
 class Zygote:
     """A running :mod:`spca.sandbox.process.zygote`; making one starts it, :meth:`worker` waits until it is ready."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str = EPISODES) -> None:
         """Start the process.
+
+        Args:
+            module: what its workers do, see :func:`spca.sandbox.process.zygote.main`.
 
         Raises:
             SandboxError: the system does not let it.
@@ -65,7 +71,7 @@ class Zygote:
         try:
             self._control, theirs = map(_above_standard, socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
             with theirs:
-                self._process = _start(theirs.fileno())
+                self._process = _start(theirs.fileno(), module)
         except OSError as error:
             raise SandboxError(f"the sandbox's process cannot be started: {error}") from error
         self._control.settimeout(START_LIMIT)
@@ -205,15 +211,15 @@ class Worker:
         Raises:
             SandboxError: it is not.
         """
-        frames, deadline = wire.Frames(), time.monotonic() + ANSWER_LIMIT
+        frames, deadline = framing.Frames(), time.monotonic() + ANSWER_LIMIT
         try:
             while (frame := frames.next()) is None:
                 frames.feed(self.receive(deadline))
-        except (GoneError, TimeoutError, wire.WireError) as error:
+        except (GoneError, TimeoutError, framing.WireError) as error:
             raise SandboxError(f"a sandbox worker did not start: {error}") from error
-        if frame.kind != wire.READY:
-            said = wire.unpack_answer(frame)
-            raise SandboxError(f"a sandbox worker could not be locked in: {getattr(said, 'message', said)}")
+        if frame.kind != framing.READY:
+            said = frame.payload.decode(errors="replace") if frame.kind == framing.OPEN else "it says something else"
+            raise SandboxError(f"a sandbox worker could not be locked in: {said}")
         if Layer.SECCOMP in layers:
             status = self.status()
             if status.get("Seccomp") != "2" or status.get("NoNewPrivs") != "1":
@@ -334,10 +340,10 @@ class Worker:
                 signal.pidfd_send_signal(self._pidfd, number)
 
 
-def _start(control: int) -> subprocess.Popen[bytes]:
+def _start(control: int, module: str) -> subprocess.Popen[bytes]:
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     return subprocess.Popen(
-        [sys.executable, "-P", "-s", "-B", "-X", "utf8", zygote.__file__, str(control)],
+        [sys.executable, "-P", "-s", "-B", "-X", "utf8", zygote.__file__, str(control), module],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -17,7 +17,7 @@ from spca.contracts import AgentSource, AgentView, PlanStep, Status
 from spca.errors import SandboxError
 from spca.protocols import Failed, Finished, Yielded
 from spca.sandbox.kernel.limits import Limits
-from spca.sandbox.process import reports, wire
+from spca.sandbox.process import framing, reports, wire
 from spca.sandbox.process.client import GoneError, Worker
 from spca.sandbox.process.reports import ProtocolError
 from spca.sandbox.process.runner import FILENAME, MAX_FRAMES, Asked, Done, Fault
@@ -68,7 +68,7 @@ class SandboxEpisode:
         self._lines = split_lines(agent.text)
         plan = tuple((step.action, arguments_of(agent.text, step)) for step in steps)
         self._start: wire.Start | None = wire.Start(module, plan, tuple(previous), VOCABULARY, limits.printed_bytes)
-        self._frames = wire.Frames()
+        self._frames = framing.Frames()
         self._sequence = self._position = 0
         self._printed_bytes = 0
         self._mission: str | None = None
@@ -94,7 +94,7 @@ class SandboxEpisode:
             event = self._judged(self._exchange(view, started))
         except _OverdueError as overdue:
             event = self._overdue(str(overdue))
-        except (GoneError, wire.WireError, ProtocolError) as error:
+        except (GoneError, framing.WireError, ProtocolError) as error:
             event = self._broken(error)
         finally:
             self._worker.part()
@@ -154,10 +154,10 @@ class SandboxEpisode:
             if frame is not None:
                 return wire.unpack_answer(frame)
 
-    def _next_answer(self) -> wire.Frame | None:
+    def _next_answer(self) -> framing.Frame | None:
         """The frame of an answer, None while it is not there."""
         while (frame := self._frames.next()) is not None:
-            if frame.kind != wire.PRINTED:
+            if frame.kind != framing.PRINTED:
                 if frame.sequence != self._sequence or self._frames.rest:
                     raise ProtocolError("an answer that was not asked for")
                 return frame
@@ -194,7 +194,7 @@ class SandboxEpisode:
 
     def _broken(self, error: Exception) -> Failed:
         """Return the failure of a worker that ended or sent an invalid answer; end the worker."""
-        if isinstance(error, wire.WireError):
+        if isinstance(error, framing.WireError):
             frames = self._dumped()
             crash = _CRASH.search(self._rest())
             self._worker.close()

@@ -1,7 +1,6 @@
-"""Frames between the host and a worker.
+"""What the host and the worker of an episode send each other, in the frames of :mod:`spca.sandbox.process.framing`.
 
-Both directions begin with the same header: kind (u8), sequence number (u32), length of the payload (u32), little
-endian. The host sends ``START`` once (sequence 0) and then one ``VIEW`` for each answer it wants, numbered from 1; the
+The host sends ``START`` once (sequence 0) and then one ``VIEW`` for each answer it wants, numbered from 1; the
 worker sends ``READY`` (0), and answers view *n* with exactly one of ``ASKED``, ``DONE``, ``FAULT`` carrying *n*,
 preceded by any ``PRINTED``. ``START`` is marshalled: it goes to the worker, which nobody trusts; what comes back is
 unpacked by fixed layouts.
@@ -19,15 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spca.contracts import AgentView, Status
+from spca.sandbox.process.framing import (
+    ASKED,
+    DONE,
+    FAULT,
+    LONGEST,
+    START,
+    VIEW,
+    Frame,
+    WireError,
+    pack,
+)
 from spca.sandbox.process.runner import MAX_FRAMES, Arguments, Asked, Done, Fault
-
-START, VIEW = 0xD1, 0xD2
-READY, PRINTED, ASKED, DONE, FAULT = 0xE1, 0xE2, 0xE3, 0xE4, 0xE5
-"""Kinds are no ASCII: what the interpreter's own crash reports write can be told from frames."""
-
-HEADER: Final = struct.Struct("<BII")
-LONGEST: Final = {READY: 0, PRINTED: 4096, ASKED: 9, DONE: 0, FAULT: 4096}
-"""Longest payload of each kind that the host accepts."""
 
 _GRID: Final = struct.Struct("<BB8HBH")
 _ASKED: Final = struct.Struct("<BII")
@@ -40,18 +42,6 @@ _UNCHANGED: Final = 0xFFFF
 _MAX_NAME: Final = 60
 
 
-class WireError(Exception):
-    """Bytes that are no frame of this protocol."""
-
-
-class Frame(NamedTuple):
-    """One frame."""
-
-    kind: int
-    sequence: int
-    payload: bytes
-
-
 class Start(NamedTuple):
     """What an episode begins with."""
 
@@ -60,11 +50,6 @@ class Start(NamedTuple):
     previous: tuple[int, ...]
     words: tuple[str, ...]
     print_limit: int
-
-
-def pack(kind: int, sequence: int, payload: bytes = b"") -> bytes:
-    """A frame as bytes."""
-    return HEADER.pack(kind, sequence, len(payload)) + payload
 
 
 def pack_start(start: Start) -> bytes:
@@ -206,43 +191,6 @@ def _fault(payload: bytes) -> Fault:
         at += length
     message = payload[at:].decode(errors="replace")
     return Fault(_STATUSES[status], message, None if position < 0 else position, tuple(frames))
-
-
-class Frames:
-    """Cuts received bytes into frames."""
-
-    def __init__(self) -> None:
-        self._bytes = b""
-
-    @property
-    def rest(self) -> bytes:
-        """Bytes that are no whole frame yet."""
-        return self._bytes
-
-    def feed(self, data: bytes) -> None:
-        self._bytes += data
-
-    def next(self) -> Frame | None:
-        """The next whole frame, None while it is not there.
-
-        Raises:
-            WireError: the bytes do not begin a frame that the host accepts.
-        """
-        if not self._bytes:
-            return None
-        longest = LONGEST.get(self._bytes[0])
-        if longest is None:
-            raise WireError(f"a frame of unknown kind {self._bytes[0]:#x}")
-        if len(self._bytes) < HEADER.size:
-            return None
-        kind, sequence, length = HEADER.unpack_from(self._bytes)
-        if length > longest:
-            raise WireError(f"a frame of {length} bytes, {longest} are allowed")
-        end = HEADER.size + length
-        if len(self._bytes) < end:
-            return None
-        payload, self._bytes = self._bytes[HEADER.size : end], self._bytes[end:]
-        return Frame(kind, sequence, payload)
 
 
 def words_array(words: Sequence[str]) -> Any:

@@ -1,4 +1,4 @@
-"""The fork server: a process with Python, numpy and the allowed modules loaded, and nothing else.
+"""The fork server: a process with Python and what its workers need loaded, and nothing else.
 
 It is a program of its own, started with an empty environment (but for a fixed hash seed) in ``/``, so that no key, no
 environment id and no seed was ever in its memory. Each worker is a fork of it. It handles descriptors and process ids
@@ -15,8 +15,9 @@ import signal
 import socket
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import Final, NoReturn
 
@@ -33,16 +34,24 @@ such things, or by a negative ``errno``. REAP: a pid, which is killed; answered 
 HOST_CHECK: Final = 1.0
 """Seconds between looks whether the host is alive; the closed socket usually tells earlier."""
 
+Work = Callable[[int, int], NoReturn]
+"""What a worker does with its two pipe ends."""
+
+Preparation = Callable[[bytes], Work]
+"""Makes that of the payload of a request to fork."""
+
 READY: Final = b"ready"
 LONGEST_REQUEST: Final = 1 << 16
 
-_LAZY_MODULES: Final = ("unicodedata", "encodings.latin_1", "encodings.ascii", "traceback", "linecache", "numpy.random")
-
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Serve the socket whose descriptor is the only argument."""
+    """Serve a socket: its descriptor and the name of the workers' module are the arguments.
+
+    That module has ``load_libraries()``, called here once, and ``main(incoming, outgoing, layers, limits)``, which each
+    worker ends with.
+    """
     host = os.getppid()
-    (number,) = sys.argv[1:] if argv is None else argv
+    number, name = sys.argv[1:] if argv is None else argv
     for inherited in (signal.SIGCHLD, signal.SIGALRM, signal.SIGXCPU):
         signal.signal(inherited, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -50,18 +59,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     with socket.socket(fileno=int(number)) as control:
         try:
-            _load(marshal.loads(control.recv(LONGEST_REQUEST)))  # noqa: S302 - from the host
+            prepare = _load_workers(name, marshal.loads(control.recv(LONGEST_REQUEST)))  # noqa: S302 - from the host
         except Exception as error:  # boundary: an installation can be broken in any way
             control.send(f"{type(error).__name__}: {error}".encode()[:LONGEST_REQUEST])
             return 1
         control.send(READY)
         control.settimeout(HOST_CHECK)
         with suppress(ConnectionError):
-            serve(control, host)
+            serve(control, host, prepare)
     return 0
 
 
-def serve(control: socket.socket, host: int) -> None:
+def serve(control: socket.socket, host: int, prepare: Preparation) -> None:
     """Fork and reap on request until the process ``host`` is gone; then no worker is left."""
     children: set[int] = set()
     try:
@@ -77,7 +86,7 @@ def serve(control: socket.socket, host: int) -> None:
             kind, number = REQUEST.unpack_from(request)
             payload = request[REQUEST.size :]
             if kind == FORK:
-                _fork(control, number, payload, descriptors, children)
+                _fork(control, number, prepare(payload), descriptors, children)
             else:
                 (pid,) = PID.unpack(payload)
                 control.send(ANSWER.pack(number, _end(pid) if pid in children else 0))
@@ -87,11 +96,11 @@ def serve(control: socket.socket, host: int) -> None:
             _end(pid)
 
 
-def _fork(control: socket.socket, number: int, request: bytes, descriptors: Sequence[int], children: set[int]) -> None:
+def _fork(control: socket.socket, number: int, work: Work, descriptors: Sequence[int], children: set[int]) -> None:
     try:
         pid = os.fork()
         if pid == 0:
-            _become_worker(control, request, descriptors)
+            _become_worker(control, work, descriptors)
         children.add(pid)
     except OSError as error:
         control.send(ANSWER.pack(number, -(error.errno or errno.EAGAIN)))
@@ -107,16 +116,11 @@ def _fork(control: socket.socket, number: int, request: bytes, descriptors: Sequ
         os.close(pidfd)
 
 
-def _become_worker(control: socket.socket, request: bytes, descriptors: Sequence[int]) -> NoReturn:
+def _become_worker(control: socket.socket, work: Work, descriptors: Sequence[int]) -> NoReturn:
     try:
         incoming, outgoing = descriptors
-        from spca.sandbox.kernel.limits import Limits
-        from spca.sandbox.kernel.lockdown import Layer
-        from spca.sandbox.process.worker import main as work
-
         control.close()
-        layers, limits = marshal.loads(request)  # noqa: S302 - from the host
-        work(incoming, outgoing, Layer(layers), Limits(*limits))
+        work(incoming, outgoing)
     finally:
         os._exit(1)
 
@@ -127,17 +131,21 @@ def _end(pid: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def _load(path: list[str]) -> None:
-    """Import everything that generated code may use, as the host finds it, with a single thread."""
+def _load_workers(name: str, path: list[str]) -> Preparation:
+    """Import the workers' module with all that they use, as the host finds it, with a single thread."""
     sys.path[:] = path
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = "1"  # a process that forks must have one thread
-    from spca.code.policy.available import MODULES
-
-    for name in (*MODULES, *_LAZY_MODULES, "spca.sandbox.process.worker"):
-        import_module(name)
-    _warm_up()
+    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[variable] = "1"  # a process that forks must have one thread
+    worker = import_module(name)
+    worker.load_libraries()
     from spca.sandbox.kernel import lockdown
+    from spca.sandbox.kernel.limits import Limits
+
+    @lru_cache(maxsize=8)
+    def prepare(payload: bytes) -> Work:
+        """Before the fork: what a child does first costs it a copy of each page that it touches."""
+        layers, limits = marshal.loads(payload)  # noqa: S302 - from the host
+        return partial(worker.main, layers=lockdown.Layer(layers), limits=Limits(*limits))
 
     with suppress(OSError):  # a system without the sandbox is found out by the first worker
         lockdown.prepare()
@@ -145,17 +153,7 @@ def _load(path: list[str]) -> None:
     sys.path.clear()
     gc.collect()
     gc.freeze()
-
-
-def _warm_up() -> None:
-    """Let libraries load what they load on first use; a worker can open no file."""
-    import numpy as np
-
-    words = np.array(["door red", "key blue"])
-    np.char.startswith(words, "door")
-    np.unique(words, return_counts=True)
-    np.random.default_rng(0).integers(9)
-    f"{words!r} {np.arange(3.0)} {np.linalg.norm(np.ones(2))}".encode("latin-1")
+    return prepare
 
 
 if __name__ == "__main__":

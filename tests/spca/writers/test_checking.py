@@ -16,6 +16,14 @@ GOOD = {
     "the example": FETCH,
     "names that builtins have too": make_problem("type = id = 'ball'\nreturn ''.join(object for object in [type, id])"),
     "no import": make_problem("return '{0}'.format(snapshot['mission'])"),
+    "templates": make_problem(
+        """
+        place = "(at {thing[name]} {0[0]!r:>{width}}) at 1.5 {{x.y}} {}."
+        return place.format("ab", 3, thing=snapshot, width=4) + "{mission}.".format_map(snapshot)
+        """
+    ),
+    "a pattern that looks like a template": make_problem("return r'{.+}' + r'[a-z]{2}.x{1,2}' + '{}'.format(1)"),
+    "a template that nothing formats": make_problem("return '{0.x}' + snapshot['mission']"),
     "from re": "from __future__ import annotations\n\nfrom re import fullmatch\n" + make_problem("return fullmatch"),
     "constants and helpers": "KINDS = ('ball', 'box')\n\n\ndef drop(mission):\n    return mission\n\n\n" + FETCH,
     "computed constants": "KINDS = '|'.join(('ball', 'box'))\nTHING = rf'the ({KINDS})'\n\n\n" + FETCH,
@@ -40,6 +48,14 @@ BAD = {
     make_problem("return ().__class__"): "the attribute __class__ is not available",
     make_problem("return snapshot._x"): "the attribute _x is not available",
     make_problem("return (i for i in ()).gi_frame"): "the attribute gi_frame is not available",
+    make_problem("try:\n    return ''\nexcept AttributeError as error:\n    return error.obj"): "the attribute obj",
+    make_problem("match snapshot:\n    case AttributeError(obj=x):\n        return x"): "the attribute obj",
+    make_problem(
+        "return '{0.gi_frame.f_back}'.format(iter(''))"
+    ): "line 2: the format field {0.gi_frame.f_back} reaches",
+    "T = '{[0].x}'\n\n\n" + make_problem("return T.format([snapshot])"): "line 1: the format field {[0].x} reaches",
+    make_problem("return str.format('{:{x.y}}', 1, x=snapshot)"): "the format field {x.y} reaches",
+    make_problem("return '{mission.x}'.format_map(snapshot)"): "the format field {mission.x} reaches",
     make_problem("match snapshot:\n    case dict(__class__=x):\n        return x"): "the attribute __class__",
     make_problem("import re\nre.fullmatch = len\nreturn ''"): "attributes must not be assigned",
     make_problem("class Thing:\n    pass\nreturn ''"): "a writer needs no classes",

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Sequence
 
 import pytest
 
-from spca.contracts import AgentSource, PlanStep
-from spca.protocols import Episode
 from spca.sandbox.executor import SandboxExecutor
+from spca.sandbox.kernel.limits import Limits
+from spca.sandbox.kernel.lockdown import Layer
+from spca.sandbox.process.client import Worker, Zygote
 from spca.writers import checking, running
 from spca.writers.running import WriterRunner, Written
 from spca.writers.stored import Miss
-from tests.support.spca.sandboxing import await_gone
+from tests.support.spca.sandboxing import await_gone, is_gone
 from tests.support.spca.writing import FETCH, make_problem, state
 
 MISSION = make_problem("return snapshot['mission']")
@@ -68,7 +68,7 @@ def test_a_fault_is_told_in_one_short_line(runner: WriterRunner, source: str, re
 )
 def test_an_endless_writer_ends_alone(runner: WriterRunner, endless: str) -> None:
     before, hung, after = each(runner, MISSION, make_problem(endless), MISSION)
-    assert (before, hung.miss, after) == (READS, Miss.INVALID, READS)
+    assert (before, hung.miss, after) == (READS, Miss.LATE, READS)
     assert hung.reason == "no answer for 0.2 s"
 
 
@@ -77,25 +77,6 @@ def test_a_writer_that_kills_its_process_does_so_alone(runner: WriterRunner) -> 
     before, crashed, after = each(runner, MISSION, deep, FETCH)
     assert (before, crashed.miss, after.miss) == (READS, Miss.INVALID, None)
     assert crashed.reason.startswith("the code crashed the interpreter")
-
-
-def test_what_a_writer_leaves_to_be_run_later_harms_only_itself(runner: WriterRunner) -> None:
-    """Its generator is collected, and goes on, in the turn of another."""
-    leaving = """
-        def wait():
-            try:
-                yield 1
-            finally:
-                while True:
-                    pass
-        left = wait()
-        next(left)
-        cells = [left]
-        cells.append(cells)
-        return 'left'
-        """
-    churning = make_problem("for _ in range(5000):\n    cells = []\n    cells.append(cells)\nreturn 'churned'")
-    assert [written.text for written in each(runner, make_problem(leaving), churning)][1] == "churned"
 
 
 def test_the_snapshot_is_each_writers_own(runner: WriterRunner) -> None:
@@ -108,28 +89,6 @@ def test_nothing_is_kept_between_two_calls(runner: WriterRunner) -> None:
     assert list(runner.each([(counting, state())] * 3, again=True)) == [Written("1")] * 3
 
 
-def test_a_result_is_what_was_printed_in_its_own_turn(runner: WriterRunner, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even of writers that the policy would refuse."""
-    monkeypatch.setattr(running, "fault_of", lambda _source: "")
-    forging = make_problem(
-        """
-        def frames():
-            yield walk[0].gi_frame.f_back
-        walk = [None]
-        walk[0] = frames()
-        frame = next(walk[0])
-        while "print" not in frame.f_globals:
-            frame = frame.f_back
-        for _ in range(9):
-            frame.f_globals["print"]("+forged", end="")
-        return "own"
-        """
-    )
-    before, forged, after = each(runner, MISSION, forging, MISSION)
-    assert before == after == READS
-    assert forged.text.startswith("forged")
-
-
 def test_writers_cannot_reach_each_other_by_the_modules_and_builtins_they_share(
     runner: WriterRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,33 +98,29 @@ def test_writers_cannot_reach_each_other_by_the_modules_and_builtins_they_share(
     assert "(fetched ball_red)" in each(runner, spoiling, FETCH)[1].text
 
 
-class Counting:
-    """Counts the workers of an executor."""
-
-    def __init__(self, executor: SandboxExecutor) -> None:
-        self._executor = executor.limited(running.LIMITS)
-        self.episodes: list[Episode] = []
-        self.pids: list[int | None] = []
-
-    def start(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]) -> Episode:
-        episode = self._executor.start(agent, steps, previous)
-        self.episodes.append(episode)
-        self.pids.append(episode.pid)
-        return episode
-
-
 @pytest.fixture
-def counting(executor: SandboxExecutor) -> Counting:
-    return Counting(executor)
+def pids(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The processes of all calls, in order."""
+    fork, seen = Zygote.worker, list[int]()
+
+    def forked(zygote: Zygote, layers: Layer, limits: Limits) -> Worker:
+        worker = fork(zygote, layers, limits)
+        seen.append(worker.pid)
+        return worker
+
+    monkeypatch.setattr(Zygote, "worker", forked)
+    return seen
 
 
-def test_all_writers_of_all_levels_run_in_one_worker(counting: Counting) -> None:
-    runner = WriterRunner(counting)
+def zygote_of(runner: WriterRunner) -> int:
+    return runner._caller.begin().pid
+
+
+def test_every_call_has_a_process_of_its_own(runner: WriterRunner, pids: list[int]) -> None:
     sources = [make_problem(f"raise ValueError('{n}')") for n in range(12)]
     assert [written.reason for written in each(runner, *sources)] == [str(n) for n in range(12)]
-    assert each(runner, MISSION) == [READS]
-    assert next(runner.each([(MISSION, state("another"))])) == Written("another")
-    assert len(counting.pids) == 1
+    assert len(set(pids)) == 12
+    assert all(map(is_gone, pids))
 
 
 def test_a_writer_runs_only_when_it_is_asked_for_and_once(
@@ -186,59 +141,58 @@ def test_a_writer_runs_only_when_it_is_asked_for_and_once(
     assert len(read) == 4
 
 
-def test_a_worker_that_died_meanwhile_is_nobodys_fault(counting: Counting) -> None:
-    runner = WriterRunner(counting)
+def test_a_zygote_that_died_meanwhile_is_nobodys_fault(runner: WriterRunner) -> None:
     each(runner, MISSION)
-    pid = counting.pids[0]
-    assert pid is not None
-    os.kill(pid, signal.SIGKILL)
+    before = zygote_of(runner)
+    os.kill(before, signal.SIGKILL)
     assert each(runner, FETCH)[0].miss is None
-    assert len(counting.pids) == 2
+    assert zygote_of(runner) != before
 
 
-def test_a_worker_that_has_printed_much_is_replaced(counting: Counting) -> None:
-    runner = WriterRunner(counting)
-    sources = [make_problem(f"return '{n}' * 20_000") for n in range(9)]
-    assert [len(written.text) for written in each(runner, *sources)] == [20_000] * 9
-    assert len(counting.pids) == 2
+def test_a_call_whose_process_is_killed_is_made_again(runner: WriterRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    send, killed = Worker.send, list[int]()
 
+    def send_after_kill(worker: Worker, data: bytes, deadline: float) -> None:
+        if not killed:
+            killed.append(worker.pid)
+            os.kill(worker.pid, signal.SIGKILL)
+        send(worker, data, deadline)
 
-def test_an_episode_that_was_closed_meanwhile_is_begun_anew(counting: Counting) -> None:
-    runner = WriterRunner(counting)
-    each(runner, MISSION)
-    counting.episodes[0].close()
+    monkeypatch.setattr(Worker, "send", send_after_kill)
     assert each(runner, FETCH)[0].miss is None
-    assert len(counting.pids) == 2
+    assert len(killed) == 1
 
 
-def test_a_fork_of_its_process_leaves_the_worker_alone(counting: Counting) -> None:
-    runner = WriterRunner(counting)
+def test_a_fork_of_its_process_leaves_the_zygote_alone(runner: WriterRunner) -> None:
     each(runner, MISSION)
+    before = zygote_of(runner)
     pid = os.fork()
     if pid == 0:
         runner.close()
         os._exit(0)
     os.waitpid(pid, 0)
     assert each(runner, FETCH)[0].miss is None
-    assert len(counting.pids) == 1
+    assert zygote_of(runner) == before
 
 
-def test_the_worker_ends_with_its_runner(counting: Counting) -> None:
-    runner = WriterRunner(counting)
+def test_the_zygote_ends_with_its_runner(executor: SandboxExecutor) -> None:
+    runner = WriterRunner(executor)
     each(runner, MISSION)
+    zygotes = [zygote_of(runner)]
     runner.close()
     runner.close()
     each(runner, FETCH)
+    zygotes.append(zygote_of(runner))
     del runner
-    assert len(counting.pids) == 2
-    assert all(pid is not None and await_gone(pid) for pid in counting.pids)
+    assert len(set(zygotes)) == 2
+    assert all(map(await_gone, zygotes))
 
 
-def test_what_the_policy_refuses_is_not_run(counting: Counting) -> None:
+def test_what_the_policy_refuses_is_not_run(runner: WriterRunner, pids: list[int]) -> None:
     source = "import os\n" + MISSION
-    (refused,) = WriterRunner(counting).each([(source, state())])
+    (refused,) = runner.each([(source, state())])
     assert refused == Written(miss=Miss.INVALID, reason=checking.fault_of(source))
-    assert not counting.pids
+    assert not pids
 
 
 def test_a_snapshot_may_be_large(runner: WriterRunner) -> None:

@@ -246,7 +246,7 @@ ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 def refuse():
     raise OSError(errno.EAGAIN, "no more")
 os.fork = refuse
-threading.Thread(target=zygote.serve, args=(theirs, os.getppid()), daemon=True).start()
+threading.Thread(target=zygote.serve, args=(theirs, os.getppid(), lambda payload: None), daemon=True).start()
 for number in range(20):
     pipe = os.pipe()
     socket.send_fds(ours, [zygote.REQUEST.pack(zygote.FORK, number) + b"x"], pipe)

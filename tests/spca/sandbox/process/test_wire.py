@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from spca.contracts import AgentView, Status
-from spca.sandbox.process import wire
+from spca.sandbox.process import framing, wire
 from spca.sandbox.process.runner import Asked, Done, Fault
 from tests.support.contracts.executing import view
 
@@ -44,8 +44,8 @@ ANSWERS = st.one_of(
 )
 
 
-def frames_of(data: bytes) -> list[wire.Frame]:
-    frames = wire.Frames()
+def frames_of(data: bytes) -> list[framing.Frame]:
+    frames = framing.Frames()
     frames.feed(data)
     found = []
     while (frame := frames.next()) is not None:
@@ -56,9 +56,9 @@ def frames_of(data: bytes) -> list[wire.Frame]:
 @given(VIEWS)
 def test_a_view_survives(shown: AgentView) -> None:
     data = wire.pack_view(shown, 5)
-    kind, sequence, length = wire.HEADER.unpack_from(data)
-    assert (kind, sequence, length) == (wire.VIEW, 5, len(data) - wire.HEADER.size)
-    got = wire.View(data[wire.HEADER.size :], "what was said before")
+    kind, sequence, length = framing.HEADER.unpack_from(data)
+    assert (kind, sequence, length) == (framing.VIEW, 5, len(data) - framing.HEADER.size)
+    got = wire.View(data[framing.HEADER.size :], "what was said before")
     assert np.array_equal(got.full_grid, shown.full_grid)
     assert np.array_equal(got.observation, shown.observation)
     names = ("mission", "direction", "inventory", "position", "start_position", "start_direction")
@@ -68,12 +68,12 @@ def test_a_view_survives(shown: AgentView) -> None:
 def test_a_mission_that_was_sent_is_not_sent_again() -> None:
     data = wire.pack_view(view(), 2, mission=False)
     assert b"blue" not in data
-    assert wire.View(data[wire.HEADER.size :], "get the blue key").mission == "get the blue key"
+    assert wire.View(data[framing.HEADER.size :], "get the blue key").mission == "get the blue key"
 
 
 def test_a_grid_that_is_a_view_of_another_is_sent_as_it_looks() -> None:
     turned = np.rot90(np.arange(6, dtype=np.uint8).reshape(2, 3))
-    got = wire.View(wire.pack_view(view(full_grid=turned), 1)[wire.HEADER.size :], "")
+    got = wire.View(wire.pack_view(view(full_grid=turned), 1)[framing.HEADER.size :], "")
     assert np.array_equal(got.full_grid, turned)
 
 
@@ -88,7 +88,7 @@ def test_a_view_that_is_too_large_is_refused(changes: dict[str, object]) -> None
 def test_a_start_survives() -> None:
     module = compile("class Agent: pass", "agent_tmp.py", "exec")
     start = wire.Start(module, (("go", ("a", "b")), ("look", ())), (1, 2), ("unseen", "wall"), 7)
-    assert wire.unpack_start(wire.pack_start(start)[wire.HEADER.size :]) == start
+    assert wire.unpack_start(wire.pack_start(start)[framing.HEADER.size :]) == start
 
 
 @given(ANSWERS, st.integers(0, 2**32 - 1))
@@ -115,7 +115,7 @@ def test_surrogates_can_be_told() -> None:
 @given(st.lists(ANSWERS, max_size=5), st.data())
 def test_frames_arrive_in_pieces_of_any_size(answers: list[Asked | Done | Fault], data: st.DataObject) -> None:
     sent = b"".join(wire.pack_answer(answer, number) for number, answer in enumerate(answers))
-    frames, got = wire.Frames(), []
+    frames, got = framing.Frames(), []
     while sent:
         size = data.draw(st.integers(1, len(sent)))
         frames.feed(sent[:size])
@@ -128,31 +128,34 @@ def test_frames_arrive_in_pieces_of_any_size(answers: list[Asked | Done | Fault]
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_frames_or_a_wire_error(data: bytes) -> None:
-    frames = wire.Frames()
+    frames = framing.Frames()
     frames.feed(data)
     try:
         while (frame := frames.next()) is not None:
-            assert len(frame.payload) <= wire.LONGEST[frame.kind]
+            assert len(frame.payload) <= framing.LONGEST[frame.kind]
             wire.unpack_answer(frame)
-    except wire.WireError:
+    except framing.WireError:
         pass
 
 
-@given(st.sampled_from([wire.ASKED, wire.DONE, wire.FAULT, wire.READY, wire.PRINTED]), st.binary(max_size=100))
+@given(
+    st.sampled_from([framing.ASKED, framing.DONE, framing.FAULT, framing.READY, framing.PRINTED]),
+    st.binary(max_size=100),
+)
 def test_any_payload_is_an_answer_or_a_wire_error(kind: int, payload: bytes) -> None:
-    with suppress(wire.WireError):
-        wire.unpack_answer(wire.Frame(kind, 1, payload))
+    with suppress(framing.WireError):
+        wire.unpack_answer(framing.Frame(kind, 1, payload))
 
 
 def test_a_failure_with_many_frames_is_refused() -> None:
     payload = struct.pack("<BiB", 0, 0, 255) + struct.pack("<IB", 3, 0) * 255
-    with pytest.raises(wire.WireError, match="255 frames"):
-        wire.unpack_answer(wire.Frame(wire.FAULT, 1, payload))
+    with pytest.raises(framing.WireError, match="255 frames"):
+        wire.unpack_answer(framing.Frame(framing.FAULT, 1, payload))
 
 
-@pytest.mark.parametrize("kind", sorted(wire.LONGEST))
+@pytest.mark.parametrize("kind", sorted(framing.LONGEST))
 def test_a_frame_that_is_too_long_is_refused_by_its_header(kind: int) -> None:
-    frames = wire.Frames()
-    frames.feed(wire.HEADER.pack(kind, 1, wire.LONGEST[kind] + 1))
-    with pytest.raises(wire.WireError, match="are allowed"):
+    frames = framing.Frames()
+    frames.feed(framing.HEADER.pack(kind, 1, framing.LONGEST[kind] + 1))
+    with pytest.raises(framing.WireError, match="are allowed"):
         frames.next()

@@ -1,0 +1,111 @@
+"""The frames of every pipe between the host and a process of the sandbox; light, because each such process loads it.
+
+Both directions begin with the same header: kind (u8), sequence number (u32), length of the payload (u32), little
+endian. :mod:`spca.sandbox.process.wire` says what an episode sends, :mod:`spca.sandbox.process.calls` what a call does.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from spca.sandbox.kernel.lockdown import IN_FD, OUT_FD
+
+START, VIEW, CALL = 0xD1, 0xD2, 0xD3
+READY, PRINTED, ASKED, DONE, FAULT, OPEN, RESULT = 0xE1, 0xE2, 0xE3, 0xE4, 0xE5, 0xE6, 0xE7
+"""Kinds are no ASCII: what the interpreter's own crash reports write can be told from frames.
+
+``OPEN``: the process could not be locked in, and why.
+"""
+
+HEADER: Final = struct.Struct("<BII")
+LONGEST: Final = {READY: 0, PRINTED: 4096, ASKED: 9, DONE: 0, FAULT: 4096, OPEN: 4096, RESULT: 1 << 17}
+"""Longest payload of each kind that the host accepts."""
+
+_CHUNK: Final = 1 << 12
+
+
+class WireError(Exception):
+    """Bytes that are no frame of this protocol."""
+
+
+class Frame(NamedTuple):
+    """One frame."""
+
+    kind: int
+    sequence: int
+    payload: bytes
+
+
+def pack(kind: int, sequence: int, payload: bytes = b"") -> bytes:
+    """Return a frame as bytes."""
+    return HEADER.pack(kind, sequence, len(payload)) + payload
+
+
+class Frames:
+    """Cuts received bytes into frames."""
+
+    def __init__(self) -> None:
+        self._bytes = b""
+
+    @property
+    def rest(self) -> bytes:
+        """Bytes that are no whole frame yet."""
+        return self._bytes
+
+    def feed(self, data: bytes) -> None:
+        self._bytes += data
+
+    def next(self) -> Frame | None:
+        """Return the next whole frame, None while it is not there.
+
+        Raises:
+            WireError: the bytes do not begin a frame that the host accepts.
+        """
+        if not self._bytes:
+            return None
+        longest = LONGEST.get(self._bytes[0])
+        if longest is None:
+            raise WireError(f"a frame of unknown kind {self._bytes[0]:#x}")
+        if len(self._bytes) < HEADER.size:
+            return None
+        kind, sequence, length = HEADER.unpack_from(self._bytes)
+        if length > longest:
+            raise WireError(f"a frame of {length} bytes, {longest} are allowed")
+        end = HEADER.size + length
+        if len(self._bytes) < end:
+            return None
+        payload, self._bytes = self._bytes[HEADER.size : end], self._bytes[end:]
+        return Frame(kind, sequence, payload)
+
+
+def frame_reader() -> Callable[[], Frame]:
+    """Return what reads the host's frames, one for each call; the process ends when there are no more."""
+    received = b""
+
+    def read_frame() -> Frame:
+        nonlocal received
+        kind = sequence = 0
+        wanted = HEADER.size
+        while True:
+            if len(received) >= wanted:
+                kind, sequence, length = HEADER.unpack_from(received)
+                wanted = HEADER.size + length
+                if len(received) >= wanted:
+                    break
+            chunk = os.read(IN_FD, max(_CHUNK, wanted - len(received)))
+            if not chunk:
+                os._exit(0)
+            received = received + chunk if received else chunk
+        payload, received = received[HEADER.size : wanted], received[wanted:]
+        return Frame(kind, sequence, payload)
+
+    return read_frame
+
+
+def write_bytes(data: bytes) -> None:
+    """Send all of ``data`` to the host."""
+    while data:
+        data = data[os.write(OUT_FD, data) :]
