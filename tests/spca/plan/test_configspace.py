@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 PREPARED = ("configspace.defer()", "from spca.plan import engines, job", "job.prepare()")
 USES = (
@@ -28,6 +30,7 @@ def test_solving_does_without_it() -> None:
     assert run(*PREPARED, "print({'scipy', 'ConfigSpace.api'} & set(sys.modules))") == ["set()"]
 
 
+@pytest.mark.long
 def test_engines_that_are_asked_for_their_parameters_have_them() -> None:
     told = run(
         *PREPARED,
@@ -41,6 +44,7 @@ def test_engines_that_are_asked_for_their_parameters_have_them() -> None:
     assert told == ["True", "True"]
 
 
+@pytest.mark.long
 def test_any_other_use_gets_the_library() -> None:
     told = run(
         "import ConfigSpace; configspace.defer()",

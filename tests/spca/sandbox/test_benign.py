@@ -21,6 +21,7 @@ from tests.benign.stage import STAGES, Recording, perform, repeat
 from tests.benign.topics import REFERENCE, Topic, topics
 from tests.support.inprocess import InProcessExecutor
 from tests.support.spca.doubles import AGENT
+from tests.support.tiers import few
 
 LONGEST = 120
 """No action of the corpus needs more primitives on the stages."""
@@ -29,6 +30,7 @@ ALONE = 4
 """Each how many-th method is also held against the gate by itself."""
 
 every_topic = pytest.mark.parametrize("topic", topics().values(), ids=list(topics()))
+some_topics = pytest.mark.parametrize("topic", few(8, topics().values()), ids=list(topics()))
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +90,7 @@ def test_every_method_is_accepted_with_its_topic_and_some_alone(topic: Topic) ->
     check_agent(whole(topic.name))
 
 
-@every_topic
+@some_topics
 def test_every_method_runs_to_its_end(topic: Topic) -> None:
     recordings, entered = performed(topic.name)
     assert len(recordings) == len(topic.actions) * len(STAGES)
@@ -103,7 +105,7 @@ def test_every_method_runs_to_its_end(topic: Topic) -> None:
     assert moving == {action.name for action in topic.actions}, "every action does something somewhere"
 
 
-@every_topic
+@some_topics
 def test_the_wall_changes_nothing(topic: Topic, sandboxed: SandboxExecutor) -> None:
     recordings, _ = performed(topic.name)
     count = len(topics()[topic.name].actions)

@@ -54,24 +54,27 @@ READS = {
 }
 
 
-@pytest.mark.parametrize("sql", READS)
+@pytest.mark.parametrize("sql", few(6, READS))
 def test_reads(finished_run: Path, sql: str) -> None:
     assert ask(finished_run, sql) == READS[sql]
 
 
 @pytest.mark.parametrize(
     "sql",
-    [
-        "EXPLAIN SELECT * FROM levels",
-        "EXPLAIN ANALYZE FROM levels",
-        "EXPLAIN (FORMAT json) SELECT 1",
-        "EXPLAIN (SELECT 1)",
-        "/* of */ DESCRIBE levels",
-        "SUMMARIZE levels",
-        "SHOW TABLES",
-        "TABLE levels",
-        "UNPIVOT (SELECT seed, rounds FROM levels) ON seed, rounds",
-    ],
+    few(
+        3,
+        [
+            "EXPLAIN SELECT * FROM levels",
+            "EXPLAIN ANALYZE FROM levels",
+            "EXPLAIN (FORMAT json) SELECT 1",
+            "EXPLAIN (SELECT 1)",
+            "/* of */ DESCRIBE levels",
+            "SUMMARIZE levels",
+            "SHOW TABLES",
+            "TABLE levels",
+            "UNPIVOT (SELECT seed, rounds FROM levels) ON seed, rounds",
+        ],
+    ),
 )
 def test_reads_in_other_words(finished_run: Path, sql: str) -> None:
     assert ask(finished_run, sql)
@@ -173,7 +176,7 @@ HARMLESS = {
 """Statements that write into memory at most: it ends with them."""
 
 
-@pytest.mark.parametrize("sql", few(14, SEALED))
+@pytest.mark.parametrize("sql", few(8, SEALED))
 def test_no_file_is_read_and_none_is_written(
     finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sql: str
 ) -> None:
