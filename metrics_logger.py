@@ -16,7 +16,8 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
-from spca.common.files import json_text, make_folder, whole_lines, write_atomic, write_line
+from spca.common.encoding import json_text
+from spca.common.files import make_folder, whole_lines, write_atomic, write_line
 from spca.common.interrupts import TERMINATION_SIGNALS, accepts_signal
 
 _LOG: Final = logging.getLogger(__name__)
@@ -133,7 +134,7 @@ class MetricsLogger:
         level = summary["level"]
         path = self._folder / "summaries" / f"summary_{level['category']}_{level['level_name']}_{self._run_id}.json"
         make_folder(path.parent)
-        write_atomic(path, json.dumps(summary, indent=1) + "\n")
+        write_atomic(path, json_text(summary, indent=1) + "\n")
         return path
 
     def end_level(self, summary: Mapping[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 from contextlib import suppress
@@ -201,6 +202,16 @@ def test_what_a_call_took_is_in_its_event(logger: MetricsLogger, tmp_path: Path)
         2,
         "llm/1.json",
     )
+
+
+def test_every_line_is_strict_json(logger: MetricsLogger, tmp_path: Path) -> None:
+    logger.start_level(LEVEL, 1)
+    logger("planned", {"seconds": math.nan})
+    summary = logger.summary("failed", "no plan", cost=math.inf)
+    path = logger.write_summary(summary)
+    logger.end_level(summary)
+    for text in (*(tmp_path / "metrics.jsonl").read_text().splitlines(), path.read_text()):
+        json.loads(text, parse_constant=pytest.fail)
 
 
 def test_between_levels_there_is_nothing_to_abort(logger: MetricsLogger, tmp_path: Path) -> None:

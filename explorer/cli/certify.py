@@ -16,7 +16,7 @@ from explorer.files.listing import places_at
 from explorer.findings import Finding
 from explorer.solver.certificate import check
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_USER_ERROR
-from spca.common.files import json_text
+from spca.common.encoding import json_text
 from spca.common.jobs.processes import do_in_processes
 from spca.common.jobs.progress import Bar
 from spca.common.jobs.work import TRIES, Job, Setup, Terms

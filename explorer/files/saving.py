@@ -20,7 +20,8 @@ from explorer.milestones import InventoryHas, Milestone, Rule
 from explorer.rules.blocks import AIR, BLOCKS
 from explorer.scene import RULES as VERSION
 from explorer.scene import Cell, Scene, Wire
-from spca.common.files import json_text, make_folder, write_atomic
+from spca.common.encoding import json_text
+from spca.common.files import make_folder, write_atomic
 
 NAMES: Final = ("metadata", "milestones", "reasoning_graph", "certificate")
 """Names of a scene's files, without ``.json``."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from robot_bridge.protocols import Journal
 from robot_bridge.ros.topics import Topics
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, other_program
 from spca.common.debug_log import log_to_folder
+from spca.common.encoding import json_text
 from spca.common.errors import FileError
 from spca.common.files import read_text, write_atomic
 from spca.contracts import AgentSource, PlanStep, Status
@@ -160,7 +160,7 @@ def _report(settings: Settings, folder: Path, ending: _Ending, ready: Rig, trail
         "primitives": ending.primitives,
         "interventions": dict(trail.interventions),
     }
-    write_atomic(folder / outputs.SUMMARY, json.dumps(kept, indent=1) + "\n")
+    write_atomic(folder / outputs.SUMMARY, json_text(kept, indent=1) + "\n")
     print(
         f"{ending.status}{ending.place}: {ending.message}; {state.explore_time_s / 60:.1f} min, "
         f"{state.distance_traveled_m:.0f} m driven; {len(ending.primitives)} primitives"

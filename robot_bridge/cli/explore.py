@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -27,6 +26,7 @@ from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import Journal
 from robot_bridge.safety.chain import SafetyChain
 from spca.common.debug_log import log_to_folder
+from spca.common.encoding import json_text
 from spca.common.files import write_atomic
 from spca.common.text import counted
 from spca.llm.calls.desk import CallDesk
@@ -138,7 +138,7 @@ def _report(settings: Settings, folder: Path, summary: Summary, desk: CallDesk |
     observer = settings.observe_model
     described = f", {counted(summary.descriptions, 'description')} asked of {observer}" if observer else ""
     kept = {"settings": asdict(settings), **asdict(summary), "cost_usd": float(cost)}
-    write_atomic(folder / outputs.SUMMARY, json.dumps(kept, indent=1) + "\n")
+    write_atomic(folder / outputs.SUMMARY, json_text(kept, indent=1) + "\n")
     print(
         f"ended: {summary.ended} ({summary.because}); {summary.minutes:.1f} min, {summary.distance_m:.0f} m driven, "
         f"{summary.explored_m2:.0f} m2 explored, {summary.frontiers_left} frontiers left"

@@ -1,4 +1,4 @@
-"""JSON of results, numpy or not."""
+"""JSON that every reader takes, numpy or not."""
 
 from __future__ import annotations
 
@@ -7,18 +7,27 @@ import math
 import os
 from typing import Any
 
+from spca.common.text import escaped_json
+
 
 def json_text(data: Any, *, indent: int | None = None) -> str:
-    """JSON of ``data`` in ASCII; numpy scalars and arrays as numbers and lists, NaN and infinity as null.
+    """Return ``data`` as strict JSON to be read by people, too.
+
+    Characters stay as they are, but for those that nobody can see, which are escapes. NaN and infinity, which JSON does
+    not have, are null; numpy's scalars and arrays are numbers and lists.
 
     Raises:
         TypeError: something in it has no form in JSON.
         ValueError: it contains itself.
     """
     try:
-        return json.dumps(data, indent=indent, default=_plain, allow_nan=False)
+        return _dumped(data, indent)
     except ValueError:
-        return json.dumps(_finite(data), indent=indent, default=_plain, allow_nan=False)
+        return _dumped(_finite(data), indent)
+
+
+def _dumped(data: Any, indent: int | None) -> str:
+    return escaped_json(json.dumps(data, indent=indent, default=_plain, ensure_ascii=False, allow_nan=False))
 
 
 def _plain(value: Any) -> Any:

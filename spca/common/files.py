@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import json
 import logging
 import os
 import secrets
@@ -21,7 +20,6 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from spca.common.errors import FileError, SettingsError, WorkspaceBusyError
-from spca.common.text import escaped_json
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -151,11 +149,6 @@ def whole_lines(path: Path) -> list[bytes]:
         except OSError as error:
             raise FileError(path, f"its torn last line cannot be cut off: {error.strerror}") from error
     return lines
-
-
-def json_text(value: object, indent: int | None = None) -> str:
-    """JSON to be read by people: characters as they are, but for those that nobody can see, which are escapes."""
-    return escaped_json(json.dumps(value, indent=indent, ensure_ascii=False))
 
 
 def check_folder(path: Path) -> None:

@@ -74,6 +74,8 @@ def counted(number: int, what: str) -> str:
 
 def escaped_json(text: str) -> str:
     """JSON in which such characters are escapes: it says the same."""
+    if text.isascii() and "\x7f" not in text:  # JSON has escaped the others
+        return text
     return text.translate(_JSON)
 
 

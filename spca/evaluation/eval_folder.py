@@ -25,8 +25,9 @@ from typing import Any, Final, Self
 from pydantic import TypeAdapter, ValidationError
 
 from spca.code.policy import check as policy
+from spca.common.encoding import json_text
 from spca.common.errors import SPCAError
-from spca.common.files import LARGEST, json_text, make_folder, read_text, write_atomic
+from spca.common.files import LARGEST, make_folder, read_text, write_atomic
 from spca.contracts import AgentSource
 from spca.errors import PatchError, ResumeError
 from spca.evaluation import selection

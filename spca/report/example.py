@@ -10,7 +10,8 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, Final
 
-from spca.common.files import LARGEST, json_text, make_folder, read_text, write_atomic
+from spca.common.encoding import json_text
+from spca.common.files import LARGEST, make_folder, read_text, write_atomic
 from spca.common.installation import applications
 from spca.errors import ReportError
 from spca.llm.calls.packed import PACKED, pack, without_path

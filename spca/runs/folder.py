@@ -34,8 +34,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from spca.common.command import program
+from spca.common.encoding import json_text
 from spca.common.errors import FileError
-from spca.common.files import LARGEST, json_text, make_folder, read_text, write_atomic
+from spca.common.files import LARGEST, make_folder, read_text, write_atomic
 from spca.common.installation import where_runs_lie
 from spca.contracts import AgentSource, Plan, TrustedPDDL
 from spca.errors import ResumeError

@@ -26,8 +26,9 @@ from typing import Any, Final
 
 from spca.common.command import EXIT_FINISHED, PROGRAM_VARIABLE, Ending, Parser, program, ranged
 from spca.common.debug_log import log_to_folder
+from spca.common.encoding import json_text
 from spca.common.errors import SettingsError
-from spca.common.files import json_text, locked, make_folder, write_atomic
+from spca.common.files import locked, make_folder, write_atomic
 from spca.common.installation import home, where_runs_lie
 from spca.common.text import counted, one_line
 from spca.errors import ResumeError

@@ -16,7 +16,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from spca.common.files import json_text, whole_lines, write_line
+from spca.common.encoding import json_text
+from spca.common.files import whole_lines, write_line
 from spca.errors import ResumeError
 from spca.llm.providers.base import Usage
 

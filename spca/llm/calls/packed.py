@@ -7,8 +7,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
+from spca.common.encoding import json_text
 from spca.common.errors import FileError
-from spca.common.files import LARGEST, json_text, read_bytes
+from spca.common.files import LARGEST, read_bytes
 from spca.errors import ResumeError
 from spca.llm.calls.transcripts import Transcript, read_transcript
 from spca.llm.providers.model_names import ModelName

@@ -18,8 +18,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
+from spca.common.encoding import json_text
 from spca.common.errors import FileError
-from spca.common.files import LARGEST, json_text, make_folder, read_text, write_atomic
+from spca.common.files import LARGEST, make_folder, read_text, write_atomic
 from spca.errors import BadAnswerError, ResumeError
 from spca.llm.calls.call_keys import call_key, effort, prompt_key, question
 from spca.llm.calls.ledger import Place, Record

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spca.code.merge import merge
-from spca.common.files import json_text
+from spca.common.encoding import json_text
 from spca.common.text import counted, escaped_code, escaped_json, one_line, visible
 from spca.errors import PatchError
 from tests.support.spca.doubles import AGENT
@@ -42,6 +44,12 @@ def test_json_says_the_same(value: object) -> None:
     written = json_text(value)
     assert json.loads(written) == value
     assert visible(written) == written
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, np.float64("nan"), np.array(math.inf)])
+def test_what_is_no_number_of_json_is_null(value: object) -> None:
+    assert json_text({"seconds": [value, 1.5]}) == '{"seconds": [null, 1.5]}'
+    assert json_text({"é": value}, indent=1) == '{\n "é": null\n}'
 
 
 def test_text_that_can_be_seen_stays_as_it_is() -> None:
