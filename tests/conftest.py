@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 settings.register_profile("dev", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True, max_examples=30)
+settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True, max_examples=20)
 settings.load_profile("dev")
 
 _PROVIDER_SETTINGS = ("_API_KEY", "_API_BASE", "_BASE_URL")

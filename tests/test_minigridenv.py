@@ -123,7 +123,7 @@ for name, (side, corner) in PLACES.items():
     )
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.lists(st.sampled_from(MIX), max_size=80))
 def test_nothing_depends_on_grid_size_or_absolute_position(codes: list[int]) -> None:
     told = []

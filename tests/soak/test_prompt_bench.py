@@ -12,7 +12,7 @@ from tests.support.prompts import adversarial, today
 from tests.support.prompts.stage import judge, prompt
 from tests.support.tiers import long
 
-_ALWAYS = {"order_replan", "goal_traceback", "unseen_key", "open_way_to_box", "key_of_an_unseen_door", "code_two_balls"}
+_ALWAYS = {"order_replan", "goal_traceback", "code_two_balls"}
 _BY_NAME = {case.name: case for case in prompts.CASES}
 
 

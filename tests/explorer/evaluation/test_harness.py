@@ -19,6 +19,7 @@ from explorer.evaluation.results import Episode, read_episodes
 from explorer.scene import Pose
 from tests.support.explorer.played import ENTRIES, GOES_ROUND, WINS, walk
 from tests.support.processes import Process
+from tests.support.tiers import long
 from tests.support.waiting import PATIENCE, becomes
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -71,7 +72,7 @@ def test_an_output_is_neither_overwritten_nor_mixed_unasked(tmp_path: Path) -> N
     assert run(output, "random", overwrite=True)[0].model == "random"
 
 
-@pytest.mark.parametrize("once", [True, False])
+@pytest.mark.parametrize("once", [long(True), False])
 def test_a_scene_that_kills_its_process_is_begun_once_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, once: bool
 ) -> None:

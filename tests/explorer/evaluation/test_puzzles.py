@@ -48,7 +48,7 @@ def test_the_solver_wins_as_the_certificate_says(make: Callable[[], Puzzle]) -> 
 
 
 @given(st.sampled_from(PUZZLES), st.integers(0, 10**6))
-@settings(max_examples=4)
+@settings(max_examples=2)
 def test_what_is_random_is_played_again_by_its_codes(make: Callable[[], Puzzle], seed: int) -> None:
     world, puzzle = VoxelWorld(), loaded(make)
     episode = play(world, puzzle, RandomAgent(), "random", seed=seed, max_steps=150)

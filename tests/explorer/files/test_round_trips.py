@@ -29,7 +29,7 @@ def assert_same(made: Loaded, given: Loaded) -> None:
 
 
 @given(loaded_scenes())
-@settings(max_examples=50)
+@settings(max_examples=15)
 def test_a_line_says_all_of_a_scene(given: Loaded) -> None:
     line = scene_line(given)
     assert "\n" not in line

@@ -19,10 +19,12 @@ from explorer.worlds.voxel import VoxelWorld
 from tests.support.explorer.naive.tricks import TRICKS, Trick, handled, walled, with_handle
 from tests.support.explorer.naive_closure import unconfirmed
 from tests.support.explorer.scenes import Puzzle, inside
+from tests.support.tiers import few
 
 REASON = "nobody gets to the goal without the key, or so whoever made up this scene by hand believed it"
 
 tricks = pytest.mark.parametrize("make", TRICKS, ids=lambda make: make.__name__)
+some_tricks = pytest.mark.parametrize("make", few(6, TRICKS), ids=lambda make: make.__name__)
 
 
 def certified(trick: Trick) -> Certificate:
@@ -47,13 +49,13 @@ def test_a_trick_is_refused(make: Callable[[bool], Trick]) -> None:
     assert [(each.kind, each.milestone) for each in caught.value.findings] == [(FaultKind.UNNECESSARY, "key")]
 
 
-@tricks
+@some_tricks
 def test_its_honest_twin_is_certified_and_confirmed(make: Callable[[bool], Trick]) -> None:
     puzzle, certificate = honest(make)
     assert unconfirmed(*puzzle, certificate) == []
 
 
-@tricks
+@some_tricks
 def test_the_naive_closure_sees_through_a_trick_as_well(make: Callable[[bool], Trick]) -> None:
     scene, milestones = make(True).puzzle
     assert unconfirmed(scene, milestones, honest(make)[1]) == ["goal without key"]

@@ -22,8 +22,8 @@ PICKAXE = frozenset(("oak_planks", "stick", "wooden_pickaxe"))
 @pytest.mark.parametrize(
     ("make", "most", "placing"),
     few(
-        2,
-        [(scenes.emerald, 500, False), (scenes.moat, 100, True), (scenes.plug, 200, False), (scenes.handle, 200, True)],
+        1,
+        [(scenes.moat, 100, True), (scenes.emerald, 500, False), (scenes.plug, 200, False), (scenes.handle, 200, True)],
     ),
 )
 def test_a_search_agrees_on_the_puzzles(make: Callable[[], Puzzle], most: int, placing: bool) -> None:

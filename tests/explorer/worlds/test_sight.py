@@ -81,7 +81,7 @@ def marched(opaque: NDArray[np.bool_], pose: Pose) -> set[Cell]:
     walls=st.floats(0, 0.5),
     seed=st.integers(0, 2**32 - 1),
 )
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_agrees_with_rays_cast_one_at_a_time(facing: int, pitch: int, at: Cell, walls: float, seed: int) -> None:
     opaque = np.random.default_rng(seed).random(SHAPE) < walls
     opaque[at[1] : at[1] + 2, at[2], at[0]] = False

@@ -18,6 +18,7 @@ import pytest
 from gridworld.evaluation import cli, terminal
 from gridworld.evaluation.running.settings import parse_tiers
 from tests.support.gridworld.players import corridors, main
+from tests.support.tiers import long
 
 ROOT = Path(__file__).resolve().parents[3]
 FAST = ("--backend", "multigrid", "--quiet")
@@ -155,20 +156,20 @@ def test_results_are_written_where_a_link_leads(home: Path) -> None:
     assert [path.name for path in (home / "disk").iterdir()] == ["real.json"]
 
 
-def test_killed_anywhere_and_resumed_the_results_are_the_same(home: Path) -> None:
-    """Killed in the first task and in the last; then interrupted twice in one evaluation."""
+@pytest.mark.parametrize("points", [long(("1",)), long(("29",)), ("5", "9")])
+def test_killed_anywhere_and_resumed_the_results_are_the_same(points: tuple[str, ...], home: Path) -> None:
+    """Killed in the first task and in the last; then twice in one evaluation."""
     assert main([*DIRECTORY, "--output", "whole.json"]) == 0
     whole = contents(home / "whole.json")
-    for points in (("1",), ("29",), ("5", "9")):
-        output = home / f"{'-'.join(points)}.json"
-        arguments = [*DIRECTORY, "--output", output.name]
-        for number, point in enumerate(points):
-            done = in_process(home, *arguments, "--die-at", point, *(["--resume"] if number else []))
-            assert done.returncode == -signal.SIGKILL, done.stderr
-            assert not output.exists()
-        assert main([*arguments, *["--resume"] * (len(points) - 1)]) == 0
-        assert contents(output) == whole
-        assert not list(home.glob("*.partial.jsonl"))
+    output = home / "killed.json"
+    arguments = [*DIRECTORY, "--output", output.name]
+    for number, point in enumerate(points):
+        done = in_process(home, *arguments, "--die-at", point, *(["--resume"] if number else []))
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        assert not output.exists()
+    assert main([*arguments, *["--resume"] * (len(points) - 1)]) == 0
+    assert contents(output) == whole
+    assert not list(home.glob("*.partial.jsonl"))
 
 
 def test_no_finished_task_is_played_again(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,10 +72,10 @@ def _at(cell: Cell, **fields: object) -> dict[str, Any]:
     return {**fields, "position": cell}
 
 
-@pytest.mark.parametrize("first", [0, long(50)])
+@pytest.mark.parametrize("first", [0, long(30), long(60)])
 def test_it_finds_what_the_search_step_by_step_finds(first: int) -> None:
     solved, unsolvable = 0, 0
-    for seed in range(first, first + 50):
+    for seed in range(first, first + 30):
         layout = Layout(drawn(seed), HEX if seed % 4 == 0 else SQUARE)
         assert is_possible(layout), seed
         truth, start = _step_by_step(layout), layout.start()
@@ -90,7 +90,7 @@ def test_it_finds_what_the_search_step_by_step_finds(first: int) -> None:
             start = transition(layout, start, action)
         assert achieved(layout, start), seed
         solved += 1
-    assert solved > 10
+    assert solved > 4
     assert unsolvable > 0
 
 

@@ -98,7 +98,7 @@ def altered(draw: st.DrawFn) -> tuple[str, str]:
     return shown[0], shown[1]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(altered())
 def test_altered_texts_mean_what_the_grammar_says(texts: tuple[str, str]) -> None:
     fast, slow = plainly(*texts), by_grammar(*texts)

@@ -61,7 +61,7 @@ def test_the_library_has_no_actions_but_those_of_the_table() -> None:
     assert {name for name in coder.library() if not name.startswith("_")} == set(PARAMETERS)
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(actions=subsets)
 def test_an_answer_holds_the_closure_and_nothing_else(actions: set[str]) -> None:
     source = coder.write(sorted(actions))
@@ -71,7 +71,7 @@ def test_an_answer_holds_the_closure_and_nothing_else(actions: set[str]) -> None
     compile(merged, "agent.py", "exec")
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(have=subsets, want=subsets)
 def test_what_the_agent_lists_is_not_written_again(have: set[str], want: set[str]) -> None:
     agent = merge.merge(AGENT.text, coder.write(sorted(have)), None).text

@@ -339,7 +339,7 @@ def test_the_same_prompts_get_the_same_answers_in_every_process() -> None:
             text=True,
             check=True,
         ).stdout
-        for seed in range(5)
+        for seed in range(2)
     }
     assert len(told) == 1
     assert "put_next_to_in_2" in told.pop()

@@ -278,7 +278,7 @@ code = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.text(max_size=300) | st.lists(code, max_size=4).map("\n".join))
 @example("class Agent:\n  def f(self):\n    nonlocal x")
 @example("{}.format(1)")

@@ -374,7 +374,8 @@ def test_the_command(finished_run: Path, tmp_path: Path) -> None:
     assert bad.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("format", ["table", long("csv"), long("json")])
+@pytest.mark.long
+@pytest.mark.parametrize("format", ["table", "csv", "json"])
 def test_a_reader_who_has_enough(finished_run: Path, tmp_path: Path, format: str) -> None:
     sql = "SELECT range, repeat('x', 100) FROM range(100000)"
     with start(tmp_path, "query", finished_run, sql, "--format", format) as child:
