@@ -194,17 +194,21 @@ class _DebugLog:
 _RUNNING: Final[list[_DebugLog]] = []
 """The log of this process, if there is one: loggers are global, too."""
 
+_HELD: Final[list[bool]] = []
+"""One entry for each program of this process that would end a log."""
+
 
 @contextmanager
 def hold_debug_log() -> Iterator[None]:
     """Log nothing until the log is started, and end it with the block."""
     was_running = bool(_RUNNING)
+    _HELD.append(True)
     with _silence():
-        if os.environ.get(DEBUG_VARIABLE, "") not in ("", "0"):
-            start_debug_log()
+        start_if_asked()
         try:
             yield
         finally:
+            _HELD.pop()
             while _RUNNING and not was_running:
                 _RUNNING.pop().close()
 
@@ -218,6 +222,12 @@ def _silence() -> Iterator[None]:
         yield
     finally:
         logging.getLogger().removeHandler(handler)
+
+
+def start_if_asked() -> None:
+    """Start the log of a program whose environment, by now completed from ``.env``, asks for it."""
+    if _HELD and os.environ.get(DEBUG_VARIABLE, "") not in ("", "0"):
+        start_debug_log()
 
 
 def start_debug_log() -> None:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from spca.common.command import complain
+from spca.common.debug_log import start_if_asked
 from spca.common.errors import FileError, SettingsError
 from spca.common.files import read_text
 
@@ -102,6 +103,7 @@ def load_env(path: Path, servers: Collection[str] = ()) -> None:
         except UnicodeEncodeError as error:  # the encoding of the system is not UTF-8
             bad = f"U+{ord(error.object[error.start]):04X} is not in the system's encoding, {error.encoding}"
             raise FileError(path, f"{bad}: set PYTHONUTF8=1") from error
+    start_if_asked()
 
 
 def nearest_variable(name: str) -> str:

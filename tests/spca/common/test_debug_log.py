@@ -28,6 +28,7 @@ from spca.common.debug_log import (
     start_debug_log,
     worker_log,
 )
+from spca.common.environment import load_env
 from spca.common.errors import SettingsError
 
 KEY = "a-key-that-nobody-may-read"
@@ -69,6 +70,19 @@ def test_with_the_flag_or_the_variable_it_goes_to_standard_error(
     assert told.count("\n") == 1
     assert told.endswith("waits for 5 s\n")
     assert " DEBUG spca.part[" in told
+
+
+def test_a_file_of_variables_may_ask_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("PYTHON_DOTENV_DISABLED")
+    monkeypatch.setenv(DEBUG_VARIABLE, "")
+    monkeypatch.delenv(DEBUG_VARIABLE)  # as it was is what it becomes again
+    (tmp_path / ".env").write_text(f"{DEBUG_VARIABLE}=1\n")
+    with Ending():
+        load_env(tmp_path / ".env")
+        OURS.debug("reads a file")
+    assert "reads a file\n" in capsys.readouterr().err
 
 
 PROGRAMS = [
