@@ -21,7 +21,7 @@ from robot_bridge.errors import SetupError
 from robot_bridge.protocols import Journal
 from robot_bridge.ros.topics import Topics
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, other_program
-from spca.common.debug_log import log_to_folder
+from spca.common.debug_log import log_error, log_to_folder
 from spca.common.encoding import json_text
 from spca.common.errors import FileError
 from spca.common.files import read_text, write_atomic
@@ -137,6 +137,7 @@ def _carried_out(settings: Settings, agent: AgentSource, ready: Rig, executor: S
     except KeyboardInterrupt:
         return _Ending("interrupted", "the robot was stopped", tuple(steps), EXIT_INTERRUPTED)
     except WorldError as error:
+        log_error(error)
         return _Ending("failed", str(error), tuple(steps), EXIT_USER_ERROR)
     return _Ending(
         outcome.status.value,

@@ -25,7 +25,7 @@ from robot_bridge.exploration.statistics import Summary, stepped_in
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import Journal
 from robot_bridge.safety.chain import SafetyChain
-from spca.common.debug_log import log_to_folder
+from spca.common.debug_log import log_error, log_to_folder
 from spca.common.encoding import json_text
 from spca.common.files import write_atomic
 from spca.common.text import counted
@@ -72,6 +72,7 @@ def _explored(explorer: Explorer, minutes: float) -> Summary:
     try:
         return explorer.run(minutes)
     except DeviceError as error:
+        log_error(error)
         print(f"error: {error}", file=sys.stderr)
         return explorer.summary()
 

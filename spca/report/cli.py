@@ -22,6 +22,7 @@ from spca.common.command import (
     program,
     ranged,
 )
+from spca.common.debug_log import log_error
 from spca.common.errors import UserError
 from spca.common.installation import home, where_runs_lie
 from spca.errors import ReportError
@@ -281,6 +282,7 @@ def _query(given: argparse.Namespace, _make_world: WorldMaker) -> int:
     try:
         return query(files, given.sql, format=given.format, timeout_s=given.timeout)
     except (KeyboardInterrupt, SlowError) as why:
+        log_error(why)
         interrupted = isinstance(why, KeyboardInterrupt)
         print("interrupted" if interrupted else f"error: {why}", file=sys.stderr, flush=True)
         os._exit(EXIT_INTERRUPTED if interrupted else EXIT_USER_ERROR)  # DuckDB may still be at work

@@ -22,6 +22,7 @@ from gridworld.task.forms import WRAPPER
 from gridworld.task.jsonfile import read_json, write_json
 from gridworld.task_spec import TaskSpecification
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_USER_ERROR
+from spca.common.debug_log import log_error
 from spca.common.text import counted, one_line
 
 
@@ -56,6 +57,7 @@ def run(argv: Sequence[str]) -> int:
         try:
             held += _certified(path, arguments)
         except GridworldError as error:
+            log_error(error)
             unusable += 1
             print(one_line(f"error: {error}" if str(path) in str(error) else f"error: {path}: {error}"))
     failed = len(files) - held - (unusable - len(problems))
