@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
-from collections.abc import Callable, Iterator, Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -82,23 +84,104 @@ ABSURD: Final[tuple[Any, ...]] = (
 
 def miscounting(dialect: Dialect, value: object) -> list[tuple[str, Reply]]:
     """Replies that hold an answer in which one count each, named, is ``value``."""
-    found = []
-    for path in _counts(json.loads(answering(dialect, usage=Usage(11, 7, 5, 3, 2)).body)):
-        body = json.loads(answering(dialect, usage=Usage(11, 7, 5, 3, 2)).body)
-        holder = body
-        for name in path[:-1]:
-            holder = holder[name]
-        holder[path[-1]] = value
-        found.append((path[-1], Reply.of(body)))
-    return found
+    whole = answering(dialect, usage=Usage(11, 7, 5, 3, 2)).body
+    paths = [path for path in _counts(json.loads(whole)) if "total" not in path[-1].lower()]
+    return [(path[-1], Reply.of(_with_value(json.loads(whole), path, value))) for path in paths]
+
+
+def miscounted(body: dict[str, Any], value: object) -> dict[str, Any]:
+    """An answer in which every count is ``value``."""
+    for path in list(_counts(body)):
+        _with_value(body, path, value)
+    return body
+
+
+def _with_value(body: dict[str, Any], path: Sequence[str], value: object) -> dict[str, Any]:
+    holder = body
+    for name in path[:-1]:
+        holder = holder[name]
+    holder[path[-1]] = value
+    return body
 
 
 def _counts(node: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     for name, value in node.items():
         if isinstance(value, dict):
             yield from ((name, *path) for path in _counts(value))
-        elif name.endswith(("_tokens", "TokenCount", "eval_count")) and "total" not in name and "max" not in name:
+        elif name.endswith(("_tokens", "TokenCount", "eval_count")) and not name.startswith("max"):
             yield (name,)
+
+
+MISSING: Final = object()
+ODD_VALUES: Final[Mapping[str, object]] = {
+    "missing": MISSING,
+    "null": None,
+    "negative": -1,
+    "text": "odd",
+    "true": True,
+    "not a number": float("nan"),
+    "list": [1],
+    "object": {"odd": 1},
+}
+"""What the fields of an answer can be that are not needed for its content."""
+
+_CONTENT: Final = frozenset(
+    [
+        "choices",
+        "message",
+        "output",
+        "content",
+        "candidates",
+        "parts",
+        "text",
+        "refusal",
+        "tool_calls",
+        "function",
+        "functionCall",
+        "name",
+    ]
+)
+_KEPT: Final = frozenset(("arguments", "args", "input", "type"))
+"""Of these, arguments are content as they are, and types tell words from thoughts."""
+
+
+def disfigured(body: Any, odd: str) -> Any:
+    """An answer, all of whose fields but its content have that odd value."""
+    if isinstance(body, list):
+        return [disfigured(each, odd) for each in body]
+    if not isinstance(body, dict):
+        return body
+    value = ODD_VALUES[odd]
+    found = {}
+    for name, each in body.items():
+        if name in _KEPT:
+            found[name] = each
+        elif name in _CONTENT:
+            found[name] = disfigured(each, odd)
+        elif value is not MISSING:
+            found[name] = value
+    return found
+
+
+def _in_bytes(change: Callable[[bytes], bytes], **more: Any) -> Callable[[Dialect], Reply]:
+    return lambda dialect: replace(answering(dialect), body=change(answering(dialect).body), **more)
+
+
+ODD_BYTES: Final[Mapping[str, Callable[[Dialect], Reply]]] = {
+    "called a page": _in_bytes(bytes, content_type="text/html; charset=utf-16"),
+    "byte order mark": _in_bytes(lambda body: b"\xef\xbb\xbf" + body),
+    "space around it": _in_bytes(lambda body: b"\r\n \t" + body + b"\n\n"),
+    "UTF-16": _in_bytes(lambda body: body.decode().encode("utf-16")),
+    "no Unicode": _in_bytes(lambda body: body[:-1] + b', "odd": "caf\xe9"}'),
+    "line break in a text": _in_bytes(lambda body: body[:-1] + b', "odd": "a\nb"}'),
+    "number of 5000 digits": _in_bytes(lambda body: body[:-1] + b', "odd": 1' + b"0" * 5000 + b"}"),
+    "gzip": _in_bytes(gzip.compress, headers={"content-encoding": "gzip"}),
+    "deflate": _in_bytes(zlib.compress, headers={"content-encoding": "deflate"}),
+    "called compressed": _in_bytes(bytes, headers={"content-encoding": "br"}),
+    "announced too long": _in_bytes(bytes, announced=10_000),
+    "created": _in_bytes(bytes, status=201),
+}
+"""Whole answers, and the bytes in which they come."""
 
 
 def busy(dialect: Dialect, headers: Mapping[str, str], status: int = 429) -> Reply:
@@ -126,7 +209,6 @@ BROKEN: Final[Mapping[str, Callable[[Dialect], Reply]]] = {
     "truncated": _truncated,
     "malformed": lambda _dialect: Reply(b'{"choices": [{"mess'),
     "no object": lambda _dialect: Reply(b"[]"),
-    "number of 5000 digits": lambda _dialect: Reply(b'{"usage": {"prompt_tokens": 1' + b"0" * 5000 + b"}}"),
     "empty body": lambda _dialect: Reply(b""),
     "page": _page,
     "page called JSON": lambda dialect: replace(_page(dialect), content_type="application/json"),

@@ -24,8 +24,8 @@ from spca.common.files import LARGEST, make_folder, read_text, write_atomic
 from spca.errors import BadAnswerError, ResumeError
 from spca.llm.calls.call_keys import call_key, effort, prompt_key, question
 from spca.llm.calls.ledger import Place, Record
+from spca.llm.providers.answer_fields import is_count
 from spca.llm.providers.base import Finish, Image, Request, Response, ToolCall, Turn, Usage
-from spca.llm.providers.counts import is_count
 
 FOLDER: Final = "llm"
 _NAME: Final = re.compile(r"[0-9]+-.+\.json")

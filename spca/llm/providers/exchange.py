@@ -3,7 +3,7 @@
 The SDKs differ in what they do with an answer that is not a success: some keep its headers, some do not, all of
 their exceptions hold the request and its key. So the answer is judged before they see it, in a response hook of the
 HTTP client under them: it is read within the time allowed, a refusal becomes a
-:class:`~spca.llm.providers.failures.Reply`, and only a success whose body is a JSON object goes on to the SDK.
+:class:`~spca.llm.providers.failures.Reply`, and of a success the body, a JSON object, is kept as it came.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ import json
 import logging
 import sys
 import time
+import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from spca.common.redaction import error_chain, redact_error, without_keys
 from spca.errors import BadAnswerError, ProviderConfigError, ProviderError, TransientError, UnknownModelError
 from spca.llm.providers.addresses import is_providers_own
+from spca.llm.providers.answer_fields import Fields
 from spca.llm.providers.base import LISTING_TIMEOUT_S, TIMEOUT_S, Listed, Request, Response
 from spca.llm.providers.conversation import sendable
-from spca.llm.providers.counts import absurd
 from spca.llm.providers.failures import Reply, Service, meaning, words
 from spca.llm.providers.secrets import quoted
 
@@ -38,6 +39,11 @@ CONNECT_S: Final = 15.0
 
 _OFFLINE: Final = "is this machine online? (a proxy is named in HTTPS_PROXY)"
 _LISTED: Final = 5
+_TOO_LONG: Final = "the answer is longer than any model's"
+_ENCODINGS: Final = ("gzip", "x-gzip", "deflate")
+_ANY_HEADER: Final = 32 + zlib.MAX_WBITS
+"""For zlib: of gzip or its own."""
+_MAX_DIGITS: Final = 400
 _ANSWERS: Final = ("choices", "output", "candidates", "message", "content", "data", "models")
 
 
@@ -51,7 +57,21 @@ class _BrokenError(Exception):
     """The answer did not come whole, or is not what the protocol says."""
 
 
-def client_settings(library: Any, *, is_open: bool = False) -> dict[str, Any]:
+class Wire:
+    """The body of what the server of a provider answered last, as it came; None before an answer that can be read.
+
+    It is read in place of what the SDK makes of it: an SDK refuses whole answers for fields that nobody needs.
+    """
+
+    def __init__(self) -> None:
+        self.body: Fields | None = None
+
+    def forget_body(self) -> None:
+        """Forget it before the next request."""
+        self.body = None
+
+
+def client_settings(library: Any, wire: Wire, *, is_open: bool = False) -> dict[str, Any]:
     """Arguments for a client of ``library``, httpx or httpx2: hooks, no redirects, a new connection each time.
 
     The time allowed for a request is its read timeout, counted from the first byte sent to the last one read: a
@@ -60,24 +80,6 @@ def client_settings(library: Any, *, is_open: bool = False) -> dict[str, Any]:
     is lost so may have been paid for. ``is_open``: no proxy of the environment is used.
     """
 
-    class Watched(library.SyncByteStream):  # type: ignore[misc]  # its base is known at run time only
-        def __init__(self, stream: Any, deadline: float) -> None:
-            self._stream = stream
-            self._deadline = deadline
-
-        def __iter__(self) -> Iterator[bytes]:
-            size = 0
-            for chunk in self._stream:
-                size += len(chunk)
-                if size > MAX_BODY:
-                    raise _BrokenError("the answer is longer than any model's")
-                if time.monotonic() > self._deadline:
-                    raise _BrokenError("the answer did not end in the time allowed")
-                yield chunk
-
-        def close(self) -> None:
-            self._stream.close()
-
     def start(request: Any) -> None:
         request.headers["accept-encoding"] = "identity"  # so that the length read is the length there is
         allowed = request.extensions["timeout"]
@@ -85,19 +87,21 @@ def client_settings(library: Any, *, is_open: bool = False) -> dict[str, Any]:
         request.extensions["spca_deadline"] = time.monotonic() + (allowed["read"] or TIMEOUT_S)
 
     def judge(response: Any) -> None:
-        if response.headers.get("content-encoding", "identity").lower() not in ("", "identity"):
-            raise _BrokenError("the answer is compressed, although that was not asked for")
-        response.stream = Watched(response.stream, response.request.extensions["spca_deadline"])
-        response.read()
-        body = _parsed(response.content)
+        content = _read_body(response.stream, response.request.extensions["spca_deadline"])
+        encoding = response.headers.pop("content-encoding", "")
+        body = _parsed(content)
+        if body is None and encoding:
+            content = _unpacked(content, encoding)
+            body = _parsed(content)
         if not response.is_success:
-            raise _RefusedError(Reply(response.status_code, response.headers, body or response.text))
+            text = content.decode("utf-8", "replace")
+            raise _RefusedError(Reply(response.status_code, response.headers, body or text))
         if not isinstance(body, dict):
             raise _BrokenError("the answer is not the JSON object it should be")
         if body.get("error") and not any(key in body for key in _ANSWERS):
             raise _RefusedError(Reply(_status_within(body["error"]), response.headers, body))
-        if fault := absurd(body):
-            raise _BrokenError(fault)
+        wire.body = body
+        response.stream = library.ByteStream(json.dumps(body).encode())  # as plain as an SDK expects it
         response.headers["content-type"] = "application/json"  # some servers forget; an SDK believes them
 
     return {
@@ -111,8 +115,9 @@ def client_settings(library: Any, *, is_open: bool = False) -> dict[str, Any]:
 def exchange(
     service: Service,
     request: Request,
-    send: Callable[[], T],
-    read: Callable[[T], Response],
+    wire: Wire,
+    send: Callable[[], object],
+    read: Callable[[Fields], Response],
     list_models: Callable[[], Sequence[str]] | None = None,
 ) -> Response:
     """Send once, read the answer, and raise only errors of our own.
@@ -122,12 +127,13 @@ def exchange(
     Args:
         service: what errors say of the model.
         request: what was asked.
+        wire: that of the client which sends.
         send: makes the one request, by a client made with :func:`client_settings`.
-        read: makes a response of what ``send`` returned.
+        read: makes a response of what came over the wire.
         list_models: asks the server for the names it knows; called only when it does not know the model.
     """
     try:
-        response = _attempt(service, request, lambda: _without_keys(read(send())))
+        response = _attempt(service, request, lambda: _without_keys(read(_received(wire, send))))
     except UnknownModelError as error:
         names = ", ".join(quoted(name) for name in _listed(list_models)) if list_models else ""
         if not names:
@@ -255,11 +261,69 @@ def _listed(list_models: Callable[[], Sequence[str]]) -> Sequence[str]:
         return ()
 
 
-def _parsed(content: bytes) -> Any:
+def _received(wire: Wire, send: Callable[[], object]) -> Fields:
+    wire.forget_body()
     try:
-        return json.loads(content)
+        send()
+    except Exception as error:  # whatever an SDK raises that cannot read what came
+        if wire.body is None:
+            raise
+        _LOG.debug("the SDK cannot read the answer: %s", quoted(error))
+    if wire.body is None:
+        raise _BrokenError("nothing was received")
+    return wire.body
+
+
+def _read_body(stream: Any, deadline: float) -> bytes:
+    """Return the bytes of an answer; where they are whole, it does not matter how the connection ended."""
+    received = bytearray()
+    try:
+        for chunk in stream:
+            received += chunk
+            if len(received) > MAX_BODY:
+                raise _BrokenError(_TOO_LONG)
+            if time.monotonic() > deadline:
+                raise TimeoutError("the answer did not end in the time allowed")
+    except _BrokenError:
+        raise
+    except Exception as error:  # whatever a transport raises
+        if isinstance(_parsed(received), dict):
+            _LOG.debug("the answer is whole, but its connection is not: %s", quoted(error))
+        elif isinstance(error, TimeoutError):
+            raise _BrokenError(str(error)) from error
+        else:
+            raise
+    finally:
+        stream.close()
+    return bytes(received)
+
+
+def _unpacked(content: bytes, encoding: str) -> bytes:
+    """Unpack what a server on the way has compressed although that was not asked for, up to the longest answer."""
+    if encoding.lower() not in _ENCODINGS:
+        raise _BrokenError(f"the answer is compressed as {quoted(encoding)}, although that was not asked for")
+    unpacker = zlib.decompressobj(_ANY_HEADER)
+    try:
+        unpacked = unpacker.decompress(content, MAX_BODY)
+    except zlib.error as error:
+        raise _BrokenError("the answer is compressed, and cannot be unpacked") from error
+    if unpacker.unconsumed_tail:
+        raise _BrokenError(_TOO_LONG)
+    return unpacked
+
+
+def _parsed(content: bytes | bytearray) -> Any:
+    """Return the value of a body of JSON, None where it is not JSON; nothing in it is too odd to be read."""
+    try:
+        text = content.decode(json.detect_encoding(content), "replace")
+        return json.loads(text, strict=False, parse_int=_number)
     except (ValueError, RecursionError):
         return None
+
+
+def _number(digits: str) -> float:
+    """Return a whole number; one with thousands of digits, which Python refuses to read, is infinite."""
+    return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
 
 
 def _status_within(error: object) -> int:

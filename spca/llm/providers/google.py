@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -12,6 +13,15 @@ from typing import Any, Final
 from spca.common.redaction import redact
 from spca.errors import BadAnswerError, ProviderConfigError
 from spca.llm.providers import api_keys
+from spca.llm.providers.answer_fields import (
+    Fields,
+    read_call,
+    read_object,
+    read_objects,
+    read_text,
+    read_usage,
+    sum_counts,
+)
 from spca.llm.providers.base import (
     Finish,
     Form,
@@ -20,12 +30,10 @@ from spca.llm.providers.base import (
     Request,
     Response,
     Target,
-    ToolCall,
     Usage,
 )
 from spca.llm.providers.conversation import conversation
-from spca.llm.providers.counts import usage
-from spca.llm.providers.exchange import ModelServer, client_settings, exchange
+from spca.llm.providers.exchange import ModelServer, Wire, client_settings, exchange
 from spca.llm.providers.failures import Service
 from spca.llm.providers.schemas import json_schema
 from spca.llm.providers.secrets import quoted
@@ -86,13 +94,18 @@ class GoogleProvider(ModelServer):
         variable, self._key = found
         self._base_url = target.base_url or os.environ.get("GOOGLE_GEMINI_BASE_URL", "").strip() or BASE_URL
         self._service = Service(self._label, variable, redact(self._base_url))
+        self._wire = Wire()
         self._client: Any = None
 
     def complete(self, request: Request) -> Response:
         """Send ``request`` once; see :class:`spca.llm.providers.base.Provider`."""
         asked = _arguments(request)
         return exchange(
-            self._service, request, lambda: self._generate(asked), lambda answer: _read(answer, self._label)
+            self._service,
+            request,
+            self._wire,
+            lambda: self._generate(asked),
+            lambda answer: read(answer, self._label),
         )
 
     def _load(self) -> object:
@@ -109,7 +122,7 @@ class GoogleProvider(ModelServer):
             from google import genai
 
             _quiet()
-            client = httpx2.Client(**client_settings(httpx2))
+            client = httpx2.Client(**client_settings(httpx2, self._wire))
             options = genai.types.HttpOptions(base_url=self._base_url, api_version=API_VERSION, httpx_client=client)
             self._client = genai.Client(vertexai=False, api_key=self._key, http_options=options)
         return self._client
@@ -184,35 +197,46 @@ def _tools(request: Request) -> dict[str, Any]:
     return {"tools": [{"function_declarations": declared}], "tool_config": {"function_calling_config": calling}}
 
 
-def _read(answer: Any, label: str) -> Response:
-    counts = _usage(answer.usage_metadata)
-    feedback = answer.prompt_feedback
-    if feedback and feedback.block_reason:
-        said = feedback.block_reason_message or f"the prompt was blocked: {feedback.block_reason.value}"
-        return Response(str(said), counts, Finish.REFUSAL)
-    if not answer.candidates:
+def read(answer: Fields, label: str) -> Response:
+    """Return the response in ``answer``.
+
+    Raises:
+        BadAnswerError: there is no answer in it, or a tool call with arguments that are no JSON.
+    """
+    counts = _usage(read_object(_field(answer, "usageMetadata")))
+    feedback = read_object(_field(answer, "promptFeedback"))
+    if blocked := read_text(_field(feedback, "blockReason")):
+        said = read_text(_field(feedback, "blockReasonMessage"))
+        return Response(said or f"the prompt was blocked: {blocked}", counts, Finish.REFUSAL)
+    candidates = read_objects(answer.get("candidates"))
+    if not candidates:
         raise BadAnswerError(f"{label}: the answer holds no candidate")
-    candidate = answer.candidates[0]
-    if candidate.content is None and candidate.finish_reason is None:
+    candidate = candidates[0]
+    content, reason = read_object(candidate.get("content")), read_text(_field(candidate, "finishReason")).upper()
+    if not (content or reason):
         raise BadAnswerError(f"{label}: the candidate of the answer is empty")
-    reason = candidate.finish_reason.value if candidate.finish_reason else "STOP"
-    parts: Sequence[Any] = (candidate.content.parts if candidate.content else None) or ()
-    text = "".join(part.text for part in parts if part.text and not part.thought)
+    message = read_text(_field(candidate, "finishMessage"))
     if reason in _MALFORMED:
-        raise BadAnswerError(f"{label}: {reason}: {quoted(candidate.finish_message or 'no reason given')}")
+        raise BadAnswerError(f"{label}: {reason}: {quoted(message or 'no reason given')}")
+    parts = read_objects(content.get("parts"))
+    text = "".join(read_text(part.get("text")) for part in parts if not part.get("thought"))
     if reason in _DECLINED:
-        return Response(text or str(candidate.finish_message or reason), counts, Finish.REFUSAL)
+        return Response(text or message or reason, counts, Finish.REFUSAL)
     if reason in _CUT:
         return Response(text, counts, Finish.LENGTH)
-    asked = [part.function_call for part in parts if part.function_call]
-    calls = tuple(ToolCall(str(call.name), dict(call.args or {})) for call in asked)
+    asked = [call for part in parts if (call := read_object(_field(part, "functionCall")))]
+    calls = tuple(read_call(call.get("name"), call.get("args"), label) for call in asked)
     return Response(text, counts, Finish.TOOL_CALL if calls else Finish.STOP, calls)
 
 
-def _usage(counts: Any) -> Usage:
-    if counts is None:
-        return Usage()
-    answered, thought = counts.candidates_token_count, counts.thoughts_token_count
-    # Thoughts are counted beside the answer.
-    made = None if answered is None and thought is None else (answered or 0) + (thought or 0)
-    return usage(counts.prompt_token_count, made, counts.cached_content_token_count, thought)
+def _usage(counts: Fields) -> Usage:
+    """Gemini counts thoughts beside the answer."""
+    thought = _field(counts, "thoughtsTokenCount")
+    made = sum_counts(_field(counts, "candidatesTokenCount"), thought)
+    cached = _field(counts, "cachedContentTokenCount")
+    return read_usage(_field(counts, "promptTokenCount"), made, cached, thought)
+
+
+def _field(node: Fields, name: str) -> Any:
+    """Return a field by its JSON name or its original one: ``finishReason`` is also written ``finish_reason``."""
+    return node.get(name, node.get(re.sub("(?=[A-Z])", "_", name).lower()))

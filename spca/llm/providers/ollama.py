@@ -9,8 +9,17 @@ from dataclasses import replace
 from typing import Any, Final
 
 from spca.common.redaction import redact
-from spca.errors import ProviderConfigError
+from spca.errors import BadAnswerError, ProviderConfigError
 from spca.llm.providers import api_keys
+from spca.llm.providers.answer_fields import (
+    Fields,
+    read_call,
+    read_content,
+    read_object,
+    read_objects,
+    read_text,
+    read_usage,
+)
 from spca.llm.providers.base import (
     LISTING_TIMEOUT_S,
     Finish,
@@ -21,11 +30,9 @@ from spca.llm.providers.base import (
     Response,
     Target,
     Tool,
-    ToolCall,
 )
 from spca.llm.providers.conversation import conversation, with_system_line
-from spca.llm.providers.counts import usage
-from spca.llm.providers.exchange import ModelServer, client_settings, exchange
+from spca.llm.providers.exchange import ModelServer, Wire, client_settings, exchange
 from spca.llm.providers.failures import OTHER_MODEL, Service
 from spca.llm.providers.schemas import Schema, json_schema
 
@@ -61,6 +68,7 @@ class OllamaProvider(ModelServer):
             if_unknown=f"fetch it with `ollama pull {target.model}`, or {OTHER_MODEL}",
         )
         self._service = replace(service, **target.wording)
+        self._wire = Wire()
         self._client: Any = None
         self._timeout_s = 0.0
 
@@ -68,7 +76,14 @@ class OllamaProvider(ModelServer):
         """Send ``request`` once; see :class:`spca.llm.providers.base.Provider`."""
         asked = _arguments(request, self._context)
         timeout_s = request.limits.timeout_s
-        return exchange(self._service, request, lambda: self._sdk(timeout_s).chat(**asked), _read, self._list_models)
+        return exchange(
+            self._service,
+            request,
+            self._wire,
+            lambda: self._sdk(timeout_s).chat(**asked),
+            lambda answer: read(answer, self._label),
+            self._list_models,
+        )
 
     def abilities(self, model: str, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[str]:
         """Return what the server says a model can do, such as "vision"; nothing where it does not say.
@@ -84,7 +99,7 @@ class OllamaProvider(ModelServer):
             import ollama
 
             try:
-                settings = client_settings(httpx, is_open=self._is_open)
+                settings = client_settings(httpx, self._wire, is_open=self._is_open)
                 self._client = ollama.Client(self._base_url, headers=self._headers, timeout=timeout_s, **settings)
             except ValueError as error:
                 address = self._service.address
@@ -157,13 +172,20 @@ def _tools_told(request: Request) -> str:
     return "\n".join(lines)
 
 
-def _read(answer: Any) -> Response:
+def read(answer: Fields, label: str) -> Response:
+    """Return the response in ``answer``.
+
+    Raises:
+        BadAnswerError: there is no answer in it, or a tool call with arguments that are no JSON.
+    """
+    message = read_object(answer.get("message"))
+    if not message:
+        raise BadAnswerError(f"{label}: the answer holds no message")
     # No prompt is empty: a count of 0 means that none was made (a prompt already in the cache is not counted).
-    counts = usage(answer.prompt_eval_count, answer.eval_count)
-    text = answer.message.content or ""
-    served = str(answer.model or "")
-    if answer.done_reason == "length":
+    counts = read_usage(answer.get("prompt_eval_count"), answer.get("eval_count"))
+    text, served = read_content(message.get("content"), label), read_text(answer.get("model"))
+    if answer.get("done_reason") == "length":
         return Response(text, counts, Finish.LENGTH, served=served)
-    asked = [call.function for call in answer.message.tool_calls or ()]
-    calls = tuple(ToolCall(function.name, dict(function.arguments)) for function in asked)
+    functions = [read_object(call.get("function")) for call in read_objects(message.get("tool_calls"))]
+    calls = tuple(read_call(function.get("name"), function.get("arguments"), label) for function in functions)
     return Response(text, counts, Finish.TOOL_CALL if calls else Finish.STOP, calls, served)

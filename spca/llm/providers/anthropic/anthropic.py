@@ -14,7 +14,7 @@ from spca.errors import ProviderConfigError, UnsupportedApiError
 from spca.llm.providers import api_keys
 from spca.llm.providers.anthropic import messages
 from spca.llm.providers.base import Listed, Request, Response, Target
-from spca.llm.providers.exchange import ModelServer, client_settings, exchange
+from spca.llm.providers.exchange import ModelServer, Wire, client_settings, exchange
 from spca.llm.providers.failures import Service
 
 BASE_URL: Final = "https://api.anthropic.com"
@@ -48,6 +48,7 @@ class AnthropicProvider(ModelServer):
         self._key = key[1] if key else _NO_KEY
         self._service = replace(Service(self._label, variable, redact(self._base_url)), **target.wording)
         self._refused: frozenset[str] = frozenset()
+        self._wire = Wire()
         self._client: Any = None
 
     def complete(self, request: Request) -> Response:
@@ -56,6 +57,7 @@ class AnthropicProvider(ModelServer):
             return exchange(
                 self._service,
                 request,
+                self._wire,
                 lambda: self._create(request),
                 lambda answer: messages.read(answer, request, self._label),
                 None if self._base_url == BASE_URL else self._list_models,
@@ -89,7 +91,7 @@ class AnthropicProvider(ModelServer):
                 base_url=self._base_url,
                 max_retries=0,
                 open_telemetry=False,
-                http_client=httpx2.Client(**client_settings(httpx2, is_open=self._is_open)),
+                http_client=httpx2.Client(**client_settings(httpx2, self._wire, is_open=self._is_open)),
             )
         return self._client
 

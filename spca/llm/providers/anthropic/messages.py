@@ -8,9 +8,18 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from spca.errors import BadAnswerError
-from spca.llm.providers.base import Finish, Form, Image, Message, Request, Response, ToolCall, Usage
+from spca.llm.providers.answer_fields import (
+    Fields,
+    read_call,
+    read_content,
+    read_object,
+    read_objects,
+    read_text,
+    read_usage,
+    sum_counts,
+)
+from spca.llm.providers.base import Finish, Form, Image, Message, Request, Response, Usage
 from spca.llm.providers.conversation import conversation, with_system_line
-from spca.llm.providers.counts import usage
 from spca.llm.providers.schemas import is_closed, json_schema
 
 MAX_OUTPUT: Final = 32_000
@@ -63,24 +72,25 @@ def arguments(request: Request, max_output: int | None, refused: Collection[str]
     return found | _prompt(messages)
 
 
-def read(answer: Any, request: Request, label: str) -> Response:
+def read(answer: Fields, request: Request, label: str) -> Response:
     """Return the response in ``answer``, a message of the API, to ``request``.
 
     Raises:
         BadAnswerError: there is no content in it, or a tool call without arguments.
     """
-    if not isinstance(answer.content, list):
+    content = answer.get("content")
+    if content is None:
         raise BadAnswerError(f"{label}: the answer holds no content")
-    counts, served = _usage(answer.usage), str(answer.model or "")
-    finish = _FINISHES.get(answer.stop_reason, Finish.STOP)
-    text = "".join(block.text for block in answer.content if block.type == "text")
+    counts, served = _usage(read_object(answer.get("usage"))), read_text(answer.get("model"))
+    finish = _FINISHES.get(read_text(answer.get("stop_reason")), Finish.STOP)
+    text = read_content(content, label)
     if finish is Finish.REFUSAL:
-        why = answer.stop_details.explanation if answer.stop_details else None
-        return Response(text or str(why or ""), counts, finish, served=served)
-    asked = [block for block in answer.content if block.type == "tool_use"]
+        why = read_text(read_object(answer.get("stop_details")).get("explanation"))
+        return Response(text or why, counts, finish, served=served)
+    asked = [block for block in read_objects(content) if block.get("type") == "tool_use"]
     if finish is Finish.LENGTH or not asked:
         return Response(text, counts, finish, served=served)
-    calls = tuple(_call(block, label) for block in asked)
+    calls = tuple(read_call(block.get("name"), block.get("input"), label) for block in asked)
     if not request.tools:
         return Response(json.dumps(calls[0].arguments, ensure_ascii=False), counts, served=served)
     return Response(text, counts, Finish.TOOL_CALL, calls, served)
@@ -145,17 +155,10 @@ def _picture(image: Image) -> dict[str, Any]:
     return {"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": data}}
 
 
-def _call(block: Any, label: str) -> ToolCall:
-    if not isinstance(block.input, dict):
-        raise BadAnswerError(f"{label}: the arguments of the call of {block.name} are not a JSON object")
-    return ToolCall(str(block.name), block.input)
-
-
-def _usage(counts: Any) -> Usage:
+def _usage(counts: Fields) -> Usage:
     """Anthropic counts what was read from the cache and written into it beside the rest of the prompt."""
-    if counts is None:
-        return Usage()
-    cached, written = counts.cache_read_input_tokens, counts.cache_creation_input_tokens
-    sent = None if counts.input_tokens is None else counts.input_tokens + (cached or 0) + (written or 0)
-    made = counts.output_tokens_details
-    return usage(sent, counts.output_tokens, cached, made.thinking_tokens if made else None, written)
+    cached, written = counts.get("cache_read_input_tokens"), counts.get("cache_creation_input_tokens")
+    made = read_object(counts.get("output_tokens_details"))
+    rest = counts.get("input_tokens")
+    sent = None if rest is None else sum_counts(rest, cached, written)
+    return read_usage(sent, counts.get("output_tokens"), cached, made.get("thinking_tokens"), written)

@@ -17,9 +17,9 @@ from spca.common.files import opened
 from spca.common.installation import pip_install
 from spca.errors import BadAnswerError, ProviderConfigError, TransientError
 from spca.llm.providers import schemas
+from spca.llm.providers.answer_fields import read_object, read_usage
 from spca.llm.providers.base import Finish, Form, Request, Response, Target
 from spca.llm.providers.conversation import conversation, with_system_line
-from spca.llm.providers.counts import absurd, usage
 from spca.llm.providers.failures import Reply, Service, meaning
 from spca.llm.providers.llamacpp.server import Answer, shared
 from spca.llm.providers.llamacpp.tools_in_words import call_schema, called, told
@@ -115,16 +115,15 @@ class LlamacppProvider:
             if isinstance(said, Response):
                 return said
             raise said
-        if answer.finish not in _FINISHES:
-            raise BadAnswerError(f"{self._label}: the answer ended without a known reason")
-        finish = _FINISHES[answer.finish]
+        if answer.finish is None:
+            raise BadAnswerError(f"{self._label}: the answer ended before its end")
+        finish = _FINISHES.get(answer.finish, Finish.STOP)
         text = "".join(answer.parts)
         call = called(text, request.tools) if finish is Finish.STOP else None
-        if fault := absurd({"usage": answer.counts}):
-            raise TransientError(f"{self._label}: {fault}", lost=True)
-        details = answer.counts.get("prompt_tokens_details") or {}
-        counts = usage(
-            answer.counts.get("prompt_tokens"), answer.counts.get("completion_tokens"), details.get("cached_tokens")
+        counted = read_object(answer.counts)
+        details = read_object(counted.get("prompt_tokens_details"))
+        counts = read_usage(
+            counted.get("prompt_tokens"), counted.get("completion_tokens"), details.get("cached_tokens")
         )
         return Response("", counts, Finish.TOOL_CALL, (call,)) if call else Response(text, counts, finish)
 

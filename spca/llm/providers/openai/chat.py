@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
 from spca.errors import BadAnswerError, TransientError
-from spca.llm.providers.base import Finish, Form, Image, Message, Request, Response, ToolCall, Usage
+from spca.llm.providers.answer_fields import (
+    Fields,
+    read_call,
+    read_content,
+    read_object,
+    read_objects,
+    read_text,
+    read_usage,
+)
+from spca.llm.providers.base import Finish, Form, Image, Message, Request, Response, Usage
 from spca.llm.providers.conversation import conversation, data_url
-from spca.llm.providers.counts import usage
 from spca.llm.providers.schemas import is_closed, json_schema, schema_name
 
 _FINISHES: Final[Mapping[str, Finish]] = {
@@ -54,37 +61,33 @@ def functions(request: Request) -> list[dict[str, Any]]:
     return described
 
 
-def read(answer: Any, label: str) -> Response:
+def read(answer: Fields, label: str) -> Response:
     """The response in ``answer``, a chat completion.
 
     Raises:
         TransientError: the server broke the answer off.
         BadAnswerError: there is no answer in it, or a tool call with arguments that are no JSON.
     """
-    if not answer.choices:
+    choices = read_objects(answer.get("choices"))
+    if not choices:
         raise BadAnswerError(f"{label}: the answer holds no choice")
-    choice = answer.choices[0]
-    message, counts = choice.message, _usage(answer.usage)
-    if choice.finish_reason in _BROKEN_OFF:
-        raise TransientError(f"{label}: the server broke the answer off ({choice.finish_reason})", lost=True)
-    if message.refusal:
-        return Response(str(message.refusal), counts, Finish.REFUSAL)
-    finish, text = _FINISHES.get(choice.finish_reason, Finish.STOP), _text(message.content)
-    if message.tool_calls and finish is Finish.STOP:
-        calls = tuple(tool_call(call.function.name, call.function.arguments, label) for call in message.tool_calls)
-        return Response(text, counts, Finish.TOOL_CALL, calls)
-    return Response(text, counts, finish, served=str(answer.model or ""))
-
-
-def tool_call(name: object, arguments_text: object, label: str) -> ToolCall:
-    """Return a call from its arguments as JSON text, which may be empty."""
-    try:
-        parsed = json.loads(str(arguments_text or "{}"))
-    except ValueError:
-        parsed = None
-    if not isinstance(parsed, dict):
-        raise BadAnswerError(f"{label}: the arguments of the call of {name} are not a JSON object")
-    return ToolCall(str(name), parsed)
+    message, reason = read_object(choices[0].get("message")), read_text(choices[0].get("finish_reason")).lower()
+    if reason in _BROKEN_OFF:
+        raise TransientError(f"{label}: the server broke the answer off ({reason})", lost=True)
+    if not message:
+        raise BadAnswerError(f"{label}: the choice of the answer holds no message")
+    counts = _usage(read_object(answer.get("usage")))
+    served = read_text(answer.get("model"))
+    if refusal := read_text(message.get("refusal")):
+        return Response(refusal, counts, Finish.REFUSAL, served=served)
+    text = read_content(message.get("content"), label)
+    finish = _FINISHES.get(reason, Finish.STOP)
+    called = read_objects(message.get("tool_calls")) or read_objects(message.get("function_call"))
+    if not called or finish is not Finish.STOP:
+        return Response(text, counts, finish, served=served)
+    functions = [read_object(call.get("function")) or call for call in called]
+    calls = tuple(read_call(function.get("name"), function.get("arguments"), label) for function in functions)
+    return Response(text, counts, Finish.TOOL_CALL, calls, served)
 
 
 def _messages(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
@@ -105,21 +108,14 @@ def _image(image: Image) -> dict[str, str]:
     return {"url": data_url(image)} | ({"detail": image.detail} if image.detail else {})
 
 
-def _text(content: Any) -> str:
-    if isinstance(content, list):  # some servers answer in parts, as they are asked
-        return "".join(str(part.get("text") or "") for part in content if part.get("type") == "text")
-    return str(content or "")
-
-
-def _usage(counts: Any) -> Usage:
-    if counts is None:
-        return Usage()
-    prompt, completion = counts.prompt_tokens_details, counts.completion_tokens_details
-    return usage(
-        counts.prompt_tokens,
-        counts.completion_tokens,
-        prompt.cached_tokens if prompt else None,
-        completion.reasoning_tokens if completion else None,
-        prompt.cache_write_tokens if prompt else None,
-        counts.total_tokens,
+def _usage(counts: Fields) -> Usage:
+    prompt = read_object(counts.get("prompt_tokens_details"))
+    completion = read_object(counts.get("completion_tokens_details"))
+    return read_usage(
+        counts.get("prompt_tokens"),
+        counts.get("completion_tokens"),
+        prompt.get("cached_tokens"),
+        completion.get("reasoning_tokens"),
+        prompt.get("cache_write_tokens"),
+        counts.get("total_tokens"),
     )

@@ -16,7 +16,7 @@ from spca.errors import UnknownApiError, UnsupportedApiError
 from spca.llm.providers import api_keys
 from spca.llm.providers.addresses import host
 from spca.llm.providers.base import Listed, Request, Response, Target
-from spca.llm.providers.exchange import ModelServer, client_settings, exchange
+from spca.llm.providers.exchange import ModelServer, Wire, client_settings, exchange
 from spca.llm.providers.failures import OTHER_MODEL, Service
 from spca.llm.providers.openai import chat, responses
 
@@ -58,6 +58,7 @@ class OpenAIProvider(ModelServer):
             if_unknown=f"asked through {api}; {OTHER_MODEL}",
         )
         self._service = replace(service, **target.wording)
+        self._wire = Wire()
         self._client: Any = None
 
     def complete(self, request: Request) -> Response:
@@ -72,6 +73,7 @@ class OpenAIProvider(ModelServer):
             return exchange(
                 self._service,
                 request,
+                self._wire,
                 lambda: self._resource().create(**asked, timeout=request.limits.timeout_s),
                 lambda answer: read(answer, self._label),
                 None if self._base_url == BASE_URL else self._list_models,
@@ -94,7 +96,7 @@ class OpenAIProvider(ModelServer):
                 api_key=self._key,
                 base_url=self._base_url,
                 max_retries=0,
-                http_client=httpx2.Client(**client_settings(httpx2, is_open=self._is_open)),
+                http_client=httpx2.Client(**client_settings(httpx2, self._wire, is_open=self._is_open)),
             )
             if self._is_named or self._is_open:  # the SDK takes OpenAI's account and headers from the environment
                 self._client.organization = self._client.project = None

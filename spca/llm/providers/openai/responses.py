@@ -5,10 +5,18 @@ from __future__ import annotations
 from typing import Any, Final
 
 from spca.errors import BadAnswerError, ProviderConfigError, TransientError
+from spca.llm.providers.answer_fields import (
+    Fields,
+    read_call,
+    read_content,
+    read_object,
+    read_objects,
+    read_text,
+    read_usage,
+)
 from spca.llm.providers.base import Finish, Form, Message, Request, Response, Usage
 from spca.llm.providers.conversation import conversation, data_url
-from spca.llm.providers.counts import usage
-from spca.llm.providers.openai.chat import functions, tool_call
+from spca.llm.providers.openai.chat import functions
 from spca.llm.providers.schemas import is_closed, json_schema, schema_name
 from spca.llm.providers.secrets import quoted
 
@@ -44,7 +52,7 @@ def arguments(request: Request) -> dict[str, Any]:
     return found
 
 
-def read(answer: Any, label: str) -> Response:
+def read(answer: Fields, label: str) -> Response:
     """The response in ``answer``.
 
     Raises:
@@ -52,28 +60,29 @@ def read(answer: Any, label: str) -> Response:
         ProviderConfigError: it failed because of the request.
         BadAnswerError: there is no answer in it, or a tool call with arguments that are no JSON.
     """
-    counts = _usage(answer.usage)
-    if answer.status in {"failed", "cancelled"}:
-        return _failed(answer, label, counts)
-    messages = [item for item in answer.output if item.type == "message"]
-    asked = [item for item in answer.output if item.type == "function_call"]
-    if not (messages or asked) and answer.status not in {"completed", "incomplete"}:
+    counts, served = _usage(read_object(answer.get("usage"))), read_text(answer.get("model"))
+    status = read_text(answer.get("status"))
+    if status in {"failed", "cancelled"}:
+        return _failed(read_object(answer.get("error")), status, label, counts)
+    items = read_objects(answer.get("output"))
+    contents = [item["content"] for item in items if item.get("type", "message") == "message" and "content" in item]
+    asked = [item for item in items if item.get("type") == "function_call"]
+    if not (contents or asked) and status not in {"completed", "incomplete"}:
         raise BadAnswerError(f"{label}: the answer holds no output")
-    parts = [part for message in messages for part in message.content]
-    refusals = [str(part.refusal) for part in parts if part.type == "refusal"]
-    if refusals:
-        return Response("".join(refusals), counts, Finish.REFUSAL)
-    text = "".join(str(part.text or "") for part in parts if part.type == "output_text")
-    if answer.status == "incomplete":
-        why = answer.incomplete_details.reason if answer.incomplete_details else None
-        return Response(text, counts, Finish.REFUSAL if why == "content_filter" else Finish.LENGTH)
-    calls = tuple(tool_call(item.name, item.arguments, label) for item in asked)
-    return Response(text, counts, Finish.TOOL_CALL if calls else Finish.STOP, calls)
+    parts = [part for content in contents for part in read_objects(content)]
+    if refusal := "".join(read_text(part.get("refusal")) for part in parts if part.get("type") == "refusal"):
+        return Response(refusal, counts, Finish.REFUSAL, served=served)
+    text = "".join(read_content(content, label) for content in contents)
+    if status == "incomplete":
+        why = read_object(answer.get("incomplete_details")).get("reason")
+        return Response(text, counts, Finish.REFUSAL if why == "content_filter" else Finish.LENGTH, served=served)
+    calls = tuple(read_call(item.get("name"), item.get("arguments"), label) for item in asked)
+    return Response(text, counts, Finish.TOOL_CALL if calls else Finish.STOP, calls, served)
 
 
-def _failed(answer: Any, label: str, counts: Usage) -> Response:
-    code = (answer.error.code if answer.error else None) or "server_error"
-    said = quoted(answer.error.message if answer.error else f"status {answer.status}")
+def _failed(error: Fields, status: str, label: str, counts: Usage) -> Response:
+    code = read_text(error.get("code")) or "server_error"
+    said = quoted(error.get("message") or f"status {status}")
     if code in _DECLINED:
         return Response(said, counts, Finish.REFUSAL)
     if code in _PASSING:
@@ -91,15 +100,14 @@ def _message(message: Message) -> dict[str, Any]:
     return {"role": message.role, "content": [{"type": "input_text", "text": message.text}, *pictures]}
 
 
-def _usage(counts: Any) -> Usage:
-    if counts is None:
-        return Usage()
-    given, made = counts.input_tokens_details, counts.output_tokens_details
-    return usage(
-        counts.input_tokens,
-        counts.output_tokens,
-        given.cached_tokens if given else None,
-        made.reasoning_tokens if made else None,
-        given.cache_write_tokens if given else None,
-        counts.total_tokens,
+def _usage(counts: Fields) -> Usage:
+    given = read_object(counts.get("input_tokens_details"))
+    made = read_object(counts.get("output_tokens_details"))
+    return read_usage(
+        counts.get("input_tokens"),
+        counts.get("output_tokens"),
+        given.get("cached_tokens"),
+        made.get("reasoning_tokens"),
+        given.get("cache_write_tokens"),
+        counts.get("total_tokens"),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
@@ -16,8 +17,9 @@ from spca.llm.calls.prices import ModelTable
 from spca.llm.calls.retry import RetryPolicy
 from spca.llm.providers.base import Response, Target, Usage
 from spca.llm.providers.openai.openai import OpenAIProvider
-from tests.fakes.faults import FaultServer, answering, miscounting
+from tests.fakes.faults import FaultServer, answering, miscounted
 from tests.fakes.openai_wire import CHAT
+from tests.fakes.serving import Reply
 from tests.support.spca.call_requests import USAGE, Answers, Desk
 from tests.support.spca.doubles import ScriptedProvider
 
@@ -149,20 +151,22 @@ def test_a_lost_request_counts_as_the_dearest_tier_of_its_day() -> None:
     assert cheaper.outcomes == ["lost", "lost"]
 
 
-@pytest.mark.parametrize("count", [10**400, -1, "7"])
-def test_a_request_with_an_absurd_count_is_lost_and_counted_as_such(
+@pytest.mark.parametrize("count", [10**400, -1, "7", None])
+def test_an_answer_whose_tokens_cannot_be_is_used_and_counts_as_estimated(
     count: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-tests")
-    desk = Desk(tmp_path, caps=Caps(cost_usd=5.0))
+    desk = Desk(tmp_path, caps=Caps(tokens=2500))
     with FaultServer(CHAT) as server:
         provider = OpenAIProvider(Target("m", server.base_url))
-        for _, server.reply in miscounting(CHAT, count):
-            with pytest.raises(ProviderDownError, match=r"the answer counts .* as "):
-                desk.ask(provider, "?")
-        server.reply = answering(CHAT, usage=Usage(1000, 100, 400, 60, 200))
-        assert desk.ask(provider, "?").answer.get().text == "yes"
+        body = json.loads(answering(CHAT, "b" * 1500, usage=Usage(1000, 100)).body)
+        server.reply = Reply.of(miscounted(body, count))
+        for number in range(3):  # each is estimated at 1500 tokens
+            with suppress(BudgetReached):
+                assert desk.ask(provider, f"{number}" * 3000).answer.get().text == "b" * 1500
+        assert len(server.posted) == 2, "nothing is asked twice, and the cap holds"
+    assert desk.outcomes == ["answered"] * 2
+    assert len(list((tmp_path / "llm").glob("*.json"))) == 2
     whole = sums(Desk(tmp_path).desk.ledger.records)
-    told = {"answered": 1, "input_tokens": 1000, "cache_write_tokens": 200, "reasoning_tokens": 60, "cost_usd": 0.0022}
-    assert told.items() <= whole.items()
-    assert whole["lost"] == whole["cost_unknown"] == whole["requests"] - 1 > 0
+    assert (whole["estimated"], whole["cost_unknown"]) == (2, 0)
+    assert whole["input_tokens"] + whole["output_tokens"] == 3000

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from spca.errors import ProviderConfigError, TransientError
-from spca.llm.providers.base import Finish, Limits, Message, Request, Target
+from spca.llm.providers.base import Finish, Limits, Message, Request, Target, ToolCall
 from spca.llm.providers.google import GoogleProvider
 from tests.fakes import google_wire
 from tests.fakes.faults import FaultServer, answering
@@ -14,7 +16,7 @@ from tests.fakes.serving import Reply
 from tests.support.contracts.provider_listing_suite import ProviderListingSuite
 from tests.support.contracts.provider_peer_suite import FilteringPeerSuite
 from tests.support.contracts.provider_suite import ProviderFaultSuite, ProviderSuite, RefusalSuite
-from tests.support.contracts.providing import KEY, Asking, ProviderBench
+from tests.support.contracts.providing import ARGUMENTS, GO_TO, KEY, Asking, ProviderBench
 
 SAY = Message("user", "Say hello.")
 
@@ -51,6 +53,15 @@ class TestGoogle(Bench, ProviderSuite, RefusalSuite):
     def test_a_blocked_answer_is_a_refusal(self, server: FaultServer, model: Asking, reason: str) -> None:
         server.reply = Reply.of({"candidates": [{"finishReason": reason, "index": 0}]})
         assert model.ask().finish is Finish.REFUSAL
+
+    def test_fields_may_have_their_other_names(self, server: FaultServer, model: Asking) -> None:
+        called = {"function_call": {"name": "go_to", "args": json.dumps(ARGUMENTS)}, "thought_signature": "not base64"}
+        candidate = {"content": {"parts": [called]}, "finish_reason": "stop"}
+        counts = {"prompt_token_count": 11, "candidates_token_count": 7}
+        server.reply = Reply.of({"candidates": candidate, "usage_metadata": counts})
+        response = model.ask(tools=(GO_TO,))
+        assert response.tool_calls == (ToolCall("go_to", ARGUMENTS),)
+        assert (response.usage.input_tokens, response.usage.output_tokens) == (11, 7)
 
     def test_thoughts_are_no_text(self, server: FaultServer, model: Asking) -> None:
         server.reply = answering(GOOGLE, "yes", thought="The door is east.")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from spca.errors import UnknownModelError
-from spca.llm.providers.base import Limits, ModelInfo
+from spca.llm.providers.base import Limits, ModelInfo, ToolCall
 from spca.llm.providers.ollama import OllamaProvider
 from tests.fakes import faults
 from tests.fakes.faults import FaultServer
 from tests.fakes.ollama_wire import OLLAMA
+from tests.fakes.serving import Reply
 from tests.support.contracts.provider_listing_suite import ProviderListingSuite
 from tests.support.contracts.provider_peer_suite import ProviderPeerSuite
 from tests.support.contracts.provider_suite import ProviderFaultSuite, ProviderSuite
-from tests.support.contracts.providing import GO_TO, Asking, ProviderBench
+from tests.support.contracts.providing import ARGUMENTS, GO_TO, Asking, ProviderBench
 
 
 class Bench(ProviderBench):
@@ -40,6 +43,11 @@ class TestOllama(Bench, ProviderSuite):
         system = self.heard(server).messages[0]
         assert system.role == "system"
         assert "tool" in system.text
+
+    def test_arguments_may_be_a_text(self, server: FaultServer, model: Asking) -> None:
+        call = {"function": {"name": "go_to", "arguments": json.dumps(ARGUMENTS)}}
+        server.reply = Reply.of({"message": {"tool_calls": [call]}, "created_at": 7})
+        assert model.ask(tools=(GO_TO,)).tool_calls == (ToolCall("go_to", ARGUMENTS),)
 
     def test_no_effort_is_no_thinking(self, server: FaultServer, model: Asking) -> None:
         model.ask(limits=Limits(effort="none", timeout_s=20))

@@ -325,8 +325,11 @@ class TestAnthropicFaults(Bench, ProviderFaultSuite):
 
     def test_content_that_is_no_list(self, server: FaultServer, model: Asking) -> None:
         body = json.loads(answering(ANTHROPIC).body)
-        for content in ("yes", None, {"type": "text", "text": "yes"}):
+        for content in ("yes", {"type": "text", "text": "yes"}, [{"text": "yes"}]):
             server.reply = Reply.of(body | {"content": content})
+            assert model.ask().text == "yes"
+        for nothing in (None, 7, True):
+            server.reply = Reply.of(body | {"content": nothing})
             assert isinstance(model.fails(), BadAnswerError)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from spca.errors import (
     UnknownModelError,
     UnsupportedApiError,
 )
-from spca.llm.providers.base import Finish, Form, Image, Message, ModelInfo, Target, Usage
+from spca.llm.providers.base import Finish, Form, Image, Message, ModelInfo, Response, Target, ToolCall, Usage
 from spca.llm.providers.openai.openai import OpenAIProvider
 from tests.fakes import peers
 from tests.fakes.faults import FaultServer, answering
@@ -23,7 +24,7 @@ from tests.fakes.serving import Reply
 from tests.support.contracts.provider_listing_suite import ProviderListingSuite
 from tests.support.contracts.provider_peer_suite import EndingPeerSuite, FilteringPeerSuite
 from tests.support.contracts.provider_suite import ProviderFaultSuite, ProviderSuite, RefusalSuite
-from tests.support.contracts.providing import GO_TO, KEY, PIXELS, Asking, ProviderBench, Route, Step, in_form
+from tests.support.contracts.providing import ARGUMENTS, GO_TO, KEY, PIXELS, Asking, ProviderBench, Route, Step, in_form
 
 
 class Chat(ProviderBench):
@@ -116,6 +117,37 @@ class TestChat(Chat, OpenAISuite):
         model.ask()
         assert "max_completion_tokens" not in server.posted[-1].body
 
+    @pytest.mark.parametrize(
+        "message",
+        [
+            {"content": [{"type": "text", "text": "y"}, {"type": "thinking", "text": "Hm."}, {"text": "es"}]},
+            {"content": {"type": "text", "text": "yes"}},
+            {"content": "yes", "tool_calls": "none", "refusal": False},
+        ],
+        ids=str,
+    )
+    def test_words_may_be_wrapped_in_other_ways(
+        self, server: FaultServer, model: Asking, message: dict[str, Any]
+    ) -> None:
+        for choices in ([{"message": message}], {"message": message}):
+            server.reply = Reply.of({"choices": choices})
+            assert model.ask() == Response("yes")
+
+    @pytest.mark.parametrize(
+        "message",
+        [
+            {"tool_calls": [{"function": {"name": "go_to", "arguments": ARGUMENTS}}]},
+            {"tool_calls": {"name": "go_to", "arguments": ARGUMENTS}},
+            {"content": "", "function_call": {"name": "go_to", "arguments": json.dumps(ARGUMENTS)}},
+        ],
+        ids=str,
+    )
+    def test_a_call_may_be_wrapped_in_other_ways(
+        self, server: FaultServer, model: Asking, message: dict[str, Any]
+    ) -> None:
+        server.reply = Reply.of({"choices": [{"message": message, "finish_reason": "stop"}]})
+        assert model.ask(tools=(GO_TO,)).tool_calls == (ToolCall("go_to", ARGUMENTS),)
+
 
 class TestChatListing(Chat, ProviderListingSuite):
     pass
@@ -157,6 +189,20 @@ class TestResponses(Responses, OpenAISuite):
         monkeypatch.setattr(provider, "_at_openai", True)
         server.reply = self.dialect.refused(404, "Not Found", None)
         assert type(Asking(provider, lambda: len(server.posted)).fails()) is UnknownApiError
+
+    @pytest.mark.parametrize(
+        "output",
+        [
+            [{"content": "yes"}],
+            [{"type": "message", "content": {"type": "output_text", "text": "yes"}}],
+            {"type": "message", "content": [{"text": "yes"}]},
+        ],
+        ids=str,
+    )
+    def test_words_may_be_wrapped_in_other_ways(self, server: FaultServer, model: Asking, output: object) -> None:
+        for status in ({}, {"status": "completed"}, {"status": "succeeded", "error": {}}):
+            server.reply = Reply.of({"output": output, **status})
+            assert model.ask() == Response("yes")
 
 
 class TestResponsesFaults(Responses, OpenAIFaultSuite):
