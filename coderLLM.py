@@ -8,8 +8,10 @@ from typing import Any, Final
 
 from llmclient import ChatGPTClient
 from spca.code import library, merge
+from spca.common.text import beginning
 from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, CoderMode, PlanObjection
 from spca.errors import PatchError, PromptTooLongError, ProviderConfigError, ProviderDownError, ProviderError
+from spca.llm.answer_tally import QUOTED, AnswerTally
 from spca.llm.providers.base import Message
 from spca.prompts import USUAL, Wording
 from spca.protocols import EventSink, RegressionCheck
@@ -30,6 +32,7 @@ class CoderLLM:
         emit: told of every call.
         client_for: makes the client of a model; a bad answer is repaired here, so the client need not ask again.
         wording: of the prompts.
+        tally: told of every answer; once it is exhausted, nothing more is asked.
     """
 
     def __init__(
@@ -39,9 +42,12 @@ class CoderLLM:
         client_for: Callable[[str], ChatGPTClient[str]] = lambda model: ChatGPTClient(model, reasks=0),
         *,
         wording: Wording = USUAL,
+        tally: AnswerTally | None = None,
     ) -> None:
         self._client = client_for(model)
-        self._emit, self._render = emit, wording.render
+        self._emit = emit
+        self._render = wording.render
+        self._tally = tally or AnswerTally(max_barren_calls=None)
 
     def implement_actions(
         self,
@@ -56,7 +62,8 @@ class CoderLLM:
     ) -> Coded:
         """Have ``actions`` written, or rewritten when ``past_error_log`` tells how the plan failed.
 
-        The coder may answer ``PLAN: reason`` instead, where it is the plan that is wrong.
+        The coder may answer ``PLAN: reason`` instead, where it is the plan that is wrong. An unusable answer that
+        equals an earlier one ends the try: a model that repeats itself would do so again.
 
         Args:
             pddl_schemas: schema of each action; its parameters fix the signature of the method.
@@ -79,18 +86,26 @@ class CoderLLM:
         }
         opening, shown = self._opening(task, agent_state, past_error_log, agent)
         messages, error = opening, ""
+        has_merged = False
+        unusable = set[str]()
         for attempt in range(1 + MAX_ROUNDS):
             made = self._attempt(mode, messages, expected, agent)
             if isinstance(made, PlanObjection):
                 return made
             regression, source = None, ""
             if isinstance(made, CodePatch):
+                has_merged = True
                 regression = check(made.agent) if check else None
                 if not regression:
                     return made
                 names = library.involved(made.agent.text, (), regression, 0)
                 source = _sources(made.agent, names, regression, {*shown, *made.changed})
             error = regression or str(made)
+            if isinstance(made, str) and self._client.has_answered:
+                answer = self._client.last_text or error
+                if answer in unusable or self._tally.is_exhausted:
+                    return CodeFailure(error, 1 + attempt, has_merged)
+                unusable.add(answer)
             if not self._client.last_text:  # nothing came that could be repaired: the question is asked again
                 mode, messages = first_mode, opening
                 continue
@@ -99,7 +114,7 @@ class CoderLLM:
                 self._emit("coder_syntax_repair", {"attempt": attempt + 1, "error": error[:500]})
             repair = self._render("coder_repair", task=task | {"mode": mode.value}, error=error, source=source)
             messages = [*opening, Message("assistant", self._client.last_text), Message("user", repair)]
-        return CodeFailure(error, 1 + MAX_ROUNDS)
+        return CodeFailure(error, 1 + MAX_ROUNDS, has_merged)
 
     def _opening(
         self, task: Mapping[str, Any], agent_state: Mapping[str, Any], error: str | None, agent: AgentSource
@@ -139,11 +154,15 @@ class CoderLLM:
             raise
         except (PatchError, ProviderError) as failure:
             error = str(failure)
+        said = self._client.last_text
+        if self._client.has_answered:
+            self._tally.count("coder", self._client.model, said, is_usable=not error)
         self._emit(
             "coder_call",
             {"mode": mode.value, "model": self._client.model, "seconds": round(time.perf_counter() - started, 4)}
             | {"actions": list(expected), "changed": list(patch.changed) if patch else []}
-            | {**self._client.last_call(), "objection": words, "ok": not error, "error": error[:500]},
+            | {**self._client.last_call(), "objection": words, "ok": not error, "error": error[:500]}
+            | ({"began": beginning(said, QUOTED)} if error else {}),
         )
         if words:
             self._emit("counter_inc", {"name": "plan_objections"})

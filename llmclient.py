@@ -132,6 +132,11 @@ class ChatGPTClient(Generic[Answer]):
         return self._asked(request, lambda response: tool_call(response, tools), phase, mode)
 
     @property
+    def has_answered(self) -> bool:
+        """Whether the last call brought an answer, be it an unreadable one."""
+        return self._last is not None
+
+    @property
     def last_usage(self) -> Usage:
         """Token counts of the last answer."""
         response = self._last.answer.response if self._last else None

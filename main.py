@@ -15,7 +15,7 @@ import minigridenv
 from coderLLM import CoderLLM
 from llmclient import ChatGPTClient
 from metrics_logger import MetricsLogger, register_signal_handlers
-from plannerLLM import PDDLOnly, PDDLResp, PlannerLLM
+from plannerLLM import MAX_RETRIES, PDDLOnly, PDDLResp, PlannerLLM
 from spca.code import library, regression
 from spca.common import command
 from spca.contracts import (
@@ -31,6 +31,7 @@ from spca.contracts import (
 from spca.errors import RestoreError, WorldError
 from spca.evaluation.ablations import study
 from spca.evaluation.looking import look
+from spca.llm.answer_tally import AnswerTally
 from spca.plan.solver import Solver
 from spca.protocols import EventSink, World
 from spca.report import cli as looking
@@ -58,6 +59,7 @@ class Loop:
         progress: told of the present round and phase.
         keep_copy: given the source that is about to be executed.
         writers: stored problem writers, tried before the planner is asked; None for none.
+        tally: told of answers by planner and coder; it says when a level has asked often enough.
 
     Attributes:
         compiled: round 0, and the tally of the writers.
@@ -72,8 +74,10 @@ class Loop:
         progress: Callable[[int, str], None],
         keep_copy: Callable[[AgentSource], None] = lambda _agent: None,
         writers: Writers | None = None,
+        tally: AnswerTally | None = None,
     ) -> None:
         self._planner, self._emit, self._progress = planner, emit, progress
+        self._tally = tally or AnswerTally()
         self._execution = Execution(coder, check, emit, progress, keep_copy)
         self.compiled = CompiledPlanning(writers, self._execution, emit)
 
@@ -85,21 +89,25 @@ class Loop:
         The stored writers are tried first, in round 0.
         """
         level, rounds = LevelContext(world, info, known, trusted), list[Round]()
+        self._tally.begin_level()
         try:
             rounds.extend(self._rounds(level))  # which keeps those before an error
         except (WorldError, RestoreError) as error:
-            rounds.append(Round(None, (), str(error)))
-        return LevelResult.of(rounds, known)
+            rounds.append(Round(None, (), str(error), is_broken=True))
+        return LevelResult.of(rounds, known, self._tally.barren_roles())
 
     def _rounds(self, level: LevelContext) -> Iterator[Round]:
         yield (this := self.compiled.round(level))
         level, agent, failed = self.compiled.informed(level, this), this.kept(level.known), list[FailedPlan]()
-        while not this.solved and len(failed) < MAX_SPA_ROUNDS:
-            yield (this := self.run_round(level, 1 + len(failed), agent, failed))
-            if this.plan is None:
+        for number in range(1, 1 + MAX_SPA_ROUNDS):
+            if this.solved or self._tally.is_exhausted:
                 return
-            failed.append(this.failed_plan())
-            agent = this.kept(agent)
+            yield (this := self.run_round(level, number, agent, failed))
+            if this.plan is not None:
+                failed.append(this.failed_plan())
+                agent = this.kept(agent)
+            elif self._tally.unusable_in_a_row("planner") > MAX_RETRIES:
+                return
 
     def run_round(self, level: LevelContext, number: int, agent: AgentSource, failed: Sequence[FailedPlan]) -> Round:
         """Sense and plan once, then code and act until the plan succeeds or its retries are used up."""
@@ -112,15 +120,20 @@ class Loop:
             snapshot, level.info, actions, agent=agent, trusted=level.trusted, failed=failed, writers=level.writers
         )
         if isinstance(plan, PlanFailure):
-            return Round(None, (), plan.reason)
+            return Round(None, (), plan.reason, failure=plan)
         tries, reason, refused, objection = level.tried_before(plan, start), "", "", ""
+        failure, earlier = None, len(tries)
         for attempt in range(1 + len(tries), 2 + MAX_SEMANTIC_RETRY):
             agent = tries[-1].agent if tries else agent
             error = "\n".join(filter(None, (tries[-1].report if tries else "", refused))) or None
             patch = execution.implement(number, level, plan, snapshot, agent, error)
             if isinstance(patch, CodeFailure):
-                reason = refused = patch.reason
+                failure, reason = patch, patch.reason
+                refused = reason
+                if len(tries) == earlier and not patch.has_merged:
+                    break  # the model has written nothing that could be executed: another plan may suit it better
                 continue
+            failure = None
             objection = patch.words if isinstance(patch, PlanObjection) else ""
             if isinstance(patch, PlanObjection) or any(patch.agent == tried.agent for tried in tries):
                 break  # it is the plan that must change: the same code from the same state ends the same way
@@ -133,7 +146,7 @@ class Loop:
                 break
         if tries and tries[-1].outcome.status not in (Status.GOAL_NOT_REACHED, Status.SUCCESS):
             world.restore(start)
-        return Round(plan, tuple(tries), reason, objection, snapshot)
+        return Round(plan, tuple(tries), reason, objection, snapshot, failure=failure)
 
 
 class Run:
@@ -181,10 +194,11 @@ class Run:
         client = partial(ChatGPTClient, reasks=0, desk=desk, servers=models.servers, limits=models.limits)
         compiles, wording = self._settings.compile, self._settings.wording
         asker = partial(client, schema=PDDLResp if compiles else PDDLOnly)
-        planner = PlannerLLM(*models.names[:2], solver, emit, asker, compiles=compiles, wording=wording)
+        tally = AnswerTally()
+        planner = PlannerLLM(*models.names[:2], solver, emit, asker, compiles=compiles, wording=wording, tally=tally)
         progress, keep = desk.noting_rounds(self._display.phase), self._workspace.save_working_copy
-        coder = CoderLLM(models.names[2], emit, client, wording=wording)
-        return Loop(planner, coder, self._regression, emit, progress, keep, self._writers)
+        coder = CoderLLM(models.names[2], emit, client, wording=wording, tally=tally)
+        return Loop(planner, coder, self._regression, emit, progress, keep, self._writers, tally)
 
     def level(self, number: int, task: Task) -> tuple[LevelResult, dict[str, Any]]:
         """Play a level and record it: its result and its summary. A world that cannot be had fails only the level."""

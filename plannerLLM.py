@@ -12,6 +12,7 @@ from pydantic import BaseModel, field_validator
 from llmclient import ChatGPTClient
 from spca.code import library, merge
 from spca.code.plan_check import PlanCheck
+from spca.common.text import beginning
 from spca.contracts import (
     PRIMITIVE_METHODS,
     AgentSource,
@@ -33,6 +34,7 @@ from spca.errors import (
     ProviderError,
 )
 from spca.llm import feedback
+from spca.llm.answer_tally import QUOTED, AnswerTally
 from spca.llm.providers.base import Message
 from spca.plan import pddl
 from spca.prompts import USUAL, Wording
@@ -98,6 +100,16 @@ class _Asked:
     draft: _Draft
 
 
+@dataclass(frozen=True, slots=True)
+class _RefusedPlan:
+    """What speaks against a valid plan: the model works, and may be right."""
+
+    faults: str
+
+    def __str__(self) -> str:
+        return self.faults
+
+
 class SolverStage(Protocol):
     """What the planner needs of :class:`spca.plan.solver.Solver`."""
 
@@ -115,6 +127,7 @@ class PlannerLLM:
         client_for: makes the client of a model; a bad answer is repaired here, so the client need not ask again.
         compiles: whether an answer may carry a problem writer.
         wording: of the prompts.
+        tally: told of every answer; once it is exhausted, nothing more is asked.
     """
 
     def __init__(
@@ -127,6 +140,7 @@ class PlannerLLM:
         *,
         compiles: bool = True,
         wording: Wording = USUAL,
+        tally: AnswerTally | None = None,
     ) -> None:
         models = dict.fromkeys(PlannerMode, large) | {PlannerMode.REUSE: small}
         clients = {model: client_for(model) for model in {large, small}}
@@ -134,6 +148,7 @@ class PlannerLLM:
         self._solver = solver
         self._emit = emit
         self._compiles, self._wording = compiles, wording
+        self._tally = tally or AnswerTally(max_barren_calls=None)
 
     def plan(
         self,
@@ -147,6 +162,8 @@ class PlannerLLM:
         writers: Mapping[str, Any] | None = None,
     ) -> Plan | PlanFailure:
         """Ask for PDDL until it yields a valid plan, at most ``1 + MAX_RETRIES`` times.
+
+        An unusable answer that equals an earlier one ends the try: a model that repeats itself would do so again.
 
         Args:
             actions: signatures and docstrings of the agent's high-level actions.
@@ -167,12 +184,19 @@ class PlannerLLM:
         asked = _Asked(first_mode, (shown or {}).get("domain"), check, _Draft())
         opening = self._opening(snapshot, level, actions, shown, failed, writers)
         messages, mode, error = opening, first_mode, ""
-        for left in reversed(range(1 + MAX_RETRIES)):
+        unusable = set[str]()
+        for calls in range(1, 2 + MAX_RETRIES):
             client = self._clients[mode]
-            result = self._attempt(client, mode, messages, asked if left else replace(asked, check=None))
+            is_last = calls == 1 + MAX_RETRIES
+            result = self._attempt(client, mode, messages, replace(asked, check=None) if is_last else asked)
             if isinstance(result, Plan):
                 return result
-            error = result
+            error = str(result)
+            if client.has_answered and not isinstance(result, _RefusedPlan):
+                answer = client.last_text or error
+                if answer in unusable or self._tally.is_exhausted:
+                    return PlanFailure(error, calls)
+                unusable.add(answer)
             if not client.last_text:  # nothing came that could be repaired: the question is asked again
                 mode, messages = first_mode, opening
                 continue
@@ -205,10 +229,13 @@ class PlannerLLM:
         system = self._wording.render("planner_system", reserved=", ".join(PRIMITIVE_METHODS), compiles=self._compiles)
         return [Message("system", system), Message("user", task)]
 
-    def _attempt(self, client: Client, mode: PlannerMode, messages: list[Message], asked: _Asked) -> Plan | str:
+    def _attempt(
+        self, client: Client, mode: PlannerMode, messages: list[Message], asked: _Asked
+    ) -> Plan | _RefusedPlan | str:
         """One call: a plan, or what was wrong with the answer."""
         started = time.perf_counter()
-        error, solved_in, plan, keeps = "", 0.0, None, False
+        error, solved_in, keeps = "", 0.0, False
+        outcome: Plan | _RefusedPlan | str = ""
         try:
             answer = client.chat_completion(messages, phase="planner", mode=mode.value)
         except PromptTooLongError as failure:
@@ -225,15 +252,19 @@ class PlannerLLM:
             asked.draft.read(answer)
             outcome = self._solve(asked.kept if answer.domain is None else answer.domain, answer.problem, asked)
             solved_in = time.perf_counter() - started - seconds
-            plan, error = (outcome, "") if isinstance(outcome, Plan) else (None, outcome)
+            error = "" if isinstance(outcome, Plan) else str(outcome)
+        is_usable = isinstance(outcome, Plan | _RefusedPlan)
+        if client.has_answered:
+            self._tally.count("planner", client.model, client.last_text, is_usable=is_usable)
         self._emit(
             "planner_call",
             {"mode": mode.value, "model": client.model, "seconds": round(seconds, 4), "solve_s": round(solved_in, 4)}
-            | {**client.last_call(), "kept_domain": keeps, "ok": plan is not None, "error": error[:500]},
+            | {**client.last_call(), "kept_domain": keeps, "ok": not error, "error": error[:500]}
+            | ({} if is_usable else {"began": beginning(client.last_text, QUOTED)}),
         )
-        return plan or error
+        return outcome or error
 
-    def _solve(self, domain: str | None, problem: str, asked: _Asked) -> Plan | str:
+    def _solve(self, domain: str | None, problem: str, asked: _Asked) -> Plan | _RefusedPlan | str:
         if domain is None:
             return 'the domain is null, but there is no <trusted_pddl> with one to keep: write the whole "domain"'
         plan = pddl.plan_of(self._solver.solve, domain, problem, asked.mode)
@@ -243,5 +274,5 @@ class PlannerLLM:
             schemas = {schema.name: schema for schema in plan.schemas}
             written = pddl.NameMap.of(domain, problem).objects
             if faults := asked.check.faults(plan.steps, schemas, written):
-                return faults
+                return _RefusedPlan(faults)
         return replace(plan, draft=asked.draft.of(domain))

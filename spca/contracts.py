@@ -269,10 +269,14 @@ class CodePatch:
 
 @dataclass(frozen=True, slots=True)
 class CodeFailure:
-    """No acceptable code was obtained; ``message`` is the last error."""
+    """No acceptable code was obtained; ``message`` is the last error.
+
+    ``has_merged``: some code could be executed, and only the regression check refused it.
+    """
 
     message: str
     calls: int
+    has_merged: bool = False
 
     @property
     def reason(self) -> str:

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from coderLLM import MAX_ROUNDS, Coded, CoderLLM
 from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch
 from spca.errors import BadAnswerError, PromptTooLongError, ProviderConfigError, ProviderDownError, TransientError
+from spca.llm.answer_tally import AnswerTally
 from spca.llm.calls.retry import RetryPolicy
+from spca.llm.providers.base import Finish, Response
 from spca.protocols import RegressionCheck
 from tests.support.spca.doubles import AGENT, Events, Scripted, ScriptedProvider, coder_client
 
@@ -206,7 +208,7 @@ def test_a_code_fence_needs_no_repair() -> None:
 
 
 def test_exhausted_repair_is_a_value_with_the_last_error() -> None:
-    asked = Asked(*["def"] * MAX_ROUNDS, FETCH)
+    asked = Asked(*(f"def {number}" for number in range(MAX_ROUNDS)), FETCH)
     failure = asked.write("reach_goal")
     assert MAX_ROUNDS == 5
     assert isinstance(failure, CodeFailure)
@@ -245,8 +247,8 @@ def test_a_question_that_does_not_fit_ends_the_run() -> None:
 
 
 def test_repairs_that_never_fit_are_a_value() -> None:
-    answers: list[Scripted] = ["def", TOO_LONG]
-    asked = Asked(*answers * ((1 + MAX_ROUNDS) // 2))
+    answers: list[Scripted] = ["def", TOO_LONG, "class", TOO_LONG, "import", TOO_LONG]
+    asked = Asked(*answers)
     failure = asked.write("reach_goal")
     assert failure == CodeFailure("x: it is too long", 1 + MAX_ROUNDS)
 
@@ -300,7 +302,50 @@ def test_a_refusal_of_the_gate_goes_back_and_the_patch_is_not_kept() -> None:
 def test_a_gate_that_never_agrees_leaves_no_patch() -> None:
     asked = Asked(*[REACH] * (1 + MAX_ROUNDS))
     failure = asked.write("reach_goal", check=lambda _agent: "Regression: no")
-    assert failure == CodeFailure("Regression: no", 1 + MAX_ROUNDS)
+    assert failure == CodeFailure("Regression: no", 1 + MAX_ROUNDS, has_merged=True)
+
+
+CUT_OFF = Response("x" * 5000, finish=Finish.LENGTH)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [("I would walk.",) * 2, ("", "<think>Hm.</think>"), (CUT_OFF,) * 2, ("def", "class", "def")],
+    ids=["prose", "empty", "cut off", "two steps back"],
+)
+def test_an_answer_that_equals_an_earlier_unusable_one_ends_the_try(answers: tuple[Scripted, ...]) -> None:
+    asked = Asked(*answers, REACH)
+    failure = asked.write("reach_goal")
+    assert isinstance(failure, CodeFailure)
+    assert failure.calls == len(asked.model.requests) == len(answers)
+    assert not failure.has_merged
+    assert isinstance(asked.write("reach_goal"), CodePatch)
+
+
+def test_what_is_told_of_an_unusable_answer_is_how_it_began() -> None:
+    asked = Asked("I would\nwalk\x1b[2J.", REACH)
+    asked.write("reach_goal")
+    assert [call.get("began") for call in asked.events.of("coder_call")] == ["I would walk␛[2J.", None]
+
+
+def test_an_exhausted_level_asks_no_more() -> None:
+    model, tally = ScriptedProvider("def", "class"), AnswerTally(max_barren_calls=2)
+    coder = CoderLLM("x/coder", Events(), coder_client(model), tally=tally)
+    failure = coder.implement_actions(["fetch"], SCHEMAS, "[fetch(a1)]", STATE, None, agent=AGENT)
+    assert isinstance(failure, CodeFailure)
+    assert failure.calls == 2
+    assert tally.is_exhausted
+
+
+@pytest.mark.parametrize("refusal", [None, "Regression: no"])
+def test_code_that_the_gate_refuses_and_an_objection_are_usable(refusal: str | None) -> None:
+    tally = AnswerTally()
+    model = ScriptedProvider(*[REACH] * 6) if refusal else ScriptedProvider("PLAN: there is no way")
+    coder = CoderLLM("x/coder", Events(), coder_client(model), tally=tally)
+    coder.implement_actions(
+        ["reach_goal"], SCHEMAS, "[reach_goal(a1)]", STATE, None, agent=AGENT, check=lambda _: refusal
+    )
+    assert not tally.barren_roles()
 
 
 def test_several_actions_are_asked_for_at_once() -> None:

@@ -16,6 +16,7 @@ from plannerLLM import MAX_RETRIES, PDDLResp, PlannerLLM
 from spca.common.errors import BudgetReached
 from spca.contracts import FailedPlan, Plan, PlanFailure, PlannerMode, PlanStep, TrustedPDDL
 from spca.errors import BadAnswerError, PromptTooLongError, ProviderConfigError, ProviderDownError, TransientError
+from spca.llm.answer_tally import AnswerTally
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.desk import CallDesk
 from spca.llm.calls.retry import RetryPolicy
@@ -100,7 +101,7 @@ def test_the_mode_chooses_the_model(given: dict[str, Any], mode: str, model: str
 
 @pytest.mark.parametrize("given", [{}, {"trusted": TRUSTED}, {"failed": FAILED}])
 def test_repair_is_for_the_large_model(given: dict[str, Any]) -> None:
-    asked = Asked("no", "no", GOOD)
+    asked = Asked("no", "no again", GOOD)
     assert isinstance(asked.plan(**given), Plan)
     assert asked.calls[1:] == [("syntax", "x/large")] * 2
 
@@ -169,7 +170,7 @@ def test_each_repair_sees_only_the_newest_wrong_answer() -> None:
 
 
 def test_exhausted_repair_is_a_value_with_the_last_error() -> None:
-    asked = Asked(*["no"] * MAX_RETRIES, UNSOLVABLE)
+    asked = Asked(*(f"no {number}" for number in range(MAX_RETRIES)), UNSOLVABLE)
     failure = asked.plan()
     assert isinstance(failure, PlanFailure)
     assert MAX_RETRIES == 8
@@ -179,15 +180,45 @@ def test_exhausted_repair_is_a_value_with_the_last_error() -> None:
 
 
 def test_a_model_that_gives_no_answer_that_could_be_repaired_is_asked_the_same_again() -> None:
-    asked = Asked(BadAnswerError("x: broken off"), "", "<think>Hm.</think>", GOOD)
+    asked = Asked(BadAnswerError("x: broken off"), "<think>Hm.</think>", GOOD)
     assert isinstance(asked.plan(trusted=TRUSTED), Plan)
-    assert asked.calls == [("reuse", "x/small")] * 4
+    assert asked.calls == [("reuse", "x/small")] * 3
     assert len({request.messages for request in asked.model.requests}) == 1
-    assert [call["error"] for call in asked.events.of("planner_call")] == [
-        "x: broken off",
-        *["the answer is empty"] * 2,
-        "",
-    ]
+    assert [call["error"] for call in asked.events.of("planner_call")] == ["x: broken off", "the answer is empty", ""]
+
+
+CUT_OFF = Response("x" * 5000, finish=Finish.LENGTH)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [("I cannot.",) * 2, ("", "<think>Hm.</think>"), (UNSOLVABLE,) * 2, (CUT_OFF,) * 2, ("no", "never", "no")],
+    ids=["prose", "empty", "PDDL", "cut off", "two steps back"],
+)
+def test_an_answer_that_equals_an_earlier_unusable_one_ends_the_try(answers: tuple[Scripted, ...]) -> None:
+    asked = Asked(*answers, GOOD)
+    failure = asked.plan()
+    assert isinstance(failure, PlanFailure)
+    assert failure.calls == len(asked.model.requests) == len(answers)
+    assert isinstance(asked.plan(), Plan), "the same question is asked again in another round"
+
+
+def test_what_is_told_of_an_unusable_answer_is_how_it_began() -> None:
+    asked = Asked(f"I am\n sorry\x1b[2J, {'but ' * 50}", GOOD)
+    assert isinstance(asked.plan(), Plan)
+    unusable, good = asked.events.of("planner_call")
+    assert unusable["began"].startswith("I am sorry␛[2J, but but")
+    assert len(unusable["began"]) == 80
+    assert "began" not in good
+
+
+def test_an_exhausted_level_asks_no_more() -> None:
+    model, tally = ScriptedProvider("no", "never"), AnswerTally(max_barren_calls=2)
+    planner = PlannerLLM("x/large", "x/small", shared_solver(), Events(), planner_client(model), tally=tally)
+    failure = planner.plan(SNAPSHOT, LEVEL, "(none yet)")
+    assert isinstance(failure, PlanFailure)
+    assert failure.calls == 2
+    assert tally.barren_roles() == {"planner": {"model": "x/large", "calls": 2, "began": "never"}}
 
 
 def test_where_only_the_repair_does_not_fit_the_question_is_asked_again() -> None:

@@ -154,7 +154,7 @@ def test_a_planner_that_insists_has_its_way() -> None:
 
 
 def test_the_last_answer_is_not_refused_for_what_may_be_right() -> None:
-    asked = Asked(*["no PDDL"] * MAX_RETRIES, unlocking(door="blue_door"))
+    asked = Asked(*(f"no PDDL {number}" for number in range(MAX_RETRIES)), unlocking(door="blue_door"))
     plan = asked.plan()
     assert isinstance(plan, Plan)
     assert plan.text == "[unlock(a1, blue_door, key_blue)]"

@@ -67,6 +67,12 @@ def one_line(text: str) -> str:
     return visible(text).replace("\n", " ").replace("\t", " ")
 
 
+def beginning(text: str, length: int) -> str:
+    """Return the first characters of a text in one line, its blanks single; "…" stands for what is left out."""
+    words = one_line(" ".join(text[: 10 * length].split()))
+    return words if len(words) <= length else f"{words[: length - 1]}…"
+
+
 def counted(number: int, what: str) -> str:
     """``1 request``, ``2,000 requests``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, Final
 
 from spca.code import library
 from spca.contracts import (
     AgentSource,
     Checkpoint,
+    CodeFailure,
     FailedPlan,
     LevelInfo,
     Outcome,
     Plan,
+    PlanFailure,
     Snapshot,
     Status,
     TrustedPDDL,
@@ -21,6 +24,24 @@ from spca.contracts import (
 from spca.llm.feedback import failure_report
 from spca.protocols import World
 from spca.writers.stored import Missed
+
+
+class Culprit(StrEnum):
+    """Who failed in a round that did not solve its level."""
+
+    WRITER = "writer"
+    """The stored problem writers of round 0 had no plan that solves it."""
+    PLANNER = "planner"
+    """The planner gave no valid plan."""
+    PLAN = "plan"
+    """The plan was carried out and the mission is not complete, or the coder sent it back."""
+    CODE = "code"
+    """No usable code was written, or the code raised, got stuck or ended the episode."""
+    WORLD = "world"
+    """The simulator refused to go on."""
+
+
+_ROLES: Final = {"planner": Culprit.PLANNER, "coder": Culprit.CODE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +95,8 @@ class Round:
 
     ``reason`` is that of the last attempt, or why there was none;
     ``objection`` what the coder had against the plan then; ``snapshot`` is what was planned for, None where nothing was
-    sensed; ``missed`` are the stored writers that did not help, in round 0.
+    sensed; ``missed`` are the stored writers that did not help, in round 0. ``failure``: no plan or no code was
+    obtained in the end; ``is_broken``: the world could not go on.
     """
 
     plan: Plan | None
@@ -83,6 +105,25 @@ class Round:
     objection: str = ""
     snapshot: Snapshot | None = None
     missed: tuple[Missed, ...] = ()
+    failure: PlanFailure | CodeFailure | None = None
+    is_broken: bool = False
+
+    @property
+    def culprit(self) -> Culprit | None:
+        """Who failed; None where the level was solved, or nothing was tried."""
+        if self.solved:
+            return None
+        if self.is_broken:
+            return Culprit.WORLD
+        if self.missed:
+            return Culprit.WRITER
+        if isinstance(self.failure, PlanFailure):
+            return Culprit.PLANNER
+        if self.plan is None:
+            return None
+        is_carried_out = self.outcome is not None and self.outcome.status is Status.GOAL_NOT_REACHED
+        is_of_the_plan = self.objection or (is_carried_out and self.failure is None)
+        return Culprit.PLAN if is_of_the_plan else Culprit.CODE
 
     @property
     def ending(self) -> str:
@@ -118,6 +159,8 @@ class LevelResult:
 
     ``agent`` is the library to go on with: patched when solved, else as it was before the level. ``plan`` is the last
     plan, None if there never was one. ``rounds`` are all of them, from round 0 on, () where the level was not begun.
+    ``unusable`` are the models that gave no usable answer, by role
+    (:meth:`spca.llm.answer_tally.AnswerTally.barren_roles`).
     """
 
     solved: bool
@@ -126,14 +169,31 @@ class LevelResult:
     plan: Plan | None
     attempts: tuple[Attempt, ...]
     rounds: tuple[Round, ...] = ()
+    unusable: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, rounds: Sequence[Round], known: AgentSource) -> LevelResult:
+    def of(
+        cls, rounds: Sequence[Round], known: AgentSource, unusable: Mapping[str, Mapping[str, Any]] | None = None
+    ) -> LevelResult:
         """A level that ended with the last of ``rounds``; ``known`` is the library before it."""
-        solved = rounds[-1].solved
+        last = rounds[-1]
         attempts = tuple(dict.fromkeys(attempt for this in rounds for attempt in this.attempts))
         plan = next((this.plan for this in reversed(rounds) if this.plan), None)
-        return cls(solved, rounds[-1].ending, attempts[-1].agent if solved else known, plan, attempts, tuple(rounds))
+        agent = attempts[-1].agent if last.solved else known
+        reason = _reason(last, unusable or {})
+        return cls(last.solved, reason, agent, plan, attempts, tuple(rounds), unusable or {})
+
+    @property
+    def culprits(self) -> tuple[Culprit, ...]:
+        """Who failed in each round of a level that was not solved, in order; the last one decided."""
+        if self.solved:
+            return ()
+        if not self.rounds:
+            return (Culprit.WORLD,)
+        named = [this.culprit for this in self.rounds]
+        if len(self.unusable) == 1 and named[-1] is Culprit.WRITER:  # the level ended there for want of answers
+            named.append(_ROLES[next(iter(self.unusable))])
+        return tuple(culprit for culprit in named if culprit)
 
     @property
     def steps_total(self) -> int:
@@ -152,6 +212,15 @@ class LevelResult:
             return ()
         last = self.attempts[-1]
         return last.start.primitives + last.outcome.primitives
+
+
+def _reason(last: Round, unusable: Mapping[str, Mapping[str, Any]]) -> str:
+    """Why a level ended in words; where a role gave no usable answer, with its calls of all rounds."""
+    failure = last.failure
+    role = "planner" if isinstance(failure, PlanFailure) else "coder"
+    if failure is None or role not in unusable:
+        return last.ending
+    return replace(failure, calls=unusable[role]["calls"]).reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from minigridenv import MiniGridEnv
 from plannerLLM import PlannerLLM
 from spca.code.regression import RegressionSuite
 from spca.contracts import AgentSource, TrustedPDDL
+from spca.llm.answer_tally import AnswerTally
 from spca.runs.level.compiled_planning import Writers
 from spca.runs.results import LevelResult
 from tests.support.spca.doubles import (
@@ -63,9 +64,11 @@ class Scene:
         self.world = MiniGridEnv(env_id, seed)
         self.before_attempts: list[tuple[Any, ...]] = []
         self.phases: list[tuple[int, str]] = []
-        large = PlannerLLM("x/large", "x/small", shared_solver(), self.events, planner_client(self.planner))
-        coder_llm = CoderLLM("x/coder", self.events, coder_client(self.coder))
-        self.loop = Loop(large, coder_llm, self.regression, self.events, self._progress, self._remember, writers)
+        tally = AnswerTally()
+        clients = planner_client(self.planner), coder_client(self.coder)
+        large = PlannerLLM("x/large", "x/small", shared_solver(), self.events, clients[0], tally=tally)
+        coder_llm = CoderLLM("x/coder", self.events, clients[1], tally=tally)
+        self.loop = Loop(large, coder_llm, self.regression, self.events, self._progress, self._remember, writers, tally)
 
     def run(self, known: AgentSource = AGENT, trusted: TrustedPDDL | None = None) -> LevelResult:
         with closing(self.world):
