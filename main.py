@@ -18,6 +18,7 @@ from metrics_logger import MetricsLogger, register_signal_handlers
 from plannerLLM import MAX_RETRIES, PDDLOnly, PDDLResp, PlannerLLM
 from spca.code import library, regression
 from spca.common import command
+from spca.common.errors import UnusableModelError
 from spca.contracts import (
     AgentSource,
     CodeFailure,
@@ -38,6 +39,7 @@ from spca.report import cli as looking
 from spca.runs import cli, model_list, startup
 from spca.runs.curriculum import Task
 from spca.runs.display import Display
+from spca.runs.level.barren import flags_of_models, unusable_model
 from spca.runs.level.compiled_planning import CompiledPlanning, Writers
 from spca.runs.level.execution import Execution
 from spca.runs.recorder import Recorder
@@ -164,12 +166,21 @@ class Run:
         recorder, tasks, started = self.recorder, self._prepared.tasks, time.monotonic()
         with self.opened(register_signal_handlers):
             self._display.begin(self._prepared.greeting, recorder.sandbox, recorder.finished, recorder.spent)
+            self._display.played_again(recorder.taken_back)
             try:
                 for task in tasks[len(recorder.finished) :]:
                     self.level(task.index + 1, task)
+                    if error := self.unusable_model():
+                        recorder.pause(error, self._desk.calls_finished)
+                        raise error
             finally:
                 summary = recorder.report(self._settings.seed, len(tasks))
                 self._display.table(summary, time.monotonic() - started, str(self._prepared.folder.path))
+
+    def unusable_model(self) -> UnusableModelError | None:
+        """Return the error that pauses the run, once a model has given no usable answer in several levels in a row."""
+        flags = flags_of_models(*self._prepared.models.names)
+        return unusable_model(self.recorder.finished, flags, self._desk.ledger.records)
 
     @contextmanager
     def opened(self, watch: Callable[[MetricsLogger], Callable[[], None]] = lambda _: lambda: None) -> Iterator[None]:

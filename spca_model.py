@@ -141,13 +141,13 @@ class SpcaModel(ModelInterface):
 
         Raises:
             ModelError: the task does not lie on the square tiling, or its world cannot be had.
-            ModelUnavailableError: a model does not answer, or a cap was reached (BudgetSpentError), which would fail
-                every task to come.
+            ModelUnavailableError: a model does not answer or gives no usable answers, or a cap was reached
+                (BudgetSpentError), which would fail every task to come.
         """
         del seed, backend
         from gridworld.rules.layout import Layout
         from gridworld.rules.tilings import TILINGS
-        from spca.common.errors import BudgetReached, SPCAError, UserError
+        from spca.common.errors import BudgetReached, SPCAError, UnusableModelError, UserError
 
         self._actions, self._details = [], None
         if tiling != "square":
@@ -156,6 +156,8 @@ class SpcaModel(ModelInterface):
             raise ModelError("spca has to be set up before it plays: call setup()")
         try:
             self._actions, self._details = self._session.play(Layout(task_spec, TILINGS[tiling]))
+        except UnusableModelError as error:
+            raise ModelUnavailableError(f"spca: {error}") from error
         except BudgetReached as error:
             raise BudgetSpentError(f"spca: {error}", error.flag) from error
         except UserError as error:
@@ -207,6 +209,8 @@ class _Session:
         """Play a task; its primitives with the action that each belongs to, and how it went."""
         from spca.runs.folder import CURRICULUM
 
+        if error := self.run.unusable_model():
+            raise error  # before anything is asked: the tasks that it has failed are results of the evaluation
         task = self._task(layout)
         self._layouts[task.env_id], self._world = layout, None
         self._folder.write_json(CURRICULUM, _curriculum([*self._tasks, task]))

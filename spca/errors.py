@@ -31,6 +31,7 @@
     │       └── TruncatedError    the answer ended at the limit on its length
     ├── PromptError               a template was given too little or unknown data
     └── BudgetReached             a limit on cost, calls or tokens was reached: exit code 3
+        └── UnusableModelError    a model gives no usable answer: the run pauses
 
 Failures that the loop is built to live with (``stuck``, ``goal_not_reached``, an unsolvable problem) are values,
 see :class:`spca.contracts.Outcome` and :class:`spca.contracts.SolveResult`. Errors of other libraries are translated

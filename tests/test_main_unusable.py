@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from main import MAX_SPA_ROUNDS
+from spca.common.errors import UnusableModelError
 from spca.llm.answer_tally import MAX_BARREN_CALLS
+from spca.runs.recorder import Recorder
 from spca.runs.results import Culprit
 from tests.support.spca.doubles import Scripted
 from tests.support.spca.scenes import DOOR_KEY, EMPTY, FETCH, TO_GOAL, Scene, method, plan
+from tests.support.spca.starting import Learned
+from tests.support.tiers import long
 
 PROSE = "I am sorry, but I cannot help with that."
 
@@ -72,9 +80,109 @@ def test_a_model_that_has_written_usable_code_is_not_cut_short() -> None:
 def test_who_failed_is_told_of_each_round() -> None:
     """A plan that was carried out, one that was sent back, code that crashes alike twice, and a planner at a loss."""
     crash = method("jump", 0, then="raise ValueError('oops')")
-    answers: list[Scripted] = [method("fetch_key", *FETCH), "PLAN: there is no way", crash, crash]
+    answers: list[Scripted] = [*[method("fetch_key", *FETCH)] * 2, "PLAN: there is no way", crash, crash]
     plans = [plan("fetch_key"), plan("fly"), plan("jump"), *[PROSE] * 4]
     scene = Scene(DOOR_KEY, plans, answers)
     result = scene.run()
     assert [culprit.value for culprit in result.culprits] == ["plan", "plan", "code", "planner", "planner"]
     assert result.reason.startswith("no valid plan after 2 calls"), "the planner has given valid ones before"
+
+
+class Paused(Learned):
+    """A run of four levels with one model that is chosen, and else the embedded one."""
+
+    ids = (EMPTY, DOOR_KEY, "MiniGrid-Empty-6x6-v0", "MiniGrid-Empty-8x8-v0")
+
+    @classmethod
+    def of(cls, root: Path, role: str, model: str, **given: Any) -> Paused:
+        names = {"planner": ("planner_model", "planner_small_model"), "coder": ("coder_model",)}[role]
+        models = {"planner_model": "reference/planner", "planner_small_model": "reference/planner"}
+        models |= {"coder_model": "reference/coder"} | dict.fromkeys(names, model)
+        return cls(root, **models, **given)
+
+    @property
+    def outcomes(self) -> list[str]:
+        """How the finished levels ended."""
+        return [summary["outcome"] for summary in self.folder.state()["finished"]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "role"),
+    [
+        ("prose", "coder"),
+        ("empty", "coder"),
+        ("rambling", "planner"),
+        *(long(kind, role) for kind in ("broken-json", "same-pddl", "cut-off") for role in ("planner", "coder")),
+        long("rambling", "coder"),
+        long("prose", "planner"),
+        long("empty", "planner"),
+    ],
+)
+def test_a_run_pauses_after_two_levels_without_a_usable_answer(tmp_path: Path, kind: str, role: str) -> None:
+    run = Paused.of(tmp_path, role, f"faulty/{kind}/{role}")
+    with pytest.raises(UnusableModelError) as caught:
+        run.learn()
+    error = caught.value
+    asked = [record for record in run.book if record["phase"] == role]
+    assert len(asked) <= len(run.book) <= 2 * MAX_BARREN_CALLS
+    writes = "a valid plan" if role == "planner" else "usable code"
+    words = f"faulty/{kind}/{role} has not written {writes} in {len(asked)} calls; its last answer "
+    assert str(error).startswith(words)
+    assert str(error).endswith("was empty" if kind == "empty" else '"')
+    assert error.option == f"--{role}-model OTHER"
+    assert error.exit_code == 3
+    assert run.outcomes == ["fail", "fail"]
+    failures = run.folder.read_json("summary.json")["failures"]
+    assert [failure["failed_by"] for failure in failures] == ["planner" if role == "planner" else "code"] * 2
+
+
+def test_with_another_model_the_levels_that_were_lost_are_played_again(tmp_path: Path) -> None:
+    stopped = Paused.of(tmp_path, "coder", "faulty/prose/coder")
+    with pytest.raises(UnusableModelError):
+        stopped.learn()
+    before = len(stopped.book)
+    again = Paused.of(tmp_path, "coder", "reference/coder", resume=stopped.folder.run_id).learn()
+    assert again.outcomes == ["success"] * 4
+    first = again.book[before:]
+    assert {record["index"] for record in first} >= {1, 2}
+    opening = [call for call in again.calls if call["source"] == "resumed"]
+    assert {call["model"] for call in opening} == {"reference/planner"}, "its good answers are not asked for again"
+
+
+def test_the_same_model_is_asked_anew_and_pauses_again(tmp_path: Path) -> None:
+    """Its server may have been mended; if not, that costs as much as the first time and no more."""
+    stopped = Paused.of(tmp_path, "coder", "faulty/prose/coder")
+    with pytest.raises(UnusableModelError):
+        stopped.learn()
+    before = [record["phase"] for record in stopped.book]
+    with pytest.raises(UnusableModelError, match=f"in {2 * before.count('coder')} calls"):
+        Paused.of(tmp_path, "coder", "faulty/prose/coder", resume=stopped.folder.run_id).learn()
+    after = [record["phase"] for record in stopped.book]
+    assert after.count("coder") == 2 * before.count("coder")
+    assert after.count("planner") == before.count("planner")
+
+
+def test_a_run_that_was_killed_before_it_could_pause_asks_nothing_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed = Paused.of(tmp_path, "coder", "faulty/prose/coder")
+    monkeypatch.setattr(Recorder, "pause", lambda *_: sys.exit(9))
+    with pytest.raises(SystemExit):
+        killed.learn()
+    monkeypatch.undo()
+    before = len(killed.book)
+    with pytest.raises(UnusableModelError):
+        Paused.of(tmp_path, "coder", "faulty/prose/coder", resume=killed.folder.run_id).learn()
+    assert len(killed.book) == before
+    assert killed.outcomes == ["fail", "fail"]
+
+
+def test_a_run_ends_with_its_last_level_though_that_had_no_usable_answer(tmp_path: Path) -> None:
+    run = Paused.of(tmp_path, "coder", "faulty/prose/coder")
+    run._tasks = run._tasks[:1]
+    assert run.learn().outcomes == ["fail"]
+
+
+def test_a_model_that_works_and_is_wrong_does_not_pause_a_run(tmp_path: Path) -> None:
+    run = Paused.of(tmp_path, "coder", "faulty/stubborn/coder").learn()
+    assert len(run.outcomes) == 4

@@ -21,7 +21,7 @@ from gridworld.runner.episode_result import EpisodeResult
 from gridworld.search.solver import DEFAULT_LIMIT
 from gridworld.task_spec import TaskSpecification
 from minigridenv import MiniGridEnv
-from spca.common.errors import BudgetReached, SPCAError
+from spca.common.errors import BudgetReached, SPCAError, UnusableModelError
 from spca.errors import ProviderConfigError, ProviderDownError, SandboxError, WorldError
 from spca.report.replay.resimulation import ELSEWHERE, resimulate
 from spca_model import SpcaModel, make
@@ -178,6 +178,7 @@ def test_a_model_that_does_not_exist_is_named_before_anything_is_played(runs: Pa
     ("error", "raised"),
     [
         (BudgetReached("budget: 3 requests were sent (--max-calls 3)", "--max-calls"), BudgetSpentError),
+        (UnusableModelError("x/y has not written usable code", "--coder-model", "coder"), ModelUnavailableError),
         (ProviderDownError("no server at http://there"), ModelUnavailableError),
         (ProviderConfigError("no credit left"), ModelUnavailableError),
         (SandboxError("the wall has failed"), ModelUnavailableError),
@@ -196,6 +197,20 @@ def test_what_would_fail_every_task_to_come_ends_the_evaluation(
         model.begin_episode(spec(), 1)
     assert type(caught.value) is raised
     assert str(caught.value) == f"spca: {error}"
+
+
+def test_a_model_without_usable_answers_fails_two_tasks_and_ends_the_evaluation(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in (1, 2, 3):
+        spec(task_id=f"t{number}").to_json(tmp_path / f"t{number}.json")
+    command = ["--benchmark", "directory", "--task-dir", str(tmp_path), "--model", "spca", "--quiet"]
+    command += ["--spca-runs", str(tmp_path / "runs"), "--output", str(tmp_path / "out.json")]
+    command += ["--planner-model", "reference/planner", "--coder-model", "faulty/prose/coder"]
+    assert run_eval.main(command) == 2
+    said = capsys.readouterr().err
+    assert "spca: faulty/prose/coder has not written usable code in 16 calls; its last answer began: " in said
+    assert "2 tasks are finished; go on with" in said
 
 
 def test_a_budget_that_is_spent_between_tasks_ends_the_evaluation_resumably(

@@ -164,7 +164,7 @@ class Ending:
             print_no_more()  # it may be the output that there is no space for
             self.code = _stopped(EXIT_USER_ERROR, f"error: {error.strerror}", self.go_on)
         elif isinstance(error, BudgetReached):
-            self.code = _stopped(error.exit_code, f"stopped: {error}", f"{self.go_on} {error.flag} MORE")
+            self.code = _stopped(error.exit_code, f"stopped: {error}", f"{self.go_on} {error.option}".rstrip())
         elif isinstance(error, UserError):
             self.code = _stopped(error.exit_code, f"error: {error}", self.go_on if error.resumable else "")
         else:

@@ -66,6 +66,30 @@ class BudgetReached(SPCAError):
         super().__init__(words)
         self.flag = flag
 
+    @property
+    def option(self) -> str:
+        """What to add to a command that goes on, with its value in capitals."""
+        return f"{self.flag} MORE"
+
+
+class UnusableModelError(BudgetReached):
+    """A model has given no usable answer in level after level: asking it further would be paid for nothing.
+
+    Args:
+        words: which model, what it was asked for and how its last answer began.
+        flag: the flag that names another model, "" where none may be named.
+        role: in which it was asked: planner or coder.
+    """
+
+    def __init__(self, words: str, flag: str, role: str) -> None:
+        super().__init__(words, flag)
+        self.role = role
+
+    @property
+    def option(self) -> str:
+        """What to add to a command that goes on with another model."""
+        return f"{self.flag} OTHER" if self.flag else ""
+
 
 def missing_package(error: ImportError, what: str) -> str:
     """Return in words what a failed import needs, and the command that installs it.

@@ -19,7 +19,7 @@ from spca.errors import ResumeError
 from spca.llm.providers.base import TIMEOUT_S
 from spca.llm.providers.registry import SERVER_FORM, SERVER_HELP
 from spca.runs import model_choice
-from spca.runs.settings import ABLATIONS, MAY_CHANGE_ON_RESUME, OF_THIS_SESSION, Settings
+from spca.runs.settings import ABLATIONS, MAY_CHANGE_ON_RESUME, MODELS, OF_THIS_SESSION, Settings
 
 UNSAFE_VARIABLE: Final = "SPCA_UNSAFE_NO_SANDBOX"
 """Environment variable that confirms ``--unsafe-no-sandbox``."""
@@ -160,7 +160,8 @@ def resumed_settings(
 ) -> Settings:
     """Settings of a run that goes on: as recorded, but for what may change.
 
-    Servers may have moved: a flag says so, and for those without a flag the environment.
+    Servers may have moved: a flag says so, and for those without a flag the environment. A run may be given other
+    models, by flags alone; an evaluation may not.
 
     Args:
         kind: what goes on, as the user knows it.
@@ -173,15 +174,16 @@ def resumed_settings(
         raise ResumeError(f"the {kind} was begun by another version of this program: begin a new one")
     values, others = dict(recorded) | OF_THIS_SESSION, {"command", *model_choice.EFFORT_OF.values()}
     told = {name: value for name, value in given.items() if name not in others}
+    may_change = MAY_CHANGE_ON_RESUME | MODELS if kind == "run" else MAY_CHANGE_ON_RESUME
     for name, value in (told | model_choice.moved(given, recorded, environ, cwd, kind)).items():
         wanted = str(cwd / value) if name in _PATHS else value
-        if name not in MAY_CHANGE_ON_RESUME and wanted != recorded.get(name):
+        if name not in may_change and wanted != recorded.get(name):
             flag = _FLAGS.get((name, value), f"--{name.replace('_', '-')}")
             contradiction = flag if isinstance(value, bool) else f"{flag} {value}"
             was = recorded[name]
             has = "was begun without" if was is None or isinstance(was, bool) else f"has {was}"
             raise ResumeError(f"{contradiction} contradicts the {kind}, which {has}: leave {flag} out")
-        if name in MAY_CHANGE_ON_RESUME:
+        if name in may_change:
             values[name] = wanted
     return Settings(**values)
 

@@ -25,7 +25,18 @@ from spca.llm.calls.desk import CallDesk
 from spca.llm.calls.ledger import sums
 from spca.protocols import EventSink
 from spca.runs.curriculum import Task
-from spca.runs.lines import Columns, Moment, elapsed, figures, folded, troubles
+from spca.runs.lines import (
+    Columns,
+    Moment,
+    RepeatedLine,
+    elapsed,
+    failed_line,
+    failures_line,
+    figures,
+    folded,
+    troubles,
+    unusable_line,
+)
 
 _WORKING: Final = {"": "world", "plan": "solver", "code": "checks", "act": "world"}
 """What is waited for in each phase while no model is."""
@@ -86,6 +97,7 @@ class Display:
         self._status: Status | None = None
         self._log, self._ended = threading.Thread(), threading.Event()
         self._heading = ""
+        self._repeated = RepeatedLine()
         self._task, self._number, self._round, self._phase = Task(0, "", "", "", ""), 0, 0, ""
         self._level_started = self._started = time.monotonic()
         self._wait = _Wait(_WORKING[""], "", self._started)
@@ -117,22 +129,32 @@ class Display:
             done = f"resuming: {len(finished)} of {len(self._tasks)} levels are finished, {self.solved} of them solved"
             self.note(f"{done}{paid and f'; so far {paid}'}")
 
-    def note(self, line: str) -> None:
-        """A line of its own."""
+    def played_again(self, levels: int) -> None:
+        """Say that levels without a usable answer are played again."""
+        if levels:
+            self.note(f"{counted(levels, 'level')} without a usable answer: played again")
+
+    def note(self, line: str, indent: int = 0) -> None:
+        """A line of its own; of those that say the same one after another the first, and then how many there were."""
         if not self._quiet:
-            self._say(one_line(line))
+            for shown in self._repeated.add(one_line(line)):
+                self._say(shown, indent)
 
     def attend(self, desk: CallDesk) -> None:
         """Be told by the desk who is asked, what is asked again and when the terminal is needed."""
         desk.notify, desk.waiting, desk.step_aside = self.note, self.asking, self.suspended
 
     def telling(self, emit: EventSink) -> EventSink:
-        """``emit``, with a line on each answer of a person that cannot be used: they wait for the next question."""
+        """``emit``, with a line on each answer that cannot be used; a person waits for the next question."""
 
         def tell(event: str, data: Mapping[str, object]) -> None:
             emit(event, data)
-            if str(data.get("model")).startswith("human/") and data.get("error"):
-                self.note(f"that answer cannot be used: {data['error']}")
+            error = str(data.get("error") or "")
+            if error and str(data.get("model")).startswith("human/"):
+                self.note(f"that answer cannot be used: {error}")
+            elif error and "began" in data:
+                line = unusable_line(event.removesuffix("_call"), error, str(data["began"]))
+                self.note(line, self._columns().indent)
 
         return tell
 
@@ -234,7 +256,7 @@ class Display:
         if len(below[0]) + line.cell_len + 2 <= self._console.width:
             line.append(f"  {below.pop()}".rstrip())
         self._console.print(line, soft_wrap=True)
-        below += [] if solved else [summary["reason"].partition("\n")[0]]
+        below += [] if solved else [failed_line(summary)]
         for text in filter(None, below):
             self._say(one_line(text), columns.indent)
 
@@ -257,13 +279,15 @@ class Display:
             self._status.start()
 
     def close(self) -> None:
-        """Take the live line down; nothing more is said of the level."""
+        """Take the live line down; nothing more is said of the level but how often the last line was said."""
         if self._status is not None:
             self._status.stop()
             self._status = None
         if self._log.is_alive():
             self._ended.set()
             self._log.join()
+        for line in self._repeated.end():
+            self._say(line)
 
     def table(self, totals: Mapping[str, Any], seconds: float, where: str) -> None:
         """The result per category, and what it took where models were paid in tokens."""
@@ -286,6 +310,8 @@ class Display:
                 self._say(f"?: the cost of {unknown} is not known; see calls.jsonl")
             if usage["estimated"]:
                 self._say("~: estimated, because the server reports no tokens")
+        if culprits := failures_line(totals.get("failures", ())):
+            self._say(culprits)
         if usage["differing"]:
             prompts = counted(usage["requests"], "prompt")
             self._say(f"{usage['differing']} of {prompts} differ from those that the answers were recorded for")

@@ -46,6 +46,8 @@ STATE: Final = "state/state.json"
 LOCK: Final = "state/.lock"
 CURRICULUM: Final = "state/curriculum.json"
 FIRST_AGENT: Final = "agents/agent_v0.py"
+ASKED_ANEW: Final = "asked_anew"
+"""Field of ``run.json``: role -> the first so many calls of the run, whose answers it is not served again."""
 
 
 def layout_fault(path: Path) -> str:

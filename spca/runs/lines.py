@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Final
 
 from rich.cells import cell_len, set_cell_size
 
-from spca.common.text import counted, one_line
+from spca.common.text import beginning, counted, one_line
 from spca.llm import spending
+from spca.llm.calls.retry import AGAIN
 from spca.runs.curriculum import Task
 
 _MARK: Final = 6
@@ -22,6 +24,8 @@ _WANTED: Final = ("solved", "time", "spent", "calls", "USD", "steps", "tokens", 
 _PAID: Final = frozenset({"tokens", "USD", "spent"})
 _NAME: Final = 12
 """Columns that the name of a model is cut to before it is left out."""
+_FAULT: Final = 160
+"""Characters of what is wrong with an answer."""
 _GIVEN_UP: Final = (
     *("counts", "category", "level", "spent", "counts", "model", "round", "spent", "counts", "model", "model", "spent"),
     *("level", "spent", "spent", "level"),
@@ -54,6 +58,50 @@ def folded(text: str, room: int) -> list[str]:
                 line += f" {word}"
         lines.append(line)
     return lines
+
+
+class RepeatedLine:
+    """Has lines that say the same one after another stand there once, and then how often they were said."""
+
+    def __init__(self) -> None:
+        self._said = ""
+        self._count = 0
+
+    def add(self, line: str) -> list[str]:
+        """Return what to show now that ``line`` is said: nothing if it says the same as the last one."""
+        said = line.partition(AGAIN)[0]
+        if said == self._said:
+            self._count += 1
+            return []
+        ended = self.end()
+        self._said, self._count = said, 1
+        return [*ended, line]
+
+    def end(self) -> list[str]:
+        """Return what to show before something else: how often the last line was said, if more than once."""
+        ended = [f"{self._count} times: {self._said}"] if self._count > 1 else []
+        self._said, self._count = "", 0
+        return ended
+
+
+def unusable_line(role: str, error: str, began: str) -> str:
+    """Return a line on an answer that could not be used: who gave it, what is wrong with it and how it began."""
+    fault = beginning(error.partition("\n")[0], _FAULT)
+    return f'{role}: {fault}; the answer began: "{began}"' if began else f"{role}: {fault}"
+
+
+def failed_line(summary: Mapping[str, Any]) -> str:
+    """Return why a level failed, behind who failed in its rounds, in order."""
+    reason = summary["reason"].partition("\n")[0]
+    culprits = [culprit for culprit, _ in groupby(summary.get("failed_rounds", ()))]
+    return f"{', '.join(culprits)} failed: {reason}" if culprits else reason
+
+
+def failures_line(failures: Sequence[Mapping[str, Any]]) -> str:
+    """Return who failed in the end how often, "" where nobody did."""
+    culprits = Counter(each["failed_by"] for each in failures if each.get("failed_by"))
+    counts = ", ".join(f"{count} by {culprit}" for culprit, count in culprits.most_common())
+    return f"failed: {counts}" if counts else ""
 
 
 def elapsed(seconds: float) -> str:

@@ -131,7 +131,7 @@ def moved(
     """The models given, and the addresses of a run that goes on: flag, else environment, else as recorded.
 
     Raises:
-        ResumeError: an effort is not that of the run.
+        ResumeError: an effort is not that of an evaluation.
         SettingsError: as :func:`check`.
     """
     models = {name: given[name] for name in _NAMES if name in given}
@@ -139,13 +139,14 @@ def moved(
         if option in given:
             flag, word, known = _flag(option), given[option], recorded[name]
             models[name] = with_effort(models.get(name) or ModelName.parse(known).model, word, flag)
-            if models[name] != known:
+            if models[name] != known and kind != "run":
                 raise ResumeError(f"{flag} {word} contradicts the {kind}, which has {known}: leave {flag} out")
     values = {name: given.get(name) or environ.get(variable) or recorded[name] for name, variable in ADDRESSES.items()}
     values["base_url"] = given.get("base_url") or recorded["base_url"] or values["base_url"]
     there = _recorded(recorded["servers"]) | own(given, environ)
-    values["servers"] = _used(there, (recorded[name] for name in _NAMES))
-    check(dict(recorded) | values)
+    asked = dict(recorded) | absolute(models, cwd)
+    values["servers"] = _used(there, (asked[name] for name in _NAMES))
+    check(asked | values)
     return absolute(models, cwd) | values
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from spca import __version__
 from spca.common.jobs import stamps
@@ -24,6 +24,8 @@ _PACKAGES = (
     "up-pyperplan",
     "openai",
 )
+EARLIER_MODELS: Final = "earlier_models"
+"""Field of ``run.json``: models that others have replaced, each with how many levels were ``finished`` until then."""
 _OF_THE_WORLD = ("spca", "minigrid", "gymnasium")
 
 
@@ -36,11 +38,7 @@ def run_info(settings: Settings, root: Path, sandbox: str, curriculum: str | Non
     """
     return {
         "settings": asdict(settings),
-        "models": {
-            "planner": settings.planner_model,
-            "planner_small": settings.planner_small_model,
-            "coder": settings.coder_model,
-        },
+        "models": models_info(settings),
         "versions": versions(),
         **source_info(settings, root, curriculum),
         "sandbox": sandbox,
@@ -72,6 +70,29 @@ def note_continuation(record: Mapping[str, Any], settings: Settings, root: Path)
     if isinstance(latest, Mapping) and all(latest.get(name) == value for name, value in source.items()):
         return dict(record)
     return {**record, CONTINUATIONS: [*continuations, source]}
+
+
+def note_models(record: Mapping[str, Any], settings: Settings, finished: int) -> dict[str, Any]:
+    """Return the fields of a run's record that tell of its models, once it goes on with these settings.
+
+    Args:
+        record: ``run.json``, as it is so far.
+        finished: levels that earlier models have finished, and that stay so.
+    """
+    now, before = models_info(settings), record.get("models")
+    if before is None or before == now:
+        return {}
+    earlier = record.get(EARLIER_MODELS, [])
+    return {"models": now, EARLIER_MODELS: [*earlier, {**before, "finished": finished}]}
+
+
+def models_info(settings: Settings) -> dict[str, str]:
+    """Return the models of a run by role."""
+    return {
+        "planner": settings.planner_model,
+        "planner_small": settings.planner_small_model,
+        "coder": settings.coder_model,
+    }
 
 
 def _hash_curriculum(text: str) -> str:

@@ -8,10 +8,12 @@ from typing import Any, Protocol
 
 from spca.code import agent_source, library
 from spca.code.regression import SolvedLevel
+from spca.common.errors import UnusableModelError
 from spca.contracts import AgentSource, TrustedPDDL
 from spca.llm.calls.ledger import Ledger, sums
 from spca.runs.curriculum import Task
-from spca.runs.folder import FIRST_AGENT, RunFolder, attempt_record
+from spca.runs.folder import ASKED_ANEW, FIRST_AGENT, RunFolder, attempt_record
+from spca.runs.level.barren import count_barren_end
 from spca.runs.results import Considered, LevelResult
 from spca.runs.writer_files import WriterFiles, solved_level
 from spca.sense.renaming import Renaming
@@ -33,6 +35,7 @@ class Recorder:
 
     Attributes:
         finished: summaries of the finished levels, in order.
+        taken_back: how many levels at the end were finished without a usable answer, and are played again.
         agent: the library to go on with.
         category: category of the last finished level.
         trusted: PDDL of the last success in that category; None without reuse.
@@ -46,7 +49,9 @@ class Recorder:
     def __init__(self, folder: RunFolder, ledger: Ledger) -> None:
         self._folder, self._ledger = folder, ledger
         state = folder.state()
-        self.finished: list[dict[str, Any]] = state["finished"]
+        finished: list[dict[str, Any]] = state["finished"]
+        self.taken_back = count_barren_end(finished)
+        self.finished = finished[: len(finished) - self.taken_back]
         self._agent_file: str = state["agent"]
         self.agent = AgentSource(folder.read_text(self._agent_file))
         self.category: str | None = state["category"]
@@ -126,6 +131,9 @@ class Recorder:
             sandbox=self.sandbox,
             corrections=list(result.attempts[-1].outcome.corrections) if result.attempts else [],
             writers=_told(result, considered),
+            failed_by=result.culprits[-1] if result.culprits else "",
+            failed_rounds=list(result.culprits),
+            unusable=dict(result.unusable),
         )
         log.write_summary(summary)
         self.finished.append(summary)
@@ -137,6 +145,16 @@ class Recorder:
         log.end_level(summary)
         self.balance()
         return summary
+
+    def pause(self, error: UnusableModelError, calls: int) -> None:
+        """Have a model asked anew when the run goes on: its server may answer better, or another model stands for it.
+
+        Args:
+            calls: finished in the run.
+        """
+        info = self._folder.info()
+        asked_anew = info.get(ASKED_ANEW, {}) | {error.role: calls}
+        self._folder.write_json("run.json", info | {ASKED_ANEW: asked_anew})
 
     def spent_on(self, index: int) -> dict[str, Any]:
         """Requests, tokens and USD of a level, those of killed tries at it included."""
@@ -235,6 +253,7 @@ def totals(finished: Sequence[Mapping[str, Any]], levels: int) -> dict[str, Any]
             counters[name] = counters.get(name, 0) + value
     failures = [
         {"category": s["level"]["category"], "level_name": s["level"]["level_name"], "reason": s["reason"]}
+        | {"failed_by": s.get("failed_by", "")}
         for s in finished
         if s["outcome"] != "success"
     ]

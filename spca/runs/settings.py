@@ -30,6 +30,8 @@ MAY_CHANGE_ON_RESUME: Final = frozenset(
     | {"timeout", "cache", "model_table", "preflight", "servers"}
     | ADDRESSES.keys()
 )
+MODELS: Final = frozenset({"planner_model", "planner_small_model", "coder_model"})
+"""What a run may go on with others of, where a flag names them; an evaluation may not."""
 OF_THIS_SESSION: Final = {"render": False, "quiet": False, "cache": False, "preflight": True}
 """How a run is watched is not a property of the run: it is not taken over when the run goes on."""
 
@@ -122,5 +124,5 @@ class Settings:
 
     def kept(self, recorded: Mapping[str, Any]) -> dict[str, Any]:
         """The recorded settings of a run with what it goes on with, but for what is of the present session only."""
-        lasting = MAY_CHANGE_ON_RESUME - OF_THIS_SESSION.keys() - {"runs", "resume"}
+        lasting = (MAY_CHANGE_ON_RESUME | MODELS) - OF_THIS_SESSION.keys() - {"runs", "resume"}
         return {name: getattr(self, name) if name in lasting else value for name, value in recorded.items()}

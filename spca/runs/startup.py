@@ -23,9 +23,10 @@ from spca.plan.solver import Solver
 from spca.runs import cli, curriculum, model_choice
 from spca.runs.curriculum import Task
 from spca.runs.display import list_tasks
-from spca.runs.folder import CURRICULUM, LOCK, Begun, RunFolder
+from spca.runs.folder import ASKED_ANEW, CURRICULUM, LOCK, Begun, RunFolder
+from spca.runs.level.barren import count_barren_end
 from spca.runs.model_choice import Models
-from spca.runs.provenance import check_sandbox, check_versions, note_continuation, run_info
+from spca.runs.provenance import check_sandbox, check_versions, note_continuation, note_models, run_info
 from spca.runs.settings import Settings
 from spca.runs.workspace import Workspace
 from spca.sandbox.executor import SandboxExecutor
@@ -155,20 +156,26 @@ def prepared(
             with locked(folder.path, "run", LOCK), log_to_folder(folder.path):
                 if begun:
                     _keep_changes(begun, chosen, root)
-                make_desk = desk_maker(chosen, models, caps, folder)
+                asked_anew = folder.info().get(ASKED_ANEW)
+                make_desk = desk_maker(chosen, models, caps, folder, asked_anew)
                 go_on = f"{command.program()} --resume {folder.run_id}{where_runs_lie(Path(chosen.runs))}"
                 yield Prepared(chosen, models, greeting, folder, workspace, make_desk, executor, tasks or (), go_on)
 
 
-def desk_maker(chosen: Settings, models: Models, caps: Caps, folder: RunFolder) -> Callable[[], CallDesk]:
-    """Return what makes the desk that all calls of a run pass through."""
+def desk_maker(
+    chosen: Settings, models: Models, caps: Caps, folder: RunFolder, asked_anew: Mapping[str, int] | None = None
+) -> Callable[[], CallDesk]:
+    """Return what makes the desk that all calls of a run pass through; ``asked_anew``: see :class:`CallDesk`."""
     cache = Cache(Path(chosen.runs) / "llm_cache", models.place) if chosen.cache else None
-    return partial(CallDesk, folder.path, folder.run_id, caps=caps, table=models.table, cache=cache)
+    make_desk = partial(CallDesk, folder.path, folder.run_id, asked_anew=asked_anew)
+    return partial(make_desk, caps=caps, table=models.table, cache=cache)
 
 
 def _keep_changes(begun: Begun, chosen: Settings, root: Path) -> None:
     """Record what a flag or an edited source has changed in a run that goes on, so that it holds the next time too."""
     changed = note_continuation(begun.info, chosen, root) | {"settings": chosen.kept(begun.info["settings"])}
+    finished = begun.folder.state()["finished"]
+    changed |= note_models(begun.info, chosen, len(finished) - count_barren_end(finished))
     if changed != begun.info:
         begun.folder.write_json("run.json", changed)
 

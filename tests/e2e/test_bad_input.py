@@ -139,7 +139,6 @@ def copied(learned: Learned, tmp_path: Path) -> tuple[object, ...]:
         (["--only", "doors"], "--only doors contradicts the run"),
         (["--keep-agent"], "--keep-agent contradicts the run"),
         (["--engine", "tamer"], "--engine tamer contradicts the run"),
-        (["--coder-model", "faulty/coder"], "--coder-model faulty/coder contradicts the run"),
         (["--workspace", "elsewhere"], "--workspace elsewhere contradicts the run"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

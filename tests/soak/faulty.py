@@ -1,15 +1,37 @@
 """Four categories under the faulty model: every level ends in success, every repair path is used.
 
 ``scripts/soak faulty [--count N] [--record]``: N seeds, beginning with 1 (default 3).
+
+``scripts/soak faulty --only profiles [--checkout DIR] [--record]``: what models cost that never answer usably, of each
+kind and in either role; both roles are asked of ``openai/gpt-6.1-sol`` at a server on loopback, so that the ledger has
+its prices. ``--checkout`` plays them with the ``main.py`` of another checkout, to compare with.
 """
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from tests.soak.common import SCRATCH, cut_curriculum, existing_run, gate_parser, read, record, run
+from spca.llm.providers.base import Finish
+from spca.llm.providers.offline.faulty import UNUSABLE, unusable_answer
+from tests.fakes.answers import Answer, Heard
+from tests.fakes.reference_server import ReferenceServer
+from tests.soak.common import (
+    ROOT,
+    SCRATCH,
+    conclude,
+    cut_curriculum,
+    environment,
+    existing_run,
+    gate_parser,
+    read,
+    record,
+    run,
+)
 
 CATEGORIES = ("goal_navigation", "pickup_only", "open_door", "memory_ordering")
 PATHS = (
@@ -40,11 +62,85 @@ def solve(seed: int) -> dict[str, Any]:
     return summary
 
 
+MODEL = "openai/gpt-6.1-sol"
+ROLES = ("planner", "coder")
+MOST_CALLS, MOST_USD = 24, 0.5
+"""What a model that never answers usably may cost: a tenth of the cap that it emptied before runs paused."""
+
+
+class UnusableServer(ReferenceServer):
+    """Answers usably in one role, never in the other."""
+
+    def __init__(self, kind: str, role: str) -> None:
+        super().__init__()
+        self._kind, self._role = kind, role
+        self._answers = 0
+
+    def answer_to(self, heard: Heard) -> Answer:
+        """What the model says."""
+        good = super().answer_to(heard)
+        if self._role != ("coder" if heard.form == "text" else "planner"):
+            return good
+        self._answers += 1
+        said = unusable_answer(self._kind, good.text, self._answers)
+        return Answer(said.text, ended="length" if said.finish is Finish.LENGTH else "stop")
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a run with such a model took, and its exit code."""
+
+    kind: str
+    role: str
+    code: int
+    finished: int
+    requests: int
+    usd: float
+
+    @property
+    def row(self) -> str:
+        """A row of the table of figures."""
+        return f"| {self.kind} | {self.role} | {self.code} | {self.finished} | {self.requests} | {self.usd:.2f} |"
+
+
+def spend(kind: str, role: str, checkout: Path) -> Spent:
+    """Play the levels with a model that never answers usably in a role, until the run ends."""
+    home = SCRATCH / "faulty" / f"{kind}-{role}"
+    shutil.rmtree(home, ignore_errors=True)
+    curriculum = cut_curriculum(home / "curriculum.json", CATEGORIES)
+    where = ("--runs", str(home / "runs"), "--workspace", str(home / "workspace"), "--curriculum", str(curriculum))
+    models = [text for each in ("planner", "planner-small", "coder") for text in (f"--{each}-model", MODEL)]
+    with UnusableServer(kind, role) as server:
+        line = [sys.executable, str(checkout / "main.py"), "--quiet", *where, *models, "--base-url", server.base_url]
+        done = subprocess.run(line, env=environment(), capture_output=True, check=False)
+    summary = read(existing_run(home / "runs") / "summary.json")
+    usage = summary["usage"]
+    return Spent(kind, role, done.returncode, summary["finished"], usage["requests"], usage["cost_usd"])
+
+
+def play_profiles(checkout: Path, *, is_recorded: bool) -> int:
+    """Measure models that never answer usably; 1 when one costs more than it may."""
+    spent = [spend(kind, role, checkout) for role in ROLES for kind in UNUSABLE]
+    lines = ["| kind | role | exit code | levels | requests | USD |", "|---|---|---|---|---|---|"]
+    wrong = [
+        f"{each.kind}/{each.role}: exit code {each.code}, {each.requests} requests, {each.usd:.2f} USD"
+        for each in spent
+        if each.code != 3 or each.requests > MOST_CALLS or each.usd > MOST_USD
+    ]
+    text = "\n".join([*lines, *(each.row for each in spent)])
+    title = "Models that never answer usably"
+    return conclude("faulty", title, "--only profiles", text, wrong, is_recorded=is_recorded)
+
+
 def main() -> int:
-    """Run the gate; 1 when a level failed or a repair path was not used."""
+    """Run the gate; 1 when a level failed, a repair path was not used or a model cost too much."""
     parser = gate_parser("faulty", __doc__)
     parser.add_argument("--count", type=int, default=3)
+    parser.add_argument("--only", choices=["profiles"], help="what models cost that never answer usably")
+    parser.add_argument("--checkout", type=Path, default=ROOT, metavar="DIR", help="whose main.py plays the profiles")
     options = parser.parse_args()
+    if options.only:
+        return play_profiles(options.checkout, is_recorded=options.record)
     lines = [f"| seed | solved | {' | '.join(PATHS)} |", "|---" * (len(PATHS) + 2) + "|"]
     bad = 0
     for seed in range(1, options.count + 1):

@@ -27,7 +27,7 @@ from typing import Any, Final
 from spca.common.command import EXIT_FINISHED, PROGRAM_VARIABLE, Ending, Parser, program, ranged
 from spca.common.debug_log import log_to_folder
 from spca.common.encoding import json_text
-from spca.common.errors import SettingsError
+from spca.common.errors import SettingsError, UnusableModelError
 from spca.common.files import locked, make_folder, write_atomic
 from spca.common.installation import home, where_runs_lie
 from spca.common.text import counted, one_line
@@ -77,7 +77,7 @@ def main(called: Mapping[str, Any], end: Ending, root: Path, learn: Learning, ev
 
     Raises:
         UserError: anything that is wrong with the options, or with one of the two commands.
-        BudgetReached: a run has reached a cap.
+        BudgetReached: a run has reached a cap, or its model gives no usable answers.
     """
     own, given = _parsed(called["arguments"][1:])
     runs = Path.cwd() / own.get("runs", home(root, Path.cwd()) / "runs")
@@ -257,7 +257,10 @@ class Study:
                 said = f"study {self._path.name}: {counted(runs, 'run')}"
                 print(f"{said}; a cap holds for each of them, and for each evaluation", flush=True)
             print(f"learning: {part.folder.relative_to(self._path)}", flush=True)
-            self._learn(self._options(part), Ending(), not self._has_greeted)
+            try:
+                self._learn(self._options(part), Ending(), not self._has_greeted)
+            except UnusableModelError as error:  # all runs of a study have the same models
+                raise UnusableModelError(f"{error}; for another model begin another study", "", error.role) from error
             self._has_greeted = True
             summary = _summary(part.run)
         return summary or {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -26,7 +26,7 @@ from spca.llm.calls.budget import Caps
 from spca.llm.calls.cache import Cache
 from spca.llm.calls.ledger import Ledger, Outcome, Place, Record, rejected
 from spca.llm.calls.prices import ModelTable, asked_tokens, metered
-from spca.llm.calls.retry import RetryPolicy
+from spca.llm.calls.retry import AGAIN, RetryPolicy
 from spca.llm.calls.transcripts import Answer, Call, Transcripts, unsent
 from spca.llm.providers.base import Form, Provider, Request, Usage
 
@@ -61,6 +61,7 @@ class CallDesk:
         notify: told in one line whenever a request is about to be sent again.
         policy: when that is done.
         sleep: waits that many seconds.
+        asked_anew: roles that are not served what the first so many calls of the run were answered.
 
     Attributes:
         step_aside: entered while a model needs the terminal.
@@ -78,9 +79,10 @@ class CallDesk:
         notify: Callable[[str], None] = lambda _line: None,
         policy: RetryPolicy = RetryPolicy(),
         sleep: Callable[[float], None] = time.sleep,
+        asked_anew: Mapping[str, int] | None = None,
     ) -> None:
         self.table = table or ModelTable.load()
-        self._transcripts = Transcripts(folder)
+        self._transcripts = Transcripts(folder, asked_anew)
         self.ledger = Ledger(folder, self._recovered)
         self.notify = notify
         self.step_aside: Callable[[], AbstractContextManager[object]] = nullcontext
@@ -94,6 +96,11 @@ class CallDesk:
         """Calls from now on belong to this level; what an earlier process was answered in it is not asked again."""
         self._place = Place(self._place.run, index, category, level, seed)
         self._transcripts.begin_level(index)
+
+    @property
+    def calls_finished(self) -> int:
+        """How many calls of the run were answered, by any of its processes."""
+        return self._transcripts.count
 
     def noting_rounds(self, progress: Callable[[int, str], None]) -> Callable[[int, str], None]:
         """``progress``, which gets rounds and phases, with the present round noted for the ledger."""
@@ -178,7 +185,7 @@ class CallDesk:
                     raise ProviderDownError(_given_up(error, failed, too_long)) from error
                 self._check_before_waiting(error)
                 _LOG.info("waits %.1f s before request %d of this call: %s", wait, failed + 1, error)
-                self.notify(f"{error}; trying again in {wait:.0f} s ({failed + 1} of {self._policy.attempts})")
+                self.notify(f"{error}{AGAIN} {wait:.0f} s ({failed + 1} of {self._policy.attempts})")
                 self._sleep(wait)
 
     def _check_before_waiting(self, error: TransientError) -> None:

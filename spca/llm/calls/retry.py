@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from typing import Final
 
 from spca.errors import TransientError
+
+AGAIN: Final = "; trying again in"
+"""Ends what is wrong in the line on a request that is sent again; when that is done follows."""
 
 
 @dataclass(frozen=True, slots=True)

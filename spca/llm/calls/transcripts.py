@@ -85,9 +85,14 @@ class Transcript:
 
 
 class Transcripts:
-    """The files of a run; without a folder nothing is kept."""
+    """The files of a run; without a folder nothing is kept.
 
-    def __init__(self, folder: Path | None = None) -> None:
+    Args:
+        asked_anew: roles that are not served what the first so many calls of the run were answered.
+    """
+
+    def __init__(self, folder: Path | None = None, asked_anew: Mapping[str, int] | None = None) -> None:
+        self._asked_anew = asked_anew or {}
         self._folder = folder / FOLDER if folder else None
         self._found = read_all(self._folder) if self._folder else ()
         self._number = max((t.number for t in self._found), default=0)
@@ -100,7 +105,8 @@ class Transcripts:
         for earlier in (t for t in self._found if t.index < index):
             self._seen[earlier.key] = max(self._seen[earlier.key], earlier.occurrence + 1)
             self._turns[earlier.turn] += 1
-        self._finished = {(t.key, t.occurrence): t for t in self._found if t.index == index}
+        served = (t for t in self._found if t.index == index and t.number > self._asked_anew.get(t.turn.role, 0))
+        self._finished = {(t.key, t.occurrence): t for t in served}
         self._found = tuple(t for t in self._found if t.index > index)
 
     def call(self, model: str, request: Request, place: Place) -> Call:
@@ -111,6 +117,11 @@ class Transcripts:
         self._turns[turn] += 1
         asked = replace(request, occurrence=occurrence, turn=replace(turn, number=number))
         return Call(model, asked, key, prompt_key(request), occurrence)
+
+    @property
+    def count(self) -> int:
+        """How many calls of the run were finished, by any of its processes."""
+        return self._number
 
     def finished(self, call: Call) -> Transcript | None:
         """What an earlier process of this run was answered."""

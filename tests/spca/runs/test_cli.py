@@ -17,6 +17,8 @@ from spca.runs.settings import Settings
 ROOT, CWD = Path("/checkout"), Path("/here")
 COMMANDS = {"run": "learn"}
 
+SOL, TERRA = "openai/gpt-6.1-sol", "openai/gpt-6.1-terra"
+
 
 def settings(*argv: str, **environ: str) -> Settings:
     return cli.settings_from(cli.parse(argv, COMMANDS), environ, ROOT, CWD)
@@ -240,15 +242,33 @@ def test_a_run_that_goes_on_keeps_its_efforts() -> None:
     for same in ((), ("--coder-effort", "high"), ("--coder-model", model, "--coder-effort", "high")):
         chosen = resumed("--resume", "r", *same, recorded=recorded, SPCA_CODER_EFFORT="low", OPENAI_API_KEY="k")
         assert chosen.coder_model == f"{model}@high"
-    for flag, word, said in (
-        ("--coder-effort", "low", f"--coder-effort low contradicts the run, which has {model}@high: leave"),
-        ("--coder-model", model, f"--coder-model {model} contradicts the run, which has {model}@high: leave"),
-        ("--planner-effort", "high", f"--planner-effort high contradicts the run, which has {model}: leave"),
-    ):
-        with pytest.raises(ResumeError, match=said):
-            resumed("--resume", "r", flag, word, recorded=recorded)
     with pytest.raises(SettingsError, match="--coder-effort high: reference/coder reasons as it does"):
         resumed("--resume", "r", "--coder-effort", "high")
+
+
+@pytest.mark.parametrize(
+    ("flags", "models"),
+    [
+        (("--coder-model", "x/y"), (SOL, TERRA, "x/y")),
+        (("--coder-model", "x/y@low"), (SOL, TERRA, "x/y@low")),
+        (("--coder-effort", "low"), (SOL, TERRA, f"{SOL}@low")),
+        (("--planner-model", "lab/m", "--server", "lab=http://new/v1"), ("lab/m", TERRA, f"{SOL}@high")),
+        (("--planner-model", "replay/runs/1"), ("replay//here/runs/1", TERRA, f"{SOL}@high")),
+    ],
+)
+def test_a_run_goes_on_with_the_models_that_flags_name(flags: tuple[str, ...], models: tuple[str, str, str]) -> None:
+    begun = asdict(settings("--coder-effort", "high", OPENAI_API_KEY="k"))
+    chosen = resumed("--resume", "r", *flags, recorded=begun, SPCA_PLANNER_MODEL="x/of-the-environment")
+    assert chosen.models == models
+    assert chosen.servers == ("lab=http://new/v1" if "--server" in flags else None)
+    kept = chosen.kept(begun)
+    assert resumed("--resume", "r", recorded=kept).models == models, "they hold the next time too"
+
+
+def test_an_evaluation_keeps_its_models() -> None:
+    recorded = asdict(settings("--planner-model", SOL))
+    with pytest.raises(ResumeError, match=r"^--planner-model x/y contradicts the evaluation"):
+        cli.resumed_settings({"planner_model": "x/y"}, recorded, {}, CWD, "evaluation")
 
 
 def test_a_model_that_is_a_folder_is_the_same_when_a_run_goes_on() -> None:
@@ -324,7 +344,6 @@ def test_a_flag_that_says_what_the_run_has_is_no_contradiction() -> None:
         (["--bare-prompt"], "--bare-prompt contradicts the run, which was begun without: leave --bare-prompt out"),
         (["--rename-words", "5"], "--rename-words 5 contradicts the run, which was begun without"),
         (["--levels", "E*"], "--levels E* contradicts the run, which was begun without"),
-        (["--coder-model", "x/y"], "--coder-model x/y contradicts the run, which has reference/coder"),
         (["--curriculum", "x"], "--curriculum x contradicts the run, which has /checkout/merged_curriculum2.json"),
     ],
 )

@@ -14,7 +14,7 @@ from spca.common.files import make_folder
 from spca.runs import cli, startup
 from spca.runs.curriculum import Task
 from spca.runs.display import Display
-from spca.runs.folder import RunFolder
+from spca.runs.folder import ASKED_ANEW, RunFolder
 from spca.runs.model_choice import Models
 from spca.runs.settings import Settings
 from spca.runs.workspace import Workspace
@@ -26,7 +26,7 @@ from tests.support.spca.scenes import DOOR_KEY, EMPTY
 def prepared(chosen: Settings, folder: RunFolder, tasks: list[Task]) -> startup.Prepared:
     """What ``main.Run`` takes; code runs in the sandbox that all worlds of the process share."""
     models = Models.of(chosen)
-    make_desk = startup.desk_maker(chosen, models, models.caps(), folder)
+    make_desk = startup.desk_maker(chosen, models, models.caps(), folder, folder.info().get(ASKED_ANEW))
     workspace, executor = Workspace(Path(chosen.workspace)), default_executor()
     return startup.Prepared(chosen, models, "", folder, workspace, make_desk, executor, tuple(tasks), "")
 

@@ -5,6 +5,8 @@ repair path of the loop. The schedules count conversations, not time: the same c
 
 ``faulty/stubborn/coder`` never learns instead: what it gets wrong it gets wrong whenever it is asked, so that some
 levels fail for good and others do not.
+
+``faulty/KIND/planner`` and ``faulty/KIND/coder`` never give a usable answer; :data:`UNUSABLE` lists the kinds.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from spca.llm.providers.base import Request, Response, Target
+from spca.llm.providers.base import Finish, Request, Response, Target
 from spca.llm.providers.offline.reference import NO_TOKENS, ReferenceProvider
 
 PLANNER_SCHEDULE: Final = ("broken_json", "none", "unparsable_pddl", "unsolvable", "none", "wrong_action_name")
@@ -59,10 +61,33 @@ _UNSOLVABLE: Final = {
 }
 
 
+_PROSE: Final = "I am sorry, but I cannot help with that. Is there anything else that you would like to know?"
+_CUT_OFF_AT: Final = 120
+
+UNUSABLE: Final[Mapping[str, Callable[[str, int], str]]] = {
+    "prose": lambda _good, _number: _PROSE,
+    "rambling": lambda _good, number: (
+        f"On reflection, my thought number {number} is that this can be done in many ways."
+    ),
+    "broken-json": lambda _good, _number: json.dumps(_UNSOLVABLE)[:_CUT_OFF_AT],
+    "same-pddl": lambda _good, _number: json.dumps(_UNSOLVABLE),
+    "empty": lambda _good, _number: "",
+    "cut-off": lambda good, _number: good[:_CUT_OFF_AT],
+}
+"""Kinds of models that never answer usably -> their answer, from the good one and its number among their answers.
+
+What is ``cut-off`` ends at the limit on its length, too.
+"""
+
+
 class FaultyProvider:
     """Wraps the reference model; a repair answer has a fault of its own after every third faulty first answer."""
 
-    models: Final = (*ReferenceProvider.models, "stubborn/coder")
+    models: Final = (
+        *ReferenceProvider.models,
+        "stubborn/coder",
+        *(f"{kind}/{role}" for kind in UNUSABLE for role in ReferenceProvider.models),
+    )
 
     def __init__(self, _target: Target | None = None) -> None:
         self._reference = ReferenceProvider()
@@ -74,9 +99,15 @@ class FaultyProvider:
         self._faulty = 0
         self._again = False
         self._of_writer = "none"
+        self._unusable = 0
 
     def complete(self, request: Request) -> Response:
-        good = self._reference.complete(replace(request, model=request.model.removeprefix("stubborn/")))
+        kind, _, role = request.model.rpartition("/")
+        is_of_a_kind = kind == "stubborn" or kind in UNUSABLE
+        good = self._reference.complete(replace(request, model=role) if is_of_a_kind else request)
+        if kind in UNUSABLE:
+            self._unusable += 1
+            return unusable_answer(kind, good.text, self._unusable)
         if request.model == "stubborn/coder":
             return Response(_stubborn(good.text), NO_TOKENS)
         if request.model == "planner":
@@ -107,6 +138,18 @@ class FaultyProvider:
             self._faulty += 1
             self._again = self._faulty % 3 == 0
         return fault
+
+
+def unusable_answer(kind: str, good: str, number: int) -> Response:
+    """Return the answer of a model that never answers usably.
+
+    Args:
+        kind: one of :data:`UNUSABLE`.
+        good: what the reference model answers.
+        number: of the answer, counted from 1.
+    """
+    finish = Finish.LENGTH if kind == "cut-off" else Finish.STOP
+    return Response(UNUSABLE[kind](good, number), NO_TOKENS, finish)
 
 
 def _is_opening(request: Request) -> bool:
