@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -203,8 +204,11 @@ def test_the_cache_serves_a_second_run(short: tuple[object, ...], tmp_path: Path
     assert book(second) == []
 
 
-def test_a_server_without_schemas_or_usage_does(short: tuple[object, ...], tmp_path: Path) -> None:
-    with ReferenceServer(Settings(schema=False, usage=False)) as server:
+@pytest.mark.parametrize("counting", [{"usage": False}, long({"count": -1}), long({"count": "many"})])
+def test_a_server_without_schemas_or_usage_does(
+    counting: dict[str, Any], short: tuple[object, ...], tmp_path: Path
+) -> None:
+    with ReferenceServer(Settings(schema=False, **counting)) as server:
         done = main_py(tmp_path, *short, *model_flags(CHAT), "--base-url", server.base_url)
         assert (done.returncode, done.stderr) == (0, "")
         assert [line.status for line in server.asked] == [400, 200, 200]
@@ -212,6 +216,7 @@ def test_a_server_without_schemas_or_usage_does(short: tuple[object, ...], tmp_p
     assert [record["form"] for record in records] == ["json_schema", "json_object", ""]
     assert [record["estimated"] for record in records] == [False, True, True]
     assert "~" in done.stdout
+    assert len(calls(only_run(tmp_path / "runs"))) == 2
 
 
 @pytest.mark.long

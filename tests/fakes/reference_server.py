@@ -56,9 +56,10 @@ class Settings:
 
     ``faults`` is the share of requests for an answer that are refused with 429 or 500, drawn for each from ``seed``
     and its number; ``retry_after`` what a 429 asks to wait. ``schema`` and ``json`` tell which forms of answer are
-    known, ``responses`` whether there is OpenAI's second API, ``usage`` whether tokens are reported, ``models`` which
-    names exist (None: all do, and :data:`KNOWN` are listed), ``ends`` when they are shut down. ``stall`` seconds pass
-    before an answer is sent. Requests without ``key`` are refused, unless it is "".
+    known, ``responses`` whether there is OpenAI's second API, ``usage`` whether tokens are reported, ``count`` what is
+    reported in place of each count (None: the count), ``models`` which names exist (None: all do, and :data:`KNOWN` are
+    listed), ``ends`` when they are shut down. ``stall`` seconds pass before an answer is sent. Requests without ``key``
+    are refused, unless it is "".
     """
 
     faults: float = 0.0
@@ -68,6 +69,7 @@ class Settings:
     json: bool = True
     responses: bool = True
     usage: bool = True
+    count: int | str | None = None
     models: tuple[str, ...] | None = None
     ends: Mapping[str, str] = field(default_factory=dict)
     stall: float = 0.0
@@ -172,7 +174,10 @@ class ReferenceServer(Server):
         answer = self._counted(self.answer_to(heard), heard, marks)
         if answer.usage is not None:
             answer = replace(answer, usage=_told(answer.usage, dialect))
-        return Reply.of(dialect.answered(answer, heard.model), delay=self.settings.stall), answer.usage
+        body, usage = dialect.answered(answer, heard.model), answer.usage
+        if self.settings.count is not None:
+            body, usage = faults.miscounted(body, self.settings.count), None
+        return Reply.of(body, delay=self.settings.stall), usage
 
     def answer_to(self, heard: Heard) -> Answer:
         """What the model says."""
