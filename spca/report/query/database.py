@@ -89,6 +89,10 @@ def ask(files: Sequence[RunFiles], sql: str, timeout_s: float = TIMEOUT_S) -> Re
         connection.execute(_LOCKS)
     except duckdb.Error as error:
         raise QueryError(_words(error)) from error
+    except RuntimeError as error:  # what DuckDB makes of Ctrl-C
+        if "interrupted" in str(error):
+            raise KeyboardInterrupt(str(error)) from error
+        raise
     worker = _Worker(connection, timeout_s)
     columns = worker.do(lambda: _execute(connection, sql))
     return Result(*columns, _batches(connection, worker))

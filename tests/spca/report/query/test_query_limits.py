@@ -61,6 +61,15 @@ def test_what_hears_no_interrupt_ends_with_the_process(finished_run: Path, tmp_p
     assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
 
 
+def test_an_interrupt_while_the_tables_are_filled_is_one(finished_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_arguments: object) -> None:
+        raise RuntimeError("Query interrupted")  # as DuckDB does in the main thread
+
+    monkeypatch.setattr(database, "_fill", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        database.ask([open_run(finished_run)], "SELECT * FROM levels")
+
+
 def test_an_interrupt_stops_a_long_statement(finished_run: Path) -> None:
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.setitimer(signal.ITIMER_REAL, 0.2)
