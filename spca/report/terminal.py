@@ -151,7 +151,10 @@ def _writers(rows: Sequence[WriterRow]) -> Text:
 
 def _writer(row: WriterRow) -> str:
     failed = f", {row.failed} failed" if row.failed else ""
-    return f"{row.label}  of level {row.level}, planned {counted(row.planned, 'level')} without a call{failed}"
+    left_out = f"; left out: {row.left_out}" if row.left_out else ""
+    return (
+        f"{row.label}  of level {row.level}, planned {counted(row.planned, 'level')} without a call{failed}{left_out}"
+    )
 
 
 def _unsolved(run: Run, console: Console) -> None:

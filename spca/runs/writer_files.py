@@ -8,13 +8,15 @@ by its trajectory, which holds all that is needed of it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
 from spca.code.regression import SolvedLevel
 from spca.common.files import make_folder, write_atomic
 from spca.contracts import Checkpoint, Plan, PlannerMode, PlanStep, ProblemWriter
 from spca.runs.folder import RunFolder
-from spca.writers.stored import Case, StoredWriter
+from spca.writers.merit import reasons_left_out
+from spca.writers.stored import Case, StoredWriter, Tally
 
 FOLDER: Final = "pddl/writers"
 
@@ -63,8 +65,10 @@ class WriterFiles:
 
     def _record(self, stored: StoredWriter) -> dict[str, Any]:
         cases = [self._trajectories[_key(case)] for case in stored.cases]
-        tally = {"solved": stored.solved, "failed": stored.failed}
-        return {"name": stored.writer.name, "version": stored.version, "born": stored.born, "cases": cases, **tally}
+        totals = {name: getattr(stored, name) for name in ("solved", "failed", "late", "invalid")}
+        tallies = {category: asdict(tally) for category, tally in stored.tallies.items()}
+        known = {"name": stored.writer.name, "version": stored.version, "born": stored.born, "cases": cases}
+        return known | totals | {"tallies": tallies, "left_out": reasons_left_out(stored)}
 
     def _write(self, stored: StoredWriter, record: dict[str, Any]) -> None:
         path = self._folder.path / FOLDER / stored.label
@@ -80,7 +84,10 @@ class WriterFiles:
         source, domain = (self._folder.read_text(f"{FOLDER}/{bare.label}.{kind}") for kind in ("py", "pddl"))
         cases = tuple(map(self._case, record["cases"]))
         writer = ProblemWriter(record["name"], domain, source)
-        return StoredWriter(writer, record["version"], record["born"], cases, record["solved"], record["failed"])
+        late, invalid = record.get("late", 0), record.get("invalid", 0)  # which older runs did not count
+        tallies = {category: Tally(**tally) for category, tally in record.get("tallies", {}).items()}
+        totals = record["solved"], record["failed"], late, invalid
+        return StoredWriter(writer, record["version"], record["born"], cases, *totals, tallies)
 
     def _case(self, name: str) -> Case:
         trajectory = self._folder.read_json(name)

@@ -40,7 +40,7 @@ class Acceptance:
     def __init__(
         self,
         runner: WriterRunner,
-        planned: Callable[[ProblemWriter, str], Plan | str],
+        planned: Callable[[ProblemWriter, str], Plan | Written],
         make_world: Callable[[str, int], World] | None,
     ) -> None:
         self._runner, self._planned, self._make_world = runner, planned, make_world
@@ -88,9 +88,9 @@ class Acceptance:
                 return f"for the mission '{mission}', which was solved, {fault}"
         return ""
 
-    def _of_plan(self, plan: Plan | str, case: Case, agent: AgentSource) -> str:
+    def _of_plan(self, plan: Plan | Written, case: Case, agent: AgentSource) -> str:
         if not isinstance(plan, Plan):
-            return f"there is no plan any more: {plan}"
+            return f"there is no plan any more: {plan.reason}"
         solved = case.solved
         if plan.steps == solved.plan.steps:
             return ""

@@ -8,19 +8,33 @@ from dataclasses import replace
 from typing import Any, Final
 
 from spca.common.text import one_line
-from spca.contracts import AgentSource, LevelInfo, Plan, PlannerMode, ProblemWriter, Snapshot, SolveResult
+from spca.contracts import (
+    AgentSource,
+    LevelInfo,
+    Plan,
+    PlannerMode,
+    ProblemWriter,
+    Snapshot,
+    SolveResult,
+    SolveStatus,
+)
+from spca.errors import PlanTextError
 from spca.llm.feedback import shortened
 from spca.plan import pddl
 from spca.protocols import World
 from spca.sandbox.executor import SandboxExecutor
+from spca.writers import merit
 from spca.writers.acceptance import Acceptance
-from spca.writers.running import WriterRunner
+from spca.writers.running import WriterRunner, Written
 from spca.writers.stored import Case, Miss, Missed, StoredWriter, with_case, writer_state
 
 _LOG: Final = logging.getLogger(__name__)
 
 SOLVE_SECONDS: Final = 10.0
 """For a plan of one writer: a level may be tried with many."""
+
+MAX_OBJECTS: Final = 300
+"""Of a problem: a level has fewer than 20, a map of 2,500 cells keeps the solver busy until its time is up."""
 
 _LONGEST_REASON: Final = 400
 
@@ -79,28 +93,43 @@ class WriterLibrary:
     def plans(self, snapshot: Snapshot, level: LevelInfo) -> Iterator[Plan | Missed]:
         """Yield the plans of the writers for a level, best first, and what became of those that made none.
 
-        First come writers that solved a level of the same category and skill, newer before older ones.
+        The order is that of :func:`spca.writers.merit.sort_by_merit`; those that are left out come last, unasked.
 
         Raises:
             SandboxError: there is no sandbox to run them in.
         """
         state = writer_state(snapshot, level)
-        newest_first = self.stored[::-1]
-        order = sorted(newest_first, key=lambda stored: not _fits(stored, level))
-        written = self._runner.each([(stored.writer.source, state) for stored in order])
-        for stored, result in zip(order, written, strict=True):
-            if result.miss is not None:
-                yield Missed(stored.label, result.miss, result.reason)
-                continue
-            plan = self._plan(stored.writer, result.text)
-            if isinstance(plan, Plan):
-                yield replace(plan, writer=stored.label)
+        order = merit.sort_by_merit(self.stored, state["mission"], level)
+        left_out = {each.label: reason for each in order if (reason := merit.reason_left_out(each, level.category))}
+        asked = [each for each in order if each.label not in left_out]
+        written = self._runner.each([(stored.writer.source, state) for stored in asked])
+        for stored, result in zip(asked, written, strict=True):
+            made = self._plan(stored.writer, result.text) if result.miss is None else result
+            if isinstance(made, Plan):
+                yield replace(made, writer=stored.label)
             else:
-                yield Missed(stored.label, Miss.INVALID, plan)
+                yield Missed(stored.label, made.miss or Miss.INVALID, made.reason)
+        for label, reason in left_out.items():
+            yield Missed(label, Miss.LEFT_OUT, reason)
 
-    def tally(self, label: str, *, solved: Case | None) -> None:
+    def tally(self, label: str, category: str, *, solved: Case | None) -> None:
         """Count what became of a writer's plan that was carried out; None for one that did not solve the level."""
-        self.stored = tuple(stored if stored.label != label else _counted(stored, solved) for stored in self.stored)
+        for stored in self._labelled(label):
+            self._put(merit.count_solved(stored, category, solved) if solved else _struck(stored, category))
+
+    def blame(self, missed: Iterable[Missed], category: str) -> None:
+        """Count the answers of a level that were invalid or late against those who gave them."""
+        for miss in missed:
+            if miss.miss in (Miss.INVALID, Miss.LATE):
+                for stored in self._labelled(miss.label):
+                    self._put(merit.count_miss(stored, category, miss.miss))
+
+    def _labelled(self, label: str) -> list[StoredWriter]:
+        return [stored for stored in self.stored if stored.label == label]
+
+    def _put(self, changed: StoredWriter) -> None:
+        """Replace the writer of the same label."""
+        self.stored = tuple(changed if stored.label == changed.label else stored for stored in self.stored)
 
     def consider(self, draft: ProblemWriter, case: Case, agent: AgentSource, born: str) -> str:
         """Accept a draft as the newest version of its name, or return why not, in one line.
@@ -127,14 +156,19 @@ class WriterLibrary:
             self._replaced += (old,) if old else ()
         return self.rejection
 
-    def told(self, missed: Sequence[Missed]) -> dict[str, Any] | None:
+    def told(self, missed: Sequence[Missed], level: LevelInfo) -> dict[str, Any] | None:
         """Return what a planner is told of the writers, None where there is nothing.
 
-        ``nearest``: the first one tried, in the fields of an answer; ``others``: names; ``missed``: why each did not
+        Those that have solved levels of such a category and skill come first, newer before older ones. ``nearest``:
+        the first one, in the fields of an answer; ``others``: names; ``missed``: why each did not
         help on this level; ``rejected``: why the last draft was not accepted.
         """
         if not self.stored and not self.rejection:
             return None
+        newest_first = self.stored[::-1]
+        order = sorted(newest_first, key=lambda stored: not merit.fits_level(stored, level))
+        ranks = {stored.label: rank for rank, stored in enumerate(order)}
+        missed = sorted(missed, key=lambda each: ranks.get(each.label, len(ranks)))
         first = missed[0].label if missed else ""
         nearest = next((each.writer for each in self.stored if each.label == first), None)
         shown = nearest and {"writer_name": nearest.name, "domain": nearest.domain, "writer": nearest.source}
@@ -145,25 +179,27 @@ class WriterLibrary:
         ]
         return told | ({"rejected": self.rejection} if self.rejection else {})
 
-    def _plan(self, writer: ProblemWriter, problem: str) -> Plan | str:
+    def _plan(self, writer: ProblemWriter, problem: str) -> Plan | Written:
         """Return the validated plan of a writer's problem, or why there is none."""
+        statuses = list[SolveStatus]()
 
         def solve(domain: str, problem: str) -> SolveResult:
-            return self._solve(domain, problem, SOLVE_SECONDS)
+            count = len(pddl.NameMap.of(domain, problem).objects)
+            if count > MAX_OBJECTS:
+                raise PlanTextError(f"the problem has {count} objects, at most {MAX_OBJECTS} are planned with")
+            result = self._solve(domain, problem, SOLVE_SECONDS)
+            statuses.append(result.status)
+            return result
 
         found = pddl.plan_of(solve, writer.domain, problem, PlannerMode.COMPILED)
-        return found if isinstance(found, Plan) else _short(found)
+        if isinstance(found, Plan):
+            return found
+        is_late = SolveStatus.TIMEOUT in statuses
+        return Written(miss=Miss.LATE if is_late else Miss.INVALID, reason=_short(found))
 
 
-def _fits(stored: StoredWriter, level: LevelInfo) -> bool:
-    words = [case.state["level"] for case in stored.cases]
-    return any((each["category"], each["skill"]) == (level.category, level.skill) for each in words)
-
-
-def _counted(stored: StoredWriter, solved: Case | None) -> StoredWriter:
-    if solved is None:
-        return replace(stored, failed=stored.failed + 1)
-    return replace(stored, solved=stored.solved + 1, cases=with_case(stored.cases, solved))
+def _struck(stored: StoredWriter, category: str) -> StoredWriter:
+    return merit.count_miss(stored, category, Miss.FAILED)
 
 
 def _short(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -27,8 +27,34 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
+class Tally:
+    """What a writer did on the levels of a category.
+
+    Attributes:
+        solved: levels that its plans have solved.
+        failed: its strikes since the last of them, as the next two are: plans that were carried out in vain.
+        late: answers that took too long.
+        invalid: answers that were no problem with a plan.
+    """
+
+    solved: int = 0
+    failed: int = 0
+    late: int = 0
+    invalid: int = 0
+
+    @property
+    def strikes(self) -> int:
+        return self.failed + self.late + self.invalid
+
+
+@dataclass(frozen=True, slots=True)
 class StoredWriter:
-    """The newest accepted version of a writer: the level it was born on, what it must go on to solve, its tally."""
+    """The newest accepted version of a writer: the level it was born on, what it must go on to solve, its tally.
+
+    Attributes:
+        solved, failed, late, invalid: on all levels of the run.
+        tallies: by category.
+    """
 
     writer: ProblemWriter
     version: int
@@ -36,6 +62,9 @@ class StoredWriter:
     cases: tuple[Case, ...] = ()
     solved: int = 0
     failed: int = 0
+    late: int = 0
+    invalid: int = 0
+    tallies: Mapping[str, Tally] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -47,13 +76,14 @@ class Miss(StrEnum):
     """How a writer did not help on a level.
 
     It raised ValueError, it is at fault, it (or the solver with its problem) took too long, its plan was carried out in
-    vain.
+    vain, or it was not asked, because of its strikes.
     """
 
     REFUSED = "refused"
     INVALID = "invalid"
     LATE = "late"
     FAILED = "failed"
+    LEFT_OUT = "left_out"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from spca.contracts import ProblemWriter, Status
 from spca.runs.results import Considered
-from spca.writers.stored import StoredWriter
+from spca.writers.stored import StoredWriter, Tally
 from tests.support import browsing
 from tests.support.commands import main_py
 from tests.support.report.making import Writing
@@ -24,7 +24,8 @@ SOURCE = "def make_problem(snapshot):\n    return 'a problem'\n"
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a run: level 1 brings a writer, which plans level 2, and fails at level 3, where a model plans."""
     writing = Writing(tmp_path_factory.mktemp("writers"))
-    stored = [StoredWriter(ProblemWriter(NAME, "(define (domain keys))", SOURCE), 2, "x")]
+    tallies = {"unlock": Tally(failed=2)}
+    stored = [StoredWriter(ProblemWriter(NAME, "(define (domain keys))", SOURCE), 2, "x", failed=2, tallies=tallies)]
     writing.begin()
     writing.plan()
     writing.act()
@@ -72,6 +73,7 @@ def test_the_table_of_levels_fits_into_its_box(page: Page) -> None:
 def test_the_source_of_a_writer_is_one_click_from_what_it_planned(page: Page) -> None:
     writer = page.get_by_role("region", name="Table of problem writers")
     expect(writer).not_to_contain_text("def make_problem")
+    expect(writer).to_contain_text("left out: 2 wrong plans in categories of which it has solved no level")
     page.locator("table.levels").get_by_role("link", name=LABEL).click()
     expect(writer.get_by_role("button", name=LABEL)).to_be_in_viewport()
     expect(writer.get_by_role("button", name=LABEL)).to_be_focused()

@@ -38,7 +38,7 @@ function writersInWords(round) {
 function WriterList({writers, page}) {
   const missed = writers.filter(({miss}) => miss);
   return missed.length > 0 && h("ul", {class: "small"}, missed.map(({label, miss, reason}, i) =>
-    h("li", {key: i}, h(WriterLink, {...page, label}), ` ${miss}: `, h("span", {class: "muted"}, reason))));
+    h("li", {key: i}, h(WriterLink, {...page, label}), ` ${miss.replace("_", " ")}: `, h("span", {class: "muted"}, reason))));
 }
 
 function roundInWords(round) {

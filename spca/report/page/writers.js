@@ -31,7 +31,7 @@ function Writers({run, k, asked}) {
         h("tbody", null, run.writers.map((row) => h(WriterRow, {key: row.label, row, k, asked}))))));
 }
 
-function WriterRow({row: {label, level, planned, failed}, k, asked}) {
+function WriterRow({row: {label, level, planned, failed, left_out: why}, k, asked}) {
   const [open, setOpen] = useState(false);
   useEffect(() => {
     if (asked === label) setOpen(true);
@@ -39,7 +39,8 @@ function WriterRow({row: {label, level, planned, failed}, k, asked}) {
   return h(Fragment, null,
     h("tr", null,
       h("th", {scope: "row"}, h("button", {type: "button", class: "unfolds mono", id: `writer-${label}`,
-        "aria-expanded": String(open), onClick: () => setOpen(!open)}, h(WriterName, {label}))),
+        "aria-expanded": String(open), onClick: () => setOpen(!open)}, h(WriterName, {label})),
+        why && h("p", {class: "muted left-out"}, `left out: ${why}`)),
       h("td", {class: "number"}, h("a", {href: address(k, level)}, `level ${level}`)),
       h("td", {class: "number"}, planned
         ? h(LevelsLink, {k, filter: {q: label}}, plural(planned, "level")) : plural(planned, "level")),

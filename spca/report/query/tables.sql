@@ -258,9 +258,13 @@ CREATE MACRO files.writers(run) AS TABLE SELECT
     whole(r.level) AS level_index,
     whole(r.planned) AS planned,
     whole(r.failed) AS failed,
-    whole(r.cases) AS cases
+    whole(r.cases) AS cases,
+    whole(r.late) AS late,
+    whole(r.invalid) AS invalid,
+    words(r.left_out) AS left_out
 FROM (SELECT *, json_transform(record, '
-    {"label": "JSON", "level": "JSON", "planned": "JSON", "failed": "JSON", "cases": "JSON"}
+    {"label": "JSON", "level": "JSON", "planned": "JSON", "failed": "JSON", "cases": "JSON", "late": "JSON",
+    "invalid": "JSON", "left_out": "JSON"}
 ') AS r FROM batch);
 
 CREATE TABLE runs AS FROM files.runs('');

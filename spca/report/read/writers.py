@@ -35,14 +35,24 @@ class OfferedWriter:
 
 @dataclass(frozen=True, slots=True)
 class WriterRow:
-    """A version of a problem writer: the number of the level that it came with, how many levels it ``planned`` without
-    a call, and, of its own file, how often it ``failed`` and how many ``cases`` it has to go on reading."""
+    """A version of a problem writer.
+
+    Attributes:
+        level: number of the level that it came with.
+        planned: levels that it planned without a call.
+        failed, late, invalid: its strikes in the whole run, of its own file, as the others.
+        cases: levels that it has to go on reading.
+        left_out: where and why it is not tried any more, "" if nowhere.
+    """
 
     label: str
     level: int
     planned: int
     failed: int
     cases: int
+    late: int = 0
+    invalid: int = 0
+    left_out: str = ""
 
 
 def tried(event: Mapping[str, Any]) -> TriedWriter:
@@ -75,6 +85,15 @@ def writer_rows(
             planned[planned_by(summary)] += 1
     records = ((label, level, record(label)) for label, level in born.items())
     return tuple(
-        WriterRow(label, level, planned[label], count(known.get("failed")), len(items(known.get("cases"))))
+        WriterRow(
+            label,
+            level,
+            planned[label],
+            count(known.get("failed")),
+            len(items(known.get("cases"))),
+            count(known.get("late")),
+            count(known.get("invalid")),
+            visible(text(known.get("left_out"))),
+        )
         for label, level, known in records
     )

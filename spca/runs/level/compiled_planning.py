@@ -40,11 +40,13 @@ class Writers(Protocol):
 
     def plans(self, snapshot: Snapshot, level: LevelInfo, /) -> Iterator[Plan | Missed]: ...
 
-    def tally(self, label: str, /, *, solved: Case | None) -> None: ...
+    def tally(self, label: str, category: str, /, *, solved: Case | None) -> None: ...
+
+    def blame(self, missed: Sequence[Missed], category: str, /) -> None: ...
 
     def consider(self, draft: ProblemWriter, case: Case, agent: AgentSource, born: str, /) -> str: ...
 
-    def told(self, missed: Sequence[Missed], /) -> dict[str, Any] | None: ...
+    def told(self, missed: Sequence[Missed], level: LevelInfo, /) -> dict[str, Any] | None: ...
 
 
 class CompiledPlanning:
@@ -126,7 +128,7 @@ class CompiledPlanning:
 
     def informed(self, level: LevelContext, tried: Round) -> LevelContext:
         """``level`` with what its later rounds have to know of round 0."""
-        told = self._writers.told(tried.missed) if self._writers else None
+        told = self._writers.told(tried.missed, level.info) if self._writers else None
         return replace(level, tried=tried.attempts, writers=told)
 
     def conclude(self, level: LevelInfo, env_id: str, seed: int, result: LevelResult) -> Considered | None:
@@ -141,9 +143,10 @@ class CompiledPlanning:
         for attempt in tried.attempts:
             steps = attempt.plan.steps
             if case and case.solved.plan.steps == steps and case.solved.checkpoint == attempt.start:
-                self._writers.tally(attempt.plan.writer, solved=case)
+                self._writers.tally(attempt.plan.writer, level.category, solved=case)
             elif not any(this.plan and this.plan.steps == steps for this in later):
-                self._writers.tally(attempt.plan.writer, solved=None)
+                self._writers.tally(attempt.plan.writer, level.category, solved=None)
+        self._writers.blame(tried.missed, level.category)
         draft = case.solved.plan.draft if case else None
         if case is None or draft is None:
             return None

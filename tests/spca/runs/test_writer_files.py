@@ -17,7 +17,8 @@ from spca.runs.folder import RunFolder
 from spca.runs.recorder import Recorder
 from spca.runs.results import Attempt, Considered, LevelResult, Round
 from spca.runs.writer_files import stored_in
-from spca.writers.stored import Case, Miss, Missed, StoredWriter, writer_state
+from spca.writers.merit import reason_left_out
+from spca.writers.stored import Case, Miss, Missed, StoredWriter, Tally, writer_state
 from tests.support.spca.doubles import AGENT, SNAPSHOT, outcome_of, plan_of
 from tests.support.spca.starting import Log
 
@@ -74,6 +75,29 @@ def test_a_run_that_goes_on_has_the_same_writers(folder: RunFolder) -> None:
         assert again[0].cases[1].solved.plan.steps == PLAN.steps
     assert written(folder).keys() == {"go/v001.py", "go/v001.pddl", "go/v001.json"}
     assert folder.read_json("pddl/writers/go/v001.json")["solved"] == 1
+
+
+def test_strikes_and_their_reason_are_kept_with_the_run(folder: RunFolder) -> None:
+    tallies = {"doors": Tally(failed=2), "navigation": Tally(solved=1, late=1)}
+    struck = StoredWriter(FIRST, 1, "navigation/a", (case(TASKS[0]),), 1, 2, 1, 0, tallies)
+    finish(recorder(folder), folder, TASKS[0], struck, considered=Considered("go", "go/v001", ""))
+    (again,) = recorder(folder).writers
+    assert (again.failed, again.late, again.invalid, again.tallies) == (2, 1, 0, tallies)
+    why = "2 wrong plans in categories of which it has solved no level"
+    assert (reason_left_out(again, "doors"), reason_left_out(again, "navigation")) == (why, "")
+    assert folder.read_json("pddl/writers/go/v001.json")["left_out"] == why
+
+
+def test_a_run_that_counted_no_strikes_goes_on(folder: RunFolder) -> None:
+    born = StoredWriter(FIRST, 1, "navigation/a", (case(TASKS[0]),), 3, 1)
+    finish(recorder(folder), folder, TASKS[0], born, considered=Considered("go", "go/v001", ""))
+    state = folder.state()
+    for name in ("late", "invalid", "tallies", "left_out"):
+        del state["writers"][0][name]
+    folder.commit(state)
+    (again,) = recorder(folder).writers
+    assert seen(again) == seen(born)
+    assert (again.late, again.invalid, again.tallies) == (0, 0, {})
 
 
 def test_every_version_stays_but_the_newest_is_gone_on_with(folder: RunFolder) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from spca.writers import running
+from spca.sandbox.executor import SandboxExecutor
+from spca.writers import checking, running
 from spca.writers.running import WriterRunner
+from tests.redteam.writers import HOSTILE
 from tests.support.spca.writing import FETCH, make_problem, state
+from tests.support.writers.seasons import Figures, play_season, writer_for
 
 REPLACING = """
 import re
@@ -60,3 +63,51 @@ def test_where_an_object_lies_is_drawn_anew_for_each_call(runner: WriterRunner, 
     seen = [each.text for each in runner.each([(source, state())] * 16, again=True)]
     assert all(text.startswith("0x") for text in seen)
     assert len(set(seen)) > 4
+
+
+SOON = ("replaced_namespace", "poisoned_pattern_cache", "counted_in_the_runner", "wrong_everywhere")
+LEVELS, EPISODES = 18, 8
+BENIGN: dict[tuple[int, int], Figures] = {}
+
+
+def benign(executor: SandboxExecutor, levels: int, episodes: int) -> Figures:
+    """What comes of a season in which the fifth writer is a good one too."""
+    key = levels, episodes
+    if key not in BENIGN:
+        BENIGN[key] = play_season(executor, writer_for("juggle"), *key)
+    return BENIGN[key]
+
+
+def check_season(executor: SandboxExecutor, guest: str, levels: int, episodes: int) -> None:
+    """Play beside a hostile writer: the good ones plan as without it, and at most two plans are carried out in vain."""
+    without, found = benign(executor, levels, episodes), play_season(executor, guest, levels, episodes)
+    assert without.frozen == episodes
+    assert (found.requests, found.of_good_ones, found.frozen) == (4, without.of_good_ones, episodes)
+    assert sum(found.failed.values()) <= 2
+
+
+@pytest.mark.parametrize("name", SOON)
+def test_good_writers_plan_beside_a_hostile_one_as_without_it(
+    executor: SandboxExecutor, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Of a writer that the static policy would refuse too."""
+    monkeypatch.setattr(running, "fault_of", lambda _source: "")
+    monkeypatch.setattr(checking, "fault_of", lambda _source: "")
+    check_season(executor, HOSTILE[name], LEVELS, EPISODES)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("checked", [True, False], ids=["policy", "no policy"])
+@pytest.mark.parametrize("name", HOSTILE)
+def test_good_writers_plan_beside_any_hostile_one(
+    executor: SandboxExecutor, monkeypatch: pytest.MonkeyPatch, name: str, checked: bool
+) -> None:
+    if not checked:
+        monkeypatch.setattr(running, "fault_of", lambda _source: "")
+        monkeypatch.setattr(checking, "fault_of", lambda _source: "")
+    check_season(executor, HOSTILE[name], levels=50, episodes=150)
+
+
+def test_there_are_attacks_of_every_sort() -> None:
+    assert len(HOSTILE) >= 40
+    assert set(SOON) < set(HOSTILE)

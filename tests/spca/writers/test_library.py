@@ -59,7 +59,7 @@ def test_a_stored_writer_plans(library: WriterLibrary) -> None:
 
 def test_without_writers_nothing_is_tried(library: WriterLibrary) -> None:
     assert list(library.plans(snapshot(), LEVEL)) == []
-    assert library.told([]) is None
+    assert library.told([], LEVEL) is None
 
 
 def test_writers_of_such_levels_come_first_then_newer_ones(library: WriterLibrary) -> None:
@@ -113,10 +113,10 @@ def test_plans_are_made_when_they_are_asked_for(executor: SandboxExecutor) -> No
 
 def test_the_tally_counts_and_remembers_new_cases(library: WriterLibrary) -> None:
     library.load([stored("fetch"), stored("other")])
-    library.tally("fetch/v001", solved=None)
-    library.tally("fetch/v001", solved=case("fetch the blue box", "box_blue"))
-    library.tally("fetch/v001", solved=case("bring me the blue box", "box_blue"))
-    library.tally("fetch/v002", solved=None)
+    library.tally("fetch/v001", LEVEL.category, solved=None)
+    library.tally("fetch/v001", LEVEL.category, solved=case("fetch the blue box", "box_blue"))
+    library.tally("fetch/v001", LEVEL.category, solved=case("bring me the blue box", "box_blue"))
+    library.tally("fetch/v002", LEVEL.category, solved=None)
     fetch, other = library.stored
     assert (fetch.solved, fetch.failed, len(fetch.cases)) == (2, 1, 2)
     assert other == stored("other")
@@ -125,7 +125,7 @@ def test_the_tally_counts_and_remembers_new_cases(library: WriterLibrary) -> Non
 def test_the_planner_is_told_of_the_writers(library: WriterLibrary) -> None:
     library.load([stored("a"), stored("b")], "c: it is constant")
     missed = [Missed("b/v001", Miss.REFUSED, "no such mission"), Missed("a/v001", Miss.FAILED, "stuck")]
-    assert library.told(missed) == {
+    assert library.told(missed, LEVEL) == {
         "nearest": {"writer_name": "b", "domain": DOMAIN, "writer": FETCH},
         "others": ["a"],
         "missed": [
@@ -139,10 +139,10 @@ def test_the_planner_is_told_of_the_writers(library: WriterLibrary) -> None:
 def test_the_last_rejection_is_told_until_a_draft_is_accepted(library: WriterLibrary) -> None:
     constant = ProblemWriter("fetch", DOMAIN, make_problem(f"return '''{problem()}'''"))
     reason = library.consider(constant, case(), AGENT, "b")
-    told = library.told([])
+    told = library.told([], LEVEL)
     assert told == {"nearest": None, "others": [], "missed": [], "rejected": reason}
     assert library.consider(writer(), case(), AGENT, "b") == ""
-    told = library.told([])
+    told = library.told([], LEVEL)
     assert told is not None
     assert "rejected" not in told
 
@@ -198,7 +198,7 @@ def test_the_states_of_the_tests_are_what_a_planner_is_shown() -> None:
 
 def test_a_version_that_is_replaced_keeps_its_last_tally(library: WriterLibrary) -> None:
     assert library.consider(writer(), case(), AGENT, "b") == ""
-    library.tally("fetch/v001", solved=None)
+    library.tally("fetch/v001", LEVEL.category, solved=None)
     assert library.consider(writer(), case(), AGENT, "b") == ""
     assert [(each.label, each.failed) for each in library.versions] == [("fetch/v001", 1), ("fetch/v002", 0)]
     library.load(library.stored)

@@ -31,6 +31,7 @@ class FakeWriters:
         self.asked: list[tuple[Snapshot, LevelInfo]] = []
         self.yielded = 0
         self.tallied: list[tuple[str, Case | None]] = []
+        self.blamed: list[str] = []
         self.considered: list[tuple[ProblemWriter, Case, AgentSource, str]] = []
 
     def plans(self, snapshot: Snapshot, level: LevelInfo) -> Iterator[Plan | Missed]:
@@ -39,8 +40,11 @@ class FakeWriters:
             self.yielded += 1
             yield made
 
-    def tally(self, label: str, *, solved: Case | None) -> None:
+    def tally(self, label: str, category: str, *, solved: Case | None) -> None:  # noqa: ARG002 - levels of one
         self.tallied.append((label, solved))
+
+    def blame(self, missed: Sequence[Missed], category: str) -> None:  # noqa: ARG002 - levels of one
+        self.blamed += [each.label for each in missed if each.miss is not Miss.REFUSED]
 
     def consider(self, draft: ProblemWriter, case: Case, agent: AgentSource, born: str) -> str:
         self.considered.append((draft, case, agent, born))
@@ -48,7 +52,7 @@ class FakeWriters:
             self.stored = (*self.stored, StoredWriter(draft, 1, born, (case,)))
         return self._verdict
 
-    def told(self, missed: Sequence[Missed]) -> dict[str, Any] | None:
+    def told(self, missed: Sequence[Missed], level: LevelInfo) -> dict[str, Any] | None:  # noqa: ARG002
         names = [each.writer.name for each in self.stored]
         told = [{"how": each.miss.value, "why": each.reason} for each in missed]
         return {"nearest": None, "others": names, "missed": told} if names else None

@@ -18,7 +18,7 @@ from spca.report.read.runs import overview
 from spca.report.read.writers import OfferedWriter, TriedWriter, WriterRow
 from spca.report.terminal import show_run
 from spca.runs.results import Considered, Round
-from spca.writers.stored import Miss, Missed, StoredWriter
+from spca.writers.stored import Miss, Missed, StoredWriter, Tally
 from tests.support.report.making import Writing
 
 GO = StoredWriter(ProblemWriter("go", "(define (domain d))", "def make_problem(snapshot):\n    return ''\n"), 1, "x")
@@ -111,7 +111,8 @@ def test_an_accepted_writer_is_shown_with_its_source_and_counted_in_the_run(writ
     writing.plan()
     writing.act()
     writing.finish(writers=[GO], considered=Considered("go", "go/v001", ""))
-    beaten = replace(GO, failed=1)
+    beaten = replace(GO, failed=2, tallies={"elsewhere": Tally(failed=2)})
+    why = "2 wrong plans in categories of which it has solved no level"
     for rounds in ((), (Round(None, (), "", missed=missed),)):
         writing.begin()
         writing.store("go/v001")
@@ -123,10 +124,10 @@ def test_an_accepted_writer_is_shown_with_its_source_and_counted_in_the_run(writ
     found = shown(writing)
     assert {offer.source, offer.domain} <= found.texts.keys()
     run = overview(open_run(writing.path))
-    assert run.writers == (WriterRow("go/v001", 1, 2, 1, 0),)
+    assert run.writers == (WriterRow("go/v001", 1, 2, 2, 0, left_out=why),)
     out = io.StringIO()
-    show_run(run, Console(file=out, width=100))
-    assert "go/v001  of level 1, planned 2 levels without a call, 1 failed" in out.getvalue()
+    show_run(run, Console(file=out, width=200))
+    assert f"go/v001  of level 1, planned 2 levels without a call, 2 failed; left out: {why}" in out.getvalue()
     assert "source in pddl/writers/ of the folder" in out.getvalue()
 
 

@@ -71,7 +71,8 @@ def test_writers_and_the_levels_that_they_planned(tmp_path: Path) -> None:
         run.finish(writers=[writer], considered=considered)
     (row,) = table(run.path, "writers")
     assert row.pop("run_id") == run.path.name
-    assert row == {"writer": "go/v001", "level_index": 1, "planned": 1, "failed": 2, "cases": 0}
+    counts = {"planned": 1, "failed": 2, "cases": 0, "late": 0, "invalid": 0}
+    assert row == {"writer": "go/v001", "level_index": 1, "left_out": "", **counts}
     assert [level["writer"] for level in table(run.path, "levels")] == [None, "go/v001", None]
 
 
