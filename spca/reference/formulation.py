@@ -75,6 +75,8 @@ class _Task:
         self._parts, self._locks = parts, tuple(locks)
         self._clauses = tuple(chain.from_iterable(parts))
         self._announces = len(self._clauses) == 1 and isinstance(self._clauses[0], GoTo)
+        is_lone_pickup = len(self._clauses) == 1 and isinstance(self._clauses[0], PickUp)
+        self._picks_alone = is_lone_pickup and "pickup_only" in context.category
         self._held = self._held_symbol()
         self._rooms = () if self._key_at_hand() else tuple(f"door_{room}" for room in rooms if self._is_shut(room))
         self._boxes = self._boxes_to_search()
@@ -121,7 +123,7 @@ class _Task:
             else set()
         )
         if self._strategy.stepwise:
-            actions |= {"go_to_object"} if "pick_up_object" in actions else set()
+            actions |= {"go_to_object"} if actions & {"pick_up_object", "pick_up_alone"} else set()
             actions |= {"go_to_door"} if "open_door" in actions else set()
         return actions
 
@@ -131,7 +133,7 @@ class _Task:
             case GoTo(what):
                 facts: tuple[Atom, ...] = (("announced" if self._announces else "visited", symbol(what)),)
             case PickUp(what) | GetKey(what, _):
-                facts = (("picked", symbol(what)),)
+                facts = (("picked_alone" if self._picks_alone else "picked", symbol(what)),)
             case Open(what) | Unlock(what):
                 facts = (("opened", symbol(what)),)
             case PutNextTo(what, target):
@@ -166,9 +168,9 @@ class _Task:
         names |= {"open_door"} if self._rooms else set()
         names |= {"open_box"} if Rule.KEY_IN_BOX in self._rules else set()
         names |= {"clear_blocker"} if any(lock.blocked for lock in self._locks) else set()
-        names |= {"drop_held"} if self._held or names & {"fetch_key", "pick_up_object"} else set()
+        names |= {"drop_held"} if self._held or names & {"fetch_key", "pick_up_object", "pick_up_alone"} else set()
         if self._strategy.stepwise:
-            names |= {"go_to_object"} if "pick_up_object" in names else set()
+            names |= {"go_to_object"} if names & {"pick_up_object", "pick_up_alone"} else set()
             names |= {"go_to_door"} if "open_door" in names else set()
             # Whoever has gone somewhere only to be there has to turn away again.
             names |= {"announce"} if any(isinstance(clause, GoTo) for clause in self._clauses) else set()
@@ -179,7 +181,7 @@ class _Task:
             case GoTo(what):
                 names: tuple[str, ...] = ("go_to_door" if what.kind == "door" else "go_to_object",)
             case PickUp() | GetKey():
-                names = ("pick_up_object",)
+                names = ("pick_up_alone" if self._picks_alone else "pick_up_object",)
             case PutNextTo():
                 names = ("pick_up_object", "put_next_to")
             case PutNear():

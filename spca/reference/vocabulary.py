@@ -36,6 +36,7 @@ PREDICATES: Final[dict[str, Signature]] = {
     "visited": (("?x", "item"),),
     "announced": (("?x", "item"),),
     "picked": (("?o", "thing"),),
+    "picked_alone": (("?o", "thing"),),
     "opened": (("?x", "item"),),
     "placed": (("?o", "thing"), ("?t", "item")),
     "placed_near": (("?o", "thing"), ("?t", "item")),
@@ -72,6 +73,7 @@ ACTIONS: Final[dict[str, Action]] = {
         Action("go_to_door", (_A, _D), adds=(("visited", "?d"),)),
         Action("announce", (_A, ("?x", "item")), (("visited", "?x"),), (("announced", "?x"),)),
         Action("pick_up_object", (_A, _O), (_HAND,), (("holding", "?a", "?o"), ("picked", "?o")), (_HAND,)),
+        Action("pick_up_alone", (_A, _O), (_HAND,), (("holding", "?a", "?o"), ("picked_alone", "?o")), (_HAND,)),
         Action("drop_held", (_A, _O), (("holding", "?a", "?o"),), (_HAND,), (("holding", "?a", "?o"),)),
         Action("open_door", (_A, _D), (("unlocked", "?d"),), (("opened", "?d"),)),
         Action("open_box", (_A, ("?b", "box")), adds=(("opened", "?b"),)),
@@ -117,9 +119,17 @@ class Rule(Enum):
 
 
 _APPROACHES: Final = frozenset({"go_to_object", "go_to_door"})
-_ACTS_FACING: Final = frozenset({"pick_up_object", "open_door", "announce"})
+_ACTS_FACING: Final = frozenset({"pick_up_object", "pick_up_alone", "open_door", "announce"})
 _BARRED: Final = frozenset(
-    {"go_to_object", "pick_up_object", "reach_goal", "cross_hazard", "cross_moving_obstacles", "traverse_rooms"}
+    {
+        "go_to_object",
+        "pick_up_object",
+        "pick_up_alone",
+        "reach_goal",
+        "cross_hazard",
+        "cross_moving_obstacles",
+        "traverse_rooms",
+    }
 )
 
 

@@ -14,6 +14,8 @@ class Agent:
             return 2 if "doors" in means else 0
         if word.endswith("locked"):
             return self._unlocking_cost(word) if "locks" in means else 0
+        if word.startswith("box") and "things" in means and self._takes_one:
+            return 2
         if word.startswith(("key", "ball", "box")) and "things" in means:
             return 10 if self.inventory is None else 25
         return 0

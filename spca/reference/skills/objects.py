@@ -25,6 +25,16 @@ class Agent:
         else:
             yield from self._fetch(lambda: self._find(thing))
 
+    def pick_up_alone(self, agent, thing):
+        """Find a thing and pick it up, and no other unless nothing else is left: go round others, open boxes.
+
+        Boxes in the way are lost, so this is for where nothing else is to be done with them.
+        """
+        self._look()
+        self._takes_one = True
+        yield from self.pick_up_object(agent, thing)
+        self._takes_one = False
+
     def drop_held(self, agent, thing):
         """Put what is held on a free place where it is not in the way."""
         self._look()

@@ -34,16 +34,31 @@ class Agent:
         if careful:
             tiers.insert(0, ("explore", ()))
         if places:
-            tiers = [("go", doors), ("go", (*all_means, "hope")), *tiers]
+            tiers = [("go", doors), *self._ways_round(), ("go", (*all_means, "hope")), *tiers]
         return tiers
 
+    def _ways_round(self):
+        """What to try before anything is moved if no other thing should be taken than the one asked for."""
+        if not self._takes_one:
+            return []
+        ways = [("go", ("doors", "hope"))]
+        if not any(word.startswith("door") for word in self._things.values()):  # in the one room another may lie free
+            ways.append(("explore", ()))
+        return ways
+
     def _remove(self, obstacle, route):
-        """Unlock the door, or put the thing aside, that is ahead and bars a route."""
-        if self._seen[obstacle].startswith("door"):
+        """Unlock the door, open the box, or put the thing aside, that is ahead and bars a route."""
+        word = self._seen[obstacle]
+        if word.startswith("door"):
             done = yield from self._unlock(obstacle)
         else:
-            cells = [pose[:2] for pose in route]
-            done = yield from self._clear_ahead(set(cells[cells.index(obstacle) :]))
+            if word.startswith("box") and self._takes_one:
+                yield self.toggle()
+                self._look()
+            done = self._seen[obstacle] != word
+            if not done:
+                cells = [pose[:2] for pose in route]
+                done = yield from self._clear_ahead(set(cells[cells.index(obstacle) :]))
         if not done:
             self._hopeless[obstacle] = len(self._seen)
 

@@ -15,7 +15,8 @@ class Agent:
 
         What actions remember besides: ``_moved`` and ``_held_from`` (where things first lay), ``_needed`` (what must
         stay in hand), ``_cleared`` (how often a place was cleared), ``_hopeless`` (obstacles that could not be removed
-        while so many places were known), ``_unlocking`` (doors whose key is being fetched), ``_cue``.
+        while so many places were known), ``_unlocking`` (doors whose key is being fetched), ``_cue``; ``_takes_one`` is
+        whether nothing but the thing to be taken should be.
         """
         step = len(self.previous_actions)
         try:
@@ -27,6 +28,7 @@ class Agent:
         if first:
             self._seen, self._things, self._moved, self._hopeless, self._cleared = {}, {}, {}, {}, {}
             self._held_from, self._needed, self._cue, self._unlocking = None, None, None, set()
+            self._takes_one = False
         row, column = np.argwhere(self.full_grid == "agent")[0].tolist()
         self._looked = step
         self._place = (row - self.start_position[0], column - self.start_position[1])

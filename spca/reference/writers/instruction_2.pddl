@@ -7,6 +7,7 @@
     (visited ?x - item)
     (announced ?x - item)
     (picked ?o - thing)
+    (picked_alone ?o - thing)
     (opened ?x - item)
     (placed ?o - thing ?t - item)
     (placed_near ?o - thing ?t - item))
@@ -29,6 +30,11 @@
     :parameters (?a - agent ?o - thing)
     :precondition (and (hand_empty ?a))
     :effect (and (picked ?o) (holding ?a ?o) (not (hand_empty ?a))))
+
+  (:action pick_up_alone
+    :parameters (?a - agent ?o - thing)
+    :precondition (and (hand_empty ?a))
+    :effect (and (picked_alone ?o) (holding ?a ?o) (not (hand_empty ?a))))
 
   (:action drop_held
     :parameters (?a - agent ?o - thing)

@@ -98,6 +98,41 @@ def test_the_match_of_the_cue_is_chosen(seed: int) -> None:
     assert solve("MiniGrid-MemoryS13Random-v0", seed, "observe_cue(a1, object_any), go_to_match(a1, object_any)").solved
 
 
+STRICT = "BabyAI-PickupDistDebug-v0"
+"""Taking anything but what the mission names ends the episode."""
+
+
+@pytest.mark.parametrize(
+    ("seed", "thing", "opened"),
+    [
+        (1082, "box_green", 1),
+        (1194, "object_grey", 1),
+        (1200, "object_green", 1),
+        (1260, "object_purple", 0),
+        (3118, "object_blue", 0),
+    ],
+)
+def test_a_thing_that_is_shut_in_is_reached_without_taking_another(seed: int, thing: str, opened: int) -> None:
+    """A box in the way is opened, unless there is a way round or another thing of that kind."""
+    outcome = solve(STRICT, seed, f"pick_up_alone(a1, {thing})")
+    assert outcome.solved, outcome.message
+    assert outcome.primitives.count(Primitive.PICK_UP) == 1
+    assert outcome.primitives.count(Primitive.TOGGLE) == opened
+
+
+def test_where_nothing_else_is_left_the_thing_in_the_way_is_taken() -> None:
+    """The same room without that rule, where it can be solved in this way alone."""
+    outcome = solve("BabyAI-PickupDist-v0", 1052, "pick_up_alone(a1, object_yellow)")
+    assert outcome.solved, outcome.message
+    assert outcome.primitives.count(Primitive.PICK_UP) == 2
+
+
+def test_what_a_later_clause_may_need_is_put_aside_and_not_opened() -> None:
+    outcome = solve(STRICT.replace("Debug", ""), 1082, "pick_up_object(a1, box_green)")
+    assert outcome.solved, outcome.message
+    assert Primitive.TOGGLE not in outcome.primitives
+
+
 @settings(max_examples=25)
 @given(seed=seeds)
 def test_sides_are_those_of_the_first_pose(seed: int) -> None:

@@ -28,7 +28,7 @@ from tests.support.spca.doubles import shared_solver
 PARAMETERS = {
     **dict.fromkeys(["reach_goal", "cross_hazard", "cross_moving_obstacles", "traverse_rooms"], 2),
     **dict.fromkeys(["go_to_object", "go_to_door", "announce", "pick_up_object", "drop_held", "open_door"], 2),
-    **dict.fromkeys(["clear_blocker", "open_box", "observe_cue", "go_to_match"], 2),
+    **dict.fromkeys(["pick_up_alone", "clear_blocker", "open_box", "observe_cue", "go_to_match"], 2),
     **dict.fromkeys(["fetch_key", "unlock_door", "put_next_to", "put_near"], 3),
     **dict.fromkeys(["walk_to_goal", "take_key", "put_down", "find_switch", "turn_off"], 2),
     **dict.fromkeys(["use_key", "press_switch", "push_block_to"], 3),
@@ -118,7 +118,7 @@ def does(step: tuple[str, ...], clause: Clause) -> bool:
         case GoTo(what):
             ways = {("go_to_door", name_of(what)), ("go_to_object", name_of(what))}
         case PickUp(what):
-            ways = {("pick_up_object", name_of(what))}
+            ways = {("pick_up_object", name_of(what)), ("pick_up_alone", name_of(what))}
         case Open(what):
             ways = {("open_door", name_of(what)), ("open_box", name_of(what)), ("unlock_door", name_of(what))}
         case PutNextTo(what, target):
@@ -154,7 +154,7 @@ def carries_out(steps: Sequence[tuple[str, ...]], parts: Stages, held: str | Non
         action, *args = step
         if action in ENDS and is_early(step, left, done):
             return False
-        if action in {"pick_up_object", "fetch_key", "clear_blocker"} and held is not None:
+        if action in {"pick_up_object", "pick_up_alone", "fetch_key", "clear_blocker"} and held is not None:
             return False
         if action in {"put_next_to", "put_near", "drop_held"} and held != args[0]:
             return False
@@ -162,7 +162,7 @@ def carries_out(steps: Sequence[tuple[str, ...]], parts: Stages, held: str | Non
             return False
         if action == "go_to_object" and held is not None and may_be(args[0], held):
             return False
-        if action in {"pick_up_object", "fetch_key"}:
+        if action in {"pick_up_object", "pick_up_alone", "fetch_key"}:
             held = args[0]
         elif action in {"put_next_to", "put_near", "drop_held"}:
             held = None

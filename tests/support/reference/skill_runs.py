@@ -20,6 +20,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "go_to_door": ("a", "d"),
     "announce": ("a", "x"),
     "pick_up_object": ("a", "o"),
+    "pick_up_alone": ("a", "o"),
     "drop_held": ("a", "o"),
     "open_door": ("a", "d"),
     "fetch_key": ("a", "k", "d"),
