@@ -140,7 +140,7 @@ class MetricsLogger:
     def end_level(self, summary: Mapping[str, Any]) -> None:
         """Log that the level is finished."""
         self._level = None
-        self._write_finished(summary)
+        self._write_finished(summary["index"], summary)
 
     def abort(self, reason: str) -> None:
         """Write an "aborted" summary if a level is in progress."""
@@ -190,12 +190,12 @@ class MetricsLogger:
     def repair(self, finished: list[dict[str, Any]]) -> None:
         """Make the log whole after a kill: drop a torn last line, add the last summary if its event is missing."""
         logged = sum(map(_is_finished_level, whole_lines(self._path)))
-        for summary in finished[logged:]:
-            _LOG.info("the log lacks the end of level %s: it is added", summary["index"])
-            self._write_finished(summary)
+        for index, summary in enumerate(finished[logged:], logged + 1):
+            _LOG.info("the log lacks the end of level %s: it is added", index)
+            self._write_finished(index, summary)
 
-    def _write_finished(self, summary: Mapping[str, Any]) -> None:
-        self._write("level_summary", {"level_index": summary["index"], **summary})
+    def _write_finished(self, index: int, summary: Mapping[str, Any]) -> None:
+        self._write("level_summary", {"level_index": index, **summary})
 
     def _observe(self, name: str, data: Mapping[str, object], field: str = "seconds") -> None:
         self._durations.setdefault(name, []).append(float(str(data[field])))

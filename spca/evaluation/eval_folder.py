@@ -33,6 +33,7 @@ from spca.errors import PatchError, ResumeError
 from spca.evaluation import selection
 from spca.evaluation.learned import Learned
 from spca.runs.folder import RunFolder, existing, new_run_id
+from spca.runs.records import WRITERS, check_record
 from spca.runs.writer_files import WriterFiles
 from spca.writers.stored import StoredWriter
 
@@ -182,10 +183,8 @@ class EvaluationFolder:
             ResumeError: they cannot be read.
         """
         kept = self._read(_WRITERS, writers=list)
-        try:
-            stored = WriterFiles(RunFolder(self.path / "frozen"), kept["writers"]).stored
-        except (KeyError, TypeError, ValueError) as error:
-            raise ResumeError(f"{self.path / _WRITERS} cannot be read: it is incomplete") from error
+        check_record(WRITERS, kept["writers"], self.path / _WRITERS, "writers")
+        stored = WriterFiles(RunFolder(self.path / "frozen"), kept["writers"]).stored
         return stored, kept.get("of_category")
 
     @property

@@ -15,7 +15,8 @@ from spca.common.text import escaped_code
 from spca.contracts import AgentSource, ProblemWriter
 from spca.errors import PatchError, ResumeError
 from spca.runs import curriculum
-from spca.runs.folder import CURRICULUM, FIRST_AGENT, RunFolder, other_kind
+from spca.runs.folder import CURRICULUM, FIRST_AGENT, STATE, RunFolder, other_kind
+from spca.runs.records import LEARNED_LEVELS, check_record
 from spca.runs.writer_files import FOLDER, WriterFiles
 from spca.writers.stored import StoredWriter
 
@@ -124,16 +125,15 @@ def _latest_finished(runs: Path) -> RunFolder:
 
 
 def _of_run(folder: RunFolder) -> Learned:
-    try:
-        found = _left_by(folder)
-        WriterFiles(folder, found.writers)  # reads all that is going to be read of them
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ResumeError(f"{folder.path} cannot be read: its state is not what a run has left") from error
+    found = _left_by(folder)
+    WriterFiles(folder, found.writers)  # reads all that is going to be read of them
     return found
 
 
 def _left_by(folder: RunFolder) -> Learned:
-    info, state = folder.info(), folder.state()
+    info = folder.info()
+    state = folder.state()
+    check_record(LEARNED_LEVELS, state["finished"], folder.path / STATE, "finished")
     files, carries_over = {"": state["agent"]}, info["settings"].get("carry_over", True)
     if not carries_over:  # each category has a library of its own
         files |= _last_of_each_category(state["finished"])

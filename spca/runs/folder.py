@@ -40,6 +40,7 @@ from spca.common.files import LARGEST, make_folder, read_text, write_atomic
 from spca.common.installation import where_runs_lie
 from spca.contracts import AgentSource, Plan, TrustedPDDL
 from spca.errors import ResumeError
+from spca.runs import records
 from spca.runs.results import Attempt
 
 STATE: Final = "state/state.json"
@@ -56,9 +57,9 @@ def layout_fault(path: Path) -> str:
     return f"{path} has its files where an earlier version put them: begin a new run" if is_old else ""
 
 
-_RUN: Final = "run.json"
+RUN: Final = "run.json"
 _KINDS: Final = {
-    _RUN: ("a run", "{0} --resume {1}, or {0} evaluate --agent {1}"),
+    RUN: ("a run", "{0} --resume {1}, or {0} evaluate --agent {1}"),
     "evaluation.json": ("an evaluation", "{0} report {1}, or {0} evaluate --resume {1}"),
     "study.json": (
         "a study of ablations",
@@ -68,7 +69,7 @@ _KINDS: Final = {
 """The file that makes a folder what it is -> what that is, and the commands for it."""
 
 
-def other_kind(path: Path, wanted: str = _RUN) -> str:
+def other_kind(path: Path, wanted: str = RUN) -> str:
     """Return what a folder is and the commands for it, "" if that is not known or is what is ``wanted``.
 
     Args:
@@ -143,7 +144,7 @@ class RunFolder:
         write_atomic(folder.path / "prompt_log.md", prompt_log)
         state: dict[str, Any] = {"finished": [], "agent": FIRST_AGENT, "category": None}
         folder.commit(state | {"trusted": asdict(trusted) if trusted else None})
-        folder.write_json(_RUN, {"run_id": folder.run_id, **info})
+        folder.write_json(RUN, {"run_id": folder.run_id, **info})
         return folder
 
     @classmethod
@@ -153,7 +154,7 @@ class RunFolder:
         Raises:
             ResumeError: there is no such run, or it is not complete.
         """
-        path = existing(runs, run_id, _RUN)
+        path = existing(runs, run_id, RUN)
         if fault := layout_fault(path):
             raise ResumeError(fault)
         return cls(path)
@@ -174,29 +175,37 @@ class RunFolder:
         Raises:
             ResumeError: it cannot be read.
         """
-        return self._record(_RUN, "settings")
+        info = self.read_json(RUN)
+        records.check_record(records.RUN, info, self.path / RUN)
+        return info
 
     def state(self) -> dict[str, Any]:
-        """``state/state.json``: ``finished``, ``agent``, ``category`` and ``trusted``.
+        """Return what ``state/state.json`` holds; see :class:`spca.runs.records.State`.
 
         Raises:
-            ResumeError: it cannot be read.
+            ResumeError: it cannot be read, or was edited to something else.
         """
-        return self._record(STATE, "finished", "agent", "category", "trusted")
+        state = self.read_json(STATE)
+        records.check_record(records.STATE, state, self.path / STATE)
+        return state
 
     def commit(self, state: Mapping[str, Any]) -> None:
         """Make a finished level final; on one line, because it is written anew each time and grows."""
         write_atomic(self.path / STATE, json_text(state) + "\n")
 
     def read_text(self, name: str) -> str:
-        """A text file of the folder.
+        """Return the text of a file of the folder.
 
         Raises:
             ResumeError: it cannot be read, or lies elsewhere.
         """
         path = self.path / name
-        if ".." in Path(name).parts or not path.resolve().is_relative_to(self.path.resolve()):
-            raise ResumeError(f"{path} lies outside of the folder of its run")
+        try:
+            is_inside = ".." not in Path(name).parts and path.resolve().is_relative_to(self.path.resolve())
+        except ValueError as error:  # a NUL, or half a surrogate pair
+            raise ResumeError(f"{self.path}: no file can have the name {name!a}") from error
+        if not is_inside:
+            raise ResumeError(f"{path} lies outside of the folder of its run, {self.path}")
         try:
             return read_text(path, LARGEST)
         except FileError as error:
@@ -238,13 +247,6 @@ class RunFolder:
         if not isinstance(value, dict):
             raise ResumeError(f"{self.path / name} cannot be read: it holds no object")
         return value
-
-    def _record(self, name: str, *keys: str) -> dict[str, Any]:
-        record = self.read_json(name)
-        for key in keys:
-            if key not in record:
-                raise ResumeError(f"{self.path / name} cannot be read: it has no {key!r}")
-        return record
 
 
 def attempt_record(attempt: Attempt, agent_file: str) -> dict[str, Any]:

@@ -10,12 +10,14 @@ from spca.code import agent_source, library
 from spca.code.regression import SolvedLevel
 from spca.common.errors import UnusableModelError
 from spca.contracts import AgentSource, TrustedPDDL
+from spca.errors import PatchError, ResumeError
 from spca.llm.calls.ledger import Ledger, sums
 from spca.runs.curriculum import Task
-from spca.runs.folder import ASKED_ANEW, FIRST_AGENT, RunFolder, attempt_record
+from spca.runs.folder import ASKED_ANEW, FIRST_AGENT, STATE, RunFolder, attempt_record
 from spca.runs.level.barren import count_barren_end
+from spca.runs.records import SUMMARIES, check_record
 from spca.runs.results import Considered, LevelResult
-from spca.runs.writer_files import WriterFiles, solved_level
+from spca.runs.writer_files import WriterFiles, read_trajectory, solved_level
 from spca.sense.renaming import Renaming
 from spca.writers.stored import StoredWriter, writer_state
 
@@ -49,11 +51,12 @@ class Recorder:
     def __init__(self, folder: RunFolder, ledger: Ledger) -> None:
         self._folder, self._ledger = folder, ledger
         state = folder.state()
+        check_record(SUMMARIES, state["finished"], folder.path / STATE, "finished")
         finished: list[dict[str, Any]] = state["finished"]
         self.taken_back = count_barren_end(finished)
         self.finished = finished[: len(finished) - self.taken_back]
         self._agent_file: str = state["agent"]
-        self.agent = AgentSource(folder.read_text(self._agent_file))
+        self.agent = _read_agent(folder, self._agent_file)
         self.category: str | None = state["category"]
         self.trusted = TrustedPDDL(**state["trusted"]) if state["trusted"] else None
         info = folder.info()
@@ -210,12 +213,27 @@ class Recorder:
     def solved_levels(self, since: int = 0) -> list[SolvedLevel]:
         """Levels that the library has solved, from the ``since``-th finished one on, read from their trajectories."""
         solved = [s for s in self._of_library(since) if s["outcome"] == "success"]
-        return [solved_level(self._folder.read_json(s["trajectory"])) for s in solved]
+        return [solved_level(read_trajectory(self._folder, s["trajectory"])) for s in solved]
 
     def _of_library(self, since: int = 0) -> list[dict[str, Any]]:
         """Summaries, from the ``since``-th level on, of those that go with the present library and writers."""
         own = self.finished[since:]
         return own if self._carries_over else [s for s in own if s["level"]["category"] == self.category]
+
+
+def _read_agent(folder: RunFolder, name: str) -> AgentSource:
+    """Return the agent in a file of a run.
+
+    Raises:
+        ResumeError: the file cannot be read, or is no agent.
+    """
+    agent = AgentSource(folder.read_text(name))
+    try:
+        agent_source.signatures(agent.text)
+    except PatchError as error:
+        fault = str(error).partition("\n")[0]
+        raise ResumeError(f"{folder.path / name} is no agent: {fault}") from error
+    return agent
 
 
 def _told(result: LevelResult, considered: Considered | None) -> dict[str, Any]:

@@ -20,10 +20,10 @@ from spca.llm.calls.budget import Caps
 from spca.llm.calls.cache import Cache
 from spca.llm.calls.desk import CallDesk
 from spca.plan.solver import Solver
-from spca.runs import cli, curriculum, model_choice
+from spca.runs import cli, curriculum, model_choice, records
 from spca.runs.curriculum import Task
 from spca.runs.display import list_tasks
-from spca.runs.folder import ASKED_ANEW, CURRICULUM, LOCK, Begun, RunFolder
+from spca.runs.folder import ASKED_ANEW, CURRICULUM, LOCK, RUN, Begun, RunFolder
 from spca.runs.level.barren import count_barren_end
 from spca.runs.model_choice import Models
 from spca.runs.provenance import check_sandbox, check_versions, note_continuation, note_models, run_info
@@ -66,6 +66,7 @@ def settings(given: Mapping[str, Any], root: Path) -> tuple[Settings, Begun | No
         return cli.chosen(given, root), None
     runs = Path.cwd() / given.get("runs", home(root, Path.cwd()) / "runs")
     begun = RunFolder.begun(runs, given["resume"])
+    records.check_record(records.SETTINGS, begun.info["settings"], begun.folder.path / RUN, "settings")
     chosen = cli.chosen({"runs": str(runs), **given}, root, begun.info["settings"])
     check_versions(begun.info.get("versions", {}))
     return chosen, begun

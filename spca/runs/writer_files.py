@@ -14,6 +14,8 @@ from typing import Any, Final
 from spca.code.regression import SolvedLevel
 from spca.common.files import make_folder, write_atomic
 from spca.contracts import Checkpoint, Plan, PlannerMode, PlanStep, ProblemWriter
+from spca.errors import ResumeError
+from spca.runs import records
 from spca.runs.folder import RunFolder
 from spca.writers.merit import reasons_left_out
 from spca.writers.stored import Case, StoredWriter, Tally
@@ -29,16 +31,16 @@ class WriterFiles:
 
     Args:
         folder: the run's.
-        records: what the last commit says of its writers.
+        last_records: what the last commit says of its writers.
 
     Raises:
         ResumeError: a file of theirs cannot be read.
     """
 
-    def __init__(self, folder: RunFolder, records: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, folder: RunFolder, last_records: Sequence[Mapping[str, Any]]) -> None:
         self._folder = folder
         self._trajectories: dict[tuple[str, str], str] = {}
-        self.stored = tuple(map(self._read, records))
+        self.stored = tuple(map(self._read, last_records))
         self._written: dict[str, tuple[dict[str, Any], ProblemWriter]] = {}
 
     def clear(self, accepted: Collection[str]) -> None:
@@ -90,7 +92,9 @@ class WriterFiles:
         return StoredWriter(writer, record["version"], record["born"], cases, *totals, tallies)
 
     def _case(self, name: str) -> Case:
-        trajectory = self._folder.read_json(name)
+        trajectory = read_trajectory(self._folder, name)
+        if not trajectory["snapshot"]:
+            raise ResumeError(f"{self._folder.path / name} cannot be read: snapshot: a level of a writer has one")
         self.solved(name, trajectory)
         return Case(trajectory["snapshot"], trajectory["attempts"][-1]["problem"], solved_level(trajectory))
 
@@ -102,6 +106,17 @@ def stored_in(folder: RunFolder) -> tuple[StoredWriter, ...]:
         ResumeError: they cannot be read.
     """
     return WriterFiles(folder, folder.state().get("writers", ())).stored
+
+
+def read_trajectory(folder: RunFolder, name: str) -> dict[str, Any]:
+    """Return the file of a level that was solved.
+
+    Raises:
+        ResumeError: it cannot be read, or is something else.
+    """
+    trajectory = folder.read_json(name)
+    records.check_record(records.TRAJECTORY, trajectory, folder.path / name)
+    return trajectory
 
 
 def _key(case: Case) -> tuple[str, str]:

@@ -149,12 +149,30 @@ def test_a_flag_that_contradicts_the_run(
     assert said in refused(*copied, *flags)
 
 
+NUL_IN_A_NAME = '{"finished": [], "agent": "a\\u0000b", "category": null, "trusted": null}'
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
         ("run.json", "{", "run.json cannot be read"),
         ("run.json", "{}", "run.json cannot be read: it has no 'settings'"),
         ("run.json", '{"settings": {"seed": 1}}', "the run was begun by another version of this program"),
+        (
+            "run.json",
+            '{"settings": {"seed": "1"}}',
+            "run.json cannot be read: its state is not what a run has left: settings",
+        ),
+        (
+            "run.json",
+            '{"settings": {}, "versions": []}',
+            "run.json cannot be read: its state is not what a run has left: ver",
+        ),
+        (
+            "state/state.json",
+            NUL_IN_A_NAME,
+            "state/state.json cannot be read: its state is not what a run has left: agent",
+        ),
         ("state/state.json", "[]", "state/state.json cannot be read: it holds no object"),
         ("state/state.json", '{"finished": []}', "state/state.json cannot be read: it has no 'agent'"),
         ("state/curriculum.json", "[]", "state/curriculum.json: must be a non-empty list"),
