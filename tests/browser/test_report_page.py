@@ -173,6 +173,7 @@ def test_the_page_never_scrolls_sideways(chromium: Browser, failing_report: Path
     assert made.complaints == []
 
 
+@pytest.mark.long  # tests/browser/test_hostile_page.py sees it on the same pages
 def test_nothing_leaves_the_page(visit: Visit, failing_report: Path) -> None:
     for route in ("/", "/run/0/level/1", "/run/0/level/3", "/compare/0"):
         visit.open(browsing.address(failing_report, route))

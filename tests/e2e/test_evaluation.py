@@ -108,6 +108,7 @@ def answer(work_dir: Path, stop: threading.Event, tasks: int) -> None:
                 reply.write_text(json.dumps({"action": int(ways[episode][read(asked)["step_number"] - 1])}))
 
 
+@pytest.mark.long  # tests/gridworld/evaluation/running stops one with agents of its own
 def test_an_evaluation_stopped_by_ctrl_c_goes_on_with_another_process(tmp_path: Path) -> None:
     exchange = tmp_path / "exchange"
     command = [*RUN_EVAL, "--benchmark", "tiers", "--tier", "1", "--model", "file_based", "--work-dir", "exchange"]

@@ -162,6 +162,7 @@ def test_the_page_is_written_again(evaluation: Path, tmp_path: Path) -> None:
     assert (tmp_path / "again.html").read_bytes() == page
 
 
+@pytest.mark.long  # tests/spca/evaluation/test_player.py has it in this process
 def test_an_agent_that_never_learned_fails_for_want_of_methods(learned: Learned, tmp_path: Path) -> None:
     shutil.copy(learned.run / "agents/agent_v0.py", tmp_path / "mine.py")
     chosen = ("--ids", "MiniGrid-Empty-5x5-v0", "--seeds", "7")

@@ -117,12 +117,13 @@ def short(tmp_path: Path) -> tuple[object, ...]:
     return where(tmp_path, curriculum(tmp_path / "c.json", navigation=("MiniGrid-Empty-5x5-v0",)))
 
 
+@pytest.mark.long  # tests/test_main_calls.py has it in this process
 @pytest.mark.parametrize(
     ("flag", "cap"),
     [
         ("--max-calls", "1"),
-        long("--max-tokens", "1000"),
-        long("--max-cost", "0.001"),
+        ("--max-tokens", "1000"),
+        ("--max-cost", "0.001"),
     ],
 )
 def test_a_budget_holds_to_one_call_and_a_higher_one_goes_on(

@@ -7,13 +7,14 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest  # type: ignore[import-untyped]
 
 from spca.common.statistics import Rate, ratio_of_sums
 
 
 @pytest.mark.parametrize(("good", "total"), [(0, 100), (5, 100), (50, 100), (100, 100), (1, 1), (3, 7), (0, 1)])
 def test_wilsons_interval_is_that_of_scipy(good: int, total: int) -> None:
+    from scipy.stats import binomtest  # type: ignore[import-untyped]  # takes half a second
+
     theirs = binomtest(good, total).proportion_ci(method="wilson")
     assert Rate(good, total).interval == pytest.approx((theirs.low, theirs.high), abs=1e-12)
 

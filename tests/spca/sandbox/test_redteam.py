@@ -126,7 +126,7 @@ def test_the_policy_does_not_stall(attack: Attack) -> None:
 
 def test_killed_episodes_leave_nothing_behind() -> None:
     with SandboxedHost(killed.LIMITS) as host:
-        report = host.kills(list(killed.sources(30)), 100)
+        report = host.kills(list(killed.sources(12)), 100)
     assert report["unlike"] == []
     assert report["benign"] == ""
     assert not any(Path(f"/proc/{pid}").exists() for pid in report["zygotes"])

@@ -232,6 +232,7 @@ answer = call(1, fd, ctypes.addressof(ctypes.create_string_buffer(b"text")), 4)
     assert children.run(limited) == (-EFBIG, 0)
 
 
+@pytest.mark.long  # tests/spca/sandbox/process/test_episode.py has it for an episode
 def test_processor_time_is_limited(children: Children) -> None:
     assert children.run("while True: pass", Layer.RLIMITS, cpu_seconds=1) == (None, -signal.SIGKILL)
 
