@@ -23,6 +23,7 @@ from spca.evaluation.figures import show
 from spca.evaluation.harness import results
 from spca.evaluation.summary import Results
 from spca.report.finding import check_target
+from spca.runs.folder import only_folder
 
 
 def look(given: argparse.Namespace, make_world: WorldMaker) -> int | None:
@@ -36,7 +37,8 @@ def look(given: argparse.Namespace, make_world: WorldMaker) -> int | None:
     name = getattr(given, "run", None)
     if given.command not in ("report", "replay") or not name:
         return None
-    path = next((each for each in (given.runs / name, Path.cwd() / name) if os.path.isfile(each / RECORD)), None)
+    places = (given.runs / name, Path.cwd() / name, only_folder(given.runs, name))
+    path = next((each for each in places if each and os.path.isfile(each / RECORD)), None)
     if path is None:
         return None
     folder = EvaluationFolder(path.resolve())

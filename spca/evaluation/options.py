@@ -47,7 +47,9 @@ def build_parser() -> argparse.ArgumentParser:
     how = parser.add_argument_group("how")
     how.add_argument("--workers", type=_COUNT, metavar="N", help="processes (default: one for each processor)")
     how.add_argument("--runs", metavar="DIR", help="where runs and evaluations lie (default runs)")
-    how.add_argument("--resume", metavar="ID", help="go on with an evaluation that was interrupted")
+    how.add_argument(
+        "--resume", metavar="ID", help="go on with an evaluation that was interrupted: its id, or how it begins"
+    )
     how.add_argument("--quiet", action="store_true", help="print nothing but errors and the final tables")
     _add_model(parser.add_argument_group("a model for what no stored writer plans"))
     return parser

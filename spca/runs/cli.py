@@ -59,7 +59,9 @@ def _build_parser(commands: Mapping[str, str]) -> Parser:
     keep = parser.add_argument_group("what to keep")
     keep.add_argument("--keep-agent", action="store_true", help="continue from the workspace's agent.py")
     keep.add_argument("--keep-pddl", action="store_true", help="trust the workspace's domain.pddl and problem.pddl")
-    keep.add_argument("--resume", metavar="RUN_ID", help="go on with a run that was interrupted")
+    keep.add_argument(
+        "--resume", metavar="RUN_ID", help="go on with a run that was interrupted: its id, or how it begins"
+    )
     keep.add_argument("--workspace", metavar="DIR", help="folder of the growing agent (default workspace)")
     keep.add_argument("--runs", metavar="DIR", help="where run folders lie (default runs)")
     _add_ablations(parser.add_argument_group("ablations"))

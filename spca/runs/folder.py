@@ -30,6 +30,7 @@ import shlex
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -84,10 +85,13 @@ def other_kind(path: Path, wanted: str = RUN) -> str:
 
 
 def existing(runs: Path, name: str, record: str) -> Path:
-    """Return the folder of this name in ``runs``, which the file ``record`` makes what it is.
+    """Return the folder in ``runs`` that ``name`` means; it must contain the file ``record``.
+
+    Args:
+        name: an id, or the beginning of one, if no other id begins so.
 
     Raises:
-        ResumeError: there is none, or it is something else.
+        ResumeError: there is none, there are several, or it is something else.
     """
     path = runs / name
     # os.path, because Path.is_file raises where a name is too long.
@@ -96,8 +100,32 @@ def existing(runs: Path, name: str, record: str) -> Path:
     if name and (kind := other_kind(path, record)):
         raise ResumeError(kind)
     known = sorted(each.parent.name for each in runs.glob(f"*/{record}"))
-    hint = f"the latest is {known[-1]}" if known else "there are none"
-    raise ResumeError(f"no {_KINDS[record][0].partition(' ')[2]} {name!r} in {runs}: {hint}")
+    what = _KINDS[record][0].partition(" ")[2]
+    alike = [each for each in known if name and each.startswith(name)]
+    if len(alike) == 1:
+        return runs / alike[0]
+    if alike:
+        shown = ", ".join(alike[:_MAX_LISTED])
+        more = f" and {len(alike) - _MAX_LISTED} more" if len(alike) > _MAX_LISTED else ""
+        raise ResumeError(f"{len(alike)} ids in {runs} begin with {name}: {shown}{more}: give more of the id")
+    if (only := only_folder(runs, name)) and (kind := other_kind(only, record)):
+        raise ResumeError(kind)
+    near = get_close_matches(name[:_MAX_COMPARED], known, 1, _LEAST_LIKENESS)
+    latest = f"the latest is {known[-1]}" if known else "there are none"
+    hint = f"did you mean {near[0]}?" if near else latest
+    raise ResumeError(f"no {what} {name!r} in {runs}: {hint}")
+
+
+def only_folder(runs: Path, name: str) -> Path | None:
+    """Return the folder in ``runs`` whose name begins with ``name``, None if there is none or more than one."""
+    there = runs.iterdir() if name and runs.is_dir() else ()
+    alike = [each for each in there if each.name.startswith(name)]
+    return alike[0] if len(alike) == 1 else None
+
+
+_MAX_LISTED: Final = 5
+_MAX_COMPARED: Final = 100
+_LEAST_LIKENESS: Final = 0.8
 
 
 def new_run_id() -> str:

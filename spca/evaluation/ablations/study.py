@@ -109,7 +109,7 @@ def _parsed(arguments: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     add("--frozen-planner", metavar="MODEL", help=told)
     add("--workers", type=ranged(int, "invalid count {!r}: expected a positive integer", 1), metavar="N", help=_WORKERS)
     add("--runs", metavar="DIR", help="where studies lie (default runs)")
-    add("--resume", metavar="ID", help="go on with a study that was interrupted")
+    add("--resume", metavar="ID", help="go on with a study that was interrupted: its id, or how it begins")
     own, rest = parser.parse_known_args(arguments)
     flags = [flag for action in parser._actions for flag in action.option_strings]
     given = cli.parse(rest, {"run": "learn the levels"}, further_flags=flags)

@@ -190,3 +190,48 @@ def test_an_attempt_as_json() -> None:
     assert (record["round"], record["attempt"], record["start"]) == (2, 3, [0, 1])
     assert (record["status"], record["message"], record["reward"]) == ("stuck", "it turns", 0.5)
     assert record["steps"] == [[2, 0, 70], [0, 0, 71]]
+
+
+def named(runs: Path, *names: str, record: str = "run.json") -> None:
+    for name in names:
+        (runs / name).mkdir(parents=True)
+        (runs / name / record).write_text("{}")
+
+
+def test_a_run_may_be_named_by_the_beginning_of_its_id(tmp_path: Path) -> None:
+    named(tmp_path, "20260101-aaaa", "20260101-abbb", "20260102-cccc")
+    assert existing(tmp_path, "20260102", "run.json").name == "20260102-cccc"
+    assert existing(tmp_path, "20260101-ab", "run.json").name == "20260101-abbb"
+    with pytest.raises(ResumeError) as caught:
+        existing(tmp_path, "20260101", "run.json")
+    assert str(caught.value) == (
+        f"2 ids in {tmp_path} begin with 20260101: 20260101-aaaa, 20260101-abbb: give more of the id"
+    )
+
+
+def test_a_whole_id_is_no_beginning_of_a_longer_one(tmp_path: Path) -> None:
+    named(tmp_path, "a", "ab")
+    assert existing(tmp_path, "a", "run.json").name == "a"
+
+
+def test_many_runs_that_begin_so_are_not_all_listed(tmp_path: Path) -> None:
+    named(tmp_path, *(f"2026-{number}" for number in range(8)))
+    with pytest.raises(ResumeError, match=r"^8 ids in .*: 2026-0, .*2026-4 and 3 more: give more"):
+        existing(tmp_path, "2026", "run.json")
+
+
+def test_the_beginning_of_an_id_of_another_kind_says_what_it_is(tmp_path: Path) -> None:
+    named(tmp_path, "20260101-aaaa", record="evaluation.json")
+    named(tmp_path, "20260102-bbbb")
+    with pytest.raises(ResumeError, match="'20260101-aaaa' is an evaluation, not a run: use"):
+        existing(tmp_path, "20260101", "run.json")
+    assert existing(tmp_path, "2026", "evaluation.json").name == "20260101-aaaa"
+
+
+@pytest.mark.parametrize("name", ["", "../x", "20260102-cbcc", "a\0b", "n" * 300])
+def test_a_name_that_begins_no_id_is_refused(tmp_path: Path, name: str) -> None:
+    named(tmp_path / "runs", "20260102-cccc")
+    named(tmp_path, "x")
+    hint = "did you mean 20260102-cccc" if "cbcc" in name else "the latest is 20260102-cccc"
+    with pytest.raises(ResumeError, match=hint):
+        existing(tmp_path / "runs", name, "run.json")

@@ -60,7 +60,7 @@ def test_a_run_is_resumed_with_the_curriculum_it_began_with(given: dict[str, Any
     with started(given | {"only": "a"}) as run:
         pass
     Path(given["curriculum"]).unlink()
-    again = {"resume": run.folder.run_id, "runs": given["runs"]}
+    again = {"resume": run.folder.run_id[:-1], "runs": given["runs"]}  # the beginning of an id will do
     with started(again) as again:
         assert again.folder.path == run.folder.path
         assert [task.env_id for task in again.tasks] == ["x-v0", "y-v0"]
