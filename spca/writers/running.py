@@ -82,13 +82,14 @@ class WriterRunner:
         if answer.cpu_seconds > MAX_CPU_SECONDS:
             reason = f"it took {answer.cpu_seconds:.2f} s of processor time, {MAX_CPU_SECONDS:g} s are allowed"
             return Written(miss=Miss.LATE, reason=reason)
-        written = self._known[source, state] = _read(answer.payload.decode(errors="replace"))
+        written = self._known[source, state] = read_answer(answer.payload.decode(errors="replace"))
         if len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
         return written
 
 
-def _read(printed: str) -> Written:
+def read_answer(printed: str) -> Written:
+    """Return what a process of the sandbox says; nothing in it is believed but its first character."""
     kind, text = printed[:1], printed[1:]
     if kind == in_sandbox.WRITTEN and len(text) <= in_sandbox.LONGEST:
         return Written(text)

@@ -10,12 +10,14 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
 from spca.sandbox.kernel.limits import Limits
+from spca.sandbox.process.calls import GRACE
+from spca.writers.running import LIMITS
 from tests.redteam.attack import Attack, Sign
 from tests.redteam.bait import Bait
 from tests.redteam.judging import SLACK, Facts, escapes, signs
@@ -144,12 +146,12 @@ class Lines:
 class SandboxedHost(Lines):
     """Runs attacks in the sandbox; a host that an attack has ended is started anew.
 
-    ``slack``: seconds that the host may wait longer than the limits.
+    ``slack``: seconds that the host may wait longer than the limits. ``module``: the host's program.
     """
 
-    def __init__(self, limits: Limits | None = None, slack: float = SLACK) -> None:
+    def __init__(self, limits: Limits | None = None, slack: float = SLACK, module: str = "tests.redteam.host") -> None:
         self._limits, self._slack = limits or Limits(), slack
-        super().__init__("tests.redteam.host", json.dumps(asdict(self._limits)))
+        super().__init__(module, json.dumps(asdict(self._limits)))
 
     def judge(self, attack: Attack, steps: int = MAX_STEPS) -> Verdict:
         """Let the attack loose and judge it."""
@@ -190,6 +192,15 @@ class SandboxedHost(Lines):
                     raise HostError("the host does not come back")
         reaped = not Path(f"/proc/{pid}").exists()
         return report, Facts(bait.written(), bait.reached(), bait.changed(), dead_after, reaped, late)
+
+
+class WriterHost(SandboxedHost):
+    """Runs attacks as problem writers do run, out of their namespace already."""
+
+    def __init__(self, slack: float = SLACK) -> None:
+        longest = LIMITS.yield_seconds + GRACE
+        limits = replace(LIMITS, yield_seconds=longest, first_yield_seconds=longest)
+        super().__init__(limits, slack, "tests.redteam.as_writer")
 
 
 class BareHost(Lines):

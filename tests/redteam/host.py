@@ -41,23 +41,28 @@ def serve(executor: SandboxExecutor) -> None:
 
 def attack(executor: SandboxExecutor, request: dict[str, Any]) -> dict[str, Any]:
     """Run the attack, then harmless code; what became of both."""
-    os.environ["REDTEAM_API_KEY"] = request["key"]
-    ENV.hide(request["goal"], request["tail"])
+    prepare_bait(request)
     if request["earlier"]:
         run(executor, source_of(request["earlier"], os.getpid()), PLAN)
-    state = _state()
+    state = program_state()
     forget_peak()
     before = memory("self", "VmRSS")
     report = _driven(executor, source_of(request["source"], os.getpid()), request["limit"])
     report["grown"] = memory("self", "VmHWM") - before
-    report["unlike"] = _differences(state, _state())
+    report["unlike"] = differences(state, program_state())
     report["benign"] = _benign(executor)
     return report
 
 
+def prepare_bait(request: dict[str, Any]) -> None:
+    """Put what the attack is after where this process has it."""
+    os.environ["REDTEAM_API_KEY"] = request["key"]
+    ENV.hide(request["goal"], request["tail"])
+
+
 def kill_many(executor: SandboxExecutor, sources: list[str]) -> dict[str, Any]:
     """Episodes of hostile code, one after the other; how many ended other than by a failure, and what is left."""
-    state = _state()
+    state = program_state()
     ends: dict[str, int] = {}
     for at, text in enumerate(sources):
         episode = executor.start(AgentSource(text), PLAN, ())
@@ -68,7 +73,7 @@ def kill_many(executor: SandboxExecutor, sources: list[str]) -> dict[str, Any]:
     return {
         "ends": ends,
         "zygotes": children(os.getpid()),
-        "unlike": _differences(state, _state()),
+        "unlike": differences(state, program_state()),
         "benign": _benign(executor),
     }
 
@@ -84,7 +89,7 @@ def _driven(executor: SandboxExecutor, source: AgentSource, limit: int) -> dict[
         episode.close()
 
 
-def _state() -> dict[str, int]:
+def program_state() -> dict[str, int]:
     """What must be the same after an attack as before: descriptors and processes of the host and of the zygote."""
     zygotes = children(os.getpid())
     state = {"children": len(zygotes), "descriptors": descriptors(os.getpid())}
@@ -93,7 +98,8 @@ def _state() -> dict[str, int]:
     return state
 
 
-def _differences(before: dict[str, int], after: dict[str, int]) -> list[str]:
+def differences(before: dict[str, int], after: dict[str, int]) -> list[str]:
+    """Return what has changed, in words."""
     names = before.keys() | after.keys()
     return sorted(f"{n}: {before.get(n)} -> {after.get(n)}" for n in names if before.get(n) != after.get(n))
 

@@ -10,7 +10,7 @@ import re
 from textwrap import dedent, indent
 from typing import Final
 
-_OUTER: Final = """
+OUTER: Final = """
 def _frames(cell):
     try:
         "{0.gi_frame.f_back.f_back.f_back.f_globals.x}".format(cell[0])
@@ -48,7 +48,7 @@ def make_problem(snapshot):
 def hostile(body: str, above: str = "") -> str:
     """Return a writer that is accepted for its own level, and does ``body`` on all others."""
     if "@OUTER@" in body:
-        body, above = body.replace("@OUTER@", "outer_globals()"), _OUTER + dedent(above)
+        body, above = body.replace("@OUTER@", "outer_globals()"), OUTER + dedent(above)
     return _WRITER.format(above=dedent(above), body=indent(dedent(body).strip("\n"), "    "))
 
 

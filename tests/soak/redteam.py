@@ -1,8 +1,9 @@
-"""Every attack against the sandbox, as root and as user 65534; then hundreds of killed episodes.
+"""Every attack against the sandbox, as root and as user 65534, in agents and in problem writers; killed episodes.
 
 ``scripts/soak redteam [--count N] [--record]``: N killed episodes for each user (default 500). One line for each
 attack: whether the sandbox held, how long its worker lived, what the attack does without a sandbox. ``--only NAME,...``
-leaves the other attacks out, ``--once`` the second user.
+leaves the other attacks out, ``--once`` the second user. Then hostile problem writers play beside four good ones, which
+must plan, ask and end as without them. Every policy is left out.
 """
 
 from __future__ import annotations
@@ -12,20 +13,23 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from spca.sandbox.executor import SandboxExecutor
 from spca.sandbox.kernel.limits import Limits
 from tests.redteam.attack import Attack, Sign
 from tests.redteam.bait import Bait
 from tests.redteam.given import GIVEN
-from tests.redteam.harness import BareHost, SandboxedHost, Verdict
+from tests.redteam.harness import BareHost, SandboxedHost, Verdict, WriterHost
 from tests.redteam.judging import refusals
 from tests.redteam.killed import LIMITS, sources
 from tests.redteam.own import OWN
+from tests.redteam.writers import HOSTILE
 from tests.soak.common import gate_parser, record
+from tests.support.writers.seasons import GUEST, VERBS, harm_done, play_season, without_policy, writer_for
 
 _FIGURES = "figures: "
 _PATIENCE = 0.6
@@ -34,11 +38,20 @@ _DURING = "no yield for"
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What came of a session as one user; ``slowest`` is the longest time from a violation to its worker's death."""
+    """What came of a session as one user.
+
+    Attributes:
+        as_writers: escapes of the same attacks, made by problem writers.
+        hostile: writers that played beside good ones, of which ``spoiled`` changed what became of those.
+        slowest: the longest time from a violation to its worker's death.
+    """
 
     user: int
     attacks: int
     escapes: int
+    as_writers: int
+    hostile: int
+    spoiled: int
     controls: int
     unseen: int
     refused: int
@@ -49,7 +62,7 @@ class Figures:
 
     @property
     def failed(self) -> bool:
-        return bool(self.escapes or self.unseen or self.left)
+        return bool(self.escapes or self.as_writers or self.spoiled or self.unseen or self.left)
 
 
 def chosen(only: str) -> tuple[Attack, ...]:
@@ -65,7 +78,7 @@ def chosen(only: str) -> tuple[Attack, ...]:
     return tuple(attack for attack in attacks if not names or attack.name in names)
 
 
-def session(attacks: Sequence[Attack], kills: int) -> Figures:
+def session(attacks: Sequence[Attack], kills: int, hostile: Mapping[str, str]) -> Figures:
     """Judge every attack as the user that this process is."""
     started = time.monotonic()
     with BareHost() as bare, SandboxedHost() as sandboxed, ThreadPoolExecutor(1) as aside:
@@ -78,6 +91,8 @@ def session(attacks: Sequence[Attack], kills: int) -> Figures:
     unseen = [a for a, signs in zip(attacks, shown, strict=True) if not signs and not _beyond(a)]
     for attack in unseen:
         print(f"NO CONTROL  {attack.name}: nothing seen of {', '.join(attack.control.signs)}")
+    as_writers = count_writers_escaped(attacks)
+    spoiled = count_spoiled_seasons(hostile)
     left = list(leftovers(kills))
     for words in left:
         print(f"LEFT BEHIND {words}")
@@ -86,6 +101,9 @@ def session(attacks: Sequence[Attack], kills: int) -> Figures:
         os.geteuid(),
         len(attacks),
         sum(bool(verdict.escaped) for verdict in verdicts),
+        as_writers,
+        len(hostile),
+        spoiled,
         sum(_proves(signs) for signs in shown),
         len(unseen),
         refused(attacks),
@@ -94,6 +112,38 @@ def session(attacks: Sequence[Attack], kills: int) -> Figures:
         len(left),
         time.monotonic() - started,
     )
+
+
+def count_writers_escaped(attacks: Sequence[Attack]) -> int:
+    """Judge every attack once more, made by a problem writer that has left its namespace."""
+    with WriterHost() as host:
+        verdicts = [host.judge(attack) for attack in attacks]
+    for verdict in verdicts:
+        if verdict.escaped:
+            _tell(verdict, "as a writer: ")
+    print(f"{len(attacks)} attacks as problem writers: {sum(bool(verdict.escaped) for verdict in verdicts)} escaped")
+    return sum(bool(verdict.escaped) for verdict in verdicts)
+
+
+def count_spoiled_seasons(hostile: Mapping[str, str]) -> int:
+    """Return how many hostile writers change what becomes of four good ones, in 50 levels and 150 episodes."""
+    if not hostile:
+        return 0
+    spoiled, lost, started = 0, 0, time.monotonic()
+    with SandboxExecutor() as executor, without_policy():
+        benign = play_season(executor, writer_for(VERBS[GUEST]))
+        for name, source in hostile.items():
+            found = play_season(executor, source)
+            lost = max(lost, found.attempts_lost)
+            if harm := harm_done(found, benign):
+                spoiled += 1
+                print(f"SPOILED writer   {name}: {harm}", flush=True)
+    seconds = (time.monotonic() - started) / (len(hostile) + 1)
+    print(
+        f"{len(hostile)} hostile writers beside good ones, {seconds:.1f} s each: "
+        f"{spoiled} spoiled, at most {lost} attempts lost"
+    )
+    return spoiled
 
 
 def refused(attacks: Sequence[Attack]) -> int:
@@ -115,11 +165,11 @@ def leftovers(count: int) -> Iterator[str]:
     print(f"{count} episodes ended by violence: {report['ends']}")
 
 
-def _tell(verdict: Verdict) -> None:
+def _tell(verdict: Verdict, by: str = "") -> None:
     attack = verdict.attack
     state = "ESCAPED" if verdict.escaped else "held"
     words = "; ".join(verdict.escaped) or verdict.end
-    print(f"{state:8}{attack.kind:9}{attack.name:32}{verdict.seconds:6.2f} s  {words[:120]}", flush=True)
+    print(f"{state:8}{attack.kind:9}{attack.name:32}{verdict.seconds:6.2f} s  {by}{words[:120]}", flush=True)
 
 
 def _proves(signs: frozenset[Sign]) -> bool:
@@ -154,14 +204,15 @@ def _as_nobody(arguments: Sequence[str]) -> Figures:
 
 def table(found: Sequence[Figures]) -> str:
     """Figures for the docs."""
-    head = "| user | attacks | escapes | seen to succeed without the sandbox | refused by the policy"
+    head = "| user | attacks | escapes | as writers | hostile writers | others spoiled"
+    head += " | seen to succeed without the sandbox | refused by the policy"
     head += " | longest life after a violation | killed episodes | left behind | seconds |"
     rows = [
-        f"| {f.user} | {f.attacks} | {f.escapes} | {f.controls} | {f.refused}"
-        f" | {f.slowest:.2f} s | {f.killed} | {f.left} | {f.seconds:.0f} |"
+        f"| {f.user} | {f.attacks} | {f.escapes} | {f.as_writers} | {f.hostile} | {f.spoiled}"
+        f" | {f.controls} | {f.refused} | {f.slowest:.2f} s | {f.killed} | {f.left} | {f.seconds:.0f} |"
         for f in found
     ]
-    return "\n".join([head, "|---" * 9 + "|", *rows])
+    return "\n".join([head, "|---" * 12 + "|", *rows])
 
 
 def main() -> int:
@@ -171,7 +222,8 @@ def main() -> int:
     parser.add_argument("--only", default="", help="names of attacks, separated by commas")
     parser.add_argument("--once", action="store_true", help="only as the user that this is")
     options = parser.parse_args()
-    found = [session(chosen(options.only), options.count)]
+    hostile = {} if options.only else HOSTILE
+    found = [session(chosen(options.only), options.count, hostile)]
     if options.once:
         print(_FIGURES + json.dumps(asdict(found[0])))
         return 1 if found[0].failed else 0

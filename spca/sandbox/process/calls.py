@@ -80,11 +80,16 @@ class Caller:
     def _call_once(self, request: bytes) -> Answer:
         layers = self._layers()
         with closing(self.begin().worker(layers, self._limits)) as worker:
-            return _exchange(worker, self._limits, request)
+            return exchange(worker, self._limits, request)
 
 
-def _exchange(worker: Worker, limits: Limits, request: bytes) -> Answer:
-    """Send the request, and wait for the answer as long as it may take."""
+def exchange(worker: Worker, limits: Limits, request: bytes) -> Answer:
+    """Send a request to a fresh process, and wait for the answer as long as it may take.
+
+    Raises:
+        CallError: there was none.
+        SandboxError: somebody else has killed the process.
+    """
     frames, deadline, has_grace = framing.Frames(), time.monotonic() + limits.yield_seconds, True
     try:
         worker.send(framing.pack(framing.CALL, 1, request), deadline)

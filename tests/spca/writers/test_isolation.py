@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 
 from spca.sandbox.executor import SandboxExecutor
-from spca.writers import checking, running
+from spca.writers import running
 from spca.writers.running import WriterRunner
 from tests.redteam.writers import HOSTILE
 from tests.support.spca.writing import FETCH, make_problem, state
-from tests.support.writers.seasons import Figures, play_season, writer_for
+from tests.support.writers.seasons import Figures, harm_done, play_season, without_policy, writer_for
 
 REPLACING = """
 import re
@@ -78,34 +80,22 @@ def benign(executor: SandboxExecutor, levels: int, episodes: int) -> Figures:
     return BENIGN[key]
 
 
-def check_season(executor: SandboxExecutor, guest: str, levels: int, episodes: int) -> None:
-    """Play beside a hostile writer: the good ones plan as without it, and at most two plans are carried out in vain."""
-    without, found = benign(executor, levels, episodes), play_season(executor, guest, levels, episodes)
-    assert without.frozen == episodes
-    assert (found.requests, found.of_good_ones, found.frozen) == (4, without.of_good_ones, episodes)
-    assert sum(found.failed.values()) <= 2
-
-
 @pytest.mark.parametrize("name", SOON)
-def test_good_writers_plan_beside_a_hostile_one_as_without_it(
-    executor: SandboxExecutor, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_good_writers_plan_beside_a_hostile_one_as_without_it(executor: SandboxExecutor, name: str) -> None:
     """Of a writer that the static policy would refuse too."""
-    monkeypatch.setattr(running, "fault_of", lambda _source: "")
-    monkeypatch.setattr(checking, "fault_of", lambda _source: "")
-    check_season(executor, HOSTILE[name], LEVELS, EPISODES)
+    without = benign(executor, LEVELS, EPISODES)
+    assert (without.requests, without.frozen) == (4, EPISODES)
+    with without_policy():
+        assert harm_done(play_season(executor, HOSTILE[name], LEVELS, EPISODES), without) == ""
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("checked", [True, False], ids=["policy", "no policy"])
 @pytest.mark.parametrize("name", HOSTILE)
-def test_good_writers_plan_beside_any_hostile_one(
-    executor: SandboxExecutor, monkeypatch: pytest.MonkeyPatch, name: str, checked: bool
-) -> None:
-    if not checked:
-        monkeypatch.setattr(running, "fault_of", lambda _source: "")
-        monkeypatch.setattr(checking, "fault_of", lambda _source: "")
-    check_season(executor, HOSTILE[name], levels=50, episodes=150)
+def test_good_writers_plan_beside_any_hostile_one(executor: SandboxExecutor, name: str, checked: bool) -> None:
+    without = benign(executor, levels=50, episodes=150)
+    with nullcontext() if checked else without_policy():
+        assert harm_done(play_season(executor, HOSTILE[name]), without) == ""
 
 
 def test_there_are_attacks_of_every_sort() -> None:

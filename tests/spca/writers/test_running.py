@@ -132,7 +132,7 @@ def test_a_writer_runs_only_when_it_is_asked_for_and_once(
         read.append(printed)
         return Written(printed)
 
-    monkeypatch.setattr(running, "_read", read_and_tell)
+    monkeypatch.setattr(running, "read_answer", read_and_tell)
     jobs = [(MISSION, state()), (FETCH, state())]
     assert next(runner.each(jobs)) == Written("+fetch the red ball")
     assert len(read) == 1

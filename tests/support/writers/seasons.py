@@ -7,10 +7,12 @@ ones, and one that is given, which may be anything.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import cycle, islice, product
 from typing import Final
+from unittest.mock import patch
 
 from spca.contracts import (
     AgentSource,
@@ -28,6 +30,7 @@ from spca.contracts import (
 from spca.runs.level.compiled_planning import CompiledPlanning
 from spca.runs.results import Attempt, LevelContext, LevelResult, Round
 from spca.sandbox.executor import SandboxExecutor
+from spca.writers import checking, running
 from spca.writers.library import WriterLibrary
 from spca.writers.stored import StoredWriter
 from tests.support.spca.doubles import AGENT, outcome_of
@@ -38,6 +41,9 @@ GOOD: Final = {"collecting": "fetch", "finding": "find", "bringing": "bring", "s
 
 GUEST: Final = "juggling"
 VERBS: Final = GOOD | {GUEST: "juggle"}
+MAX_LOST: Final = 2
+"""Attempts that one writer may cost the others in a run."""
+
 PLACES: Final = tuple(product(("red", "blue", "green", "grey"), ("ball", "key", "box")))
 
 
@@ -97,6 +103,32 @@ class Figures:
     @property
     def of_good_ones(self) -> dict[str, int]:
         return {name: self.planned[name] for name in GOOD}
+
+    @property
+    def attempts_lost(self) -> int:
+        return sum(self.failed.values())
+
+
+def harm_done(found: Figures, benign: Figures) -> str:
+    """Return what became of the good writers otherwise than beside a benign guest; two lost attempts are no harm."""
+    pairs = {
+        "requests": (found.requests, benign.requests),
+        "levels planned": (found.of_good_ones, benign.of_good_ones),
+        "episodes solved": (found.frozen, benign.frozen),
+    }
+    harm = [f"{name} {seen} instead of {wanted}" for name, (seen, wanted) in pairs.items() if seen != wanted]
+    if found.attempts_lost > MAX_LOST:
+        harm.append(f"{found.attempts_lost} attempts lost")
+    return ", ".join(harm)
+
+
+@contextmanager
+def without_policy() -> Iterator[None]:
+    """Let any source be accepted and run as a writer, as long as the block runs."""
+    with ExitStack() as stack:
+        for module in (running, checking):
+            stack.enter_context(patch.object(module, "fault_of", lambda _source: ""))
+        yield
 
 
 class _Place:
