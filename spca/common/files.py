@@ -12,10 +12,11 @@ import errno
 import fcntl
 import logging
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -28,6 +29,8 @@ MAX_BYTES: Final = 16 << 20
 LARGEST: Final = 256 << 20
 """Bytes of a file of a run that are read; the log of a run of 150 levels has a hundredth of it."""
 _MAX_LOG_BYTES: Final = 1 << 30
+
+_TEMPORARY: Final = re.compile(r"\.[0-9a-f]{16}\.tmp")
 
 
 def opened(path: Path) -> BinaryIO:
@@ -101,7 +104,7 @@ def replace_file(path: Path, data: bytes) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise OSError(errno.EINVAL, "it is no regular file", str(path))
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")  # as _TEMPORARY has it
     try:
         with temporary.open("xb") as file:
             file.write(data)
@@ -111,6 +114,18 @@ def replace_file(path: Path, data: bytes) -> None:
     except BaseException:  # no part of a file stays, whatever happened
         temporary.unlink(missing_ok=True)
         raise
+
+
+def remove_torn_files(folder: Path, pattern: str = "**/.*.tmp") -> None:
+    """Remove the temporary files that a killed process has left in a folder, whose lock the caller holds.
+
+    Args:
+        pattern: which files are looked at, as :meth:`pathlib.Path.glob` has it.
+    """
+    for path in folder.glob(pattern):
+        if _TEMPORARY.fullmatch(path.name):
+            with suppress(OSError):  # such a file does no harm
+                path.unlink()
 
 
 def write_line(path: Path, line: str, how: int = os.O_APPEND) -> None:

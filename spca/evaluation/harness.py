@@ -11,7 +11,7 @@ from typing import Any, Final, Generic
 from spca.common.debug_log import log_to_folder
 from spca.common.encoding import json_text
 from spca.common.errors import SPCAError
-from spca.common.files import LARGEST, locked, make_folder, read_text
+from spca.common.files import LARGEST, locked, make_folder, read_text, remove_torn_files
 from spca.common.installation import OfApplication
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal
@@ -95,6 +95,7 @@ class Harness:
         folder = self._folder
         make_folder(folder.path / "state")
         with locked(folder.path / "state", "evaluation"), log_to_folder(folder.path):
+            remove_torn_files(folder.path)
             found = results(folder) if folder.is_finished else self._found(episodes)
             for path in sorted((folder.path / "state").glob("*.journal.jsonl")):
                 path.unlink()

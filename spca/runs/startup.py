@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from spca.common import command
 from spca.common.debug_log import log_to_folder
-from spca.common.files import check_folder, locked, make_folder, read_text
+from spca.common.files import check_folder, locked, make_folder, read_text, remove_torn_files
 from spca.common.installation import home, where_runs_lie
 from spca.contracts import AgentSource
 from spca.errors import ResumeError
@@ -153,9 +153,11 @@ def prepared(
         check_folder(Path(chosen.runs))
         make_folder(workspace.path)
         with locked(workspace.path, "workspace"):
+            remove_torn_files(workspace.path, ".*.tmp")
             folder = begun.folder if begun else _new_folder(chosen, root, workspace, sandbox, tasks)
             with locked(folder.path, "run", LOCK), log_to_folder(folder.path):
                 if begun:
+                    remove_torn_files(folder.path)
                     _keep_changes(begun, chosen, root)
                 asked_anew = folder.info().get(ASKED_ANEW)
                 make_desk = desk_maker(chosen, models, caps, folder, asked_anew)

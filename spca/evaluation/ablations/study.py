@@ -28,7 +28,7 @@ from spca.common.command import EXIT_FINISHED, PROGRAM_VARIABLE, Ending, Parser,
 from spca.common.debug_log import log_to_folder
 from spca.common.encoding import json_text
 from spca.common.errors import SettingsError, UnusableModelError
-from spca.common.files import locked, make_folder, write_atomic
+from spca.common.files import locked, make_folder, remove_torn_files, write_atomic
 from spca.common.installation import home, where_runs_lie
 from spca.common.text import counted, one_line
 from spca.errors import ResumeError
@@ -226,6 +226,7 @@ class Study:
         """Finish the study and return its rows; the tables are written after each."""
         rows: list[AblationRow] = []
         with locked(self._path, "study"), log_to_folder(self._path):
+            remove_torn_files(self._path, ".*.tmp")
             for name, parts in self._settings.items():
                 learned, frozen = [self._learned(part) for part in parts], [self._played(part) for part in parts]
                 rows.append(AblationRow.of(name, learned, frozen))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from spca.common.errors import FileError, SettingsError
-from spca.common.files import whole_lines, write_atomic, write_line
+from spca.common.files import remove_torn_files, whole_lines, write_atomic, write_line
 from tests.support.spca.doubles import ROOT
 
 
@@ -113,3 +114,23 @@ def test_lines_of_no_file_are_none_and_of_a_folder_an_error(tmp_path: Path) -> N
     assert whole_lines(tmp_path / "a.jsonl") == []
     with pytest.raises(FileError, match=f"^{tmp_path} cannot be read: Is a directory$"):
         whole_lines(tmp_path)
+
+
+def test_what_a_killed_write_has_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    code = (
+        "import os, sys, signal; from pathlib import Path; from spca.common import files\n"
+        "files.os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "files.write_atomic(Path(sys.argv[1]), 'text')"
+    )
+    (tmp_path / "state").mkdir()
+    for path in (tmp_path / "a.json", tmp_path / "state/b.json"):
+        path.write_text("old")
+        done = subprocess.run([sys.executable, "-c", code, str(path)], cwd=ROOT, check=False)
+        assert done.returncode == -signal.SIGKILL
+    kept = [".mine.tmp", ".0123456789abcdef.tmpx", "0123456789abcdef.tmp", "state/x.tmp"]
+    for name in kept:
+        (tmp_path / name).touch()
+    assert len(list(tmp_path.rglob("*.tmp"))) == len(kept) - 1 + 2
+    remove_torn_files(tmp_path)
+    found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert found == {"a.json", "state/b.json", *kept}

@@ -66,6 +66,18 @@ def test_a_run_is_resumed_with_the_curriculum_it_began_with(given: dict[str, Any
         assert [task.env_id for task in again.tasks] == ["x-v0", "y-v0"]
 
 
+def test_what_a_killed_write_has_left_is_cleared_when_a_run_goes_on(given: dict[str, Any]) -> None:
+    with started(given) as run:
+        pass
+    torn = [run.folder.path / name / ".0123456789abcdef.tmp" for name in ("", "state", "agents", "trajectories", "llm")]
+    torn.append(run.workspace.path / torn[0].name)
+    for path in torn:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("half")
+    with started({"resume": run.folder.run_id, "runs": given["runs"]}):
+        assert [path for path in torn if path.exists()] == []
+
+
 def test_what_a_flag_changes_in_a_resumed_run_holds_the_next_time(given: dict[str, Any]) -> None:
     with started(given | {"max_calls": 3}) as run:
         pass
