@@ -105,7 +105,6 @@ class _Last:
     """The previous step, to compare with."""
 
     blocks: NDArray[np.uint16]
-    known: NDArray[np.uint16]
     inventory: Mapping[str, int]
     held: str | None
 
@@ -133,12 +132,13 @@ class Reel:
     _spans: dict[tuple[str, int], _Span] = field(default_factory=dict)
     _gone: list[_Span] = field(default_factory=list)
     _seen: NDArray[np.uint16] = field(init=False)
+    _told: NDArray[np.uint16] = field(init=False)
     _last: _Last = field(init=False)
 
     def __post_init__(self) -> None:
         self._seen = np.zeros(self.state.blocks.shape, np.uint16)
-        nothing = np.zeros_like(self.state.blocks)
-        self._last = _Last(self.state.blocks.copy(), nothing, {}, None)
+        self._told = np.zeros_like(self.state.blocks)
+        self._last = _Last(self.state.blocks.copy(), {}, None)
         self._take(self.state, self.view)
 
     def add(self, state: WorldState, view: View, deed: str, reason: str) -> None:
@@ -172,17 +172,20 @@ class Reel:
         last, step = self._last, self.steps
         self.poses.append(_pose(state.pose))
         self.truth += self._changed(last.blocks != state.blocks, state.blocks)
-        new = (view.known != 0) & (self._seen == 0)
-        self._seen[new] = min(step + 1, 0xFFFF)
-        self.known += self._changed((last.known != view.known) & ~new, view.known)
-        self.known += self._changed(new & (view.known != state.blocks), view.known)
+        known = view.known != 0
+        self._seen[known & (self._seen == 0)] = min(step + 1, 0xFFFF)
+        # A page shows the true block of a cell that was seen, until it is told another: what changes out of sight too.
+        shown = np.where(self._told, self._told, state.blocks)
+        wrong = known & (shown != view.known)
+        self.known += self._changed(wrong, view.known)
+        self._told[wrong] = view.known[wrong]
         for name in {**last.inventory, **state.inventory}:
             if last.inventory.get(name, 0) != (count := state.inventory.get(name, 0)):
                 self.inventory.append((step, name, count))
         if last.held != state.held:
             self.held.append((step, state.held or ""))
         self._stand(state, view)
-        self._last = _Last(state.blocks.copy(), view.known.copy(), dict(state.inventory), state.held)
+        self._last = _Last(state.blocks.copy(), dict(state.inventory), state.held)
 
     def _changed(self, where: NDArray[np.bool_], blocks: NDArray[np.uint16]) -> Iterator[tuple[int, int, int]]:
         places = np.flatnonzero(where)

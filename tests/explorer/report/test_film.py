@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -52,11 +53,19 @@ def shown(start: list[int], made: dict[str, Any], step: int, *, truth: bool) -> 
 @pytest.mark.parametrize("name", SCENES)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_it_says_what_was_there_and_what_was_known(name: str, seed: int) -> None:
-    loaded, looks, world = told(SCENES[name]()), Looks(), VoxelWorld()
+    check_film(told(SCENES[name]()), codes(STEPS, seed))
+
+
+def test_a_door_that_opens_out_of_sight_is_known_to_be_closed() -> None:
+    check_film(told(), EMERALD)
+
+
+def check_film(loaded: Loaded, steps: Sequence[int]) -> None:
+    looks, world = Looks(), VoxelWorld()
     view = world.reset(loaded.scene)
     chosen = []
     truth, known, poses, inventories, held = [loaded.scene.blocks], [view.known], [view.pose], [view.inventory], [""]
-    for code in codes(STEPS, seed):
+    for code in steps:
         if world.state().over:
             break
         world.step(code)
