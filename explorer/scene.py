@@ -226,7 +226,8 @@ class Happened:
         done: whether it took effect.
         reason: why it did not, such as "bumped", "out of reach" or "needs a pickaxe".
         ticks: game ticks that it took, 20 a second.
-        changes: changes of the state other than the pose.
+        changes: changes of the state other than the pose: all of them from a world's ``step``, in a view only those
+            in sight.
     """
 
     done: bool

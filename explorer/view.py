@@ -39,7 +39,8 @@ class Offer:
         recipe: its name, as ``craft`` takes it.
         needs: groups of (names, count): ``count`` items in all, of any of these names.
         table: whether a crafting table must be in reach.
-        craftable: whether the present inventory and surroundings allow it.
+        craftable: whether the present inventory allows it and, if it needs a table, one that the agent has seen is in
+            reach, with nothing known in between.
     """
 
     recipe: str
@@ -56,8 +57,11 @@ class View:
     Attributes:
         known: uint16 ``[y, z, x]``, codes of blocks as last seen; 0 for cells never seen. A copy.
         origin: the spawn's cell, to which positions in files and texts are relative.
-        last: what the last primitive did.
         recipes: those that use something seen or held; the rules list all others.
+        max_steps: the episode ends after as many steps at the latest. It says nothing about the scene: certified
+            scenes all have the same one. None: no limit.
+        last: what the last primitive did, with the changes that the agent saw: those of what it carries, and those of
+            cells that are in sight from where it now stands, things by the names they have here.
     """
 
     known: NDArray[np.uint16]

@@ -14,7 +14,7 @@ from explorer.rules.mobs import mob_kind
 from explorer.rules.moves import heading
 from explorer.rules.raycast import Crossing, ray
 from explorer.rules.recipes import RECIPES
-from explorer.rules.state import RuleState
+from explorer.rules.state import ReachState, RuleState
 from explorer.scene import Cell, Deed, Event, Mob, Pose
 
 OUT_OF_REACH: Final = "out of reach"
@@ -38,7 +38,7 @@ def _named(decoded: Decoded) -> Event | str:
     return Event("craft", name=RECIPES[decoded.operand].name) if known else "no such recipe"
 
 
-def touched(state: RuleState, pose: Pose | None = None) -> Crossing | None:
+def touched(state: ReachState, pose: Pose | None = None) -> Crossing | None:
     """Return the first solid or usable cell along the crosshair, or None if there is none within reach.
 
     The eye's own cell does not count.
@@ -54,7 +54,7 @@ def touched(state: RuleState, pose: Pose | None = None) -> Crossing | None:
     return None
 
 
-def mob_hit(state: RuleState) -> Mob | None:
+def mob_hit(state: ReachState) -> Mob | None:
     """Return the first mob along the crosshair within reach and not behind a solid cell, or None."""
     cells = {cell: mob for mob in reversed(tuple(state.mobs)) for cell in mob_cells(mob)}
     if cells:
@@ -75,10 +75,15 @@ def mob_cells(mob: Mob) -> tuple[Cell, ...]:
 
 def table_in_reach(state: RuleState) -> bool:
     """Return whether a ray from the eye to the middle of some crafting table touches that table first."""
-    return any(
-        (hit := touched(state, replace(state.pose, aim=offset))) is not None and hit.offset == offset
-        for offset in _tables(state)
-    )
+    return any(can_touch(state, offset) for offset in _tables(state))
+
+
+def can_touch(state: ReachState, offset: Cell) -> bool:
+    """Return whether a ray from the eye to the middle of the cell at an offset touches that cell first."""
+    if max(map(abs, offset)) > FARTHEST_AIM:
+        return False
+    hit = touched(state, replace(state.pose, aim=offset))
+    return hit is not None and hit.offset == offset
 
 
 def _tables(state: RuleState) -> Iterator[Cell]:

@@ -1,4 +1,4 @@
-"""The state that the rules read: a protocol for a world's own storage and for a :class:`WorldState`."""
+"""The states that the rules read: a world's own storage, a :class:`WorldState`, or only what an agent knows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.rules.blocks import BLOCKS
+from explorer.rules.blocks import AIR, BLOCKS, UNSEEN
 from explorer.rules.moves import OUTSIDE
 from explorer.scene import Cell, Mob, Pose, Scene, Stack, WorldState
 
@@ -27,7 +27,7 @@ class Door:
     Attributes:
         name: name of its wire, or made from its lowest cell if it has no wire.
         needs, mode, holds: see :class:`explorer.scene.Wire`.
-        beside: for an iron door, the cells where a placed lever or button also opens it; else empty.
+        beside: for an iron door, the cells where a placed lever, button or plate also opens it; else empty.
     """
 
     name: str
@@ -60,13 +60,26 @@ def pressed_plates(blocks: NDArray[np.uint16]) -> frozenset[Cell]:
     return frozenset((x, y, z) for y, z, x in np.argwhere(np.isin(blocks, PRESSED)).tolist())
 
 
-class RuleState(Protocol):
-    """A state as the rules read it. They never change it."""
+class ReachState(Protocol):
+    """What decides which cell or mob the hands reach."""
 
     @property
     def pose(self) -> Pose:
         """Where the body stands."""
         ...
+
+    @property
+    def mobs(self) -> Collection[Mob]:
+        """The mobs that are left."""
+        ...
+
+    def block(self, cell: Cell) -> int:
+        """Return the code of a cell, :data:`explorer.rules.moves.OUTSIDE` outside the arena."""
+        ...
+
+
+class RuleState(ReachState, Protocol):
+    """A state as the rules read it. They never change it."""
 
     @property
     def items(self) -> Mapping[Cell, tuple[Stack, ...]]:
@@ -76,11 +89,6 @@ class RuleState(Protocol):
     @property
     def chests(self) -> Mapping[Cell, tuple[Stack, ...]]:
         """What chests hold."""
-        ...
-
-    @property
-    def mobs(self) -> Collection[Mob]:
-        """The mobs that are left."""
         ...
 
     @property
@@ -113,10 +121,6 @@ class RuleState(Protocol):
         """Cells of plates that are on."""
         ...
 
-    def block(self, cell: Cell) -> int:
-        """Return the code of a cell, :data:`explorer.rules.moves.OUTSIDE` outside the arena."""
-        ...
-
 
 class Still:
     """Adapt a :class:`WorldState` to :class:`RuleState`.
@@ -132,7 +136,30 @@ class Still:
 
     def block(self, cell: Cell) -> int:
         """Return the code of a cell."""
-        x, y, z = cell
-        height, depth, width = self._blocks.shape
-        inside = 0 <= x < width and 0 <= y < height and 0 <= z < depth
-        return int(self._blocks[y, z, x]) if inside else OUTSIDE
+        return _code_at(self._blocks, cell)
+
+
+class KnownState:
+    """What an agent knows, as a :class:`ReachState`. Cells never seen count as air: nothing known bars the way there.
+
+    Args:
+        known: codes ``[y, z, x]``, as in a view.
+        mobs: mobs that the agent knows.
+    """
+
+    def __init__(self, known: NDArray[np.uint16], pose: Pose, mobs: Collection[Mob] = ()) -> None:
+        self.pose = pose
+        self.mobs = mobs
+        self._known = known
+
+    def block(self, cell: Cell) -> int:
+        """Return the code of a cell, as last seen."""
+        code = _code_at(self._known, cell)
+        return AIR if code == UNSEEN else code
+
+
+def _code_at(blocks: NDArray[np.uint16], cell: Cell) -> int:
+    x, y, z = cell
+    height, depth, width = blocks.shape
+    inside = 0 <= x < width and 0 <= y < height and 0 <= z < depth
+    return int(blocks[y, z, x]) if inside else OUTSIDE

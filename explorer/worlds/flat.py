@@ -112,8 +112,9 @@ class FlatWorld:
             self._over = "max_steps"
             changes.append(Change("over", name=self._over))
         self._look(changes)
-        self._last = Happened(not refusal, refusal, int(not refusal), tuple(changes))
-        return self._last
+        truth = Happened(not refusal, refusal, int(not refusal), tuple(changes))
+        self._last = self._observer.limit_to_sight(truth)
+        return truth
 
     def view(self) -> View:
         """Return what the agent knows now."""

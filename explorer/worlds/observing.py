@@ -2,19 +2,23 @@
 
 A world tells an :class:`Observer` what changes (:meth:`~Observer.follow`) and where the body stands after a step
 (:meth:`~Observer.look`). The agent learns of a change when it sees it; it always knows what it placed itself.
+:meth:`~Observer.limit_to_sight` then says which changes of the step it saw happen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.rules.blocks import BLOCKS, OPAQUE, mask
-from explorer.scene import Cell, Change, Mob, Pose, Scene, Stack
+from explorer.rules.reach import can_touch
+from explorer.rules.state import KnownState
+from explorer.scene import Cell, Change, Happened, Mob, Pose, Scene, Stack
 from explorer.view import Offer, Thing
 from explorer.worlds.offers import offers
 from explorer.worlds.sight import Layout, light, see
@@ -27,6 +31,7 @@ LIGHTS: Final = (
 """Blocks that let the cells around them be seen in the dark."""
 _LIGHTS: Final = np.array([block.name in LIGHTS.split() for block in BLOCKS])
 _OPAQUE: Final = mask(OPAQUE)
+_TABLES: Final = np.array([block.kind == "table" for block in BLOCKS])
 
 
 class Observer:
@@ -43,6 +48,7 @@ class Observer:
         self._lit = np.zeros_like(self._opaque) if scene.dark else None
         self._things = Things(self._layout)
         self._felt: list[int] = []
+        self._hit: dict[str, str] = {}
         self._pose, self._step = scene.spawn, 0
         self._shine()
 
@@ -67,6 +73,7 @@ class Observer:
     def follow(self, changes: Iterable[Change]) -> None:
         """Apply changes to the world; the next :meth:`look` decides which of them the agent sees."""
         shone = False
+        self._hit = {}
         for change in changes:
             if change.cell is None:
                 continue
@@ -80,6 +87,8 @@ class Observer:
                 self._felt.append(place)
             elif change.kind == "chest":
                 self.empty(change.cell)
+            elif change.kind == "mob":
+                self._hit[change.name] = self._things.name_of(change.name)
         if shone:
             self._shine()
 
@@ -101,13 +110,41 @@ class Observer:
             self._notice(differ, before, now)
         self._things.meet(items, mobs, lambda place: bool(seen_at[place] == step))
 
+    def limit_to_sight(self, happened: Happened) -> Happened:
+        """Return what the agent notices of a step, after the :meth:`look` that ends it.
+
+        It notices changes of what it carries, and changes of cells in sight that were not undone in the same step. The
+        timer of a door cannot be seen. A mob has the agent's own name: the scene's tells how many there are.
+        """
+        return replace(happened, changes=tuple(self._noticed(happened.changes)))
+
+    def _noticed(self, changes: Iterable[Change]) -> Iterator[Change]:
+        for change in changes:
+            if change.kind == "timer":
+                continue
+            if change.cell is not None:
+                place = self._layout.index(change.cell)
+                undone = change.kind == "block" and change.code != self._known[place]
+                if undone or self._seen_at[place] != self._step:
+                    continue
+            yield replace(change, name=self._hit[change.name]) if change.kind == "mob" else change
+
     def things(self) -> tuple[Thing, ...]:
         """Return the things seen, in order of first sight."""
         return self._things.listed(self._known, self._seen_at, self._step, self._pose.cell)
 
-    def offers(self, inventory: Mapping[str, int], table_in_reach: Callable[[], bool]) -> tuple[Offer, ...]:
-        """Return the recipes that use something seen or held (:func:`explorer.worlds.offers.offers`)."""
-        return offers(inventory, self._things.materials, table_in_reach)
+    def offers(self, inventory: Mapping[str, int]) -> tuple[Offer, ...]:
+        """Return the recipes that use something seen or held (:func:`explorer.worlds.offers.offers`).
+
+        A table is in reach if the agent knows it, and nothing that it knows is in between.
+        """
+        return offers(inventory, self._things.materials, self._has_table)
+
+    def _has_table(self) -> bool:
+        known = KnownState(self.known, self._pose)
+        x, y, z = self._pose.cell
+        tables = map(self._layout.cell, np.flatnonzero(_TABLES[self._known]).tolist())
+        return any(can_touch(known, (at[0] - x, at[1] - y, at[2] - z)) for at in tables)
 
     def _notice(self, places: NDArray[np.intp], before: NDArray[np.uint16], now: NDArray[np.uint16]) -> None:
         matter = np.flatnonzero(JOINING[before] | JOINING[now])

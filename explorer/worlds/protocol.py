@@ -29,6 +29,10 @@ class World(Protocol):
     def step(self, code: int) -> Happened:
         """Carry out a primitive (:mod:`explorer.rules.actions`).
 
+        Returns:
+            All that it did, for evaluators and proofs. An agent gets ``view().last``, which leaves out what is not in
+            sight.
+
         Raises:
             ActionError: the code is not a primitive, or the episode is over.
         """

@@ -114,6 +114,11 @@ class Things:
         other._sorted = self._sorted
         return other
 
+    def name_of(self, mob: str) -> str:
+        """Return the agent's name for a mob of the scene, or "" if it does not know it."""
+        loose = self._loose.get(mob)
+        return self._names[loose.label][0] if loose else ""
+
     def place(self, place: int) -> None:
         """Note that the agent placed the block."""
         self._placed.add(place)

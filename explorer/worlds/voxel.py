@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 import numpy as np
@@ -15,7 +14,7 @@ from explorer.rules.apply import apply
 from explorer.rules.blocks import BLOCKS
 from explorer.rules.items import dig_ticks
 from explorer.rules.moves import Way, fall, move, stands
-from explorer.rules.reach import intended, table_in_reach
+from explorer.rules.reach import intended
 from explorer.scene import STEEPEST, Cell, Change, Event, Happened, Pose, Reason, Scene, WorldState
 from explorer.view import View
 from explorer.worlds.body import Body
@@ -89,8 +88,9 @@ class VoxelWorld:
             changes.append(self._end("max_steps"))
         self._look(changes)
         ticks = happened.ticks + self._body.ticks - before
-        self._last = replace(happened, ticks=ticks, changes=tuple(changes))
-        return self._last
+        truth = replace(happened, ticks=ticks, changes=tuple(changes))
+        self._last = self._observer.limit_to_sight(truth) if self._observer else replace(truth, changes=())
+        return truth
 
     def view(self) -> View:
         """Return what the agent knows now."""
@@ -102,7 +102,7 @@ class VoxelWorld:
             inventory=dict(now.inventory),
             held=now.held,
             things=observer.things() if observer else (),
-            recipes=observer.offers(now.inventory, partial(table_in_reach, now)) if observer else (),
+            recipes=observer.offers(now.inventory) if observer else (),
             step=self._step,
             max_steps=self._max_steps,
             last=self._last,
