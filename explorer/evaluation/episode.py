@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from operator import index
 from typing import Final, TypeVar
 
@@ -13,6 +14,7 @@ from explorer.errors import ActionError
 from explorer.evaluation.results import Episode
 from explorer.files import Loaded
 from explorer.milestones import Tracker, out_of_order
+from explorer.scene import WorldState
 from explorer.view import View
 from explorer.worlds.protocol import World
 from explorer.worlds.state_hash import state_hash
@@ -21,6 +23,12 @@ from spca.common.text import one_line
 
 DEFAULT_MAX_STEPS: Final = 1000
 """Step limit for a scene without a certificate."""
+TOLD_MAX_STEPS: Final = 2000
+"""Step limit that a player of a certified scene is told, the same for all of them.
+
+The certificate's own limit is a multiple of the witness, so it would tell how long the solution is. No scene of the
+released sets has a higher one than 1,524.
+"""
 _LONGEST_ERROR: Final = 300
 _NOTHING: Final = Usage()
 
@@ -33,7 +41,8 @@ class Game:
     Args:
         world: the world to play in; it is reset.
         loaded: the scene with its milestones.
-        max_steps: step limit; None: the certificate's, or :data:`DEFAULT_MAX_STEPS` without one. Never more than
+        max_steps: step limit, which the player is told. None: the certificate's, and the player is told
+            :data:`TOLD_MAX_STEPS`; :data:`DEFAULT_MAX_STEPS` without a certificate. Never more than
             :data:`explorer.codes.LONGEST`.
 
     Attributes:
@@ -45,11 +54,11 @@ class Game:
     """
 
     def __init__(self, world: World, loaded: Loaded, max_steps: int | None = None) -> None:
-        proven = loaded.certificate.max_steps if loaded.certificate else DEFAULT_MAX_STEPS
+        told, self._max_steps = _limits(loaded, max_steps)
         self._world, self._loaded = world, loaded
         self._codes: list[int] = []
         self._tracker = Tracker(loaded.milestones, loaded.scene.spawn)
-        self.view: View = world.reset(loaded.scene, min(proven if max_steps is None else max_steps, LONGEST))
+        self.view: View = world.reset(loaded.scene, told)
         self.over = ""
         self._judge()
 
@@ -91,15 +100,22 @@ class Game:
             codes=tuple(self._codes),
             out_of_order=tuple(early),
             certificate_refuted=self._refutes(loaded.certificate, early),
-            state_hash=state_hash(self._world.state()),
+            state_hash=state_hash(self._state()),
             ended=self.over,
             error=error,
             seed=seed,
             source=loaded.source,
         )
 
-    def _judge(self) -> tuple[str, ...]:
+    def _state(self) -> WorldState:
+        """Return the present state; the judge ends an episode that has used up the certificate's steps."""
         state = self._world.state()
+        if state.over or len(self._codes) < self._max_steps:
+            return state
+        return replace(state, over="max_steps")
+
+    def _judge(self) -> tuple[str, ...]:
+        state = self._state()
         new = self._tracker.observe(state, self.view.known)
         self.over = "goal" if self._loaded.graph.goal.id in self._tracker.latched else state.over
         return new
@@ -111,6 +127,14 @@ class Game:
         enforced = {(edge.before, edge.after) for edge in certificate.edges if edge.enforced}
         reached = self._loaded.graph.goal.id in self._tracker.latched
         return (reached and not self._tracker.complete) or not enforced.isdisjoint(early)
+
+
+def _limits(loaded: Loaded, max_steps: int | None) -> tuple[int, int]:
+    """Return the step limit that the player is told, and the one at which the judge ends the episode."""
+    if max_steps is None and loaded.certificate is not None:
+        return TOLD_MAX_STEPS, min(loaded.certificate.max_steps, TOLD_MAX_STEPS)
+    limit = min(DEFAULT_MAX_STEPS if max_steps is None else max_steps, LONGEST)
+    return limit, limit
 
 
 def play(

@@ -11,7 +11,7 @@ import pytest
 from explorer.agents.solver_agent import SolverAgent
 from explorer.codes import LONGEST
 from explorer.errors import ActionError
-from explorer.evaluation.episode import DEFAULT_MAX_STEPS, Game, play
+from explorer.evaluation.episode import DEFAULT_MAX_STEPS, TOLD_MAX_STEPS, Game, play
 from explorer.evaluation.results import append_episode, read_episodes
 from explorer.files import Loaded
 from explorer.graph import Graph, Node
@@ -19,6 +19,7 @@ from explorer.milestones import AtLeast, Milestone, cell_offset
 from explorer.rules.actions import Primitive, hold
 from explorer.rules.items import item
 from explorer.scene import STEEPEST, Pose
+from explorer.worlds.state_hash import state_hash
 from explorer.worlds.voxel import VoxelWorld
 from spca.common.errors import BudgetReached
 from tests.support.explorer.played import GOES_ROUND, WINS, Scripted, walk
@@ -63,11 +64,35 @@ def test_an_episode_ends_otherwise(answers: tuple[int, ...], how: dict[str, Any]
     assert (episode.steps, episode.ended, episode.solved, episode.error) == (steps, ended, False, "")
 
 
-def test_no_episode_is_longer_than_can_be_kept() -> None:
+@pytest.mark.parametrize("max_steps", [7, 60])
+def test_the_limit_that_is_told_says_nothing_of_the_solution(max_steps: int) -> None:
+    """The certificate's own is for the judge, who ends the episode there as always."""
+    loaded = walk()
+    assert loaded.certificate is not None
+    loaded = replace(loaded, certificate=replace(loaded.certificate, max_steps=max_steps))
+    game = Game(VoxelWorld(), loaded)
+    told = {game.view.max_steps}
+    while not game.over:
+        game.step(Primitive.WAIT)
+        told.add(game.view.max_steps)
+    assert told == {TOLD_MAX_STEPS}
+    episode = game.episode("waits")
+    assert (episode.steps, episode.ended, episode.latched) == (max_steps, "max_steps", {})
+    with pytest.raises(ActionError, match="the episode is over: max_steps"):
+        game.step(Primitive.WAIT)
+    world = VoxelWorld(observe=False)
+    world.reset(loaded.scene, max_steps)
+    for _ in range(max_steps):
+        world.step(Primitive.WAIT)
+    assert episode.state_hash == state_hash(world.state())
+
+
+def test_no_episode_is_longer_than_was_told_or_can_be_kept() -> None:
     endless = walk()
     assert endless.certificate is not None
     endless = replace(endless, certificate=replace(endless.certificate, max_steps=10**12))
-    assert Game(VoxelWorld(), endless).view.max_steps == LONGEST
+    assert Game(VoxelWorld(), endless, LONGEST + 1).view.max_steps == LONGEST
+    assert len(play(VoxelWorld(observe=False), endless, Scripted(), "waits").codes) == TOLD_MAX_STEPS
 
 
 @pytest.mark.parametrize(
