@@ -12,7 +12,7 @@ from explorer.agents.random_agent import RandomAgent
 from explorer.agents.solver_agent import SolverAgent
 from explorer.codes import unpacked
 from explorer.errors import EpisodeError
-from explorer.files import Loaded
+from explorer.files import Loaded, certificate_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,9 @@ def _random(loaded: Loaded) -> Agent:
 
 def _solver(loaded: Loaded) -> Agent:
     if loaded.certificate is None:
-        raise EpisodeError(f"{loaded.scene.name}: agent solver needs a certificate to replay, and there is none")
-    return SolverAgent(unpacked(loaded.certificate.witness.codes))
+        where = loaded.source or loaded.scene.name
+        raise EpisodeError(f"{where}: agent solver needs a certificate to replay, and there is none")
+    return SolverAgent(unpacked(loaded.certificate.witness.codes, certificate_file(loaded), "witness.codes"))
 
 
 AGENTS: Final[Mapping[str, AgentEntry]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from explorer.cli.certificates import require_certificates
 from explorer.cli.parser import RESULTS, Settings, look_at
 from explorer.evaluation.harness import Evaluation, How
 from explorer.evaluation.metrics import rate_lines
@@ -21,7 +22,9 @@ def run(settings: Settings) -> int:
     """
     output = settings.output or RESULTS.with_name(f"{Path(settings.agent).name}.jsonl")
     how = How(settings.seed, settings.max_steps, settings.workers, resume=settings.resume, overwrite=settings.overwrite)
-    evaluation = Evaluation(scenes_at(settings.paths), settings.agent, output, how)
+    scenes = list(scenes_at(settings.paths))
+    evaluation = Evaluation(scenes, settings.agent, output, how)
+    require_certificates(scenes, quiet=settings.quiet)
     try:
         with Bar(settings.quiet, "episodes") as bar:
             episodes = evaluation.run(bar.update)

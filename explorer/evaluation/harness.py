@@ -14,7 +14,7 @@ from explorer.errors import EpisodeError, ExplorerError, SceneError
 from explorer.evaluation.episode import play
 from explorer.evaluation.metrics import by_hops
 from explorer.evaluation.results import Episode, read_episodes, write_episodes
-from explorer.files import Loaded
+from explorer.files import Loaded, certificate_file
 from explorer.solver.certificate import fingerprint
 from explorer.worlds.protocol import World
 from explorer.worlds.voxel import VoxelWorld
@@ -190,7 +190,7 @@ def _jobs(scenes: Iterable[Loaded]) -> list[SceneJob]:
             world.reset(loaded.scene)
             digest = _digest(loaded)
         except SceneError as error:
-            error.at(source or name)
+            error.at(error.source or source or name)
             raise
         jobs[name] = SceneJob(number, name, digest, loaded=loaded)
     if not jobs:
@@ -206,5 +206,6 @@ def _digest(loaded: Loaded) -> str:
     """
     about, certificate = fingerprint(loaded.scene, loaded.milestones, loaded.graph), loaded.certificate
     if certificate is not None and certificate.fingerprint != about:
-        raise SceneError("its certificate belongs to another scene: restore the files, or certify the scene again")
+        problem = "it belongs to another scene: restore the files, or certify the scene again"
+        raise SceneError(problem, certificate_file(loaded))
     return hashlib.sha256(f"{about} {loaded.text!a} {certificate!a}".encode()).hexdigest()

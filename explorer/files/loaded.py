@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from explorer.certificate import Certificate
@@ -41,3 +42,11 @@ class Loaded:
     def hops(self) -> int:
         """Number of milestones, the goal included."""
         return len(self.milestones)
+
+
+def certificate_file(loaded: Loaded) -> str:
+    """Return where the certificate of a scene is, for errors."""
+    if not loaded.source:
+        return loaded.scene.name
+    folder = Path(loaded.source)
+    return str(folder / "certificate.json") if folder.is_dir() else f"{loaded.source}: certificate"

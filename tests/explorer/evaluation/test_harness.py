@@ -121,7 +121,7 @@ def test_what_cannot_be_played_is_named_and_leaves_nothing(tmp_path: Path) -> No
     changed = replace(good, scene=replace(good.scene, inventory={"lever": 1}))
     for bad, words in (
         (buried, "the body cannot stand at the spawn"),
-        (changed, "its certificate belongs to another scene"),
+        (changed, "certificate: it belongs to another scene"),
     ):
         with pytest.raises(SceneError, match=rf"^scenes/two: {words}"):
             run(tmp_path / "r.jsonl", scenes=[walk("one"), bad])

@@ -1,0 +1,55 @@
+"""Refuse a certificate that ``certify`` refuses, before anything is played."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+
+from explorer.errors import SceneError
+from explorer.files import Loaded, certificate_file
+from explorer.released import is_released
+from explorer.solver.certificate import check
+from spca.common.jobs.progress import Bar
+
+_log = logging.getLogger(__name__)
+
+
+def require_certificates(scenes: Iterable[Loaded], *, quiet: bool = True) -> None:
+    """Prove the certificates of scenes again; the released sets are known by their checksums.
+
+    Args:
+        quiet: show no progress.
+
+    Raises:
+        SceneError: a certificate does not hold; the error names its file.
+    """
+    doubtful = [each for each in scenes if each.certificate is not None and not is_released(_file(each))]
+    with Bar(quiet, "certificates", "hold") as bar:
+        for number, loaded in enumerate(doubtful, start=1):
+            require_certificate(loaded)
+            bar.update(number, len(doubtful), number)
+
+
+def require_certificate(loaded: Loaded) -> None:
+    """Prove the certificate of a scene again, if it has one.
+
+    Raises:
+        SceneError: it does not hold; the error names its file.
+    """
+    if loaded.certificate is None:
+        return
+    try:
+        findings = check(loaded.scene, loaded.milestones, loaded.graph, loaded.certificate)
+    except SceneError as error:
+        error.at(loaded.source)
+        raise
+    if findings:
+        _log.info("%s: refused: %s", loaded.source, "; ".join(map(str, findings)))
+        problem = f"certify refuses it: {findings[0]}; restore it, or remove it to play the scene without"
+        raise SceneError(problem, certificate_file(loaded))
+
+
+def _file(loaded: Loaded) -> Path:
+    """Return the file of a scene that is a line of one."""
+    return Path(loaded.source.rpartition(":")[0])
