@@ -8,6 +8,7 @@ import webbrowser
 from contextlib import suppress
 from pathlib import Path
 
+from explorer.cli.certificates import require_certificates
 from explorer.cli.parser import RESULTS, Settings, look_at
 from explorer.cli.scenes import scene_of
 from explorer.errors import EpisodeError
@@ -29,6 +30,7 @@ def run(settings: Settings) -> int:
     if output.exists() and not (output.is_file() and os.access(output, os.W_OK)):
         raise EpisodeError(f"{output}: cannot append an episode; choose another --output")
     loaded = scene_of(settings, output.parent / "scenes")
+    require_certificates([loaded])
     with log_to_folder(output.parent):
         return _on_terminal(loaded, output) if settings.terminal else _in_browser(loaded, output, settings)
 
@@ -37,10 +39,9 @@ def _on_terminal(loaded: Loaded, output: Path) -> int:
     from explorer.play.hands import MODEL
     from explorer.play.terminal import Terminal
 
-    world = VoxelWorld()
-    game = Game(world, loaded)
+    game = Game(VoxelWorld(), loaded)
     with suppress(KeyboardInterrupt, OSError):  # OSError: the terminal is gone; the steps so far count
-        Terminal(game, loaded.text, world.state).play()
+        Terminal(game, loaded.text).play()
     if not game.view.step:
         return _nothing_played()
     if not game.over:

@@ -1,33 +1,37 @@
-"""Translate pointing at something into primitives: aim at it, then attack, use, dig or place."""
+"""Translate pointing at something into primitives: aim at it, then attack, use, dig or place.
+
+Only what the person knows decides, so that an answer that takes no step tells nothing new.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from explorer.errors import UnknownNameError
 from explorer.rules.actions import FARTHEST_AIM, Primitive, aim, craft, hold
 from explorer.rules.blocks import BLOCKS, UNSEEN
 from explorer.rules.items import item
+from explorer.rules.mobs import MOBS
 from explorer.rules.reach import mob_hit, touched
 from explorer.rules.recipes import recipe
-from explorer.rules.state import Still
-from explorer.scene import Cell, Pose, WorldState
+from explorer.rules.state import KnownState
+from explorer.scene import Cell, Mob, Pose
 from explorer.view import Thing, View
 
 MODEL: Final = "human"
 """Name of a person in results."""
 
 
-def codes_for(state: WorldState, view: View, cell: Cell, *, place: bool = False) -> tuple[int, ...] | str:
+def codes_for(view: View, cell: Cell, *, place: bool = False) -> tuple[int, ...] | str:
     """Return the codes that aim at a cell and attack, use or dig what is there, or place what is in hand.
 
     Args:
         cell: a cell inside the arena.
 
     Returns:
-        The codes, or the reason why the crosshair cannot reach the cell; that takes no step.
+        The codes, or the reason why the crosshair cannot reach the cell, as far as the person knows; that takes no
+        step.
     """
     offset = _offset(view.pose.cell, cell)
     if max(map(abs, offset)) > FARTHEST_AIM:
@@ -37,23 +41,24 @@ def codes_for(state: WorldState, view: View, cell: Cell, *, place: bool = False)
         return "not seen yet"
     if place and view.held is None:
         return "your hand is empty"
-    deed = Primitive.PLACE if place else _fitting(replace(state, pose=view.pose.aimed(offset)), offset, cell)
+    deed = Primitive.PLACE if place else _fitting(view, offset, cell)
     if isinstance(deed, str):
         return deed
     return (int(deed),) if view.pose.aim == offset else (aim(*offset), int(deed))
 
 
-def _fitting(state: WorldState, offset: Cell, cell: Cell) -> Primitive | str:
-    still = Still(state, ())
-    mob = mob_hit(still)
+def _fitting(view: View, offset: Cell, cell: Cell) -> Primitive | str:
+    mobs = [Mob(thing.name, thing.kind, thing.cell) for thing in view.things if thing.kind in MOBS]
+    known = KnownState(view.known, view.pose.aimed(offset), mobs)
+    mob = mob_hit(known)
     if mob is not None and cell in (mob.cell, (mob.cell[0], mob.cell[1] + 1, mob.cell[2])):
         return Primitive.ATTACK
-    hit = touched(still)
+    hit = touched(known)
     if hit is None:
         return "out of reach"
     if hit.offset != offset:
         return "something is in the way"
-    block = BLOCKS[still.block(cell)]
+    block = BLOCKS[known.block(cell)]
     return Primitive.DIG if block.breakable or not block.usable else Primitive.USE
 
 

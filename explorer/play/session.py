@@ -7,18 +7,16 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from explorer.evaluation.episode import Game
 from explorer.evaluation.results import Episode
 from explorer.files import Loaded
 from explorer.play.hands import MODEL, codes_for, named_code
-from explorer.play.obtainable import obtainable
 from explorer.report.film import in_words, runs
 from explorer.report.looks import Looks
 from explorer.report.loose import is_loose, is_mob, is_tall
 from explorer.rules.actions import Primitive
-from explorer.rules.blocks import BLOCKS, variant
-from explorer.rules.items import ITEMS, block_of
 from explorer.scene import Cell
 from explorer.view import Offer, Thing, View
 from explorer.worlds.voxel import VoxelWorld
@@ -35,17 +33,17 @@ class Session:
 
     def __init__(self, loaded: Loaded) -> None:
         self.loaded = loaded
-        self._world = VoxelWorld()
-        self.game = Game(self._world, loaded)
+        self.game = Game(VoxelWorld(), loaded)
         self._lock = threading.Lock()
-        self.looks = looks_of(loaded)
-        self._known = self.looks.numbers(self.game.view.known)
+        self.looks = Looks()
+        self._known = self._seen()
+        self._sizes = [self.looks.size]
         self._changes: list[list[tuple[int, int]]] = []
         self._said: list[tuple[str, str]] = []
         self.finished = threading.Event()
 
     def scene(self) -> dict[str, Any]:
-        """Return what never changes, as JSON-compatible data; beyond task and size it reveals nothing of the scene."""
+        """Return what never changes, as JSON-compatible data: task, size, spawn and darkness."""
         view = self.game.view
         y, z, x = view.known.shape
         return {
@@ -53,7 +51,6 @@ class Session:
             "size": (x, y, z),
             "spawn": view.origin,
             "dark": self.loaded.scene.dark,
-            **self.looks.told(),
         }
 
     def told(self, have: int | None = None, note: str = "") -> dict[str, Any]:
@@ -109,16 +106,25 @@ class Session:
         width, height, depth = self.loaded.scene.size
         if not (0 <= cell[0] < width and 0 <= cell[1] < height and 0 <= cell[2] < depth):
             return "too far away"
-        return codes_for(self._world.state(), self.game.view, cell, place=place)
+        return codes_for(self.game.view, cell, place=place)
 
     def _step(self, code: int) -> None:
         self.game.step(code)
-        known = self.looks.numbers(self.game.view.known)
+        known = self._seen()
         places = np.flatnonzero(known != self._known)
         self._changes.append(list(zip(places.tolist(), known.ravel()[places].tolist(), strict=True)))
         self._known = known
+        self._sizes.append(self.looks.size)
         last = self.game.view.last
         self._said.append((in_words(code), "" if last.done else last.reason))
+
+    def _seen(self) -> NDArray[np.uint16]:
+        """Return the looks of the known cells, and collect those of what lies about, is carried or can be made."""
+        view = self.game.view
+        self.looks.kinds |= {thing.kind for thing in view.things if is_loose(thing, view)}
+        self.looks.kinds |= view.inventory.keys()
+        self.looks.kinds |= {offer.makes.item for offer in view.recipes}
+        return self.looks.numbers(view.known)
 
     def _told(self, have: object, note: str) -> dict[str, Any]:
         view = self.game.view
@@ -133,12 +139,15 @@ class Session:
             "note": note,
             "over": self.game.over,
         }
-        if type(have) is int and 0 <= have <= view.step:
-            told["changes"] = [change for step in self._changes[have:] for change in step]
-            told["said"] = self._said[have:]
-        else:
+        since = have if type(have) is int and 0 <= have <= view.step else None
+        if since is None:
             told["known"] = runs(self._known)
             told["said"] = self._said[-20:]
+        else:
+            told["changes"] = [change for step in self._changes[since:] for change in step]
+            told["said"] = self._said[since:]
+        if since is None or self._sizes[since] != self.looks.size:
+            told["look"] = self.looks.told()
         if self.game.over:
             told["latched"], told["hops"] = len(self.game.latched), len(self.loaded.milestones)
         return told
@@ -166,19 +175,3 @@ def _recipe(offer: Offer) -> dict[str, Any]:
         "table": offer.table,
         "craftable": offer.craftable,
     }
-
-
-def looks_of(loaded: Loaded) -> Looks:
-    """Return the looks of everything that may occur in a scene, in an order that reveals nothing about its contents."""
-    scene = loaded.scene
-    items = obtainable(scene)
-    codes = {int(code) for code in np.unique(scene.blocks)}
-    codes |= {block for name in items if (block := block_of(name)) is not None}
-    codes |= {variant(code, state) for code in codes for state in _states(code)}
-    looks = Looks(sorted({mob.kind for mob in scene.mobs} | items, key=lambda name: (name not in ITEMS, name)))
-    looks.numbers(np.array(sorted(codes)))
-    return looks
-
-
-def _states(code: int) -> tuple[str, ...]:
-    return {"door": ("", "open"), "device": ("", "on"), "plate": ("", "on")}.get(BLOCKS[code].kind, ())

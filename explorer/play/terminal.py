@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from explorer.evaluation.episode import Game
@@ -11,7 +11,7 @@ from explorer.play.hands import codes_for, named_code, targets
 from explorer.play.keys import Keys, raw_keys
 from explorer.play.screen import choice, inventory_lines, recipe_line, screen
 from explorer.rules.actions import Primitive
-from explorer.scene import Cell, WorldState
+from explorer.scene import Cell
 from spca.common.text import one_line
 
 if TYPE_CHECKING:
@@ -34,11 +34,11 @@ class Terminal:
 
     Args:
         task: the goal text.
-        state: returns the present state of the world, to find out what the hands touch.
     """
 
-    def __init__(self, game: Game, task: str, state: Callable[[], WorldState]) -> None:
-        self._game, self._task, self._state = game, task, state
+    def __init__(self, game: Game, task: str) -> None:
+        self._game = game
+        self._task = task
         self._note = "Tab aims at things nearby."
         self._chosen: Cell | None = None
 
@@ -103,7 +103,7 @@ class Terminal:
         if self._chosen is None:
             self._step(Primitive.USE)
             return
-        codes = codes_for(self._state(), self._game.view, self._chosen)
+        codes = codes_for(self._game.view, self._chosen)
         if isinstance(codes, str):
             self._note = f"Not possible: {codes}."
             return

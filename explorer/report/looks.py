@@ -35,6 +35,11 @@ class Looks:
                 self._codes.append(code)
         return self._numbers[codes].astype(np.uint16)
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """How many blocks have a number, and how many kinds there are."""
+        return len(self._codes), len(self.kinds)
+
     def told(self) -> dict[str, Any]:
         """Return everything as JSON-compatible data; the tiles are a PNG in base64."""
         made = atlas(self._codes, self.kinds)

@@ -86,7 +86,9 @@ class Play {
       const answer = await fetch("ask", {method: "POST", cache: "no-store",
         headers: {"Content-Type": "application/json"}, body: JSON.stringify({...wish, have: this.told.step})});
       if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
-      this.take(await answer.json());
+      const told = await answer.json();
+      if (told.look) await this.learn(told.look);
+      this.take(told);
     } catch (error) {
       this.wishes.length = 0;
       this.note(`The game could not be reached: ${error.message}`);
@@ -94,6 +96,12 @@ class Play {
       this.busy = false;
     }
     if (this.wishes.length) await this.wish(this.wishes.shift());
+  }
+
+  /** Looks come as they are seen. */
+  async learn(look) {
+    await this.scene.learn(look);
+    this.stage.voxels?.dress();
   }
 
   take(told) {
@@ -173,7 +181,7 @@ class Play {
     const {told} = this;
     const won = told.latched === told.hops;
     const how = {goal: won ? "You did it." : "The goal is reached.", done: "You ended it.", lava: "That was lava.",
-      max_steps: "No steps are left."}[told.over] ?? told.over;
+      max_steps: "No further step counts."}[told.over] ?? told.over;
     refill(this.ending, el("h2", null, how),
       el("p", null, `${told.latched} of ${plural(told.hops, "milestone")} reached in ${plural(told.step, "step")}.`),
       el("p", null, el("a", {class: "big", href: "report", target: "_blank", rel: "noopener"}, "See how it went"),
@@ -190,10 +198,11 @@ class Play {
 async function openPlay() {
   const app = document.getElementById("app");
   try {
-    const scene = await Scenery.load(await piece("scene"));
     const answer = await fetch("state", {cache: "no-store"});
     if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
-    const play = new Play(scene, await answer.json());
+    const told = await answer.json();
+    const scene = await Scenery.load({...await piece("scene"), ...told.look});
+    const play = new Play(scene, told);
     const program = await piece("program");
     document.title = scene.text;
     app.replaceChildren(...pageFrame(scene.text, program, ...play.view()));

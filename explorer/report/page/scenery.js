@@ -10,7 +10,13 @@ class Scenery {
    * @param {ImageData} atlas all tiles, in rows of 16
    */
   constructor(told, atlas) {
-    Object.assign(this, told, {atlas});
+    Object.assign(this, told);
+    this.dress(told, atlas);
+  }
+
+  /** Take over the looks, the sprites and the tiles of both. */
+  dress(told, atlas) {
+    Object.assign(this, {sprites: told.sprites, atlas});
     this.tiles = {length: (atlas.width * atlas.height) / (TILE * TILE)};
     this.looks = told.looks.map((look) => ({...look, shape: SHAPES[look.shape]}));
     this.canvas = el("canvas", {width: atlas.width, height: atlas.height});
@@ -21,13 +27,23 @@ class Scenery {
 
   /** @param {object} told @returns {Promise<Scenery>} */
   static async load(told) {
+    return new Scenery(told, await Scenery.pixelsOf(told.atlas));
+  }
+
+  /** Take over looks with more in them, after those that are there. @param {object} told looks, sprites, atlas */
+  async learn(told) {
+    this.dress(told, await Scenery.pixelsOf(told.atlas));
+  }
+
+  /** @param {string} atlas a PNG in base64 @returns {Promise<ImageData>} */
+  static async pixelsOf(atlas) {
     const picture = new Image();
-    picture.src = `data:image/png;base64,${told.atlas}`;
+    picture.src = `data:image/png;base64,${atlas}`;
     await picture.decode();
     const canvas = el("canvas", {width: picture.width, height: picture.height});
     const context = canvas.getContext("2d", {willReadFrequently: true});
     context.drawImage(picture, 0, 0);
-    return new Scenery(told, context.getImageData(0, 0, picture.width, picture.height));
+    return context.getImageData(0, 0, picture.width, picture.height);
   }
 
   /** @returns {number} of the cell, -1 outside */

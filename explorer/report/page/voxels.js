@@ -134,18 +134,26 @@ class Voxels {
       gl.uniform1i(this.where(name), unit);
       return volume;
     });
-    texture(gl, gl.TEXTURE_2D, 2, gl.NEAREST);
+    gl.uniform1i(this.where("looks"), 2);
+    gl.uniform1i(this.where("tiles"), 3);
+    gl.uniform3iv(this.where("size"), scene.size);
+    this.dress();
+  }
+
+  /** Upload the looks and tiles of the scene, again whenever it has more of them. */
+  dress() {
+    const {gl, scene} = this;
+    for (const made of this.dresses ?? []) gl.deleteTexture(made);
+    const ofLooks = texture(gl, gl.TEXTURE_2D, 2, gl.NEAREST);
     const rows = [scene.looks.flatMap((look) => [look.top, look.side, look.bottom, look.shape]),
       scene.looks.flatMap((look) => [Number(scene.clear(look)), 0, 0, 0])];
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA16UI, scene.looks.length, 2, 0, gl.RGBA_INTEGER, gl.UNSIGNED_SHORT,
       new Uint16Array(rows.flat()));
-    gl.uniform1i(this.where("looks"), 2);
-    texture(gl, gl.TEXTURE_2D_ARRAY, 3, gl.NEAREST_MIPMAP_LINEAR);
+    const ofTiles = texture(gl, gl.TEXTURE_2D_ARRAY, 3, gl.NEAREST_MIPMAP_LINEAR);
     gl.texImage3D(gl.TEXTURE_2D_ARRAY, 0, gl.RGBA8, 16, 16, scene.tiles.length, 0, gl.RGBA, gl.UNSIGNED_BYTE,
       scene.tilePixels());
     gl.generateMipmap(gl.TEXTURE_2D_ARRAY);
-    gl.uniform1i(this.where("tiles"), 3);
-    gl.uniform3iv(this.where("size"), scene.size);
+    this.dresses = [ofLooks, ofTiles];
   }
 
   where(name) {

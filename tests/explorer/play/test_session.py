@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,10 @@ from hypothesis import strategies as st
 
 from explorer.play.session import Session
 from explorer.rules.actions import Primitive
+from explorer.rules.blocks import BLOCKS
 from tests.support.explorer.scenes import Puzzle, hall, having, plug
 from tests.support.explorer.told import EMERALD, TO_EMERALD, TO_LEVER, told
+from tests.support.explorer.twins import KINDS, compare_views, furnish, make_twins, walk_codes
 from tests.support.explorer.world_suite import SCENES
 
 JSON = st.recursive(
@@ -93,14 +97,50 @@ def test_a_mob_that_is_clicked_is_attacked() -> None:
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_looks_are_all_there_from_the_beginning(name: str) -> None:
-    """A page gets its looks once."""
+def test_looks_come_as_they_are_seen(name: str) -> None:
+    """A page that has them all would tell what is hidden, before the first step."""
     session = Session(told(SCENES[name]()))
-    before = session.scene()
-    for deed in ["forward", "use", "dig", "turn_left", "place", "jump"] * 10:
-        if not session.game.over:
-            do(session, deed)
-    assert session.scene() == before
+    assert session.scene().keys() == {"text", "size", "spawn", "dark"}
+    seen, kinds = set[str](), set[str]()
+    page = session.told()
+    look = page["look"]
+    for deed in ["", *["forward", "use", "dig", "turn_left", "place", "jump"] * 10]:
+        if deed and not session.game.over:
+            page = do(session, deed)
+            look = page.get("look", look)
+        view = session.game.view
+        seen |= {BLOCKS[code].name for code in np.unique(view.known).tolist()}
+        kinds |= {*view.inventory, *(thing.kind for thing in view.things)}
+        kinds |= {offer.makes.item for offer in view.recipes}
+        assert {each["name"] for each in look["looks"]} <= seen | {"unseen", "air"}
+        assert look["sprites"].keys() <= kinds
+        assert {thing["kind"] for thing in page["things"] if thing["loose"]} <= look["sprites"].keys()
+        assert len(look["looks"]) > session.looks.numbers(view.known).max()
+
+
+def test_looks_are_sent_again_only_when_there_are_more() -> None:
+    session = Session(told())
+    answers = [session.ask({"do": name.lower(), "have": at}) for at, name in enumerate(TO_LEVER.split())]
+    assert [at for at, answer in enumerate(answers) if "look" in answer] == [4]
+    assert "look" in session.told()
+    assert "look" in session.told(have=2)
+    assert "look" not in session.told(have=5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_twins_have_the_same_page_until_the_difference_is_noticed(kind: str) -> None:
+    rng = random.Random(kind)
+    loaded = told()
+    scene, begin = furnish(loaded.scene)
+    codes = [code for code in walk_codes(rng, begin, EMERALD, 30) if code < Primitive.DONE]
+    twins = make_twins(kind, scene, codes, rng)
+    steps = compare_views(twins, codes).steps
+    one, other = (Session(replace(loaded, scene=each)) for each in (twins.one, twins.other))
+    assert one.scene() == other.scene()
+    assert one.told() == other.told()
+    for step, code in enumerate(codes[: max(0, steps - 1)]):
+        wish = {"do": Primitive(code).name.lower(), "have": step}
+        assert one.ask(wish) == other.ask(wish)
 
 
 @pytest.mark.parametrize(
