@@ -10,7 +10,7 @@ import json
 import logging
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -189,10 +189,11 @@ class MetricsLogger:
 
     def repair(self, finished: list[dict[str, Any]]) -> None:
         """Make the log whole after a kill: drop a torn last line, add the last summary if its event is missing."""
-        logged = sum(map(_is_finished_level, whole_lines(self._path)))
-        for index, summary in enumerate(finished[logged:], logged + 1):
-            _LOG.info("the log lacks the end of level %s: it is added", index)
-            self._write_finished(index, summary)
+        logged = _finished_levels(whole_lines(self._path))
+        for index, summary in enumerate(finished, 1):
+            if index not in logged:
+                _LOG.info("the log lacks the end of level %s: it is added", index)
+                self._write_finished(index, summary)
 
     def _write_finished(self, index: int, summary: Mapping[str, Any]) -> None:
         self._write("level_summary", {"level_index": index, **summary})
@@ -211,13 +212,20 @@ def _aggregate(values: list[float]) -> dict[str, float | int]:
     return {"count": len(values), "sum": round(total, 4), "max": round(max(values, default=0.0), 4)}
 
 
-def _is_finished_level(line: bytes) -> bool:
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return False
-    ended = isinstance(record, dict) and record.get("event") == "level_summary"
-    return ended and record["outcome"] != "aborted"
+def _finished_levels(lines: Iterable[bytes]) -> set[object]:
+    """Return the levels whose end a log has; one that was begun again has none yet."""
+    ended = set[object]()
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        event = record.get("event") if isinstance(record, dict) else None
+        if event == "level_start":
+            ended.discard(record.get("level_index"))
+        if event == "level_summary" and record.get("outcome", "aborted") != "aborted":
+            ended.add(record.get("level_index"))
+    return ended
 
 
 def register_signal_handlers(logger: MetricsLogger) -> Callable[[], None]:

@@ -144,6 +144,18 @@ def test_a_level_that_was_committed_but_not_logged_is_logged(tmp_path: Path) -> 
     assert (last["event"], last["index"], last["level_index"]) == ("level_summary", 2, 2)
 
 
+def test_a_level_that_is_played_again_is_logged_again(tmp_path: Path) -> None:
+    first = MetricsLogger(tmp_path, "run-1")
+    finish(first, 1, "fail")
+    finish(first, 2, "fail")
+    first.start_level(LEVEL, 1)
+    again = first.summary("success", "killed right after the commit")
+    second = MetricsLogger(tmp_path, "run-1")
+    second.repair([again])
+    logged = [(e["index"], e["outcome"]) for e in log_of(tmp_path) if e["event"] == "level_summary"]
+    assert logged == [(1, "fail"), (2, "fail"), (1, "success")]
+
+
 def test_an_aborted_level_does_not_count_as_finished(tmp_path: Path) -> None:
     first = MetricsLogger(tmp_path, "run-1")
     first.start_level(LEVEL, 1)

@@ -137,8 +137,8 @@ class Display:
     def note(self, line: str, indent: int = 0) -> None:
         """A line of its own; of those that say the same one after another the first, and then how many there were."""
         if not self._quiet:
-            for shown in self._repeated.add(one_line(line)):
-                self._say(shown, indent)
+            for shown, columns in self._repeated.add(one_line(line), indent):
+                self._say(shown, columns)
 
     def attend(self, desk: CallDesk) -> None:
         """Be told by the desk who is asked, what is asked again and when the terminal is needed."""
@@ -286,8 +286,8 @@ class Display:
         if self._log.is_alive():
             self._ended.set()
             self._log.join()
-        for line in self._repeated.end():
-            self._say(line)
+        for line, indent in self._repeated.end():
+            self._say(line, indent)
 
     def table(self, totals: Mapping[str, Any], seconds: float, where: str) -> None:
         """The result per category, and what it took where models were paid in tokens."""

@@ -26,6 +26,8 @@ _NAME: Final = 12
 """Columns that the name of a model is cut to before it is left out."""
 _FAULT: Final = 160
 """Characters of what is wrong with an answer."""
+_REPEATED: Final = 60
+"""Characters of a line that stands there already."""
 _GIVEN_UP: Final = (
     *("counts", "category", "level", "spent", "counts", "model", "round", "spent", "counts", "model", "model", "spent"),
     *("level", "spent", "spent", "level"),
@@ -65,23 +67,26 @@ class RepeatedLine:
 
     def __init__(self) -> None:
         self._said = ""
+        self._indent = 0
         self._count = 0
 
-    def add(self, line: str) -> list[str]:
-        """Return what to show now that ``line`` is said: nothing if it says the same as the last one."""
+    def add(self, line: str, indent: int = 0) -> list[tuple[str, int]]:
+        """Return the lines to show now that ``line`` is said, with their indents: none if it says the same again."""
         said = line.partition(AGAIN)[0]
         if said == self._said:
             self._count += 1
             return []
         ended = self.end()
-        self._said, self._count = said, 1
-        return [*ended, line]
+        self._said = said
+        self._indent = indent
+        self._count = 1
+        return [*ended, (line, indent)]
 
-    def end(self) -> list[str]:
+    def end(self) -> list[tuple[str, int]]:
         """Return what to show before something else: how often the last line was said, if more than once."""
-        ended = [f"{self._count} times: {self._said}"] if self._count > 1 else []
-        self._said, self._count = "", 0
-        return ended
+        count, self._count = self._count, 0
+        said, self._said = self._said, ""
+        return [(f"{count} times: {beginning(said, _REPEATED)}", self._indent)] if count > 1 else []
 
 
 def unusable_line(role: str, error: str, began: str) -> str:

@@ -30,7 +30,7 @@ from spca.common.command import (
     amount,
     whole,
 )
-from spca.common.errors import BudgetReached, SettingsError
+from spca.common.errors import BudgetReached, SettingsError, UnusableModelError
 from spca.errors import ProviderDownError, ReplayMissError, UnknownModelError
 
 GO_ON = "python main.py --resume r1"
@@ -56,6 +56,16 @@ def ended(error: BaseException | None, go_on: str = GO_ON) -> int:
             BudgetReached("budget: 3 requests were sent (--max-calls 3)", "--max-calls"),
             3,
             f"stopped: budget: 3 requests were sent (--max-calls 3); go on with: {GO_ON} --max-calls MORE",
+        ),
+        (
+            UnusableModelError("x/y has not written usable code", "--coder-model", "coder"),
+            3,
+            f"stopped: x/y has not written usable code; go on with: {GO_ON} --coder-model OTHER",
+        ),
+        (
+            UnusableModelError("x/y has not written usable code", "", "coder"),
+            3,
+            f"stopped: x/y has not written usable code; go on with: {GO_ON}",
         ),
     ],
 )

@@ -117,6 +117,65 @@ def test_a_person_is_told_why_an_answer_cannot_be_used() -> None:
     assert out.getvalue() == "that answer cannot be used: no brace [/]\n"
 
 
+def told(width: int = 100, *, is_terminal: bool = False) -> tuple[Display, io.StringIO]:
+    out = io.StringIO()
+    console = Console(file=out, width=width, force_terminal=is_terminal, color_system=None, highlight=False)
+    return Display(TASKS, console=console), out
+
+
+def test_an_unusable_answer_is_quoted_as_data() -> None:
+    display, out = told()
+    emit = display.telling(lambda *_: None)
+    began = "[red]Sure!\x1b[2J \u202e"
+    emit("coder_call", {"model": "x/y", "error": "syntax error at line 1\n  Sure", "began": began})
+    emit("planner_call", {"model": "x/y", "error": "the answer is empty", "began": ""})
+    emit("coder_call", {"model": "x/y", "error": "Regression: worse"})
+    assert out.getvalue().splitlines() == [
+        '         coder: syntax error at line 1; the answer began: "[red]Sure!␛[2J ⟨U+202E⟩"',
+        "         planner: the answer is empty",
+    ]
+
+
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_lines_that_say_the_same_are_one_line_with_a_count(is_terminal: bool) -> None:
+    """Before anything else is said, and at the latest when the level ends."""
+    display, out = told(is_terminal=is_terminal)
+    for number in range(2, 40):
+        display.note(f"x/y: the server answers 500; trying again in {number} s ({number} of 40)")
+    display.note("something else")
+    display.note("x/y: busy")
+    display.note("x/y: busy")
+    display.close()
+    assert out.getvalue().splitlines() == [
+        "x/y: the server answers 500; trying again in 2 s (2 of 40)",
+        "38 times: x/y: the server answers 500",
+        "something else",
+        "x/y: busy",
+        "2 times: x/y: busy",
+    ]
+
+
+def test_a_failed_level_names_who_failed_in_its_rounds() -> None:
+    display, out = told()
+    display.level_started(1, TASKS[0])
+    rounds = ["writer", "plan", "plan", "code"]
+    display.level_ended(summary("fail", "stuck: round\nand round") | {"failed_rounds": rounds})
+    assert out.getvalue().splitlines()[-1].strip() == "writer, plan, code failed: stuck: round"
+
+
+def test_who_failed_how_often_stands_below_the_table() -> None:
+    failures = [{"failed_by": culprit} for culprit in ("plan", "code", "code")]
+    assert "failed: 2 by code, 1 by plan" in shown_table(TOTALS | {"failures": failures})
+    assert not [line for line in shown_table(TOTALS) if line.startswith("failed")]
+
+
+def test_levels_that_are_played_again_are_counted() -> None:
+    display, out = told()
+    display.played_again(0)
+    display.played_again(2)
+    assert out.getvalue() == "2 levels without a usable answer: played again\n"
+
+
 @pytest.mark.parametrize("width", [1, 2, 9, 20, 39])
 def test_no_terminal_is_too_narrow(width: int) -> None:
     assert "1 failed attempt: stuck" in shown(width=width)

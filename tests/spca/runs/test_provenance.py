@@ -14,7 +14,15 @@ from spca import __version__
 from spca.common.installation import APPLICATIONS
 from spca.errors import ResumeError
 from spca.runs import cli
-from spca.runs.provenance import check_sandbox, check_versions, note_continuation, run_info, versions
+from spca.runs.provenance import (
+    check_sandbox,
+    check_versions,
+    models_info,
+    note_continuation,
+    note_models,
+    run_info,
+    versions,
+)
 
 SETTINGS = cli.settings_from(
     {}, {"OPENAI_API_KEY": "very-secret", "GEMINI_API_KEY": "very-secret"}, Path("/checkout"), Path("/here")
@@ -104,6 +112,21 @@ def test_the_commit_of_an_install_is_that_of_its_repository(
         (info / "direct_url.json").write_text(recorded, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     assert run_info(SETTINGS, APPLICATIONS, "strict")["git_commit"] == commit
+
+
+def test_the_models_that_a_run_went_on_without_are_kept() -> None:
+    record = {"models": models_info(SETTINGS)}
+    assert note_models(record, SETTINGS, 3) == {}
+    assert note_models({}, SETTINGS, 3) == {}, "of an earlier version"
+    other = replace(SETTINGS, coder_model="x/y")
+    changed = record | note_models(record, other, 3)
+    assert changed["models"] == models_info(other)
+    assert changed["earlier_models"] == [models_info(SETTINGS) | {"finished": 3}]
+    again = changed | note_models(changed, SETTINGS, 5)
+    assert [(each["coder"], each["finished"]) for each in again["earlier_models"]] == [
+        ("openai/gpt-6.1-sol", 3),
+        ("x/y", 5),
+    ]
 
 
 def test_a_run_of_other_worlds_does_not_go_on() -> None:

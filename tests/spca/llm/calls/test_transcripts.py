@@ -207,6 +207,28 @@ def test_only_the_unfinished_level_is_served_again(tmp_path: Path) -> None:
     assert [t and t.answer.get().text for t in got] == ["2a", "2c", None]
 
 
+def test_a_role_that_is_asked_anew_is_served_only_what_came_later(tmp_path: Path) -> None:
+    store = Transcripts(tmp_path)
+    store.begin_level(3)
+    write(store, request("a"), said("plan"))
+    write(store, request("b"), said("prose"), replace(PLACE, phase="coder"))
+    later = Transcripts(tmp_path, {"coder": store.count})
+    later.begin_level(3)
+    places = {"a": PLACE, "b": replace(PLACE, phase="coder")}
+
+    def served(store: Transcripts) -> list[str | None]:
+        got = [store.finished(store.call("any/model", request(text), place)) for text, place in places.items()]
+        return [each.answer.get().text if each else None for each in got]
+
+    assert served(later) == ["plan", None]
+    rewritten = Transcripts(tmp_path, {"coder": store.count})
+    rewritten.begin_level(3)
+    write(rewritten, request("b"), said("code"), places["b"])
+    killed = Transcripts(tmp_path, {"coder": store.count})
+    killed.begin_level(3)
+    assert served(killed) == ["plan", "code"], "what it was answered anew is not asked a third time"
+
+
 def test_the_transcript_of_a_request_is_found_by_its_number(tmp_path: Path) -> None:
     write(Transcripts(tmp_path), request("a"), said("x"), number=5)
     found = Transcripts(tmp_path).of_request(5)
