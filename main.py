@@ -50,7 +50,7 @@ ROOT: Final = Path(__file__).resolve().parent
 MAX_SEMANTIC_RETRY: Final = 5
 """Times the code of one plan is rewritten and tried again."""
 MAX_SPA_ROUNDS: Final = 5
-"""Sense-plan-code-act rounds per level."""
+"""Sense-plan-code-act rounds per level, those in which the planner had no plan left out."""
 
 
 class Loop:
@@ -101,9 +101,9 @@ class Loop:
     def _rounds(self, level: LevelContext) -> Iterator[Round]:
         yield (this := self.compiled.round(level))
         level, agent, failed = self.compiled.informed(level, this), this.kept(level.known), list[FailedPlan]()
-        for number in range(1, 1 + MAX_SPA_ROUNDS):
-            if this.solved or self._tally.is_exhausted:
-                return
+        number = 0
+        while not this.solved and len(failed) < MAX_SPA_ROUNDS and not self._tally.is_exhausted:
+            number += 1
             yield (this := self.run_round(level, number, agent, failed))
             if this.plan is not None:
                 failed.append(this.failed_plan())

@@ -242,7 +242,7 @@ def test_no_valid_plan_fails_the_level_at_once() -> None:
 
 def test_no_valid_plan_in_a_later_round_keeps_the_last_one() -> None:
     fetch = method("fetch_key", *FETCH)
-    scene = Scene(DOOR_KEY, [plan("fetch_key"), *["no"] * (1 + MAX_RETRIES)], [fetch, fetch])
+    scene = Scene(DOOR_KEY, [plan("fetch_key"), *["no"] * (2 + MAX_RETRIES)], [fetch, fetch])
     result = scene.run()
     assert not result.solved
     assert result.plan is not None

@@ -67,6 +67,15 @@ def test_a_planner_that_repeats_itself_is_asked_anew_and_may_do_better() -> None
     assert scene.planner.requests[2].messages == scene.planner.requests[0].messages
 
 
+def test_where_planner_and_coder_err_often_each_has_its_chance() -> None:
+    """Twelve calls are made before the coder has answered usably, but only eight of them count."""
+    plans: list[Scripted] = [PROSE, PROSE, "no", plan("reach_goal"), PROSE, PROSE, plan("reach_goal")] * 2
+    scene = Scene(EMPTY, plans, [*[PROSE, PROSE] * 3, "def", method("reach_goal", *TO_GOAL)])
+    result = scene.run()
+    assert result.solved
+    assert asked(scene) == (14, 8)
+
+
 def test_a_model_that_has_written_usable_code_is_not_cut_short() -> None:
     crash = method("reach_goal", 2, then="raise ValueError('oops')")
     answers = [crash, *different("def")[:24], method("reach_goal", *TO_GOAL)]
@@ -81,10 +90,10 @@ def test_who_failed_is_told_of_each_round() -> None:
     """A plan that was carried out, one that was sent back, code that crashes alike twice, and a planner at a loss."""
     crash = method("jump", 0, then="raise ValueError('oops')")
     answers: list[Scripted] = [*[method("fetch_key", *FETCH)] * 2, "PLAN: there is no way", crash, crash]
-    plans = [plan("fetch_key"), plan("fly"), plan("jump"), *[PROSE] * 4]
+    plans = [plan("fetch_key"), plan("fly"), plan("jump"), *[PROSE] * 10]
     scene = Scene(DOOR_KEY, plans, answers)
     result = scene.run()
-    assert [culprit.value for culprit in result.culprits] == ["plan", "plan", "code", "planner", "planner"]
+    assert [culprit.value for culprit in result.culprits] == ["plan", "plan", "code", *["planner"] * 5]
     assert result.reason.startswith("no valid plan after 2 calls"), "the planner has given valid ones before"
 
 

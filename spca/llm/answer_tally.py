@@ -11,7 +11,10 @@ from spca.common.text import beginning
 Role = Literal["planner", "coder"]
 
 MAX_BARREN_CALLS: Final = 12
-"""Calls of planner and coder together after which a level ends, while either of them has not answered usably."""
+"""Calls of planner and coder together after which a level ends, while either of them has not answered usably.
+
+Unusable answers of the one that has also answered usably do not count: where both err often, each has its chance.
+"""
 
 QUOTED: Final = 80
 """Characters of an unusable answer that people are shown."""
@@ -66,7 +69,8 @@ class AnswerTally:
         """Whether no further call is worth its price: a role is barren, and all calls of such a level were made."""
         if self._max_barren_calls is None or not self._barren:
             return False
-        return sum(answers.calls for answers in self._answers.values()) >= self._max_barren_calls
+        counted = sum(answers.usable or answers.calls for answers in self._answers.values())
+        return counted >= self._max_barren_calls
 
     def unusable_in_a_row(self, role: Role) -> int:
         """Return how many answers of a role could not be used since its last usable one."""

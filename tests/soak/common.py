@@ -100,10 +100,15 @@ def conclude(name: str, title: str, flags: str, text: str, wrong: Sequence[str],
     return 1 if wrong else 0
 
 
-def record(name: str, title: str, flags: str, *paragraphs: str, note: str = "") -> None:
-    """Replace the section ``name`` of docs/evidence.md: the command with its flags, behind it ``note``; the figures."""
+def record(name: str, title: str, flags: str, *paragraphs: str, note: str = "", part: str = "") -> None:
+    """Replace the section ``name`` of docs/evidence.md: the command with its flags, behind it ``note``; the figures.
+
+    Args:
+        part: of a gate that has several sections.
+    """
     shown = f"`scripts/soak {' '.join(filter(None, (name, flags, '--record')))}`{note}"
-    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    section_name = f"{name} {part}".strip()
+    begin, end = f"<!-- {section_name} -->", f"<!-- /{section_name} -->"
     section = "\n".join([begin, "\n\n".join([f"## {title}", shown, *paragraphs]).strip(), end])
     page = EVIDENCE.read_text(encoding="utf-8")
     pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)

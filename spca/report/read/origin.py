@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from spca.common.source_state import CONTINUATIONS
-from spca.report.read.lenient import items, table, text
+from spca.common.text import counted
+from spca.report.read.lenient import count, items, table, text
+from spca.runs.provenance import EARLIER_MODELS
 
 HASHED: Final = ("product", "prompts", "curriculum")
 _SHOWN_DIGITS: Final = 12
+_ROLES: Final = ("planner", "planner_small", "coder")
 
 
 def read_commit(record: Mapping[str, Any]) -> str | None:
@@ -30,9 +33,14 @@ def read_hashes(record: Mapping[str, Any]) -> dict[str, str]:
 
 
 def describe_continuations(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return a line for each time that a run went on with another source than before."""
+    """Return a line for each time that a run went on with another source or other models than before."""
     sources = filter(None, map(table, items(record.get(CONTINUATIONS))))
-    return tuple(f"the run went on with another source: {describe_origin(source)}" for source in sources)
+    lines = [f"the run went on with another source: {describe_origin(source)}" for source in sources]
+    for earlier in filter(None, map(table, items(record.get(EARLIER_MODELS)))):
+        levels = counted(count(earlier.get("finished")), "level")
+        names = ", ".join(f"{role.replace('_', ' ')} {text(earlier.get(role))}" for role in _ROLES)
+        lines.append(f"other models after {levels}; before: {names}")
+    return tuple(lines)
 
 
 def describe_origin(record: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from spca.contracts import Status
 from spca.llm.calls.ledger import Ledger, sums
 from spca.report.page.assembly import packed_run
 from spca.report.read.model import LevelRow, Run, Span, Usage
+from spca.report.read.origin import describe_continuations
 from spca.report.read.run_files import open_run
 from spca.report.read.runs import overview, used
 from spca.report.read.spans import History, attempt_statuses, histories, spans
@@ -308,3 +309,9 @@ def test_every_attempt_of_a_real_run_has_its_span_and_status(mixed_run: Path, mi
         assert trajectory is not None
         told = [(span.round, span.status or "success") for span in row.spans if span.phase == "act"]
         assert told == [(attempt["round"], attempt["status"]) for attempt in trajectory["attempts"]]
+
+
+def test_models_that_a_run_went_on_without_are_told() -> None:
+    earlier = {"planner": "x/p", "planner_small": "x/s", "coder": "x/c", "finished": 1}
+    (line,) = describe_continuations({"earlier_models": [earlier, "no object"]})
+    assert line == "other models after 1 level; before: planner x/p, planner small x/s, coder x/c"
