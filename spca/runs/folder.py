@@ -28,7 +28,7 @@ import os
 import secrets
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from difflib import get_close_matches
 from pathlib import Path
@@ -118,7 +118,7 @@ def existing(runs: Path, name: str, record: str) -> Path:
 
 def only_folder(runs: Path, name: str) -> Path | None:
     """Return the folder in ``runs`` whose name begins with ``name``, None if there is none or more than one."""
-    there = runs.iterdir() if name and runs.is_dir() else ()
+    there = runs.iterdir() if name and os.path.isdir(runs) else ()  # Path.is_dir raises where a name is too long
     alike = [each for each in there if each.name.startswith(name)]
     return alike[0] if len(alike) == 1 else None
 
@@ -134,11 +134,11 @@ def new_run_id() -> str:
 
 
 class Begun(NamedTuple):
-    """A run to go on with: its folder, its ``run.json`` and how many of its levels are finished."""
+    """A run to go on with: its folder, its ``run.json`` and the summaries of its finished levels."""
 
     folder: RunFolder
     info: dict[str, Any]
-    finished: int
+    finished: Sequence[Mapping[str, Any]]
 
 
 class RunFolder:
@@ -195,7 +195,9 @@ class RunFolder:
             ResumeError: as :meth:`open`, or what it holds cannot be read.
         """
         folder = cls.open(runs, run_id)
-        return Begun(folder, folder.info(), len(folder.state()["finished"]))
+        info = folder.read_json(RUN)
+        records.check_record(records.RESUMABLE_RUN, info, folder.path / RUN)
+        return Begun(folder, info, folder.state()["finished"])
 
     def info(self) -> dict[str, Any]:
         """``run.json``, which holds at least ``settings``.

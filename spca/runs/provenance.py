@@ -72,13 +72,28 @@ def note_continuation(record: Mapping[str, Any], settings: Settings, root: Path)
     return {**record, CONTINUATIONS: [*continuations, source]}
 
 
-def note_models(record: Mapping[str, Any], settings: Settings, finished: int) -> dict[str, Any]:
-    """Return the fields of a run's record that tell of its models, once it goes on with these settings.
+def continue_run(
+    record: Mapping[str, Any], settings: Settings, sandbox: str, finished: int, root: Path
+) -> dict[str, Any]:
+    """Return the record of a run that goes on now: other settings, models or sources are added to it.
 
     Args:
         record: ``run.json``, as it is so far.
+        sandbox: its level here.
         finished: levels that earlier models have finished, and that stay so.
+        root: folder of the applications.
+
+    Raises:
+        ResumeError: the run was begun in another sandbox.
     """
+    check_sandbox(record.get("sandbox"), sandbox)
+    changed = note_continuation(record, settings, root)
+    changed["settings"] = settings.kept(record["settings"])
+    return changed | _note_models(record, settings, finished)
+
+
+def _note_models(record: Mapping[str, Any], settings: Settings, finished: int) -> dict[str, Any]:
+    """Return the fields that tell of the models, once the run goes on with these settings."""
     now, before = models_info(settings), record.get("models")
     if before is None or before == now:
         return {}

@@ -210,8 +210,15 @@ SettingsRecord = create_model(  # what is missing or further is of another versi
 )
 """Types of the settings that ``run.json`` records."""
 
+
+class ResumableRun(RunRecord):
+    """``run.json`` of a run that is about to go on."""
+
+    settings: SettingsRecord  # type: ignore[valid-type]  # made above
+
+
 RUN: Final = TypeAdapter(RunRecord)
-SETTINGS: Final = TypeAdapter(SettingsRecord)
+RESUMABLE_RUN: Final = TypeAdapter(ResumableRun)
 STATE: Final = TypeAdapter(State)
 SUMMARIES: Final = TypeAdapter(list[Summary])
 LEARNED_LEVELS: Final = TypeAdapter(list[LearnedLevel])

@@ -20,13 +20,13 @@ from spca.llm.calls.budget import Caps
 from spca.llm.calls.cache import Cache
 from spca.llm.calls.desk import CallDesk
 from spca.plan.solver import Solver
-from spca.runs import cli, curriculum, model_choice, records
+from spca.runs import cli, curriculum, model_choice
 from spca.runs.curriculum import Task
 from spca.runs.display import list_tasks
-from spca.runs.folder import ASKED_ANEW, CURRICULUM, LOCK, RUN, Begun, RunFolder
+from spca.runs.folder import ASKED_ANEW, CURRICULUM, LOCK, Begun, RunFolder
 from spca.runs.level.barren import count_barren_end
 from spca.runs.model_choice import Models
-from spca.runs.provenance import check_sandbox, check_versions, note_continuation, note_models, run_info
+from spca.runs.provenance import check_versions, continue_run, run_info
 from spca.runs.settings import Settings
 from spca.runs.workspace import Workspace
 from spca.sandbox.executor import SandboxExecutor
@@ -66,7 +66,6 @@ def settings(given: Mapping[str, Any], root: Path) -> tuple[Settings, Begun | No
         return cli.chosen(given, root), None
     runs = Path.cwd() / given.get("runs", home(root, Path.cwd()) / "runs")
     begun = RunFolder.begun(runs, given["resume"])
-    records.check_record(records.SETTINGS, begun.info["settings"], begun.folder.path / RUN, "settings")
     chosen = cli.chosen({"runs": str(runs), **given}, root, begun.info["settings"])
     check_versions(begun.info.get("versions", {}))
     return chosen, begun
@@ -115,9 +114,9 @@ def started(given: Mapping[str, Any], root: Path, check_worlds: Callable[[Iterab
         where = begun.folder.path
         raise ResumeError(f"{where}: is part of an evaluation: go on with the command of the evaluation and --resume")
     if begun:
-        _LOG.info("%s goes on after %d levels", begun.folder.path, begun.finished)
+        _LOG.info("%s goes on after %d levels", begun.folder.path, len(begun.finished))
     tasks = curriculum.selected(begun.folder.path / CURRICULUM if begun else Path(chosen.curriculum), chosen)
-    if begun and begun.finished > len(tasks):
+    if begun and len(begun.finished) > len(tasks):
         raise ResumeError(f"{begun.folder.path}: more levels are finished than the run has")
     with prepared(chosen, root, tasks, check_worlds, begun) as run:
         yield run
@@ -146,9 +145,7 @@ def prepared(
             greeting = f"{greeting} Learning with {', '.join(chosen.ablations)}."
         sandbox = executor.verify()
         workspace = Workspace(Path(chosen.workspace))
-        if begun:
-            check_sandbox(begun.info.get("sandbox"), sandbox)
-        else:
+        if not begun:
             workspace.kept(chosen)
         check_folder(Path(chosen.runs))
         make_folder(workspace.path)
@@ -158,8 +155,8 @@ def prepared(
             with locked(folder.path, "run", LOCK), log_to_folder(folder.path):
                 if begun:
                     remove_torn_files(folder.path)
-                    _keep_changes(begun, chosen, root)
-                asked_anew = folder.info().get(ASKED_ANEW)
+                    _keep_changes(begun, chosen, sandbox, root)
+                asked_anew = begun.info.get(ASKED_ANEW) if begun else None
                 make_desk = desk_maker(chosen, models, caps, folder, asked_anew)
                 go_on = f"{command.program()} --resume {folder.run_id}{where_runs_lie(Path(chosen.runs))}"
                 yield Prepared(chosen, models, greeting, folder, workspace, make_desk, executor, tasks or (), go_on)
@@ -174,11 +171,14 @@ def desk_maker(
     return partial(make_desk, caps=caps, table=models.table, cache=cache)
 
 
-def _keep_changes(begun: Begun, chosen: Settings, root: Path) -> None:
-    """Record what a flag or an edited source has changed in a run that goes on, so that it holds the next time too."""
-    changed = note_continuation(begun.info, chosen, root) | {"settings": chosen.kept(begun.info["settings"])}
-    finished = begun.folder.state()["finished"]
-    changed |= note_models(begun.info, chosen, len(finished) - count_barren_end(finished))
+def _keep_changes(begun: Begun, chosen: Settings, sandbox: str, root: Path) -> None:
+    """Record what a flag or an edited source has changed in a run that goes on, so that it holds the next time too.
+
+    Raises:
+        ResumeError: the run was begun in another sandbox.
+    """
+    finished = len(begun.finished) - count_barren_end(begun.finished)
+    changed = continue_run(begun.info, chosen, sandbox, finished, root)
     if changed != begun.info:
         begun.folder.write_json("run.json", changed)
 

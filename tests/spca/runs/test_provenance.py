@@ -17,9 +17,9 @@ from spca.runs import cli
 from spca.runs.provenance import (
     check_sandbox,
     check_versions,
+    continue_run,
     models_info,
     note_continuation,
-    note_models,
     run_info,
     versions,
 )
@@ -114,15 +114,16 @@ def test_the_commit_of_an_install_is_that_of_its_repository(
     assert run_info(SETTINGS, APPLICATIONS, "strict")["git_commit"] == commit
 
 
-def test_the_models_that_a_run_went_on_without_are_kept() -> None:
-    record = {"models": models_info(SETTINGS)}
-    assert note_models(record, SETTINGS, 3) == {}
-    assert note_models({}, SETTINGS, 3) == {}, "of an earlier version"
+def test_the_models_that_a_run_went_on_without_are_kept(tmp_path: Path) -> None:
+    record = run_info(SETTINGS, tmp_path, "strict")
+    assert continue_run(record, SETTINGS, "strict", 3, tmp_path) == record
+    old = {name: value for name, value in record.items() if name != "models"}
+    assert continue_run(old, SETTINGS, "strict", 3, tmp_path) == old, "of an earlier version"
     other = replace(SETTINGS, coder_model="x/y")
-    changed = record | note_models(record, other, 3)
+    changed = continue_run(record, other, "strict", 3, tmp_path)
     assert changed["models"] == models_info(other)
     assert changed["earlier_models"] == [models_info(SETTINGS) | {"finished": 3}]
-    again = changed | note_models(changed, SETTINGS, 5)
+    again = continue_run(changed, SETTINGS, "strict", 5, tmp_path)
     assert [(each["coder"], each["finished"]) for each in again["earlier_models"]] == [
         ("openai/gpt-6.1-sol", 3),
         ("x/y", 5),
