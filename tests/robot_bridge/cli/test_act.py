@@ -183,7 +183,6 @@ def test_what_is_interrupted_leaves_all_that_is_left_otherwise(
     assert "safety chain: the same in all " in capsys.readouterr().out
 
 
-@pytest.mark.long  # the interrupted one keeps the same
 @pytest.mark.usefixtures("drawing")
 def test_a_robot_that_fails_leaves_what_it_found(
     given: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
