@@ -36,7 +36,7 @@ def said(text: str, **more: Any) -> Answer:
 
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | any_text,
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | any_text,
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(any_text, inner, max_size=2),
     max_leaves=4,
 )
