@@ -22,7 +22,7 @@ from tests.redteam import killed
 from tests.redteam.attack import Attack, Control, Kind, Sign, agent_source
 from tests.redteam.bypasses import BYPASSES
 from tests.redteam.given import GIVEN
-from tests.redteam.harness import BareHost, SandboxedHost
+from tests.redteam.harness import BareHost, SandboxedHost, WriterHost
 from tests.redteam.judging import refusals
 from tests.redteam.own import OWN
 from tests.redteam.processes import children
@@ -102,6 +102,25 @@ def bare() -> Iterator[BareHost]:
 def test_the_wall_holds(attack: Attack, patient: SandboxedHost, impatient: SandboxedHost) -> None:
     host = patient if attack.kind in PATIENT and not _waits(attack) else impatient
     assert host.judge(attack).escaped == ()
+
+
+@pytest.fixture(scope="module")
+def writing() -> Iterator[WriterHost]:
+    with WriterHost(LATE) as host:
+        yield host
+
+
+@pytest.mark.parametrize("attack", few(8, [a for a in SHOWN if not _waits(a)]), ids=_named)
+def test_the_wall_holds_for_problem_writers(attack: Attack, writing: WriterHost) -> None:
+    assert writing.judge(attack).escaped == ()
+
+
+def test_attacks_of_problem_writers_have_all_of_python(writing: WriterHost) -> None:
+    """The proof that they have left their namespace: what they tell comes out."""
+    source = agent_source("import os\nraise KeyError(f'LEAK STATE {len(os.listdir.__name__)} {os.getpid() > 0}')")
+    verdict = writing.judge(Attack("told", Kind.STATE, source, Control(())))
+    assert "LEAK STATE 7 True" in verdict.end
+    assert verdict.escaped == ("told: LEAK STATE 7",)
 
 
 @pytest.mark.parametrize("attack", SHOWN, ids=_named)
