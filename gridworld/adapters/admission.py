@@ -11,9 +11,9 @@ from gridworld.adapters.asking import Asking
 from gridworld.errors import ModelError
 from spca.common.command import complain
 from spca.common.errors import SettingsError
-from spca.errors import ProviderConfigError
+from spca.errors import ProviderConfigError, ProviderDownError
 from spca.llm.calls.budget import Caps, capped
-from spca.llm.calls.preflight import examine
+from spca.llm.calls.preflight import check_spelling, examine
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.addresses import VARIABLES, address_fault, is_providers_own
 from spca.llm.providers.base import TIMEOUT_S, Limits, Listing
@@ -26,6 +26,7 @@ DEFAULT_MAX_COST: Final = 5.0
 """USD that an evaluation may cost where no cap was given."""
 _CAPS: Final = ("max_cost", "max_calls", "max_tokens")
 _CACHE: Final = "llm_cache"
+_WITHOUT_SERVER: Final = "offline, --model bfs plays without one"
 
 
 def with_word(model: str, effort: str) -> str:
@@ -65,11 +66,15 @@ def admitted(options: Mapping[str, Any]) -> list[str]:
         SettingsError: an option cannot be used, or the cost of the model cannot be capped.
     """
     asking = asking_of(options)
-    if options["preflight"] is False:
-        return []
+    models = [options["model"]]
     try:
-        warning = examine([options["model"]], servers=asking.servers, table=asking.table).warning()
-    except ProviderConfigError as error:
+        if options["preflight"] is False:
+            check_spelling(models, asking.servers, asking.table or ModelTable.load())
+            return []
+        report = examine(models, servers=asking.servers, table=asking.table)
+        report.require_servers(_WITHOUT_SERVER)
+        warning = report.warning()
+    except (ProviderConfigError, ProviderDownError) as error:
         raise ModelError(told(error)) from error
     return [warning] if warning else []
 

@@ -27,7 +27,8 @@ from spca.errors import ProviderConfigError, ProviderError
 from spca.llm.calls.answers import reasoned_away
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.desk import CallDesk
-from spca.llm.calls.preflight import examine
+from spca.llm.calls.model_suggestions import nearest_model, suggest_model
+from spca.llm.calls.preflight import check_spelling, examine
 from spca.llm.calls.prices import ModelTable
 from spca.llm.calls.retry import RetryPolicy
 from spca.llm.providers.addresses import address_fault
@@ -50,8 +51,6 @@ EMBEDDED: Final[Mapping[str, Callable[[int], DecisionModel]]] = {
 """Navigators that are part of the product, made of a seed."""
 _OTHERS: Final = tuple(prefix for prefix in PROVIDERS if prefix not in ("reference", "faulty"))
 """Prefixes of models that may navigate."""
-_PRICED: Final = ("openai", "anthropic", "google")
-"""Prefixes with a price for every model that is known."""
 
 
 class EmbeddedProvider:
@@ -220,8 +219,8 @@ def named(settings: Settings) -> Crew | None:
     servers["openai"] = Server(settings.base_url)
     navigator = _named(settings.model, "--model", settings, servers, table)
     observer = settings.observe_model and _named(settings.observe_model, "--observe-model", settings, servers, table)
-    if asked and settings.preflight:
-        _look_up(asked, servers, table)
+    if asked:
+        _check_models(asked, servers, table, is_asked=settings.preflight)
     return Crew(navigator, observer or None, table)
 
 
@@ -238,12 +237,21 @@ def _named(name: str, flag: str, settings: Settings, servers: Servers, table: Mo
     is_priced = table.price(name) is not None
     if not is_priced and (settings.max_cost is not None or settings.max_calls is None):
         fix = "leave it out and give" if settings.max_cost is not None else "give"
-        raise SetupError(f"the price of {name} is unknown, so its cost cannot be capped: {fix} --max-calls N")
+        hint = suggest_model(name, table, settings.base_url if name.startswith("openai/") else None)
+        raise SetupError(f"the price of {name} is unknown{hint}, so its cost cannot be capped: {fix} --max-calls N")
     return Named(name, model, provider, effort, flag)
 
 
-def _look_up(asked: Sequence[str], servers: Servers, table: ModelTable) -> None:
+def _check_models(asked: Sequence[str], servers: Servers, table: ModelTable, *, is_asked: bool) -> None:
+    """Refuse models that cannot be meant, and warn of what is known of others.
+
+    Args:
+        is_asked: whether servers are asked for their lists.
+    """
     try:
+        if not is_asked:
+            check_spelling(asked, servers, table)
+            return
         warning = examine(asked, servers=servers, table=table).warning()
     except ProviderConfigError as error:
         raise SetupError(_told(error, " or ".join(("--model", "--observe-model")[: len(asked)]))) from error
@@ -262,8 +270,9 @@ def _check_flags(settings: Settings) -> None:
 
 
 def _unknown(model: str, prefixes: Sequence[str], table: ModelTable) -> SetupError:
-    similar = [f"{prefix}/{model}" for prefix in _PRICED if table.price(f"{prefix}/{model}")]
+    similar = [nearest_model(model, table, has_prefix=False)] if model not in table.names() else []
     similar += get_close_matches(model.lower(), (*EMBEDDED, NO_MODEL), 1)
+    similar = [name for name in similar if name]
     hint = f" (did you mean {similar[0]}?)" if similar else ""
     known = ", ".join((*EMBEDDED, NO_MODEL, *(f"{prefix}/..." for prefix in prefixes)))
     return SetupError(f"unknown model {model!r}{hint}: choose one of {known}")

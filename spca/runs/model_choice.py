@@ -16,7 +16,7 @@ from spca.common.text import counted
 from spca.errors import ResumeError
 from spca.llm.calls.budget import Caps, capped
 from spca.llm.calls.cache import place_of
-from spca.llm.calls.preflight import Report, examine
+from spca.llm.calls.preflight import Report, check_spelling, examine
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.addresses import VARIABLES, address_fault, is_providers_own
 from spca.llm.providers.base import Limits
@@ -28,6 +28,7 @@ from spca.runs.settings import ADDRESSES, Settings
 DEFAULT_MAX_COST: Final = 5.0
 """USD that a run may cost where no cap was given."""
 
+_WITHOUT_SERVER: Final = "offline, --planner-model reference/planner takes the embedded model"
 _AT_EDITOR: Final = "human/editor"
 _FILES: Final = ("replay", "llamacpp", "human")
 EFFORT_OF: Final = {f"{role}_model": f"{role}_effort" for role in ("planner", "planner_small", "coder")}
@@ -305,6 +306,11 @@ def admitted(settings: Settings) -> tuple[Models, Caps, str]:
     for name in models.names:
         provider_for(name, servers=models.servers, table=models.table)
     caps = models.caps()
-    if settings.preflight and (warning := models.look_up().warning()):
-        print(f"warning: {warning}", file=sys.stderr, flush=True)
+    if settings.preflight:
+        report = models.look_up()
+        report.require_servers(_WITHOUT_SERVER)
+        if warning := report.warning():
+            print(f"warning: {warning}", file=sys.stderr, flush=True)
+    else:
+        check_spelling(models.names, models.servers, models.table)
     return models, caps, models.greeting(os.environ, caps)

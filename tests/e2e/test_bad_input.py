@@ -10,7 +10,11 @@ import pytest
 
 from spca.common.files import locked
 from tests.e2e.conftest import Learned, Refused
+from tests.fakes.faults import FaultServer
+from tests.fakes.openai_wire import CHAT
 from tests.support.commands import MINUTES, command, curriculum, environment, fingerprint, main_py
+
+ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -60,6 +64,45 @@ def where(folder: Path) -> tuple[object, ...]:
 )
 def test_flags(tmp_path: Path, refused: Refused, flags: list[str], said: str) -> None:
     assert said in refused(*flags, *where(tmp_path))
+
+
+MISSPELLED = "openai/gpt-6.1-soll"
+
+
+@pytest.mark.parametrize("key", ["", "sk-0123456789"])
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--planner-model", MISSPELLED, "--no-preflight", "--max-calls", "5"],
+        ["--coder-model", MISSPELLED, "--no-preflight", "--max-tokens", "9", "--cache", "--quiet", "--timeout", "3"],
+        ["--planner-small-model", f"{MISSPELLED}@high", "--no-preflight", "--max-calls", "5"],
+        ["--planner-model", MISSPELLED, "--planner-effort", "high", "--no-preflight", "--max-calls", "5"],
+        ["--planner-model", MISSPELLED],
+        ["--planner-model", MISSPELLED, "--max-cost", "1"],
+        ["--planner-model", MISSPELLED.removeprefix("openai/")],
+        ["--planner-model", f"opnai{MISSPELLED.removeprefix('openai')}"],
+        ["evaluate", "--agent", "agent.py", "--planner-model", MISSPELLED, "--max-cost", "1"],
+    ],
+    ids=" ".join,
+)
+def test_a_misspelled_model_names_the_nearest(
+    tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch, flags: list[str], key: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    shutil.copy(ROOT / "agent.py", tmp_path)
+    runs = ("--runs", "runs") if flags[0] == "evaluate" else where(tmp_path)
+    assert "openai/gpt-6.1-sol" in refused(*flags, *runs).replace(MISSPELLED, "")
+
+
+def test_a_server_that_is_not_there_ends_the_command_at_once(tmp_path: Path, refused: Refused) -> None:
+    with FaultServer(CHAT) as gone:
+        address = gone.base_url
+    line = refused("--planner-model", "openai/m", "--base-url", address, "--max-calls", "5", *where(tmp_path))
+    assert line.startswith(f"openai/m: no server at {address} (")
+    assert line.endswith(
+        "is the server running?; offline, --planner-model reference/planner takes the embedded model "
+        "(--no-preflight starts all the same)"
+    )
 
 
 @pytest.mark.parametrize(

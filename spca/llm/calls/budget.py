@@ -10,6 +10,7 @@ from typing import TypeAlias
 from spca.common.errors import BudgetReached, SettingsError
 from spca.common.text import counted
 from spca.llm.calls.ledger import Outcome, Record
+from spca.llm.calls.model_suggestions import suggest_model
 from spca.llm.calls.prices import ModelTable
 
 _Amounts: TypeAlias = Sequence[tuple[Decimal | int | None, Decimal | int]]
@@ -66,8 +67,9 @@ def capped(models: Iterable[str], table: ModelTable, asked: Caps, default_usd: f
     if unknown and (asked.cost_usd is not None or not others):
         cap = "--max-cost" if asked.cost_usd is not None else f"the cost cap of {default_usd:g} USD"
         fix = "leave it out and give" if asked.cost_usd is not None else "give"
+        hint = suggest_model(unknown[0], table)
         raise SettingsError(
-            f"the price of {unknown[0]} is unknown, so {cap} cannot hold: {fix} --max-calls N or --max-tokens N, "
+            f"the price of {unknown[0]} is unknown{hint}, so {cap} cannot hold: {fix} --max-calls N or --max-tokens N, "
             "or its price with --model-table FILE (docs/models.md)"
         )
     dear = [model for model, price in prices.items() if price and not price.is_free]

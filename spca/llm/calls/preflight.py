@@ -5,7 +5,9 @@ the list has the model                    available; ending if the list, or the 
                                           names a day within 60 days; gone if the list names a day that has passed
 the list lacks it                         gone if the table knows that it was shut down; else missing: refused at the
                                           provider's own address and by Ollama, a warning anywhere else
-the list cannot be had                    one warning; gone if the table says so at the provider's own address
+the list cannot be had                    one warning; at the provider's own address gone if the table says so, and
+                                          missing if it shows that the name is misspelled
+the server cannot be reached              the same; a run does not begin (:meth:`Report.require_servers`)
 ========================================  =====================================================================
 """
 
@@ -23,8 +25,10 @@ from enum import StrEnum
 from textwrap import fill
 from typing import Final
 
-from spca.errors import ProviderError, UnknownModelError
+from spca.errors import ProviderDownError, ProviderError, TransientError, UnknownModelError
+from spca.llm.calls.model_suggestions import misspelled_model
 from spca.llm.calls.prices import ModelTable
+from spca.llm.calls.published import PROVIDERS
 from spca.llm.providers.addresses import is_providers_own
 from spca.llm.providers.base import Listed, Listing
 from spca.llm.providers.failures import OTHER_MODEL
@@ -69,10 +73,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Findings on the models of a run, in order, and in words which lists were unavailable."""
+    """Findings on the models of a run, in order, and in words which lists and which servers were unavailable."""
 
     findings: tuple[Finding, ...]
     unlisted: tuple[str, ...] = ()
+    unreachable: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
@@ -88,6 +93,18 @@ class Report:
         """The report for a terminal: a row per model and one per list that cannot be had, at most 80 columns wide."""
         rows = [(finding.state.value, finding.words or finding.model) for finding in self.findings]
         return "\n".join(map(_row, [*rows, *(("no list", told) for told in self.unlisted)]))
+
+    def require_servers(self, fix: str) -> None:
+        """Refuse to begin where a server cannot be reached: every request to it would be repeated in vain.
+
+        Args:
+            fix: how to do without it.
+
+        Raises:
+            ProviderDownError: names the servers.
+        """
+        if self.unreachable and not self.is_refused:
+            raise ProviderDownError(f"{'; '.join(self.unreachable)}; {fix} ({ESCAPE})")
 
     def warning(self) -> str:
         """Return the line to warn with, "" if all is well.
@@ -135,16 +152,21 @@ def examine(
     for model in dict.fromkeys(models):
         known = lists.get(ModelName.parse(model).prefix)
         found.append(judged(model, known, table, today) if known else Finding(model, State.EMBEDDED))
-    return Report(tuple(found), tuple(known.lost for known in lists.values() if known.lost))
+    lost = tuple(known.lost for known in lists.values() if known.lost)
+    return Report(tuple(found), lost, tuple(known.unreachable for known in lists.values() if known.unreachable))
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The list of the server at ``address``, or the reason why it is unavailable: ``lost``."""
+    """The list of the server at ``address``, or the reason why it is unavailable: ``lost``.
+
+    ``unreachable`` says in words that no connection to the server can be made, "" where one was.
+    """
 
     address: str
     entries: Sequence[Listed] = ()
     lost: str = ""
+    unreachable: str = ""
 
 
 def listings(servers: Mapping[str, Listing]) -> Mapping[str, Known]:
@@ -162,7 +184,9 @@ def _known(server: Listing) -> Known:
     except ProviderError as error:
         _LOG.info("a list of models is missing: %s", error, exc_info=error)
         reason = str(error).partition(": ")[2] or str(error)  # without the model that it names first
-        return Known(server.address, lost=f"the list of models at {server.address} cannot be had ({reason})")
+        lost = f"the list of models at {server.address} cannot be had ({reason})"
+        never_connected = isinstance(error, TransientError) and error.status is None and not error.lost
+        return Known(server.address, lost=lost, unreachable=str(error) if never_connected else "")
 
 
 def judged(model: str, known: Known, table: ModelTable, today: date) -> Finding:
@@ -179,9 +203,33 @@ def judged(model: str, known: Known, table: ModelTable, today: date) -> Finding:
         return Finding(model, State.GONE, f"{model} was shut down on {end}: {instead}")
     if not (entry or known.lost):
         return _missing(model, known, is_own=is_own)
+    if known.lost and is_own and (meant := misspelled_model(model, table)):
+        return Finding(model, State.MISSING, _describe_misspelled(model, meant))
     if end and today <= end <= today + SOON:
         return Finding(model, State.ENDING, f"{model} will be shut down on {end}: {instead}")
     return Finding(model, State.UNKNOWN if known.lost else State.AVAILABLE)
+
+
+def _describe_misspelled(model: str, meant: str) -> str:
+    return f"{model} is no model that is known: use {meant}, or describe it with --model-table FILE (docs/models.md)"
+
+
+def check_spelling(models: Sequence[str], servers: Servers, table: ModelTable) -> None:
+    """Refuse models that are certainly misspelled, where they are not looked up: others would be paid before they fail.
+
+    Args:
+        models: names with prefixes.
+        servers: by prefix; a server of the user's own may have any names.
+        table: what is known of models.
+
+    Raises:
+        UnknownModelError: names the model that is meant.
+    """
+    for model in models:
+        prefix = ModelName.parse(model).prefix
+        url = servers[prefix].url if prefix in servers else None
+        if prefix in PROVIDERS and is_providers_own(prefix, url) and (meant := misspelled_model(model, table)):
+            raise UnknownModelError(_describe_misspelled(model, meant))
 
 
 def _entry(prefix: str, name: str, known: Sequence[Listed]) -> Listed | None:

@@ -41,6 +41,17 @@ def rates(model: str, when: float) -> dict[int, dict[str, Decimal]]:
     return {size: {kind: _at(size, tiers) for kind, tiers in known.items()} for size in sizes}
 
 
+@cache
+def names() -> frozenset[str]:
+    """Return the names of all models with a published price, with prefixes."""
+    return frozenset(
+        f"{provider.id}/{model.id}"
+        for provider in _data().providers
+        if provider.id in PROVIDERS
+        for model in provider.models
+    )
+
+
 def _by_size(price: object) -> dict[int, Decimal]:
     from genai_prices.types import TieredPrices
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from spca.common.errors import SettingsError
 from spca.errors import ProviderConfigError
+from spca.llm.calls.model_suggestions import nearest_model, suggest_model
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.addresses import address_fault
 from spca.llm.providers.base import Provider, Target
@@ -54,6 +55,7 @@ def provider_for(
         ProviderConfigError: there is no such prefix or model, it does not take the effort, or its provider lacks a key.
     """
     asked, servers = ModelName.parse(model), servers or {}
+    table = table or ModelTable.load()
     prefix, name = asked.prefix, asked.name
     server = servers.get(prefix, Server())
     if (prefix in PROVIDERS or server.is_named) and not name:
@@ -63,20 +65,31 @@ def provider_for(
         known = ", ".join(f"{p}/..." for p in dict.fromkeys((*PROVIDERS, *servers)))
         raise ProviderConfigError(
             f"unknown model {model!r}: the name must begin with one of {known}; --server {SERVER_FORM} adds one"
+            f"{_suggest_with_prefix(model, table)}"
         )
     module, cls = PROVIDERS["openai" if server.is_named else prefix]
-    info = (table or ModelTable.load()).info(model)
+    info = table.info(model)
     if fault := asked.fault(info.least_effort):
         raise ProviderConfigError(fault)
     target = Target(
         name, server.url, info, is_named=server.is_named, label=asked.model, key_variable=server.key_variable
     )
-    provider: Provider = getattr(importlib.import_module(module), cls)(target)
+    try:
+        provider: Provider = getattr(importlib.import_module(module), cls)(target)
+    except ProviderConfigError as error:  # no key, for instance; the name is wrong as well
+        if hint := suggest_model(model, table, server.url):
+            raise ProviderConfigError(f"{error}{hint}") from error
+        raise
     models: Sequence[str] = getattr(provider, "models", (name,))
     if name not in models:
         known = ", ".join(f"{prefix}/{each}" for each in models)
         raise ProviderConfigError(f"unknown model {model!r}: choose one of {known}")
     return provider, name
+
+
+def _suggest_with_prefix(model: str, table: ModelTable) -> str:
+    near = nearest_model(model, table, has_prefix=False)
+    return f" (did you mean {near}?)" if near else ""
 
 
 def own_servers(flags: Sequence[str], listed: str) -> dict[str, Server]:

@@ -12,7 +12,7 @@ from gridworld.adapters.admission import admitted, asking_of
 from gridworld.errors import ModelError
 from gridworld.evaluation.models import asked
 from gridworld.evaluation.models.registry import ASKED, MODELS, find_model
-from spca.common.errors import SettingsError
+from spca.common.errors import SettingsError, SPCAError
 from spca.llm.calls.budget import Caps
 from spca.llm.providers.servers import Server
 from tests.fakes.reference_server import ReferenceServer, Settings
@@ -134,3 +134,18 @@ def test_a_model_that_cannot_be_asked_is_refused(model: str, words: str, monkeyp
         admitted(options(model, max_calls=3))
     assert words in str(caught.value)
     assert "--planner-model" not in str(caught.value)
+
+
+def test_a_server_that_is_not_there_is_refused_at_once() -> None:
+    with pytest.raises(ModelError) as caught:
+        admitted(options("lab/m", max_calls=1, **LAB))
+    line = str(caught.value)
+    assert line.startswith("lab/m: no server at http://127.0.0.1:9/v1 (")
+    assert line.endswith("; offline, --model bfs plays without one (--no-preflight starts all the same)")
+    assert list(admitted(options("lab/m", max_calls=1, preflight=False, **LAB))) == []
+
+
+@pytest.mark.parametrize("given", [{}, {"max_calls": 1, "preflight": False}])
+def test_a_misspelled_model_names_the_nearest(given: dict[str, Any]) -> None:
+    with pytest.raises(SPCAError, match=r"(did you mean|use) openai/gpt-6\.1-sol\b(?!l)"):
+        admitted(options("openai/gpt-6.1-soll", **given))

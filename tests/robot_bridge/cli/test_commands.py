@@ -207,6 +207,8 @@ def test_a_key_may_lie_in_a_file(
         ),
         (("explore", "--model", "openai/gpt-6-luna"), "OPENAI_API_KEY"),
         (("explore", "--model", "gpt-6-luna"), "'gpt-6-luna' (did you mean openai/gpt-6-luna?): choose one of "),
+        (("explore", "--model", "openai/gpt-6-lnua"), "(did you mean openai/gpt-6-luna?)"),
+        (("explore", "--model", "opnai/gpt-6-luna"), "(did you mean openai/gpt-6-luna?)"),
         (
             ("explore", "--model", "None"),
             "(did you mean none?): choose one of reference/navigator, hostile/navi",

@@ -14,7 +14,7 @@ import pytest
 from llmclient import ChatGPTClient
 from spca.common.errors import BudgetReached, SettingsError, UserError, WorkspaceBusyError
 from spca.common.files import locked
-from spca.errors import ResumeError, UnknownModelError
+from spca.errors import ProviderDownError, ResumeError, UnknownModelError
 from spca.llm.providers.base import Limits, Message
 from spca.runs import startup
 from spca.runs.cli import UNSAFE_VARIABLE
@@ -194,6 +194,19 @@ def test_a_dead_model_is_refused_before_anything_is_paid_or_written(
     assert [asked.method for asked in provider.asked] == ["GET"]
     with started(served | {"preflight": False}):
         assert len(provider.asked) == 1
+
+
+def test_a_server_that_is_not_there_is_refused_before_anything_is_written(
+    given: dict[str, Any], tmp_path: Path
+) -> None:
+    with FaultServer(CHAT) as gone:
+        address = gone.base_url
+    before = fingerprint(tmp_path)
+    with pytest.raises(ProviderDownError, match="no server at "), started(given | {"base_url": address}):
+        pytest.fail("it began")
+    assert fingerprint(tmp_path) == before
+    with started(given | {"base_url": address, "preflight": False}) as run:
+        assert run.folder.path.is_dir()
 
 
 def test_a_model_that_ends_soon_is_one_warning(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import date
 
 import pytest
 
-from spca.errors import ProviderConfigError, UnknownModelError
-from spca.llm.calls.preflight import ESCAPE, Known, State, examine, judged
+from spca.errors import ProviderConfigError, ProviderDownError, UnknownModelError
+from spca.llm.calls.preflight import ESCAPE, Known, State, check_spelling, examine, judged
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.base import Listed
 from spca.llm.providers.servers import Server
@@ -228,3 +229,41 @@ def test_what_runs_in_this_process_is_not_looked_up(model: str) -> None:
 def test_a_key_that_is_missing_is_said_as_ever() -> None:
     with pytest.raises(ProviderConfigError, match="set OPENAI_API_KEY"):
         examine(["openai/gpt-6-luna"])
+
+
+def test_a_server_that_cannot_be_reached_is_refused_at_once(prefix: str) -> None:
+    with FaultServer(DIALECTS[prefix]) as gone:
+        address = gone.base_url
+    report = examine([f"{prefix}/small", f"{prefix}/large"], servers={prefix: Server(address)})
+    with pytest.raises(ProviderDownError) as caught:
+        report.require_servers("offline, take another")
+    line = str(caught.value)
+    assert line.startswith(f"{prefix}/")
+    assert "no server at http://127.0.0.1" in line
+    assert line.endswith(f"; offline, take another ({ESCAPE})")
+    assert line.count("no server") == 1
+
+
+@pytest.mark.parametrize("fault", few(2, ["truncated", "silent", "401", "404", "500"]))
+def test_a_server_that_is_there_is_asked(prefix: str, server: FaultServer, fault: str) -> None:
+    dialect = server.dialect
+    server.listing = BROKEN[fault](dialect) if fault in BROKEN else dialect.refused(int(fault), "No.", None)
+    report = examine([f"{prefix}/small"], servers={prefix: Server(server.base_url)})
+    assert report.unreachable == ()
+    report.require_servers("")
+
+
+LOST = Known("https://api.openai.com/v1", lost="no list")
+
+
+def test_a_misspelled_name_is_refused_without_a_list() -> None:
+    table = ModelTable.load()
+    finding = judged("openai/gpt-6.1-soll@high", LOST, table, TODAY)
+    assert finding.state is State.MISSING
+    assert finding.words.startswith("openai/gpt-6.1-soll@high is no model that is known: use openai/gpt-6.1-sol@high")
+    assert judged("openai/gpt-6.3-sol", LOST, table, TODAY).state is State.UNKNOWN
+    assert judged("openai/gpt-6.1-soll", replace(LOST, address=ELSEWHERE), table, TODAY).state is State.UNKNOWN
+    with pytest.raises(UnknownModelError, match=r"use openai/gpt-6\.1-sol, or describe it with --model-table"):
+        check_spelling(["reference/planner", "openai/gpt-6.1-soll"], {}, table)
+    check_spelling(["openai/gpt-6.1-soll"], {"openai": Server(ELSEWHERE)}, table)
+    check_spelling(["openai/gpt-6.3-sol", "lab/gpt-6.1-soll", "human/editor"], {}, table)
