@@ -5,10 +5,14 @@
 ``scripts/soak faulty --only profiles [--checkout DIR] [--record]``: what models cost that never answer usably, of each
 kind and in either role; both roles are asked of ``openai/gpt-6.1-sol`` at a server on loopback, so that the ledger has
 its prices. ``--checkout`` plays them with the ``main.py`` of another checkout, to compare with.
+
+``scripts/soak faulty --only halves [--count N] [--checkout DIR]``: N seeds with half of all answers from such models,
+at most six in a row in a role: every level has to be solved.
 """
 
 from __future__ import annotations
 
+import random
 import shutil
 import subprocess
 import sys
@@ -81,18 +85,35 @@ BEFORE = {
 
 
 class UnusableServer(ReferenceServer):
-    """Answers usably in one role, never in the other."""
+    """Gives some answers so that they cannot be used.
 
-    def __init__(self, kind: str, role: str) -> None:
+    Args:
+        kind: one of :data:`UNUSABLE`.
+        roles: in which it does.
+        share: of their answers, drawn from ``seed``.
+        longest: row of such answers in a role; None for no limit.
+    """
+
+    def __init__(self, kind: str, *roles: str, share: float = 1.0, seed: int = 0, longest: int | None = None) -> None:
         super().__init__()
-        self._kind, self._role = kind, role
+        self._kind = kind
+        self._roles = roles
+        self._share = share
+        self._drawn = random.Random(seed)
+        self._longest = longest
+        self._row = dict.fromkeys(roles, 0)
         self._answers = 0
 
     def answer_to(self, heard: Heard) -> Answer:
         """What the model says."""
         good = super().answer_to(heard)
-        if self._role != ("coder" if heard.form == "text" else "planner"):
+        role = "coder" if heard.form == "text" else "planner"
+        if role not in self._roles:
             return good
+        if self._drawn.random() >= self._share or self._row[role] == self._longest:
+            self._row[role] = 0
+            return good
+        self._row[role] += 1
         self._answers += 1
         said = unusable_answer(self._kind, good.text, self._answers)
         return Answer(said.text, ended="length" if said.finish is Finish.LENGTH else "stop")
@@ -115,19 +136,38 @@ class Spent:
         return f"| {self.kind} | {self.role} | {self.code} | {self.finished} | {self.requests} | {self.usd:.2f} |"
 
 
-def spend(kind: str, role: str, checkout: Path) -> Spent:
-    """Play the levels with a model that never answers usably in a role, until the run ends."""
-    home = SCRATCH / "faulty" / f"{kind}-{role}"
+def play(name: str, server: UnusableServer, checkout: Path, *flags: str) -> tuple[int, dict[str, Any]]:
+    """Play the levels with a served model until the run ends; return its exit code and its summary."""
+    home = SCRATCH / "faulty" / name
     shutil.rmtree(home, ignore_errors=True)
     curriculum = cut_curriculum(home / "curriculum.json", CATEGORIES)
     where = ("--runs", str(home / "runs"), "--workspace", str(home / "workspace"), "--curriculum", str(curriculum))
     models = [text for each in ("planner", "planner-small", "coder") for text in (f"--{each}-model", MODEL)]
-    with UnusableServer(kind, role) as server:
-        line = [sys.executable, str(checkout / "main.py"), "--quiet", *where, *models, "--base-url", server.base_url]
+    with server:
+        line = [sys.executable, str(checkout / "main.py"), "--quiet", *where, *models, *flags]
+        line += ["--base-url", server.base_url]
         done = subprocess.run(line, env=environment(), capture_output=True, check=False)
-    summary = read(existing_run(home / "runs") / "summary.json")
+    return done.returncode, read(existing_run(home / "runs") / "summary.json")
+
+
+def spend(kind: str, role: str, checkout: Path) -> Spent:
+    """Play the levels with a model that never answers usably in a role, until the run ends."""
+    code, summary = play(f"{kind}-{role}", UnusableServer(kind, role), checkout)
     usage = summary["usage"]
-    return Spent(kind, role, done.returncode, summary["finished"], usage["requests"], usage["cost_usd"])
+    return Spent(kind, role, code, summary["finished"], usage["requests"], usage["cost_usd"])
+
+
+def play_halves(seeds: int, checkout: Path) -> int:
+    """Play with models of which half of the answers cannot be used; 1 when a level was not solved."""
+    failed = 0
+    for seed in range(1, seeds + 1):
+        for kind in UNUSABLE:
+            server = UnusableServer(kind, *ROLES, share=0.5, seed=seed, longest=6)
+            _, summary = play(f"half-{kind}-{seed}", server, checkout, "--no-compile")
+            solved, levels = summary["solved"], summary["levels"]
+            print(f"half of the answers {kind}, seed {seed}: {solved} of {levels}", flush=True)
+            failed += solved != levels
+    return 1 if failed else 0
 
 
 def excess(spent: Spent) -> str:
@@ -164,9 +204,12 @@ def main() -> int:
     """Run the gate; 1 when a level failed, a repair path was not used or a model cost too much."""
     parser = gate_parser("faulty", __doc__)
     parser.add_argument("--count", type=int, default=3)
-    parser.add_argument("--only", choices=["profiles"], help="what models cost that never answer usably")
-    parser.add_argument("--checkout", type=Path, default=ROOT, metavar="DIR", help="whose main.py plays the profiles")
+    parts = "models that never answer usably, or half of the time"
+    parser.add_argument("--only", choices=["profiles", "halves"], help=parts)
+    parser.add_argument("--checkout", type=Path, default=ROOT, metavar="DIR", help="whose main.py plays these")
     options = parser.parse_args()
+    if options.only == "halves":
+        return play_halves(options.count, options.checkout)
     if options.only:
         return play_profiles(options.checkout, is_recorded=options.record)
     lines = [f"| seed | solved | {' | '.join(PATHS)} |", "|---" * (len(PATHS) + 2) + "|"]
