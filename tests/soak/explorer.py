@@ -3,8 +3,9 @@
 ``scripts/soak explorer [--count N] [--only GATE,...] [--seed S] [--jobs N] [--record]``: N generated scenes (default
 1,000), each judged by a naive closure and attacked by a body for 200,000 ticks; nearly half as many of 2 hops
 searched exhaustively, those of at most 800 states to the end; every kind of fault in a twentieth as many; 50
-adversarial traces on a fifth as many; a random agent and the solver on six tenths. Goes on with what was interrupted
-unless the code has changed; ``--afresh`` starts again.
+adversarial traces on a fifth as many; a random agent and the solver on six tenths; N twins of fresh scenes, which
+differ in what nobody has seen (``--only twins --count 1500``). Goes on with what was interrupted unless the code has
+changed; ``--afresh`` starts again.
 """
 
 from __future__ import annotations
@@ -20,7 +21,14 @@ from tests.soak.common import resumable
 from tests.soak.explorer_gates import GATES
 from tests.soak.journal import Figures, Found, Slice, Soak, slices
 
-_SLICES = {"scenes": (1.0, 5), "small": (0.45, 10), "faults": (0.05, 2), "traces": (0.2, 4), "agents": (0.6, 12)}
+_SLICES = {
+    "scenes": (1.0, 5),
+    "small": (0.45, 10),
+    "faults": (0.05, 2),
+    "traces": (0.2, 4),
+    "agents": (0.6, 12),
+    "twins": (1.0, 16),
+}
 """Of every gate: its share of the count, and how many scenes a slice has."""
 _ENOUGH = 1000
 """A count of scenes that has to be as mixed as the whole is meant to be."""
@@ -61,6 +69,9 @@ def details(gate: str, figures: Sequence[Figures]) -> str:
         text.append(f"the commonest gadget, {name}, in {most / hops.total():.1%}")
     if gate == "faults":
         text.append(f"{len(FaultKind)} kinds")
+    if gate == "twins":
+        kinds = Counter(kind for f in figures for kind in f["kinds"])
+        text.append(", ".join(f"{kind}: {kinds[kind]}" for kind in sorted(kinds)))
     if gate == "agents":
         text += [f"{name}: {_rates(figures, name)}" for name in ("random", "solver")]
     return "; ".join(text)

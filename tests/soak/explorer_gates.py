@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -30,12 +31,14 @@ from tests.support.explorer.opinions import faults
 from tests.support.explorer.opinions.attacker import Attacker
 from tests.support.explorer.opinions.exhaustive import Search
 from tests.support.explorer.opinions.ground_truth import Truth
+from tests.support.explorer.twins import KINDS, compare_views, furnish, make_twins, walk_codes
 
 Gate = Callable[[int, int, int], Figures]
 ATTACK_TICKS: Final = 200_000
 TRACES: Final = 50
 """Adversarial traces of a scene, half of them with mistakes in its witness, half at random."""
 LONGEST_TRACE: Final = 300
+TWIN_STEPS: Final = 120
 SMALL: Final = 800
 """States of a scene that is searched to the end."""
 
@@ -228,10 +231,40 @@ def agents(seed: int, first: int, size: int) -> Figures:
     return made
 
 
+def twins(seed: int, first: int, size: int) -> Figures:
+    """Edits of scenes where nobody has looked: every field of every view stays the same until the edit is noticed."""
+    made: Figures = {"count": 0, "wrong": [], "kinds": [], "steps": 0, "noticed": 0, "switched": 0, "out_of_sight": 0}
+    for index in range(first, first + size):
+        number, at = divmod(index, len(KINDS))
+        kind = tuple(KINDS)[at]
+        loaded = edited_scene(seed, number)
+        assert loaded.certificate is not None
+        rng = random.Random(f"twins {seed} {index}")
+        scene, begin = furnish(loaded.scene)
+        codes = walk_codes(rng, begin, unpacked(loaded.certificate.witness.codes), TWIN_STEPS)
+        compared = compare_views(make_twins(kind, scene, codes, rng), codes)
+        made["count"] += 1
+        made["kinds"].append(kind)
+        made["steps"] += compared.steps
+        made["noticed"] += compared.noticed
+        made["switched"] += compared.switched
+        made["out_of_sight"] += compared.out_of_sight
+        if compared.differ:
+            made["wrong"].append(f"{kind} in scene {seed} {number}: {compared.differ}")
+    return made
+
+
+@lru_cache(maxsize=2)
+def edited_scene(seed: int, number: int) -> Loaded:
+    """Return a scene for :func:`twins`; every fourth is dark."""
+    return certified(seed, number, dark=int(number % 4 == 3))
+
+
 GATES: Final[dict[str, Gate]] = {
     "scenes": scenes,
     "small": small,
     "faults": faulty,
     "traces": traces,
     "agents": agents,
+    "twins": twins,
 }

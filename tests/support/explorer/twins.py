@@ -22,7 +22,7 @@ from explorer.rules.moves import move, stands
 from explorer.rules.reach import intended, mob_cells
 from explorer.rules.recipes import RECIPES, recipe
 from explorer.rules.state import Still
-from explorer.scene import FACINGS, Cell, Mob, Pose, Scene, Stack, Wire, WorldState
+from explorer.scene import FACINGS, Cell, Happened, Mob, Pose, Scene, Stack, Wire, WorldState
 from explorer.view import View
 from explorer.worlds.observing import LIGHTS
 from explorer.worlds.sight import Layout, see
@@ -267,42 +267,59 @@ def _crafting(state: WorldState, decoded: Decoded) -> set[Cell]:
     return {(x + a, y + b, z + c) for a in span for b in span for c in span}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Compared:
     """How far twins were compared.
 
     Attributes:
         differ: the first step and field that differ, or "".
-        steps: steps after which the views were compared.
+        steps: views that were compared.
         noticed: whether the difference was seen or touched in the end.
+        switched: how often a device or plate went on or off, in both scenes together.
+        out_of_sight: how many blocks changed where nobody looked, in both scenes together.
     """
 
-    differ: str
-    steps: int
-    noticed: bool
+    differ: str = ""
+    steps: int = 0
+    noticed: bool = False
+    switched: int = 0
+    out_of_sight: int = 0
+
+    def count_changes(self, happened: Happened, view: View) -> None:
+        """Count what a step changed in truth."""
+        blocks = [change for change in happened.changes if change.kind == "block" and change.cell is not None]
+        self.switched += sum(BLOCKS[change.code].kind in ("device", "plate") for change in blocks)
+        told = {change.cell for change in view.last.changes}
+        self.out_of_sight += sum(change.cell not in told for change in blocks)
 
 
 def compare_views(twins: Twins, codes: Sequence[int]) -> Compared:
     """Play the same steps in both scenes, and compare every field of every view until the difference is noticed."""
     worlds = VoxelWorld(), VoxelWorld()
     views = [world.reset(scene) for world, scene in zip(worlds, (twins.one, twins.other), strict=True)]
-    in_dark = _Rays(twins)
-    for step, each in enumerate((None, *codes)):
+    rays = _Rays(twins)
+    found = Compared()
+    for each in (None, *codes):
         if each is not None:
             before = [world.state() for world in worlds]
             if before[0].over or before[1].over:
-                return Compared("", step, False)
-            for world in worlds:
-                world.step(each)
+                break
+            happened = [world.step(each) for world in worlds]
             views = [world.view() for world in worlds]
             touched = [touched_cells(state, each, view.pose) for state, view in zip(before, views, strict=True)]
             if not twins.touching.isdisjoint(touched[0] | touched[1]):
-                return Compared("", step, True)
-        if any(view.known[y, z, x] for view in views for x, y, z in twins.hidden) or in_dark.cross(worlds):
-            return Compared("", step, True)
+                found.noticed = True
+                break
+            for truth, view in zip(happened, views, strict=True):
+                found.count_changes(truth, view)
+        if any(view.known[y, z, x] for view in views for x, y, z in twins.hidden) or rays.cross_hidden(worlds):
+            found.noticed = True
+            break
         if differ := differing_fields(*views):
-            return Compared(f"step {step}: {differ}", step, False)
-    return Compared("", len(codes) + 1, False)
+            found.differ = f"step {views[0].step}: {differ}"
+            break
+        found.steps += 1
+    return found
 
 
 class _Rays:
@@ -312,7 +329,7 @@ class _Rays:
         self._twins = twins
         self._layout = Layout(twins.one.blocks.shape)
 
-    def cross(self, worlds: tuple[VoxelWorld, VoxelWorld]) -> bool:
+    def cross_hidden(self, worlds: tuple[VoxelWorld, VoxelWorld]) -> bool:
         if not self._twins.one.dark:
             return False
         places = {self._layout.index(cell) for cell in self._twins.hidden}
