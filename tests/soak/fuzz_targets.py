@@ -7,7 +7,6 @@ instead are the errors that the target names; anything else is a fault.
 from __future__ import annotations
 
 import json
-import logging
 import os
 import random
 import shutil
@@ -139,7 +138,6 @@ def _environment(input_: bytes) -> bool:
     before, here = dict(os.environ), Path.cwd()
     folder = _file(".env", input_).parent
     os.environ.pop("PYTHON_DOTENV_DISABLED", None)
-    logging.getLogger("dotenv").setLevel(logging.ERROR)  # it warns of every line that it cannot read
     os.chdir(folder)
     try:
         cli.load_environment(folder)
