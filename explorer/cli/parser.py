@@ -133,7 +133,12 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     add("paths", nargs="+", type=Path, metavar="SCENES", help="scenes, folders of scenes, or files with one per line")
     add("--agent", metavar="NAME", help="random (default), or solver: the proof's own steps, an upper bound")
     add("--seed", type=whole(0), metavar="S", help="seed of the agent (default 1)")
-    add("--max-steps", type=whole(1, 100_000), metavar="N", help="step limit (default: that of each certificate)")
+    add(
+        "--max-steps",
+        type=whole(1, 100_000),
+        metavar="N",
+        help="steps, as told (default: each certificate's, untold)",
+    )
     add("--output", type=Path, metavar="FILE", help=f"results in JSON Lines (default {RESULTS.parent}/NAME.jsonl)")
     add("--workers", type=whole(1, 1024), metavar="N", help="processes (default 1); the results are the same")
     again = parser.add_mutually_exclusive_group().add_argument
