@@ -41,6 +41,7 @@ def test_every_request_of_a_run_is_in_the_books_with_its_place(learned: Learned)
     assert learned.folder.info()["usage"] == usage
 
 
+@pytest.mark.long  # tests/e2e/test_examples.py replays a packed run
 def test_a_packed_run_ends_the_same_with_other_prompts(
     learned: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,7 +48,8 @@ def test_a_rewrite_that_never_stops_breaking_a_solved_level_is_never_kept() -> N
     earlier = Scene(RANDOM, [plan("go")], [method("go", *TO_RANDOM_GOAL)], seed=5).run()
     assert earlier.plan is not None
     refused = MAX_SEMANTIC_RETRY * (1 + MAX_ROUNDS)
-    scene = Scene(EMPTY, [plan("go"), *["no"] * (1 + MAX_RETRIES)], [method("go", *TO_GOAL)] * refused)
+    unusable = ["no"] * (2 + MAX_RETRIES)  # two to a question, which the second ends, until there are more than 8
+    scene = Scene(EMPTY, [plan("go"), *unusable], [method("go", *TO_GOAL)] * refused)
     scene.regression.extend([SolvedLevel(RANDOM, 5, earlier.attempts[-1].start, earlier.plan)])
     result = scene.run(earlier.agent)
     assert not result.solved

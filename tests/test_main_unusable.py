@@ -158,6 +158,7 @@ def test_with_another_model_the_levels_that_were_lost_are_played_again(tmp_path:
     assert {call["model"] for call in opening} == {"reference/planner"}, "its good answers are not asked for again"
 
 
+@pytest.mark.long  # tests/spca/llm/calls/test_transcripts.py has what is asked anew
 def test_the_same_model_is_asked_anew_and_pauses_again(tmp_path: Path) -> None:
     """Its server may have been mended; if not, that costs as much as the first time and no more."""
     stopped = Paused.of(tmp_path, "coder", "faulty/prose/coder")
@@ -186,12 +187,14 @@ def test_a_run_that_was_killed_before_it_could_pause_asks_nothing_twice(
     assert killed.outcomes == ["fail", "fail"]
 
 
+@pytest.mark.long
 def test_a_run_ends_with_its_last_level_though_that_had_no_usable_answer(tmp_path: Path) -> None:
     run = Paused.of(tmp_path, "coder", "faulty/prose/coder")
     run._tasks = run._tasks[:1]
     assert run.learn().outcomes == ["fail"]
 
 
+@pytest.mark.long  # tests/spca/runs/level/test_barren.py counts such levels
 def test_a_model_that_works_and_is_wrong_does_not_pause_a_run(tmp_path: Path) -> None:
     run = Paused.of(tmp_path, "coder", "faulty/stubborn/coder").learn()
     assert len(run.outcomes) == 4

@@ -39,6 +39,7 @@ def end(process: Process) -> None:
     assert process.wait(PATIENCE) == 0
 
 
+@pytest.mark.long  # the level that grows comes the same way
 def test_a_new_level_appears_without_a_reload(visit: Visit, watch: Watching, tmp_path: Path) -> None:
     run = Writing(tmp_path / "runs")
     run.solve()

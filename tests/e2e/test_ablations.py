@@ -100,6 +100,7 @@ def test_without_the_regression_check_a_rewrite_is_kept_that_breaks_what_was_sol
     assert ("Regression: the rewritten go breaks" in asked(run)) == (not flags)
 
 
+@pytest.mark.long  # tests/spca/sense has the renaming, tests/spca/prompts its words
 def test_a_renamed_run_shows_no_true_word_and_is_learned_all_the_same(tmp_path: Path) -> None:
     questions: list[str] = []
     knows = knowing(Renaming(5))

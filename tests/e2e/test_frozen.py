@@ -132,6 +132,7 @@ def test_a_finished_evaluation_shows_its_figures_again(evaluation: Path) -> None
     assert (evaluation / "summary.json").read_bytes() == before
 
 
+@pytest.mark.long  # tests/test_main_calls.py has a cap that is raised
 def test_a_cap_on_a_model_that_was_named_can_be_raised(learned: Learned, tmp_path: Path) -> None:
     agent = learned.run / read(learned.run / "state/state.json")["agent"]  # without the writers of its run
     chosen = ("--ids", "MiniGrid-Empty-5x5-v0", "--seeds", "1,2", "--planner-model", "faulty/planner")

@@ -32,6 +32,7 @@ from robot_bridge.ros.messages import twist_message
 from robot_bridge.ros.topics import DRIVER_COMMANDS, HOST_COMMANDS, Topics
 from tests.support.robot_bridge.kinematic import KinematicRobot, SteppedClock
 from tests.support.robot_bridge.loopback import CONFIGURATION, own_domain, started
+from tests.support.tiers import long
 from tests.support.waiting import is_punctual
 
 SMALLEST = ("--world", "MiniGrid-Empty-5x5-v0")
@@ -245,8 +246,8 @@ def test_a_deadman_is_tried_with_what_moves_no_robot(own: int) -> None:
     ("deadman", "name", "told"),
     [
         (lambda: Deaf(), STOP, "no zeros after it became true (at most 0.50)"),
-        (lambda: Deadman(timeout=1e9), "deadman's time-out", "no zeros after the last command (at most 0.50)"),
-        (stopped, "deadman", "passes no commands on: /spca/stop is true, or it does not hear this computer"),
+        long(lambda: Deadman(timeout=1e9), "deadman's time-out", "no zeros after the last command (at most 0.50)"),
+        long(stopped, "deadman", "passes no commands on: /spca/stop is true, or it does not hear this computer"),
     ],
 )
 def test_a_deadman_that_does_not_do_what_it_must_is_told(

@@ -133,6 +133,7 @@ def test_a_robot_that_wanted_home_and_did_not_get_there_is_not_home() -> None:
     assert robot.moved > 0.5
 
 
+@pytest.mark.long
 def test_a_model_that_did_not_get_home_and_says_that_it_is_done_is_not_home() -> None:
     model = Scripted((AWAY.tool_name, dict(AWAY.parameters)))
     host, robot, log = explorer(model, SHADOW)

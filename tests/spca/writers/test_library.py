@@ -170,7 +170,7 @@ verbs = st.sampled_from(VERBS)
 drafts = st.lists(st.tuples(verbs, st.sets(verbs, min_size=1)), min_size=1, max_size=6)
 
 
-@settings(max_examples=20)
+@settings(max_examples=4)  # each call of a writer is a process
 @given(drafts, st.just("") | verbs)
 def test_no_version_is_replaced_by_one_that_lost_a_level(
     executor: SandboxExecutor, offered: list[tuple[str, set[str]]], lost: str

@@ -100,7 +100,7 @@ print(executor._process().pid, episode.pid, flush=True)
     ("code", "then"),
     [
         ("def go(self):\n    while True:\n        yield 1", "sys.stdin.read()"),
-        ("def go(self):\n    yield 1\n    while True:\n        pass", "episode.advance(view())"),
+        long("def go(self):\n    yield 1\n    while True:\n        pass", "episode.advance(view())"),
     ],
 )
 def test_a_host_that_is_killed_leaves_nothing_running(code: str, then: str) -> None:
