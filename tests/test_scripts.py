@@ -103,6 +103,7 @@ def test_first_run_sets_up_and_passes_on_arguments_and_exit_code(checkout: Check
     assert (second.stdout, second.stderr) == (f"{checkout.venv}\n", "")
 
 
+@pytest.mark.long
 def test_two_at_once_set_up_once(checkout: Checkout) -> None:
     with ThreadPoolExecutor(2) as pool:
         done = list(pool.map(checkout.run, ["one", "two"]))

@@ -206,6 +206,7 @@ def test_many_episodes_can_be_looked_at_one_after_another(visit: Visit, folder: 
     assert is_drawn(page.locator("canvas.first"))
 
 
+@pytest.mark.long
 def test_the_camera_glides_for_those_who_like_it(visit: Visit, folder: Path) -> None:
     visit.page.emulate_media(reduced_motion="no-preference")
     page = visit.open(browsing.address(folder / "mine.html"))

@@ -141,6 +141,7 @@ def test_several_workers_keep_one_cap(run: Command, tasks: tuple[object, ...], t
     assert usage["requests"] == len(log)
 
 
+@pytest.mark.long
 def test_a_killed_evaluation_pays_for_no_finished_call_twice(
     run: Command, tasks: tuple[object, ...], tmp_path: Path
 ) -> None:

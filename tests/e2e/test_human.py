@@ -35,6 +35,7 @@ def played_by(model: object) -> tuple[object, ...]:
     return ("--planner-model", f"human/{model}", "--coder-model", f"human/{model}", "--only", "goal_navigation")
 
 
+@pytest.mark.long
 def test_a_student_is_planner_and_coder_and_told_why_an_answer_cannot_be_used(tmp_path: Path) -> None:
     desk, mistakes = tmp_path / "desk", ['{"domain": "(define", "problem": ""}']
     with studying(desk, lambda role, asked: mistakes.pop() if mistakes else learned(role, asked)) as answered:

@@ -46,6 +46,7 @@ def test_scenes_are_made_and_counted(made: Path, tmp_path: Path, capsys: pytest.
     assert main(["certify", str(made)]) == 0
 
 
+@pytest.mark.long
 def test_a_kill_loses_no_scene_and_resuming_gives_the_same_files(made: Path, tmp_path: Path) -> None:
     line = [sys.executable, "-m", "explorer", *LINE, "--output", "scenes", "--workers", "2"]
     options = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}

@@ -105,6 +105,7 @@ print([call.name for answer in answers for call in answer.tool_calls], imported)
 """
 
 
+@pytest.mark.long
 def test_the_thread_that_asks_imports_nothing(server: FaultServer, tmp_path: Path) -> None:
     """Imports would also hold up the control of the robot for seconds."""
     env = environment(OPENAI_API_KEY="not-a-real-key")

@@ -199,6 +199,7 @@ class Slow(Scripted):
         return sight
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pause_s", [SHORT_S, long(PAUSE_S)])
 @pytest.mark.parametrize("share", [long(0.0), 0.6, long(1.1)])
 def test_in_real_time_every_description_is_in_the_next_message(share: float, pause_s: float) -> None:

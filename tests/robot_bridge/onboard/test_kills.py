@@ -131,6 +131,7 @@ def test_whose_host_is_killed_is_stopped_by_the_deadman(domain: int, ear: Ear) -
         check(killed, 0.5)
 
 
+@pytest.mark.long
 def test_whose_deadman_is_killed_stops_itself(domain: int, ear: Ear) -> None:
     """And its host says so and ends."""
 

@@ -58,6 +58,7 @@ class TestRos2Robot(RobotSuite):
         return Ros2Robot(served, CONFIG, with_camera=False)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("drawing")
 def test_what_is_heard_is_counted(connected: Ros2Robot) -> None:
     clock, arrivals = MonotonicClock(), connected.arrivals

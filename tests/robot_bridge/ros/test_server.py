@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from robot_bridge.ros import types
 from robot_bridge.ros.dds import Bus, Subscription, until
 from robot_bridge.ros.topics import DRIVER_COMMANDS
 from tests.support.robot_bridge.loopback import started
 
 
+@pytest.mark.long
 def test_the_deadman_of_a_killed_server_ends(domain: int) -> None:
     with Bus(domain) as bus:
         heard = bus.subscription(DRIVER_COMMANDS, types.TWIST, reliable=True)

@@ -26,6 +26,7 @@ def run(*statements: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.long
 def test_solving_does_without_it() -> None:
     assert run(*PREPARED, "print({'scipy', 'ConfigSpace.api'} & set(sys.modules))") == ["set()"]
 

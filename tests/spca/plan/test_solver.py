@@ -191,6 +191,7 @@ def test_one_problem_may_have_less_time_than_the_solver_has() -> None:
         assert "limit of 0.2 s" in result.message
 
 
+@pytest.mark.long
 def test_an_engine_that_is_too_slow_leaves_time_for_the_next() -> None:
     """With subtypes tamer is out; pyperplan is lost in instances that Fast Downward never considers.
 
@@ -222,6 +223,7 @@ def test_a_killed_host_leaves_nothing_behind(engine: str, marked: Callable[[], l
     assert becomes(lambda: not marked()), marked()
 
 
+@pytest.mark.long
 def test_a_host_killed_while_the_process_warms_up_leaves_nothing_behind(marked: Callable[[], list[str]]) -> None:
     script = (
         f"import sys, time; sys.path.insert(0, {str(ROOT)!r})\nfrom spca.plan.solver import Solver\n"
@@ -234,6 +236,7 @@ def test_a_host_killed_while_the_process_warms_up_leaves_nothing_behind(marked: 
     assert becomes(lambda: not marked()), marked()
 
 
+@pytest.mark.long
 def test_an_interrupt_ends_the_planner_and_the_solver_goes_on(marked: Callable[[], list[str]]) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt

@@ -98,7 +98,7 @@ def bare() -> Iterator[BareHost]:
         yield host
 
 
-@pytest.mark.parametrize("attack", CHOSEN, ids=_named)
+@pytest.mark.parametrize("attack", few(36, CHOSEN), ids=_named)
 def test_the_wall_holds(attack: Attack, patient: SandboxedHost, impatient: SandboxedHost) -> None:
     host = patient if attack.kind in PATIENT and not _waits(attack) else impatient
     assert host.judge(attack).escaped == ()
@@ -123,7 +123,7 @@ def test_attacks_of_problem_writers_have_all_of_python(writing: WriterHost) -> N
     assert verdict.escaped == ("told: LEAK STATE 7",)
 
 
-@pytest.mark.parametrize("attack", SHOWN, ids=_named)
+@pytest.mark.parametrize("attack", few(16, SHOWN), ids=_named)
 def test_without_the_wall_it_does_what_it_is_meant_to(attack: Attack, bare: BareHost) -> None:
     if attack.control.root and os.geteuid() != 0:
         pytest.skip("only root can do this, sandboxed or not")
@@ -151,6 +151,7 @@ def test_killed_episodes_leave_nothing_behind() -> None:
     assert not any(Path(f"/proc/{pid}").exists() for pid in report["zygotes"])
 
 
+@pytest.mark.long
 def test_a_host_that_is_killed_takes_everything_with_it() -> None:
     with SandboxedHost(ENDLESS) as host:
         pid = host.process.pid

@@ -13,8 +13,17 @@ from tests.support.prompts.answers import plan, swapped
 from tests.support.prompts.stage import REFERENCE, Case, Step, info_of
 
 LEARNED: Final = (
-    *("reach_goal", "announce", "go_to_object", "go_to_door", "cross_hazard", "pick_up_object", "open_door"),
-    *("traverse_rooms", "go_to_match", "observe_cue", "fetch_key", "unlock_door", "drop_held", "clear_blocker"),
+    *("reach_goal", "announce", "go_to_object", "go_to_door", "cross_hazard", "pick_up_alone", "pick_up_object"),
+    *(
+        "open_door",
+        "traverse_rooms",
+        "go_to_match",
+        "observe_cue",
+        "fetch_key",
+        "unlock_door",
+        "drop_held",
+        "clear_blocker",
+    ),
     *("put_next_to", "put_near", "cross_moving_obstacles"),
 )
 """What a run with the reference model learns, in this order."""

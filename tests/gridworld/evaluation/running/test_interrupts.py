@@ -78,6 +78,7 @@ def test_an_interrupt_ends_every_process_and_says_how_to_go_on(
     assert main([*PLAYED, "--resume"]) == 0
 
 
+@pytest.mark.long
 def test_workers_do_not_outlive_a_killed_evaluation(home: Path) -> None:
     with stalled(home) as running:
         os.kill(running.pid, signal.SIGKILL)

@@ -187,6 +187,7 @@ def test_a_client_that_takes_nothing_is_cut_off(mixed_run: Path) -> None:
         until(lambda: not answering_threads())
 
 
+@pytest.mark.long
 def test_many_stalled_clients_keep_nobody_out(finished_run: Path) -> None:
     with served(finished_run) as server, ExitStack() as held:
         for _ in range(100):

@@ -100,6 +100,7 @@ WHAT_COMES_OF_IT = {
 }
 
 
+@pytest.mark.long
 def test_the_coders_faults_come_on_schedule() -> None:
     answers = coder_answers(len(CODER_SCHEDULE) + 1)
     for fault, answer in zip(CODER_SCHEDULE, answers, strict=False):
