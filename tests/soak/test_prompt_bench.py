@@ -12,11 +12,10 @@ from tests.support.prompts import adversarial, today
 from tests.support.prompts.stage import judge, prompt
 from tests.support.tiers import long
 
-_ALWAYS = {"order_replan", "goal_traceback", "code_two_balls"}
+_ALWAYS = {"goal_traceback"}
 _BY_NAME = {case.name: case for case in prompts.CASES}
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", [name if name in _ALWAYS else long(name) for name in _BY_NAME])
 def test_a_good_answer_is_right_and_a_bad_one_is_not(name: str) -> None:
     case = _BY_NAME[name]
