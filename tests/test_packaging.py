@@ -8,15 +8,17 @@ import subprocess
 import tomllib
 import zipfile
 from configparser import ConfigParser
+from importlib.metadata import requires
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
 import spca
 from scripts.wheel import APPLICATIONS
-from tests.support.installing import ROOT, built, copy_tracked, pins, tracked
+from tests.support.installing import ROOT, built, copy_tracked, pinned_extras, pins, tracked
 
 PACKAGES = ("spca", "gridworld", "robot_bridge", "explorer")
 LOCKS = ("requirements.txt", "requirements/robot.txt", "requirements/dev.txt")
@@ -122,6 +124,16 @@ def test_every_lock_begins_with_the_one_before_and_repeats_nothing_of_it(smaller
     first = (ROOT / larger).read_text(encoding="utf-8").partition("\n")[0]
     assert first == f"-r {os.path.relpath(ROOT / smaller, (ROOT / larger).parent)}"
     assert not pins(smaller).keys() & pins(larger).keys()
+
+
+def test_pins_name_the_extras_that_packages_ask_for() -> None:
+    """Before 23.3 pip looks for the newest ``google-auth[requests]`` where the pin says ``google-auth``."""
+    extras = {name: found for lock in LOCKS for name, found in pinned_extras(lock).items()}
+    wanted = [Requirement(line) for name in extras for line in requires(name) or []]
+    met = [each for each in wanted if each.marker is None or each.marker.evaluate({"extra": ""})]
+    missing = {(normal(each.name), extra) for each in met for extra in each.extras - extras[normal(each.name)]}
+    assert any(each.extras for each in met)
+    assert not missing
 
 
 def test_third_party_lists_every_runtime_package_with_its_licence() -> None:

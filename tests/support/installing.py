@@ -42,8 +42,17 @@ def built(kind: str, folder: Path) -> Path:
 
 def pins(lock: str) -> dict[str, str]:
     """Versions by the names of a lock's packages."""
-    found = re.findall(r"^([a-z0-9-]+)==(\S+) \\$", (ROOT / lock).read_text(encoding="utf-8"), re.MULTILINE)
-    return dict(found)
+    return {name: version for name, _, version in _read_pins(lock)}
+
+
+def pinned_extras(lock: str) -> dict[str, set[str]]:
+    """Extras by the names of a lock's packages."""
+    return {name: set(filter(None, extras.split(","))) for name, extras, _ in _read_pins(lock)}
+
+
+def _read_pins(lock: str) -> list[tuple[str, str, str]]:
+    text = (ROOT / lock).read_text(encoding="utf-8")
+    return re.findall(r"^([a-z0-9-]+)(?:\[([a-z0-9,-]+)\])?==(\S+) \\$", text, re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
