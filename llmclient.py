@@ -15,7 +15,7 @@ from typing import Any, Final, Generic, TypeVar, overload
 from pydantic import BaseModel
 
 from spca.errors import BadAnswerError
-from spca.llm.calls.answers import check_complete, parsed, plain, quotable, tool_call
+from spca.llm.calls.answers import check_complete, plain, quotable, read_object, tool_call
 from spca.llm.calls.desk import Answered, CallDesk
 from spca.llm.providers.base import Limits, Message, Provider, Request, Response, Tool, Usage
 from spca.llm.providers.model_names import ModelName
@@ -169,7 +169,6 @@ class ChatGPTClient(Generic[Answer]):
                 response = answered.answer.get()
                 response = replace(response, text=plain(response.text))
                 self.last_text = quotable(response)
-                check_complete(response)
                 value = read(response)
             except BadAnswerError as error:
                 self._desk.reject(answered)
@@ -184,8 +183,9 @@ class ChatGPTClient(Generic[Answer]):
 
     def _read(self, response: Response) -> Answer:
         if self._schema is None:
+            check_complete(response)
             return response.text  # type: ignore[return-value]  # the overloads tie Answer to the schema
-        return parsed(response.text, self._schema)  # type: ignore[return-value]
+        return read_object(response, self._schema)  # type: ignore[return-value]
 
 
 def _reask(text: str, error: str) -> tuple[Message, ...]:

@@ -173,7 +173,7 @@ CUT = Response(GOOD[:20], Usage(5, 1), Finish.LENGTH)
         (replace(REFUSED, text="no\n" * 500), RefusalError, "^.{,300}$"),
         (CUT, TruncatedError, "cut off at the limit on its length"),
         (replace(CUT, text=""), TruncatedError, "reasoning used up the answer"),
-        (replace(CUT, text=GOOD), TruncatedError, "cut off"),
+        (replace(CUT, text=GOOD[:-1]), TruncatedError, "cut off"),
         (Response(" "), BadAnswerError, "the answer is empty"),
         (BadAnswerError("the body is no JSON"), BadAnswerError, "the body is no JSON"),
     ],
@@ -184,6 +184,18 @@ def test_what_is_no_answer_is_told_apart(bad: Scripted, kind: type[BadAnswerErro
     assert type(caught.value) is kind
     client = asking(bad, GOOD, reasks=1)
     assert client.chat_completion([]) == PAIR
+
+
+@pytest.mark.parametrize("after", ["", "\n```\nThis plan first", ' {"domain": "d2", "prob'])
+@pytest.mark.parametrize("reasoned", [None, 399])
+def test_an_answer_cut_off_after_what_was_asked_for_is_used(after: str, reasoned: int | None) -> None:
+    provider = ScriptedProvider(Response(GOOD + after, Usage(5, 400, None, reasoned), Finish.LENGTH))
+    assert ChatGPTClient("any/model", Pair, provider=provider).chat_completion([]) == PAIR
+    assert not provider.left
+    cut = Response(GOOD + after, finish=Finish.LENGTH)
+    text = ChatGPTClient("any/model", provider=ScriptedProvider(cut), reasks=0)
+    with pytest.raises(TruncatedError, match="cut off"):  # nobody knows where a text was to end
+        text.chat_completion([])
 
 
 def test_a_bad_answer_is_asked_for_again_with_what_was_wrong() -> None:

@@ -90,6 +90,22 @@ def check_complete(response: Response) -> None:
         raise BadAnswerError("the answer is empty")
 
 
+def read_object(response: Response, schema: type[Schema]) -> Schema:
+    """Return the object that was asked for, also where the answer was cut off after it: it is whole and paid for.
+
+    Raises:
+        BadAnswerError: as :func:`check_complete` and :func:`parsed`.
+    """
+    try:
+        check_complete(response)
+    except TruncatedError as cut:
+        try:
+            return parsed(response.text, schema)
+        except BadAnswerError:
+            raise cut from None  # that the text ended early says more than where its JSON did
+    return parsed(response.text, schema)
+
+
 def parsed(text: str, schema: type[Schema]) -> Schema:
     """Validate an answer, forgiving code fences, chatter around the JSON object and line breaks inside its strings.
 
@@ -109,11 +125,12 @@ def parsed(text: str, schema: type[Schema]) -> Schema:
 
 
 def tool_call(response: Response, tools: Sequence[Tool]) -> tuple[str, BaseModel]:
-    """Name and validated arguments of the first tool called.
+    """Return name and validated arguments of the first tool called.
 
     Raises:
-        BadAnswerError: no tool or an unknown one is called, or its arguments are not valid.
+        BadAnswerError: as :func:`check_complete`; no tool or an unknown one is called, or its arguments are not valid.
     """
+    check_complete(response)
     known = {tool.name: tool.parameters for tool in tools}
     if not response.tool_calls:
         raise BadAnswerError(f"the answer calls no tool: call one of {', '.join(known)}")
