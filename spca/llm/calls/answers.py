@@ -101,8 +101,8 @@ def read_object(response: Response, schema: type[Schema]) -> Schema:
     except TruncatedError as cut:
         try:
             return parsed(response.text, schema)
-        except BadAnswerError:
-            raise cut from None  # that the text ended early says more than where its JSON did
+        except BadAnswerError as unread:
+            raise cut from unread  # that the text ended early says more than where its JSON did
     return parsed(response.text, schema)
 
 
