@@ -405,6 +405,7 @@ comments = st.lists(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=30)
 @given(comments)
 def test_any_comments_of_other_methods_survive_a_rewrite(lines: list[str]) -> None:

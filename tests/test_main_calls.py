@@ -65,6 +65,7 @@ def test_a_packed_run_ends_the_same_with_other_prompts(
     assert again.folder.info()["usage"]["differing"] == len(differing)
 
 
+@pytest.mark.long
 def test_a_run_stopped_by_its_budget_goes_on_without_asking_twice(learned: Learned, tmp_path: Path) -> None:
     stopped = Learned(tmp_path, max_calls=3)
     with pytest.raises(BudgetReached, match="--max-calls 3"):

@@ -96,6 +96,7 @@ def test_a_failed_plan_is_undone_and_is_neither_a_round_nor_feedback() -> None:
     assert "def fetch_key(" in result.agent.text  # what was written for a plan that was carried out is kept
 
 
+@pytest.mark.long
 def test_a_failed_plan_leaves_all_rounds_to_the_planner() -> None:
     writers = FakeWriters(compiled("spin/v001", "spin"))
     plans = [plan(f"act_{number}") for number in range(MAX_SPA_ROUNDS)]

@@ -210,6 +210,7 @@ def numbered_crashes() -> Iterator[str]:
         yield method("act", 2, then=f"raise ValueError({number})")
 
 
+@pytest.mark.long
 def test_all_rounds_used_up_is_a_failed_level_that_leaves_the_library_as_it_was() -> None:
     crashes = numbered_crashes()
     attempts = MAX_SPA_ROUNDS * (1 + MAX_SEMANTIC_RETRY)

@@ -119,7 +119,7 @@ class Paused(Learned):
     ("kind", "role"),
     [
         ("prose", "coder"),
-        ("empty", "coder"),
+        long("empty", "coder"),
         ("rambling", "planner"),
         *(long(kind, role) for kind in ("broken-json", "same-pddl", "cut-off") for role in ("planner", "coder")),
         long("rambling", "coder"),
@@ -145,6 +145,7 @@ def test_a_run_pauses_after_two_levels_without_a_usable_answer(tmp_path: Path, k
     assert [failure["failed_by"] for failure in failures] == ["planner" if role == "planner" else "code"] * 2
 
 
+@pytest.mark.long
 def test_with_another_model_the_levels_that_were_lost_are_played_again(tmp_path: Path) -> None:
     stopped = Paused.of(tmp_path, "coder", "faulty/prose/coder")
     with pytest.raises(UnusableModelError):
@@ -172,6 +173,7 @@ def test_the_same_model_is_asked_anew_and_pauses_again(tmp_path: Path) -> None:
     assert after.count("planner") == before.count("planner")
 
 
+@pytest.mark.long
 def test_a_run_that_was_killed_before_it_could_pause_asks_nothing_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,6 +60,7 @@ def test_one_answer_plans_for_the_levels_to_come(whole: Compiled) -> None:
     assert len({name for name in whole.kept() if name.startswith("pddl/writers/")}) == 3
 
 
+@pytest.mark.long
 def test_a_cap_that_is_reached_in_round_0_loses_nothing(whole: Compiled, tmp_path: Path) -> None:
     stopped = Compiled(tmp_path, max_calls=2)
     with pytest.raises(BudgetReached, match="--max-calls 2"):
@@ -94,6 +95,7 @@ def test_a_run_that_is_killed_before_a_commit_ends_the_same(
     assert len(again.book) == len(whole.book)
 
 
+@pytest.mark.long
 def test_a_recorded_run_is_repeated_call_by_call(whole: Compiled, tmp_path: Path) -> None:
     recorded = f"replay/{whole.folder.path}"
     names = dict.fromkeys(("planner_model", "planner_small_model", "coder_model"), recorded)
@@ -103,6 +105,7 @@ def test_a_recorded_run_is_repeated_call_by_call(whole: Compiled, tmp_path: Path
     assert [record["round"] for record in again.book] == [1, 1, 0]
 
 
+@pytest.mark.long
 def test_without_compiled_planning_every_level_is_asked_for(tmp_path: Path) -> None:
     run = Compiled(tmp_path, compile=False).learn()
     assert [call["event"] for call in run.calls].count("planner_call") == 3

@@ -123,6 +123,7 @@ for name, (side, corner) in PLACES.items():
     )
 
 
+@pytest.mark.long
 @settings(max_examples=8, deadline=None)
 @given(st.lists(st.sampled_from(MIX), max_size=80))
 def test_nothing_depends_on_grid_size_or_absolute_position(codes: list[int]) -> None:
@@ -389,6 +390,7 @@ def test_a_code_that_is_no_primitive_is_refused(empty: MiniGridEnv) -> None:
     assert empty.checkpoint() == before
 
 
+@pytest.mark.long
 def test_the_libraries_prints_stay_out_of_our_output(capfd: pytest.CaptureFixture[str]) -> None:
     """These reject many samples while generating, and say so; the old MultiRoom is "out of date"."""
     for env_id in ("BabyAI-GoToSeq-v0", "BabyAI-BossLevel-v0", "MiniGrid-MultiRoom-N4-S5-v0"):

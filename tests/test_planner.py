@@ -154,6 +154,7 @@ def test_what_was_wrong_goes_back_with_the_answer(bad: str, said: str) -> None:
     assert first["error"] == feedback["message"][:500]
 
 
+@pytest.mark.long
 def test_the_message_of_the_solver_is_passed_on_word_for_word() -> None:
     asked = Asked(UNSOLVABLE, GOOD)
     asked.plan()
@@ -169,6 +170,7 @@ def test_each_repair_sees_only_the_newest_wrong_answer() -> None:
     assert asked.model.requests[2].messages[2].text == "second"
 
 
+@pytest.mark.long
 def test_exhausted_repair_is_a_value_with_the_last_error() -> None:
     asked = Asked(*(f"no {number}" for number in range(MAX_RETRIES)), UNSOLVABLE)
     failure = asked.plan()

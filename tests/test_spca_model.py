@@ -82,6 +82,7 @@ def test_a_task_that_is_played_again_has_a_name_of_its_own(harness: EvaluationHa
     assert numbers[1] == numbers[0] + 1
 
 
+@pytest.mark.long
 def test_what_cannot_be_solved_is_played_to_its_end_and_waited_out(harness: EvaluationHarness) -> None:
     closed = {"gates": [{"id": "g", "position": [4, 3]}], "switches": []}
     result = play(harness, spec(task_id="shut", mechanisms=closed, max_steps=40))
@@ -213,6 +214,7 @@ def test_a_model_without_usable_answers_fails_two_tasks_and_ends_the_evaluation(
     assert "2 tasks are finished; go on with" in said
 
 
+@pytest.mark.long
 def test_a_budget_that_is_spent_between_tasks_ends_the_evaluation_resumably(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from spca.evaluation.looking import write_page
@@ -11,6 +12,7 @@ from tests.support import browsing
 from tests.support.report.evaluated import RESULTS, evaluated
 
 
+@pytest.mark.long
 def test_it_is_shown_in_light_and_dark_on_a_narrow_screen(chromium: Browser, tmp_path: Path) -> None:
     path = write_page(RESULTS, evaluated(tmp_path))
     with browsing.visit(chromium, width=420, dark=True) as visit:

@@ -89,6 +89,7 @@ def press(page: Page, *keys: str) -> None:
         expect(page.locator("body")).to_have_attribute("data-step", str(step + 1))
 
 
+@pytest.mark.long
 def test_keys_and_a_click_win_the_scene(visit: Visit, playing: tuple[Process, str], tmp_path: Path) -> None:
     process, address = playing
     page = visit.open(address)
@@ -138,6 +139,7 @@ def test_a_click_on_the_picture_does_what_fits(visit: Visit, playing: tuple[Proc
     expect(page.locator(".said")).to_contain_text("use")
 
 
+@pytest.mark.long
 def test_a_tall_mob_is_hit_by_its_head(visit: Visit) -> None:
     pen = hall().mob("sheep", (4, 1, 6)).scene("pen")
     session = Session(told(Puzzle(pen, (having("take_wool", "wool", "white_wool"),))))
@@ -152,6 +154,7 @@ def test_a_tall_mob_is_hit_by_its_head(visit: Visit) -> None:
         expect(page.locator(".ending")).to_contain_text("1 of 1 milestone reached in 2 steps")
 
 
+@pytest.mark.long
 def test_a_server_that_is_gone_is_said(visit: Visit, playing: tuple[Process, str]) -> None:
     process, address = playing
     page = visit.open(address)

@@ -21,6 +21,7 @@ def compared(failing_run: Path) -> Path:
     return page
 
 
+@pytest.mark.long
 def test_a_comparison_begins_with_what_differs_in_both(visit: Visit, compared: Path) -> None:
     page = visit.open(browsing.address(compared, "/compare/0"))
     rows = page.locator("table.compared tbody:not(.totals) tr")

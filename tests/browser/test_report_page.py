@@ -88,6 +88,7 @@ def test_filters_leave_the_levels_asked_for_and_can_be_linked(visit: Visit, fail
     expect(rows(page)).to_have_count(0)
 
 
+@pytest.mark.long
 def test_the_player_shows_what_the_simulator_did_step_by_step(
     visit: Visit, failing_report: Path, failing_run: Path
 ) -> None:

@@ -59,6 +59,7 @@ def test_a_new_level_appears_without_a_reload(visit: Visit, watch: Watching, tmp
     assert all(asked.startswith(address) for asked in visit.requests)
 
 
+@pytest.mark.long
 def test_a_level_that_is_open_grows(visit: Visit, watch: Watching, tmp_path: Path) -> None:
     run = Writing(tmp_path / "runs")
     run.begin()

@@ -53,6 +53,7 @@ def page(request: pytest.FixtureRequest, chromium: Browser, report: Path) -> Ite
     assert made.complaints == []
 
 
+@pytest.mark.long
 def test_a_level_names_the_writer_that_planned_it_and_is_found_by_it(page: Page) -> None:
     rows = page.locator("table.levels tbody tr")
     expect(rows).to_have_count(3)

@@ -48,6 +48,7 @@ def test_in_full_pddl_is_shown_and_the_agent_is_carried_over(tmp_path: Path) -> 
     assert any(words in asked(run) for words in LORE)
 
 
+@pytest.mark.long
 def test_without_reuse_curriculum_and_lore(tmp_path: Path) -> None:
     flags = ("--no-compile", "--no-reuse", "--no-curriculum", "--bare-prompt")
     model = f"human/{tmp_path / 'desk'}"

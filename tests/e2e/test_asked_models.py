@@ -60,6 +60,7 @@ def tasks(tmp_path: Path) -> tuple[object, ...]:
     return ("--benchmark", "directory", "--task-dir", "tasks", "--backend", "multigrid", "--output", "o.json")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("prefix", "more"),
     few(
@@ -184,6 +185,7 @@ def test_workers_that_lost_their_parent_do_not_write_on(
         assert len(records(tmp_path / "o.json")) == len(server.asked)
 
 
+@pytest.mark.long
 def test_a_broken_ledger_ends_the_evaluation_and_no_episode(
     run: Command, tasks: tuple[object, ...], tmp_path: Path
 ) -> None:

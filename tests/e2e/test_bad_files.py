@@ -53,7 +53,7 @@ FLAGS = {
 
 
 @pytest.mark.parametrize("what", few(3, MADE))
-@pytest.mark.parametrize("name", FLAGS)
+@pytest.mark.parametrize("name", few(2, FLAGS))
 def test_a_file_that_is_no_text(tmp_path: Path, refused: Refused, name: str, what: str) -> None:
     make, said = MADE[what]
     (tmp_path / "workspace").mkdir()
@@ -63,6 +63,7 @@ def test_a_file_that_is_no_text(tmp_path: Path, refused: Refused, name: str, wha
     assert str(FLAGS[name][0]) in line or name == "c.json"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", few(1, ["run.json", "llm/0001-x-0.json", "state/state.json", "state/curriculum.json"]))
 def test_a_pipe_in_the_folder_of_a_run(tmp_path: Path, refused: Refused, learned: Learned, name: str) -> None:
     run = tmp_path / "runs" / learned.run.name
@@ -79,6 +80,7 @@ def test_a_model_file_that_is_a_pipe(tmp_path: Path, refused: Refused) -> None:
     assert "it is a pipe or a device, not a file" in refused(*flags, "--workspace", "workspace", "--runs", "runs")
 
 
+@pytest.mark.long
 def test_names_of_folders_that_are_too_long(tmp_path: Path, refused: Refused) -> None:
     (tmp_path / "runs").mkdir()
     assert "File name too long" in refused("--runs", LONG, "--workspace", "workspace")
@@ -132,6 +134,7 @@ def test_a_misspelled_key_is_named(
     assert line == f"{tmp_path}/.env, line 3: OPENAI_API_KY is read by nothing here: write OPENAI_API_KEY"
 
 
+@pytest.mark.long
 def test_the_program_itself_waits_for_no_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / ".env")
     env = {name: text for name, text in environment().items() if name != "PYTHON_DOTENV_DISABLED"}

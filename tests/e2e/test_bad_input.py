@@ -13,6 +13,7 @@ from tests.e2e.conftest import Learned, Refused
 from tests.fakes.faults import FaultServer
 from tests.fakes.openai_wire import CHAT
 from tests.support.commands import MINUTES, command, curriculum, environment, fingerprint, main_py
+from tests.support.tiers import few
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -94,6 +95,7 @@ def test_a_misspelled_model_names_the_nearest(
     assert "openai/gpt-6.1-sol" in refused(*flags, *runs).replace(MISSPELLED, "")
 
 
+@pytest.mark.long
 def test_a_server_that_is_not_there_ends_the_command_at_once(tmp_path: Path, refused: Refused) -> None:
     with FaultServer(CHAT) as gone:
         address = gone.base_url
@@ -129,8 +131,8 @@ def test_an_unknown_id_names_the_nearest_known_one(tmp_path: Path, refused: Refu
     assert "'MiniGrid-DoorKey-5x5-v0'" in line
 
 
-@pytest.mark.parametrize("flag", ["--runs", "--workspace"])
-@pytest.mark.parametrize("below", ["file", "file/deeper"])
+@pytest.mark.parametrize("flag", few(1, ["--runs", "--workspace"]))
+@pytest.mark.parametrize("below", few(1, ["file", "file/deeper"]))
 def test_a_file_where_a_folder_is_needed(tmp_path: Path, refused: Refused, flag: str, below: str) -> None:
     (tmp_path / "file").write_text("mine")
     (tmp_path / "ok").mkdir()
@@ -151,6 +153,7 @@ def test_a_folder_that_may_not_be_written_to(tmp_path: Path, refused: Refused) -
     assert "permission denied" in refused("--runs", closed / "runs", "--workspace", tmp_path / "workspace")
 
 
+@pytest.mark.long
 def test_a_workspace_in_use(tmp_path: Path, refused: Refused) -> None:
     workspace = tmp_path / "workspace"
     workspace.mkdir()
@@ -159,6 +162,7 @@ def test_a_workspace_in_use(tmp_path: Path, refused: Refused) -> None:
     assert line == f"workspace {workspace} is in use by another run: wait for it or choose another folder"
 
 
+@pytest.mark.long
 def test_a_kept_agent_that_is_no_agent(tmp_path: Path, refused: Refused) -> None:
     workspace = tmp_path / "workspace"
     workspace.mkdir()

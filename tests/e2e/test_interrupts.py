@@ -107,6 +107,7 @@ def test_the_workspace_is_up_to_date_again(broken: Path) -> None:
     assert (workspace / "domain.pddl").read_text() == (broken / "pddl/domain_v6.pddl").read_text()
 
 
+@pytest.mark.long
 def test_a_finished_run_resumes_to_its_table(learned: Learned, tmp_path: Path) -> None:
     run = tmp_path / "runs" / learned.run.name
     shutil.copytree(learned.run, run)

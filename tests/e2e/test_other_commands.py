@@ -37,6 +37,7 @@ def test_list_can_be_narrowed(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_a_kept_agent_and_kept_pddl_are_used_again(learned: Learned, tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     workspace.mkdir()

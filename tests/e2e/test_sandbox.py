@@ -82,6 +82,7 @@ def test_a_host_where_the_wall_does_not_hold_is_refused_before_anything_is_writt
     assert "FAIL" in doctor.stdout
 
 
+@pytest.mark.long
 def test_a_host_without_landlock_is_stamped(tmp_path: Path) -> None:
     chosen = curriculum(tmp_path / "c.json", a=["MiniGrid-Empty-5x5-v0"])
     where = ("--curriculum", chosen, "--runs", tmp_path / "runs", "--workspace", tmp_path / "workspace")

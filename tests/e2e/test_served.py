@@ -75,11 +75,13 @@ def served(request: pytest.FixtureRequest, embedded: Path, tmp_path_factory: pyt
         return Served(run, server.asked, done.stdout)
 
 
+@pytest.mark.long
 def test_a_server_gives_the_results_of_the_embedded_model_call_for_call(served: Served, embedded: Path) -> None:
     assert results(served.run) == results(embedded)
     assert calls(served.run) == calls(embedded)
 
 
+@pytest.mark.long
 def test_newer_models_of_openai_are_asked_through_the_responses_api(served: Served) -> None:
     for line in served.asked:
         if line.model and line.model.startswith("gpt-"):
@@ -205,6 +207,7 @@ def test_the_cache_serves_a_second_run(short: tuple[object, ...], tmp_path: Path
     assert book(second) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("counting", [{"usage": False}, long({"count": -1}), long({"count": "many"})])
 def test_a_server_without_schemas_or_usage_does(
     counting: dict[str, Any], short: tuple[object, ...], tmp_path: Path

@@ -25,6 +25,7 @@ def traced(cwd: Path, *argv: object) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long
 def test_argv_enters_each_file_at_most_twice_and_the_model_table_is_read_once(tmp_path: Path) -> None:
     """An entry is the call of a function of a file by a function of another file.
 

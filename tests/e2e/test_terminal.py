@@ -51,6 +51,7 @@ def short(tmp_path: Path) -> tuple[object, ...]:
     return ("--curriculum", chosen, "--runs", tmp_path / "runs", "--workspace", tmp_path / "w", *model_flags(CHAT))
 
 
+@pytest.mark.long
 def test_a_terminal_says_who_is_waited_for_and_what_was_spent(short: tuple[object, ...], tmp_path: Path) -> None:
     terminal = Terminal(80)
 

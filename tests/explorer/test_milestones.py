@@ -281,6 +281,7 @@ def histories(draw: st.DrawFn) -> list[Moment]:
     return moments
 
 
+@pytest.mark.long
 @given(st.lists(st.lists(rules(), min_size=1, max_size=2), min_size=1, max_size=4), histories())
 def test_latches_what_the_naive_evaluator_latches(given_rules: list[list[Rule]], history: list[Moment]) -> None:
     milestones = [Milestone("task", f"m{at}", "", tuple(each)) for at, each in enumerate(given_rules)]

@@ -130,6 +130,7 @@ def outcomes(seed: int) -> list[str]:
     return found
 
 
+@pytest.mark.long
 def test_faults_are_drawn_from_the_seed() -> None:
     first = outcomes(1)
     assert first == outcomes(1)
@@ -150,6 +151,7 @@ def test_capabilities_can_be_taken_away() -> None:
         assert told(server.asked[1]) == Usage()
 
 
+@pytest.mark.long
 def test_the_command_writes_its_log_before_it_answers(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     command = [sys.executable, "-m", "tests.fakes.reference_server", "--log", str(log), "--stall", str(AGES)]

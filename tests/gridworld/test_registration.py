@@ -43,6 +43,7 @@ def checked(env_id: str, **options: Any) -> CustomMiniGridEnv:
     return env.unwrapped
 
 
+@pytest.mark.long
 def test_every_shipped_task_passes_the_checker() -> None:
     ids = shipped_ids()
     assert len(ids) == 26

@@ -15,6 +15,7 @@ from tests.support.gridworld.tasks_by_hand import changed, task
 from tests.support.gridworld.typed_specs import SPECS
 
 
+@pytest.mark.long
 @given(SPECS)
 def test_reading_and_writing_are_inverses(spec: TaskSpecification) -> None:
     data = spec.to_dict()

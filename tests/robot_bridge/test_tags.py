@@ -82,6 +82,7 @@ def test_every_sign_is_read_as_itself(label: Label) -> None:
     assert (seen.kind, seen.color, seen.state) == label
 
 
+@pytest.mark.long
 @settings(max_examples=25)
 @given(
     label=st.sampled_from(LABELS),
@@ -167,6 +168,7 @@ def test_there_are_no_other_signs(label: Label) -> None:
         texture(*label)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("drawing")
 def test_signs_are_read_in_the_twin() -> None:
     things = (

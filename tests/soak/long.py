@@ -1,6 +1,6 @@
 """Repetitions of whole systems that would keep every run of the tests waiting: the cases that are marked ``long``.
 
-``scripts/soak long [--count N] [PYTEST ARGUMENT...]``: all of them N times (default 1), in two processes.
+``scripts/soak long [--count N] [PYTEST ARGUMENT...]``: all of them N times (default 1), in three processes: many wait.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-PROCESSES = ("--numprocesses", "2", "--dist", "worksteal")
+PROCESSES = ("--numprocesses", "3", "--dist", "worksteal")
 
 
 def main() -> int:

@@ -16,6 +16,7 @@ _ALWAYS = {"goal_traceback"}
 _BY_NAME = {case.name: case for case in prompts.CASES}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name if name in _ALWAYS else long(name) for name in _BY_NAME])
 def test_a_good_answer_is_right_and_a_bad_one_is_not(name: str) -> None:
     case = _BY_NAME[name]
@@ -29,6 +30,7 @@ def test_24_prompts_of_today_and_24_adversarial_ones() -> None:
     assert [(kind.count("planner"), kind.count("coder")) for kind in kinds] == [(14, 10), (18, 6)]
 
 
+@pytest.mark.long
 def test_a_prompt_holds_the_whole_conversation_and_says_where_the_answer_goes() -> None:
     case = _BY_NAME["moving_syntax"]
     messages = prompt(case)

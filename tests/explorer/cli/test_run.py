@@ -122,6 +122,7 @@ def test_a_certificate_that_cannot_be_read_is_named(
     assert "scene/certificate.json: " in said.out + said.err
 
 
+@pytest.mark.long
 def test_a_certificate_in_a_line_is_named_by_the_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -156,6 +157,7 @@ def test_a_mistake_is_one_line(line: str, words: str, capsys: pytest.CaptureFixt
     assert (said.out, said.err.count("\n")) == ("", 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", few(1, [signal.SIGTERM, signal.SIGINT]))
 def test_an_interrupted_run_says_how_to_go_on(scenes: Path, number: signal.Signals) -> None:
     for index in range(9):

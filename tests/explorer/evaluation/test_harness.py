@@ -50,6 +50,7 @@ def test_results_are_written_in_the_order_of_the_scenes(tmp_path: Path) -> None:
     assert sorted(path.name for path in output.parent.iterdir()) == ["r.jsonl", "r.run.json"]
 
 
+@pytest.mark.long
 def test_results_do_not_depend_on_the_number_of_processes(tmp_path: Path) -> None:
     one = run(tmp_path / "one.jsonl", "random", seed=5)
     assert run(tmp_path / "two.jsonl", "random", seed=5, workers=2) == one
@@ -72,6 +73,7 @@ def test_an_output_is_neither_overwritten_nor_mixed_unasked(tmp_path: Path) -> N
     assert run(output, "random", overwrite=True)[0].model == "random"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("once", [long(True), False])
 def test_a_scene_that_kills_its_process_is_begun_once_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, once: bool
@@ -85,6 +87,7 @@ def test_a_scene_that_kills_its_process_is_begun_once_more(
     assert (episodes[1].hops, episodes[1].scene) == (2, "deadly")
 
 
+@pytest.mark.long
 def test_a_killed_evaluation_goes_on_where_it_was(tmp_path: Path) -> None:
     output = tmp_path / "r.jsonl"
     command = [sys.executable, "-m", "tests.support.explorer.played", str(output), "2"]

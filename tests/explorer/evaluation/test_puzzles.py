@@ -47,6 +47,7 @@ def test_the_solver_wins_as_the_certificate_says(make: Callable[[], Puzzle]) -> 
     assert episode.state_hash == puzzle.certificate.witness.state_hash
 
 
+@pytest.mark.long
 @given(st.sampled_from(PUZZLES), st.integers(0, 10**6))
 @settings(max_examples=2)
 def test_what_is_random_is_played_again_by_its_codes(make: Callable[[], Puzzle], seed: int) -> None:
@@ -59,6 +60,7 @@ def test_what_is_random_is_played_again_by_its_codes(make: Callable[[], Puzzle],
     assert play(world, puzzle, RandomAgent(), "random", seed=seed, max_steps=150) == episode
 
 
+@pytest.mark.long
 @given(st.sampled_from(PUZZLES), st.integers(0, 10**6))
 @settings(max_examples=25)
 def test_a_witness_with_mistakes_never_refutes_the_certificate(make: Callable[[], Puzzle], seed: int) -> None:

@@ -188,6 +188,7 @@ def test_any_value_in_any_place_is_read_or_refused(path: Steps, value: object) -
         assert len(str(error)) < 600  # noqa: PT017
 
 
+@pytest.mark.long
 def test_hostile_sizes_cost_no_memory() -> None:
     arena = {"min": [-1000, -1000, -1000], "max": [1000, 1000, 1000]}
     fills = ["/fill ~-5 ~-1 ~-2 ~5 ~4 ~12 stone"] * 20_000

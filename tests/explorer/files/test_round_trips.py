@@ -38,6 +38,7 @@ def test_a_line_says_all_of_a_scene(given: Loaded) -> None:
     assert scene_line(made) == line
 
 
+@pytest.mark.long
 @given(loaded_scenes())
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_folder_says_all_of_a_scene(tmp_path: Path, given: Loaded) -> None:

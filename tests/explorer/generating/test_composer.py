@@ -66,6 +66,7 @@ def test_an_index_needs_no_other(made: list[Composed]) -> None:
     assert next(generate(SEED, 1, first=7)).certificate == alone.certificate
 
 
+@pytest.mark.long
 def test_scenes_survive_their_files(made: list[Composed], tmp_path: Path) -> None:
     for each in made[:3]:
         save_scene(tmp_path / each.drafted.scene.name, each.loaded())

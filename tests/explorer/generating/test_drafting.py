@@ -66,6 +66,7 @@ def test_nodes_come_before_what_needs_them(made: list[Drafted]) -> None:
         assert [node.id for node in each.graph.nodes] == [milestone.milestone_id for milestone in each.milestones]
 
 
+@pytest.mark.long
 def test_the_closure_confirms_nearly_every_draft(made: list[Drafted]) -> None:
     refused = 0
     for each in made:

@@ -115,6 +115,7 @@ def test_each_gadget_is_drawn_within_its_hops() -> None:
         assert len(draw.plan.hops) == 4
 
 
+@pytest.mark.long
 def test_a_draw_that_does_not_fit_is_told_with_its_stage() -> None:
     reasons = set()
     for seed in range(60):

@@ -57,6 +57,7 @@ def test_what_is_unknown_is_dark_and_told_apart_from_what_is_known() -> None:
     assert ahead("black_concrete").tolist() != middle(dark).tolist()
 
 
+@pytest.mark.long
 @given(
     facing=st.integers(0, 3),
     pitch=st.integers(-3, 3),

@@ -15,7 +15,7 @@ from tests.support.explorer import scenes
 from tests.support.explorer.opinions.attacker import Attacker
 from tests.support.explorer.scenes import Puzzle, hall
 from tests.support.explorer.tiny_scenes import tiny_scene
-from tests.support.tiers import long
+from tests.support.tiers import few, long
 
 
 def parkour(seed: int) -> Scene:
@@ -59,7 +59,7 @@ def test_nothing_escapes_from_a_puzzle(make: Callable[[], Puzzle]) -> None:
     assert escapes(make(), 3_000, 1) == []
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few(1, range(3)))
 def test_nothing_escapes_over_pillars(seed: int) -> None:
     assert escapes(Puzzle(parkour(seed), ()), 10_000, seed) == []
 
@@ -76,6 +76,7 @@ def test_nothing_escapes_from_more(seed: int) -> None:
     assert escapes(tiny_scene(seed), 10_000, seed) == []
 
 
+@pytest.mark.long
 def test_the_attacker_gets_everywhere_in_an_easy_scene() -> None:
     arena = Arena(scenes.emerald().scene)
     attacker = Attacker(arena, closure(arena), 3)
@@ -93,7 +94,7 @@ def test_the_attacker_jumps_over_four_cells_and_not_over_five(gap: int, ticks: i
     assert not attacker.escapes
 
 
-@pytest.mark.parametrize(("standing", "risen"), [(8, 7), (12, 0)])
+@pytest.mark.parametrize(("standing", "risen"), few(1, [(8, 7), (12, 0)]))
 def test_a_flight_that_is_too_short_is_found_out(standing: int, risen: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flood, "_STANDING", standing)
     monkeypatch.setattr(flood, "_RISEN", risen)

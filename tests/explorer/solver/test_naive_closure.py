@@ -38,7 +38,7 @@ def disagreed(puzzle: Puzzle) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("make", [scenes.emerald, scenes.moat, scenes.plug, scenes.handle])
+@pytest.mark.parametrize("make", few(2, [scenes.emerald, scenes.moat, scenes.plug, scenes.handle]))
 def test_the_puzzles_are_confirmed(make: Callable[[], Puzzle]) -> None:
     scene, milestones = make()
     names = {each.milestone_id for each in milestones}
@@ -97,6 +97,7 @@ def random_codes(world: VoxelWorld, rng: Random) -> int:
             return rng.randint(Primitive.FORWARD, Primitive.TURN_RIGHT)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", few(1, range(5)))
 def test_whatever_is_played_is_in_the_naive_closure(seed: int) -> None:
     scene, rng = rooms(seed).scene, Random(seed)

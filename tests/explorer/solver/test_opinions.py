@@ -19,6 +19,7 @@ from tests.support.tiers import few
 PICKAXE = frozenset(("oak_planks", "stick", "wooden_pickaxe"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("make", "most", "placing"),
     few(

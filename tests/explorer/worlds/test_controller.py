@@ -45,6 +45,7 @@ class Rocks:
         yield from (Pose(cell, sum(cell) % 4) for cell in cells if stands(self, cell))
 
 
+@pytest.mark.long
 @given(st.integers(0, 10**6))
 @settings(max_examples=30, deadline=None)
 def test_the_lattice_foretells_each_move(seed: int) -> None:
@@ -67,6 +68,7 @@ def brushes_lava(rocks: Rocks, pose: Pose) -> bool:
     return LAVA in (rocks.block((x + far * dx, y + 3, z + far * dz)) for far in range(3))
 
 
+@pytest.mark.long
 @given(st.integers(0, 10**6), st.sampled_from([0.02, 0.1]))
 @settings(max_examples=30, deadline=None)
 def test_no_move_that_is_carried_out_touches_lava_but_overhead(seed: int, lava: float) -> None:
@@ -80,6 +82,7 @@ def test_no_move_that_is_carried_out_touches_lava_but_overhead(seed: int, lava: 
                 assert not body.burnt or brushes_lava(rocks, pose), (pose, primitive, way)
 
 
+@pytest.mark.long
 @given(st.integers(0, 10**6))
 @settings(max_examples=15, deadline=None)
 def test_what_the_lattice_calls_a_bump_is_one(seed: int) -> None:

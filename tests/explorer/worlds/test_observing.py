@@ -186,6 +186,7 @@ def test_a_torch_lights_what_is_around_it_until_it_is_gone() -> None:
     assert {block.name for block in BLOCKS} >= set(LIGHTS.split())
 
 
+@pytest.mark.long
 @given(seed=st.integers(0, 2**32 - 1), dark=st.booleans())
 @settings(max_examples=15, deadline=None)
 def test_known_is_the_past_and_things_are_known(seed: int, dark: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,6 +43,7 @@ def test_asks_for_a_table_only_where_it_matters() -> None:
     assert offers({"oak_planks": 2}, frozenset(), never)
 
 
+@pytest.mark.long
 @given(
     inventory=st.dictionaries(st.sampled_from(ITEMS), st.integers(0, 9), max_size=8),
     materials=st.frozensets(st.sampled_from(ITEMS), max_size=4),

@@ -195,6 +195,7 @@ def test_in_the_dark_only_what_is_near_or_lit_is_seen() -> None:
     assert found == {cell for cell in seen(opaque, Pose(STANDS)) - unlit if math.dist(cell, (9, 1, 18)) <= LIGHT}
 
 
+@pytest.mark.long
 def test_the_arena_is_opaque_outside_and_its_edges_do_not_wrap() -> None:
     opaque = np.zeros(SHAPE, dtype=np.bool_)
     for corner in ((0, 1, 0), (19, 1, 19), (0, 7, 19), (19, 7, 0)):

@@ -81,6 +81,7 @@ def description(thing: WorldObj | None) -> tuple[Any, ...]:
     return (type(thing), *(getattr(thing, name) for name in fields.get(type(thing), ())))
 
 
+@pytest.mark.long
 @given(seed=seeds)
 def test_the_grid_is_the_state(seed: int) -> None:
     data, rng = random_task_of(seed), random.Random(seed)
@@ -99,6 +100,7 @@ def test_the_grid_is_the_state(seed: int) -> None:
         assert getattr(env.carrying, "color", None) == hand
 
 
+@pytest.mark.long
 @given(seed=seeds)
 def test_the_view_is_what_minigrid_computes_from_what_is_known(seed: int) -> None:
     """Its own way, by turning pieces of the grid, for tasks in which everything that is seen may be known."""

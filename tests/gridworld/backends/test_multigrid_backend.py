@@ -90,6 +90,7 @@ def test_the_package_offers_its_names_and_no_others() -> None:
         _ = gridworld.backends.UnityBackend
 
 
+@pytest.mark.long
 def test_minigrid_is_loaded_only_by_who_asks_for_it() -> None:
     program = (
         "import sys; from gridworld.backends import get_backend, GridState;"

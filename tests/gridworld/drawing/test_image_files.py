@@ -17,6 +17,7 @@ from gridworld.drawing import episode_frames, png_bytes, save_gif, save_png
 from gridworld.errors import GridworldError
 from spca.common.images import LAST_FRAME_S
 from tests.support.gridworld.drawn import drawn
+from tests.support.tiers import few
 
 ROOM = "#########\n#A.k.d.h#\n#.s.g.bG#\n#########"
 
@@ -73,6 +74,7 @@ def test_a_gif_shows_the_episode_with_one_palette(tiling: str, tmp_path: Path) -
         assert np.abs(shown[times[number]].astype(int) - image).max() <= 8
 
 
+@pytest.mark.long
 def test_areas_keep_their_colours_where_there_are_too_many(tmp_path: Path) -> None:
     images = noise(3)
     for image in images:
@@ -120,7 +122,7 @@ def test_an_animation_needs_pictures_of_one_size_and_a_pace(tmp_path: Path) -> N
             save_gif(tmp_path / "a.gif", noise(1), seconds_per_frame=pace)
 
 
-@pytest.mark.parametrize("count", [1, 6, 7, 20])
+@pytest.mark.parametrize("count", few(2, [1, 6, 7, 20]))
 def test_a_picture_may_stay_for_long(count: int, tmp_path: Path) -> None:
     still, other = noise(2)
     save_gif(tmp_path / "a.gif", [other, *[still] * count], seconds_per_frame=100)
@@ -147,6 +149,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.gif", "folder"]
 
 
+@pytest.mark.long
 def test_without_pillow_the_fix_is_named(tmp_path: Path) -> None:
     program = (
         "import sys; sys.modules['PIL'] = None\n"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gridworld.drawing.stamps import Stamp, geometry, stamp
 from gridworld.rules.observation import CODES, COLOURS, LOOKS, UNSEEN, Look
 from gridworld.rules.tilings import TILINGS
+from tests.support.tiers import few
 
 FLOOR = CODES[Look("floor")]
 
@@ -91,7 +92,7 @@ def test_an_arrow_lies_towards_its_heading(tiling: str) -> None:
         assert along.max() > -along.min() + 2
 
 
-@pytest.mark.parametrize("tiling", TILINGS)
+@pytest.mark.parametrize("tiling", few(1, TILINGS))
 def test_the_agent_hides_neither_what_it_carries_nor_what_it_stands_on(tiling: str) -> None:
     walkable = [
         code

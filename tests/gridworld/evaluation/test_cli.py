@@ -97,6 +97,7 @@ def test_tables_show_tasks_and_tiers(home: Path, capsys: pytest.CaptureFixture[s
     assert data["run"]["tasks"][3]["file"].startswith("gridworld/tasks/tier2/")
 
 
+@pytest.mark.long
 def test_results_are_neither_overwritten_nor_played_twice_unasked(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -156,6 +157,7 @@ def test_results_are_written_where_a_link_leads(home: Path) -> None:
     assert [path.name for path in (home / "disk").iterdir()] == ["real.json"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("points", [long(("1",)), long(("29",)), ("5", "9")])
 def test_killed_anywhere_and_resumed_the_results_are_the_same(points: tuple[str, ...], home: Path) -> None:
     """Killed in the first task and in the last; then twice in one evaluation."""
@@ -185,6 +187,7 @@ def test_no_finished_task_is_played_again(home: Path, capsys: pytest.CaptureFixt
     assert [result["episode"]["info"]["model_seconds"] for result in results[:2]] == seconds
 
 
+@pytest.mark.long
 def test_a_model_that_answered_before_an_interruption_can_be_used(home: Path) -> None:
     """The last task, which this model cannot play, counts the same whether or not the evaluation was interrupted."""
     arguments = [*DIRECTORY, "--model", "picky", "--output", "o.json"]

@@ -115,6 +115,7 @@ def test_what_the_model_did_not_do_is_no_failure_of_it() -> None:
         EvaluationHarness(Scripted(2), Unseeing(render_mode=None)).evaluate_task_set([drawn("#####\n#A.G#\n#####")])
 
 
+@pytest.mark.long
 def test_that_no_task_could_be_played_is_not_a_score(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -116,6 +116,7 @@ def test_words_tell_the_goal_but_not_what_is_to_be_found_out(
             assert name in str((spec.goal.target_ids, spec.goal.auxiliary_conditions)) or name not in spec.description
 
 
+@pytest.mark.long
 def test_starts_and_goals_are_anywhere() -> None:
     ways: Counter[tuple[bool, bool]] = Counter()
     for index in range(60):
@@ -180,6 +181,7 @@ def test_arguments_that_make_no_sense(arguments: tuple[int, int], options: dict[
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.long
 def test_files_are_kept_resumed_and_never_lost(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "tasks"
     first = list(write_many(2, 3, 1, folder))

@@ -48,6 +48,7 @@ def test_an_unknown_native_action_is_refused_and_nothing_happens(action: Any) ->
     assert world.state == before
 
 
+@pytest.mark.long
 @given(tasks, st.sampled_from(sorted(TILINGS)), st.integers(0, 2**32))
 def test_a_world_is_the_episode_of_its_task(data: dict[str, Any], tiling: str, seed: int) -> None:
     spec = TaskSpecification.from_dict(data)

@@ -42,6 +42,7 @@ def test_axial_coordinates_are_a_bijection(cell: Cell) -> None:
     assert HEX.from_axial(HEX.to_axial(cell)) == cell
 
 
+@pytest.mark.long
 @given(
     walls=st.sets(st.tuples(st.integers(1, 9), st.integers(1, 9)), max_size=40),
     place=st.tuples(st.integers(1, 9), st.integers(1, 9)),

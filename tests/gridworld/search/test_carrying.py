@@ -100,6 +100,7 @@ def _step_by_step(layout: Layout) -> Solution:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("spec", "steps"),
     few(
@@ -169,6 +170,7 @@ def test_a_dead_end_in_the_middle_of_an_episode_is_proven() -> None:
         assert not Solver(layout, coarse=coarse).solve(state).solved
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limit", few(1, [10, 300]))
 def test_a_search_that_gives_up_has_a_bound(limit: int) -> None:
     solver = Solver(Layout(keys_and_doors(20, 4, 22, 7, consumption=False)))

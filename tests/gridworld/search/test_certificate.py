@@ -71,6 +71,7 @@ def with_chain(spec: TaskSpecification, *links: tuple[str, str]) -> TaskSpecific
     return replace(spec, dependency_chain=DependencyChain.from_dict({"depth": len(links), "sequence": steps}))
 
 
+@pytest.mark.long
 def test_every_shipped_task_is_certified_and_certified_again() -> None:
     for path in SHIPPED:
         spec = TaskSpecification.from_json(path)

@@ -122,7 +122,7 @@ def test_shipped_tasks_have_the_listed_lengths(path: Path) -> None:
 
 
 @pytest.mark.parametrize("tiling", ["square", long("hex")])
-@pytest.mark.parametrize("spec", few(5, EXHAUSTED.values()), ids=EXHAUSTED)
+@pytest.mark.parametrize("spec", few(2, EXHAUSTED.values()), ids=EXHAUSTED)
 def test_drawn_tasks_against_all_of_their_states(spec: TaskSpecification, tiling: str) -> None:
     assert check_search(spec, tiling, 12_000)
 
@@ -173,7 +173,7 @@ def test_several_keys_in_one_large_room_are_within_the_limit() -> None:
     assert solve(spec, limit=3000).solved
 
 
-@pytest.mark.parametrize("consumption", [True, False])
+@pytest.mark.parametrize("consumption", few(1, [True, False]))
 @pytest.mark.parametrize("tiling", ["square", long("hex")])
 @pytest.mark.parametrize("seed", [0, long(1)])
 def test_keys_in_one_room_against_all_of_their_states(seed: int, tiling: str, consumption: bool) -> None:
@@ -187,6 +187,7 @@ def test_blocks_in_the_open_against_all_of_their_states(targets: int, seed: int)
     assert check_search(blocks_in_the_open(seed, 2, 6, targets), most=30_000)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("spec", "steps"),
     few(

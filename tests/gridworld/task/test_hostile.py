@@ -14,6 +14,7 @@ from tests.soak.gridworld_gates import files
 from tests.support.gridworld.hostile import MUTATORS
 
 
+@pytest.mark.long
 def test_a_slice_of_the_soak_test() -> None:
     figures = files(seed=7, first=0, count=60)
     assert figures["wrong"] == []

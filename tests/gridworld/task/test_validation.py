@@ -198,6 +198,7 @@ def test_values_that_were_put_in_by_hand_are_checked_as_well() -> None:
     assert spec.validate() == (False, ["is nested too deeply"])
 
 
+@pytest.mark.long
 def test_the_largest_grid_is_checked_without_delay() -> None:
     spec = made()
     spec.maze.dimensions = (128, 128)

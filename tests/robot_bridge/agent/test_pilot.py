@@ -36,6 +36,7 @@ def test_a_turn_is_said_to_the_side_to_which_it_is(by: float, said: int) -> None
     assert turn(radians(by), "why", 0.0).parameters == {"degrees": said}
 
 
+@pytest.mark.long
 def test_it_drives_to_a_pose() -> None:
     made, log = pilot()
     assert made.go(CENTRE + 1.0, 0.0, 0.0)
@@ -54,6 +55,7 @@ def test_where_no_way_leads_it_does_not_turn_to_where_it_faces_already() -> None
     assert not any(result.success for result in log.results)
 
 
+@pytest.mark.long
 def test_where_no_way_leads_it_turns_first() -> None:
     made, log = pilot()
     assert not made.go(CENTRE, 50.0, pi / 2)

@@ -106,6 +106,7 @@ def test_help_offers_an_agent_only_what_it_can_use(capsys: pytest.CaptureFixture
     assert "--no-camera" not in told
 
 
+@pytest.mark.long
 def test_every_plan_in_help_and_documents_is_one_for_the_embedded_agent(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in ([], *([command] for command in COMMANDS_HELP)):
         with pytest.raises(SystemExit):
@@ -147,6 +148,7 @@ def kept(folder: Path) -> dict[str, Any]:
     return summary
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("drawing")
 @pytest.mark.parametrize(
     ("ended_by", "during", "primitives"),
@@ -213,6 +215,7 @@ def test_a_robot_that_fails_leaves_what_it_found(
     assert summary["distance_m"] >= 0
 
 
+@pytest.mark.long
 def test_a_robot_that_does_not_answer_leaves_nothing(
     given: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

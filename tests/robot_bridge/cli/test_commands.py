@@ -64,6 +64,7 @@ def test_its_log_is_gone_through_again(explored: Path, capsys: pytest.CaptureFix
     assert "safety chain: the same in all " in told
 
 
+@pytest.mark.long
 def test_recorded_answers_drive_it_the_same_way(explored: Path, tmp_path: Path) -> None:
     again = tmp_path / "again"
     assert main([*SHORT, "--quiet", "--model", f"replay/{explored}", "--out", str(again)]) == Ending.TIME.exit_code
@@ -121,6 +122,7 @@ def test_a_model_that_cannot_be_had_is_told_with_the_reason_and_is_no_budget(
     assert requests > 1 or len(server.posted) == 1, "what a second request cannot mend is not asked again"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("model", "path", "refused"),
     few(
@@ -172,6 +174,7 @@ def test_a_model_that_was_shut_down_is_refused_before_the_robot_moves(
     assert server.posted
 
 
+@pytest.mark.long
 def test_a_model_that_is_not_listed_is_a_warning(
     server: FaultServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

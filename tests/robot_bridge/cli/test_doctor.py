@@ -136,6 +136,7 @@ def priority() -> Iterator[None]:
         yield
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("priority")
 def test_a_robot_over_dds_is_looked_at_without_moving_it(own: int, capsys: pytest.CaptureFixture[str]) -> None:
     with started("tests.support.robot_bridge.served_twin", str(own), "--deadman", wait_for="ready") as twin:
@@ -242,6 +243,7 @@ def test_a_deadman_is_tried_with_what_moves_no_robot(own: int) -> None:
     assert max(abs(linear) for linear, _ in told) == 1e-6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("deadman", "name", "told"),
     [
@@ -286,6 +288,7 @@ def policies() -> set[tuple[int, int]]:
     return {(os.sched_getscheduler(each), os.sched_getparam(each).sched_priority) for each in threads}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("hurried")
 @pytest.mark.skipif(not hasattr(os, "sched_setscheduler"), reason="Linux only")
 def test_a_real_robot_is_driven_in_real_time_where_allowed_and_nothing_after_it(own: int) -> None:

@@ -149,6 +149,7 @@ def test_a_spent_budget_is_the_end(made: tuple[AccountedModel, CallDesk]) -> Non
     assert "3 requests were sent" in model.ended
 
 
+@pytest.mark.long
 def test_a_person_may_steer_the_simulated_robot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(human, "SETTLED_S", 0.05)
     call = {"tool": "stop_robot", "arguments": {"reason": "exploration_complete"}}

@@ -148,6 +148,7 @@ def test_without_one_the_navigator_describes(deciding: FaultServer, settings: Se
     assert deciding.posted[-1].body["model"] == "small"
 
 
+@pytest.mark.long
 def test_descriptions_reach_the_navigator(deciding: FaultServer, settings: Settings, tmp_path: Path) -> None:
     summary, desk, _ = explored(settings, tmp_path)
     assert summary.ended == Ending.BUDGET

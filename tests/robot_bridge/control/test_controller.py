@@ -43,6 +43,7 @@ def ticked(controller: Controller, seconds: float) -> None:
         controller.tick()
 
 
+@pytest.mark.long
 def test_a_move_is_measured_by_odometry() -> None:
     controller, robot, log = rig()
     result = controller.run(AHEAD, 10)
@@ -53,6 +54,7 @@ def test_a_move_is_measured_by_odometry() -> None:
     assert log.results == [result]
 
 
+@pytest.mark.long
 def test_what_the_executor_changed_is_told() -> None:
     controller, _, log = rig()
     slower = replace(AHEAD, reason="slowed down: obstacle 0.90 m forward")
@@ -69,6 +71,7 @@ def test_a_robot_that_does_not_move_has_not_succeeded_whatever_was_commanded() -
     assert "odometry shows 0.00 m" in result.stopped_reason
 
 
+@pytest.mark.long
 def test_a_wall_ends_a_move_early_and_says_so() -> None:
     controller, robot, _ = rig(room=0.75)
     controller.begin(accepted(VelocityTarget(Twist(0.18), 8.0)))
@@ -80,6 +83,7 @@ def test_a_wall_ends_a_move_early_and_says_so() -> None:
     assert robot.pose.x + 0.25 < 0.75
 
 
+@pytest.mark.long
 def test_a_turn_and_a_goal_and_a_look_and_a_stop() -> None:
     controller, robot, _ = rig()
     ticked(controller, 0.5)
@@ -132,6 +136,7 @@ def test_a_new_decision_breaks_the_old_one_off_and_a_refusal_stops() -> None:
     assert controller.is_idle
 
 
+@pytest.mark.long
 def test_the_same_goal_is_driven_on_to() -> None:
     controller, _, log = rig()
     ticked(controller, 0.5)
@@ -156,6 +161,7 @@ def test_a_model_is_told_what_is_under_way() -> None:
     assert told.actual_distance_m > 0.05
 
 
+@pytest.mark.long
 def test_a_person_drives_and_what_was_under_way_goes_on() -> None:
     controller, robot, log = rig()
     controller.begin(AHEAD)
@@ -168,6 +174,7 @@ def test_a_person_drives_and_what_was_under_way_goes_on() -> None:
     assert log.results[0].success
 
 
+@pytest.mark.long
 def test_hold_keeps_the_rest_of_a_move() -> None:
     controller, robot, log = rig()
     controller.begin(AHEAD)

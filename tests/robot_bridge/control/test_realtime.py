@@ -38,6 +38,7 @@ def real_rig() -> tuple[Controller, KinematicRobot]:
     return Controller(robot, clock, made.navigation, made.chain), robot
 
 
+@pytest.mark.long
 def test_it_ticks_at_the_rate_and_leaves_no_thread() -> None:
     """In real time where that is allowed; a machine that is late with any wait is late with these."""
     was_punctual = False

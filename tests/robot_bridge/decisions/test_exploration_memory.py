@@ -168,6 +168,7 @@ def test_a_dead_end_is_told_once_in_degrees_of_the_map() -> None:
     ]
 
 
+@pytest.mark.long
 def test_the_prompt_text_stays_short_after_hours() -> None:
     one, many = busy(), busy(decisions=800)
     assert len(many.state.rooms) == MOST_ROOMS

@@ -185,6 +185,7 @@ _ACTIONS = st.lists(
 )
 
 
+@pytest.mark.long
 @given(
     st.lists(st.floats(0.1, 6.0), min_size=6, max_size=6),
     st.lists(st.integers(0, 3), unique=True) | st.none(),

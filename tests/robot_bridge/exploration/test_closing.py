@@ -100,6 +100,7 @@ def test_a_claim_is_true_only_where_no_frontier_was_cut_off() -> None:
         assert made.ended is ending
 
 
+@pytest.mark.long
 def test_frontiers_that_are_cut_off_are_given_up() -> None:
     """Somebody closes the way to them as soon as the robot has seen that they are there."""
     host, robot, log = explorer(None, SHADOW)
@@ -161,6 +162,7 @@ def test_a_model_that_is_gone_is_the_word_whatever_the_robot_did_alone(
     assert (found, bool(frontiers)) == (word, left == "some"), "also where the time is up before all is seen"
 
 
+@pytest.mark.long
 def test_a_model_that_never_answers_is_no_model_and_one_that_did_once_is() -> None:
     lost = ModelFailure("lost")
     assert ended(explorer(Scripted(lost), SHADOW)[0], 0.2)[0] == "no model"
@@ -178,7 +180,7 @@ class Then(Scripted):
         return super().ask(system, user, image, tools, timeout_s)
 
 
-@pytest.mark.parametrize("word", few(2, ["explored", "gave up", "time", "interrupted", "failed", "stopped"]))
+@pytest.mark.parametrize("word", few(1, ["explored", "gave up", "time", "interrupted", "failed", "stopped"]))
 def test_the_memory_is_saved_however_it_ends(word: str, tmp_path: Path) -> None:
     path = tmp_path / "memory.yaml"
     model = {"explored": Then(ROOM, STOP, DONE), "gave up": Then(ROOM, DONE)}.get(word, Then(ROOM, FORWARD))

@@ -29,6 +29,7 @@ def explored(
     return host.run(minutes), log
 
 
+@pytest.mark.long
 def test_without_a_model_frontiers_are_explored_until_none_is_left() -> None:
     summary, log = explored(None, minutes=5)
     assert (summary.ended, summary.because) == (Ending.EXPLORED, "no frontiers are left")
@@ -38,11 +39,13 @@ def test_without_a_model_frontiers_are_explored_until_none_is_left() -> None:
     assert log.kinds()[-1] == "ended"
 
 
+@pytest.mark.long
 def test_complete_ends_it_where_nothing_is_left() -> None:
     summary, _ = explored(Scripted(STOP, STOP, STOP, DONE))
     assert (summary.ended, summary.calls) == (Ending.EXPLORED, 4)
 
 
+@pytest.mark.long
 def test_complete_must_be_said_twice_while_frontiers_are_left() -> None:
     model = Scripted(DONE, FORWARD, DONE, DONE)
     host, _, log = explorer(model, SHADOW)
@@ -66,6 +69,7 @@ def test_what_a_look_found_reaches_the_next_message_as_data() -> None:
     assert host.memory.state.recent_actions[0]["result"]["success"] is True
 
 
+@pytest.mark.long
 def test_memory_has_every_decision_once() -> None:
     model = Scripted(ROOM, FORWARD, LOOK, DONE)
     host, _, log = explorer(model)
@@ -76,6 +80,7 @@ def test_memory_has_every_decision_once() -> None:
     assert host.memory.state.current_room == "hall"
 
 
+@pytest.mark.long
 def test_the_memory_knows_how_long_all_its_explorations_took() -> None:
     memory = ExplorationMemory()
     lasted = 0.0
@@ -105,11 +110,13 @@ def test_what_becomes_of_a_decision_for_a_frontier_that_is_gone_is_told_to_the_m
     assert told in model.messages[1]
 
 
+@pytest.mark.long
 def test_a_slow_model_makes_the_robot_wait() -> None:
     _, log = explored(Scripted(FORWARD, latency_s=5.0), minutes=0.2)
     assert log.tiers()[:2] == ["STOP_WAIT", "CONTINUE"]
 
 
+@pytest.mark.long
 def test_a_healthy_timer_never_makes_the_robot_wait() -> None:
     settings = ExplorerSettings(asking=AskSettings(is_adaptive=False))
     summary, log = explored(Scripted(FORWARD, latency_s=1.0), 0.2, settings)
@@ -117,6 +124,7 @@ def test_a_healthy_timer_never_makes_the_robot_wait() -> None:
     assert summary.calls == 3
 
 
+@pytest.mark.long
 def test_a_failing_model_goes_through_the_tiers_and_back() -> None:
     model = Scripted(FORWARD, *[ModelFailure("lost")] * 4, STOP, DONE)
     host, _, log = explorer(model, SHADOW)
@@ -129,6 +137,7 @@ def test_a_failing_model_goes_through_the_tiers_and_back() -> None:
     assert "retrace" in goals
 
 
+@pytest.mark.long
 def test_a_model_that_has_ended_is_not_asked_again() -> None:
     model = Scripted(FORWARD, ModelEnded("the budget is spent"))
     host, _, log = explorer(model)
@@ -139,6 +148,7 @@ def test_a_model_that_has_ended_is_not_asked_again() -> None:
     assert "model_ended" in log.kinds()
 
 
+@pytest.mark.long
 def test_a_refusal_is_asked_about_at_once() -> None:
     model = Scripted(("fly", {}), DONE)
     host, _, log = explorer(model, SHADOW)
@@ -148,6 +158,7 @@ def test_a_refusal_is_asked_about_at_once() -> None:
     assert next(data["why"] for at, kind, data in log.notes if kind == "asked" and at > 1.5) == "disturbed"
 
 
+@pytest.mark.long
 def test_while_paused_the_model_is_not_asked_and_a_person_may_drive() -> None:
     model = Scripted(FORWARD)
     host, robot, _ = explorer(model, SHADOW)
@@ -208,6 +219,7 @@ def test_start_and_stop() -> None:
     assert robot.commanded == Twist()
 
 
+@pytest.mark.long
 def test_what_is_blocked_is_remembered_as_such() -> None:
     """A move that the chain holds up, then a goal to which no way leads."""
     away = goal(x=0.0, y=40.0)
@@ -247,6 +259,7 @@ def test_an_exploration_after_another_begins_anew() -> None:
     assert sum(again.tiers.values()) < 2
 
 
+@pytest.mark.long
 def test_the_same_run_again_is_the_same() -> None:
     first, second = (explored(Scripted(FORWARD, ROOM, DONE)) for _ in range(2))
     assert first[0] == second[0]

@@ -48,6 +48,7 @@ def line(message: str, start: str) -> str:
     return next((each for each in message.splitlines() if each.startswith(start)), "")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("latency_s", few(1, LATENCIES))
 @pytest.mark.parametrize("then", [LOOK, long(FORWARD)])
 def test_every_description_is_in_the_next_message(latency_s: float, then: Call) -> None:
@@ -65,6 +66,7 @@ def test_every_description_is_in_the_next_message(latency_s: float, then: Call) 
     assert [each["text"] for each in host.memory.state.findings if each["kind"] == "view"][-1] == sights[-1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("latency_s", few(1, LATENCIES))
 def test_a_description_stays_in_the_messages_after_the_next(latency_s: float) -> None:
     model = Scripted(LOOK, FORWARD, FORWARD, DONE, latency_s=None)
@@ -91,6 +93,7 @@ def test_where_no_description_comes_the_reason_is_in_the_next_message_and_nothin
     assert host.memory.state.findings == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("latency_s", few(1, LATENCIES))
 def test_a_description_survives_requests_that_fail_after_it(latency_s: float) -> None:
     lost = ModelFailure("lost")
@@ -130,6 +133,7 @@ def test_what_is_asked_on_the_way_is_in_the_next_message(latency_s: float) -> No
         assert "check_path_clear(left, 5.0) → not clear, +0.00m, free for " in each
 
 
+@pytest.mark.long
 def test_what_is_under_way_is_told_with_its_own_measurements() -> None:
     model = Scripted(DRIVE, CHECK, DONE, latency_s=None)
     settings = ExplorerSettings(asking=AskSettings(longest_silence_s=2.0))
@@ -141,6 +145,7 @@ def test_what_is_under_way_is_told_with_its_own_measurements() -> None:
     assert "check_path_clear(left, 5.0) → not clear, +0.00m" in asked
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("latency_s", few(1, LATENCIES))
 def test_the_notes_of_a_discovery_are_told_and_kept(latency_s: float, tmp_path: Path) -> None:
     path = tmp_path / "memory.yaml"
@@ -154,6 +159,7 @@ def test_the_notes_of_a_discovery_are_told_and_kept(latency_s: float, tmp_path: 
     assert [(each["name"], each["text"]) for each in loaded.state.findings] == [("sofa", "blue, by the window")]
 
 
+@pytest.mark.long
 def test_what_a_person_reports_while_a_request_is_pending_is_in_the_next_message() -> None:
     model = Scripted(FORWARD, latency_s=None)
     host, _, _ = explorer(model, SHADOW, latency_s=5.0)
@@ -166,6 +172,7 @@ def test_what_a_person_reports_while_a_request_is_pending_is_in_the_next_message
     assert '"blue by the window"' in line(model.messages[1], "  Seen: ")
 
 
+@pytest.mark.long
 def test_a_look_that_a_person_breaks_off_was_none() -> None:
     model = Scripted(LOOK, FORWARD, latency_s=None)
     host, robot, _ = explorer(model, SHADOW, latency_s=5.0)

@@ -16,6 +16,7 @@ STOP = decision("stop_robot", reason="user_requested")
 COMPLETE = decision("stop_robot", reason="exploration_complete")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("at", few(1, [0.0, -1000.0, 1000.0]))
 def test_an_operator_pauses_the_model_and_it_goes_on(at: float) -> None:
     host, _, log = explorer(Scripted(FORWARD), SHADOW)

@@ -50,6 +50,7 @@ def test_six_metres_in_circles_with_a_bad_odometry_end_within_two_centimetres() 
     assert angle < radians(0.5)
 
 
+@pytest.mark.long
 def test_marks_of_single_beams_on_far_walls_do_not_hold_the_robot_back() -> None:
     trip = Trip(walls(-4.5, -3.9, 4.3, 4.1), Pose(), scale=1.0, drift=0.0)
 
@@ -74,6 +75,7 @@ def test_along_a_corridor_odometry_is_believed_and_across_it_the_walls() -> None
     assert eyes.where.is_sure
 
 
+@pytest.mark.long
 def test_things_that_move_do_not_take_the_robot_with_them() -> None:
     eyes = Eyes(ROOM, Pose())
     for step in range(60):
@@ -116,6 +118,7 @@ def landmarks() -> Walls:
     return found
 
 
+@pytest.mark.long
 @settings(max_examples=20)
 @given(st.tuples(*[st.floats(-0.9, 0.9)] * 2), st.floats(-0.95, 0.95), st.floats(-pi, pi))
 def test_the_search_around_a_lost_pose_finds_the_true_one(

@@ -152,6 +152,7 @@ def test_a_search_in_portions_finds_what_a_search_at_once_finds() -> None:
 posts = st.lists(st.tuples(st.floats(-1.5, 1.5), st.floats(-1.5, 1.5)), max_size=12)
 
 
+@pytest.mark.long
 @settings(max_examples=25)
 @given(posts, st.floats(-pi, pi), st.tuples(st.floats(-1.2, 1.2), st.floats(-1.2, 1.2)), st.floats(-pi, pi))
 def test_every_way_among_posts_is_drivable(

@@ -132,6 +132,7 @@ def test_no_beam_of_a_scan_clears_what_lies_beside_one_of_its_returns(x: float, 
     assert (codes[codes >= 0] < 50).any(), "what lies farther away is cleared"
 
 
+@pytest.mark.long
 def test_a_wall_far_from_the_corner_of_the_map_is_known_to_a_millimetre_however_often_it_is_seen() -> None:
     chart, rng = OccupancyMap(), np.random.default_rng(6)
     chart.cover(-300.0, -0.5, 0.5, 0.5)

@@ -15,6 +15,7 @@ from robot_bridge.navigation.navigation import NavStatus
 from robot_bridge.safety.geometry import along, clamped, curvature_of
 from tests.support.robot_bridge.rooms import Box
 from tests.support.robot_bridge.trips import CONFIG, PERIOD, Trip, walls
+from tests.support.tiers import few
 
 ROOM = walls(-2.5, -2, 2.5, 2)
 CELL = [(-1.5, 0.5, 0.5, 1.5), (0.5, -1.5, 1.5, 1.5), (-1.5, -1.5, 0.5, -0.5), (-6, -2, -5, 2)]
@@ -48,6 +49,7 @@ def test_a_dead_end_is_entered_and_turned_around_in() -> None:
     assert trip.navigation.twist(trip.now) == REST
 
 
+@pytest.mark.long
 def test_it_goes_around_a_wall_and_through_a_doorway() -> None:
     trip = ready([*ROOM, (0.0, -0.5, 0.2, 2.0), (0.0, -2.0, 0.2, -1.4)], Pose(-1.0, 1.0, pi / 2))
 
@@ -57,6 +59,7 @@ def test_it_goes_around_a_wall_and_through_a_doorway() -> None:
     assert trip.nearest > CONFIG.zones.padding
 
 
+@pytest.mark.long
 def test_what_is_put_in_its_way_is_driven_around() -> None:
     trip = ready(ROOM, Pose(-1.8, 0.0, 0.0))
     assert trip.navigation.go_to(NavGoalTarget(1.8, 0.0))
@@ -95,7 +98,7 @@ def test_a_goal_that_gets_shut_off_is_given_up() -> None:
     assert trip.navigation.twist(trip.now) == REST
 
 
-@pytest.mark.parametrize("degrees", [90, -135])
+@pytest.mark.parametrize("degrees", few(1, [90, -135]))
 def test_it_turns_where_it_stands(degrees: int) -> None:
     trip = ready(ROOM, Pose(0.0, 0.0, 0.4))
 
@@ -106,6 +109,7 @@ def test_it_turns_where_it_stands(degrees: int) -> None:
     assert turn < radians(8)
 
 
+@pytest.mark.long
 def test_a_goal_inside_a_wall_is_come_as_near_to_as_its_tolerance_says() -> None:
     trip = ready(ROOM, Pose(-1.0, 0.0, 0.0))
 
@@ -158,6 +162,7 @@ def test_cancelling_is_rest_at_once() -> None:
     assert trip.navigation.twist(trip.now) == REST
 
 
+@pytest.mark.long
 def test_the_same_run_twice_is_the_same_to_the_bit() -> None:
     ends = []
     for _ in range(2):

@@ -68,6 +68,7 @@ def scanned(stamp: float) -> Any:
     return messages.scan_message(Scan(stamp, np.ones(8, dtype=np.float32), -np.pi, np.pi / 4, 0.1, 9.0))
 
 
+@pytest.mark.long
 def test_what_comes_while_a_picture_is_read_has_not_come_before_it_was_sent(
     robot: Ros2Robot, drivers: Drivers, monkeypatch: pytest.MonkeyPatch
 ) -> None:

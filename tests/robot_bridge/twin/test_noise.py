@@ -9,6 +9,7 @@ import pytest
 
 from robot_bridge.contracts import Pose, Twist, wrapped
 from robot_bridge.twin.noise import NO_NOISE, DriftingOdometry, Grain, Noise, noisy_ranges
+from tests.support.tiers import few
 
 
 def test_without_noise_nothing_is_changed() -> None:
@@ -60,13 +61,16 @@ def test_errors_of_odometry_are_of_the_order_that_was_asked_for() -> None:
 
 @pytest.mark.parametrize(
     ("error", "size", "along", "across", "heading"),
-    [
-        ("scale", 0.015, 4 * 0.015, 0.0, 0.0),
-        ("slip", 0.004, 2 * 0.004, 0.0, 0.0),
-        ("turn_scale", 0.015, 0.0, 0.0, 2 * 0.015),
-        ("turn_slip", 0.004, 0.0, 0.0, 2**0.5 * 0.004),
-        ("drift", 0.01, 0.0, 0.5 * 4**2 * 0.01, 4 * 0.01),
-    ],
+    few(
+        2,
+        [
+            ("scale", 0.015, 4 * 0.015, 0.0, 0.0),
+            ("slip", 0.004, 2 * 0.004, 0.0, 0.0),
+            ("turn_scale", 0.015, 0.0, 0.0, 2 * 0.015),
+            ("turn_slip", 0.004, 0.0, 0.0, 2**0.5 * 0.004),
+            ("drift", 0.01, 0.0, 0.5 * 4**2 * 0.01, 4 * 0.01),
+        ],
+    ),
 )
 def test_every_error_of_odometry_adds_up_as_it_is_said_to(
     error: str, size: float, along: float, across: float, heading: float

@@ -130,6 +130,7 @@ def test_out_of_range_is_infinite_and_noise_is_as_configured() -> None:
     assert lost / 3600 == pytest.approx(0.05, rel=0.3)
 
 
+@pytest.mark.long
 def test_odometry_drifts_differently_with_every_seed_and_not_without_noise() -> None:
     ends = []
     for seed in range(3):
@@ -142,6 +143,7 @@ def test_odometry_drifts_differently_with_every_seed_and_not_without_noise() -> 
     assert all(0.001 < abs(end.heading) < 0.3 for end in ends)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("drawing")
 def test_the_same_seed_is_the_same_run_bit_for_bit() -> None:
     def run(looks_from_above: bool) -> tuple[object, ...]:
@@ -176,6 +178,7 @@ def test_being_run_into_is_not() -> None:
     assert abs(robot.truth.y) < 0.02, "it was pushed away"
 
 
+@pytest.mark.long
 def test_a_mover_that_is_met_turns_back_and_goes_on_for_ever() -> None:
     robot = blind(room(Obstacle.mover([(-1.0, 0.0), (0.0, 0.0)], 0.4)))
     nearest = []

@@ -46,6 +46,7 @@ def named(robot: MujocoRobot) -> dict[tuple[str, str, str], tuple[float, float]]
     return {(s.kind, s.color, s.state): (round(s.forward, 1), round(s.left, 1)) for s in found}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("drawing")
 def test_things_are_seen_where_they_are_and_change(robot: MujocoRobot) -> None:
     assert named(robot) == {("key", "red", ""): (1.5, 0.6), ("door", "green", "locked"): (2.5, 0.0)}
@@ -72,6 +73,7 @@ def test_things_are_seen_where_they_are_and_change(robot: MujocoRobot) -> None:
     assert (truth[BALL].x, truth[BALL].y) == (1.2, 0.5)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("drawing")
 def test_depth_is_along_the_optical_axis(robot: MujocoRobot) -> None:
     frame, _ = looked(robot)
@@ -95,6 +97,7 @@ def test_impossible_changes_are_refused() -> None:
     assert robot.things == THINGS
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("drawing")
 def test_the_view_from_above_shows_the_robot_where_it_is(robot: MujocoRobot) -> None:
     first = robot.top_view(200)

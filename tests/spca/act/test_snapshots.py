@@ -43,6 +43,7 @@ def deep() -> Iterator[Counting]:
         yield world
 
 
+@pytest.mark.long
 @settings(max_examples=12, deadline=None)
 @given(st.sampled_from(IDS), st.lists(st.sampled_from((0, 1, 2, 2, 3, 4, 5)), max_size=30), st.integers(0, 29))
 def test_worlds_go_on_alike_from_a_snapshot_and_from_a_replay(env_id: str, codes: list[int], middle: int) -> None:
@@ -135,6 +136,7 @@ def test_what_cannot_be_saved_is_not(value: object) -> None:
     assert not memory.load(Checkpoint((), ""), parts)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:The system font:UserWarning")
 def test_nothing_is_saved_of_a_world_in_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")

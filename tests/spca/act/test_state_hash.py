@@ -90,11 +90,13 @@ def generator(draws: int) -> np.random.Generator:
     return rng
 
 
+@pytest.mark.long
 @given(values)
 def test_equal_values_hash_equally(value: Any) -> None:
     assert hash_state(value) == hash_state(rebuilt(value))
 
 
+@pytest.mark.long
 @given(values, values)
 def test_unequal_values_hash_differently(one: Any, other: Any) -> None:
     if repr(one) != repr(other) and one != other:
@@ -151,7 +153,7 @@ def test_reset_and_replay_lead_to_the_same_state(env_id: str) -> None:
         assert world.checkpoint() == other.checkpoint()
 
 
-@pytest.mark.parametrize("env_id", truth.REPLAYABLE[::20])
+@pytest.mark.parametrize("env_id", few(5, truth.REPLAYABLE[::20]))
 def test_the_hash_changes_with_whatever_a_primitive_changes(env_id: str) -> None:
     """The step counter is held still, so that only the world and the agent in it can differ."""
     with closing(MiniGridEnv(env_id, seed=2)) as world:
@@ -267,6 +269,7 @@ def test_primitives_beyond_the_end_of_the_episode_are_refused() -> None:
             world.restore(Checkpoint((*ended.primitives, 6), ended.state_hash))
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:The system font:UserWarning")
 def test_showing_a_window_is_not_part_of_the_state(monkeypatch: pytest.MonkeyPatch) -> None:
     """Checkpoints of a rendered run are re-run by the regression check and by --resume without a window."""

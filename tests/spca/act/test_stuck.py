@@ -94,6 +94,7 @@ def run(env_id: str, body: str, *, seed: int = 1) -> tuple[Status, int]:
     return outcome.status, outcome.steps
 
 
+@pytest.mark.long
 def test_waiting_is_stuck_after_sixty_primitives_and_not_before() -> None:
     wait = "        for _ in range({}):\n            yield 6\n"
     assert run("MiniGrid-Empty-5x5-v0", wait.format(59)) == (Status.GOAL_NOT_REACHED, 59)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -159,6 +160,7 @@ def test_a_coder_sees_first_docstring_lines_whole_or_not_at_all() -> None:
     assert library.listing(AGENT.text + huge + made[0], relevant_to=["huge"]).splitlines()[0] == "_huge(self)"
 
 
+@pytest.mark.long
 @settings(max_examples=25)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=9), st.integers(0, library.MAX_SOURCE))
 def test_all_that_an_error_points_into_is_shown_while_it_fits(lengths: list[int], room: int) -> None:
@@ -185,6 +187,7 @@ def test_a_method_that_does_not_fit_is_left_out_whole() -> None:
     assert library.involved(large, ["open_door", "fetch_key"]) == ("fetch_key", "__init__", "_face", "_look")
 
 
+@pytest.mark.long
 @settings(max_examples=25)
 @given(st.lists(st.integers(1, 200), min_size=1, max_size=12))
 def test_sources_are_bounded_and_whole(lengths: list[int]) -> None:

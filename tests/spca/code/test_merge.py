@@ -108,12 +108,14 @@ def without_docstring(node: ast.FunctionDef) -> str:
     return ast.dump(ast.FunctionDef(**{**dict(ast.iter_fields(node)), "body": body}))
 
 
+@pytest.mark.long
 @given(bases, sources)
 def test_merging_twice_is_merging_once(base: str, patch: dict[str, str]) -> None:
     once = merge(base, "\n".join(patch.values()))
     assert merge(once.text, "\n".join(patch.values())) == type(once)(once.text, ())
 
 
+@pytest.mark.long
 @given(bases, sources)
 def test_untouched_text_stays_byte_identical(base: str, patch: dict[str, str]) -> None:
     merged = merge(base, "\n".join(patch.values())).text
@@ -129,6 +131,7 @@ def test_untouched_text_stays_byte_identical(base: str, patch: dict[str, str]) -
     assert new == old
 
 
+@pytest.mark.long
 @given(bases, sources)
 def test_code_of_a_patch_means_the_same_in_the_agent(base: str, patch: dict[str, str]) -> None:
     merged = method_nodes(merge(base, "\n".join(patch.values())).text)
@@ -145,6 +148,7 @@ def test_a_class_wrapper_makes_no_difference(base: str, patch: dict[str, str]) -
     assert merge(base, wrapped) == merge(base, "\n".join(patch.values()))
 
 
+@pytest.mark.long
 @given(bases)
 def test_a_method_read_and_merged_again_changes_nothing(base: str) -> None:
     for name in method_nodes(base):

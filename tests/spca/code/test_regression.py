@@ -101,6 +101,7 @@ def test_the_first_broken_level_ends_the_check() -> None:
     assert len(gate.made) == 1
 
 
+@pytest.mark.long
 def test_re_runs_are_bounded() -> None:
     gate = Counted(*[solved()] * 50)
     assert gate.check(changed("range(n)", "range(0, n)")) is None

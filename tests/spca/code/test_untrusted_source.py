@@ -241,6 +241,7 @@ def test_an_answer_as_long_as_can_be_costs_less_than_a_second(name: str, costs: 
     assert costs[name] < 1
 
 
+@pytest.mark.long
 def test_the_largest_agent_is_nearly_as_large_as_can_be() -> None:
     assert len(largest()) > 0.85 * compilation.MAX_BYTES
     assert sum(1 for _ in ast.walk(ast.parse(largest()))) > 0.75 * compilation.MAX_NODES

@@ -24,6 +24,7 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.long
 def test_a_reader_never_sees_a_part(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     write_atomic(path, "x")

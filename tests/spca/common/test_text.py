@@ -35,6 +35,7 @@ def test_hidden_characters_are_escaped(character: str) -> None:
     assert ast.literal_eval(source.partition("= ")[2]) == f"a{character}b"
 
 
+@pytest.mark.long
 @given(
     st.recursive(
         st.text() | st.integers() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)

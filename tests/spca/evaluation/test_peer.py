@@ -41,6 +41,7 @@ def test_the_bot_is_judged_by_the_same_corrections() -> None:
     assert not play("BabyAI-OpenDoorsOrderN2Debug-v0", 1, upstream_rules=True).solved
 
 
+@pytest.mark.long
 def test_a_process_that_dies_is_started_again() -> None:
     with BotPeer() as peer:
         first = peer.play("BabyAI-GoToObj-v0", 1)

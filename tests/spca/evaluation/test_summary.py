@@ -117,6 +117,7 @@ def test_ids_of_the_same_worlds_are_drawn_together() -> None:
     assert [row.name for row in found.inside.ids] == [first, second, "A1"]
 
 
+@pytest.mark.long
 def test_those_are_the_ids_that_give_the_same_worlds() -> None:
     """Of two ids that begin alike under the first seed, all seeds are compared."""
     tasks = curriculum.load(ROOT / "merged_curriculum2.json").tasks()

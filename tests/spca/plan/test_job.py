@@ -14,6 +14,7 @@ from unified_planning.plans import SequentialPlan
 
 from spca.plan import job
 from spca.plan.engines import AUTOMATIC, ENGINES, available_engines
+from tests.support.tiers import few
 
 DOMAIN = """(define (domain Rooms)
   (:requirements :strips :typing)
@@ -46,7 +47,7 @@ def in_an_empty_folder(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # Fast Downward writes where it runs
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", few(3, ENGINES))
 def test_every_engine_solves(engine: str) -> None:
     if engine not in available_engines():
         pytest.skip(f"{engine} is not installed")

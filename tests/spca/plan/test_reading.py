@@ -124,6 +124,7 @@ def test_unusual_texts_are_left_to_the_grammar(change: tuple[str, str]) -> None:
         parse_plain(GRAMMAR, domain, PROBLEMS[0])
 
 
+@pytest.mark.long
 def test_the_kind_of_a_problem_is_that_of_unified_planning() -> None:
     for domain, problem in PAIRS:
         read, plain = job.read(domain, problem), by_grammar(domain, problem)

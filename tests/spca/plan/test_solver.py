@@ -95,6 +95,7 @@ def test_a_plan_carries_the_names_of_the_text(solver: Solver) -> None:
     assert 0 < result.seconds < 30
 
 
+@pytest.mark.long
 def test_the_engine_asked_for_is_used() -> None:
     with Solver("fast-downward-opt") as solver:
         result = solver.solve(DOMAIN, PROBLEM)
@@ -138,6 +139,7 @@ def test_any_damage_gets_an_answer(solver: Solver, at: int, length: int, text: s
     assert result.solved == bool(result.steps) == (not result.message)
 
 
+@pytest.mark.long
 def test_the_same_text_gives_the_same_plan(solver: Solver) -> None:
     names = " ".join(f"k{i}" for i in range(9))
     problem = PROBLEM.replace("Key_Blue", names).replace("(fits key_blue", "(fits k4 door-blue) (fits k2")
@@ -288,6 +290,7 @@ def test_warming_does_not_wait_and_closing_is_final(
         solver.solve(DOMAIN, PROBLEM)
 
 
+@pytest.mark.long
 def test_nothing_is_printed_and_nothing_is_written_where_the_host_runs(tmp_path: Path) -> None:
     script = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\nfrom spca.plan.solver import Solver\n"
@@ -299,6 +302,7 @@ def test_nothing_is_printed_and_nothing_is_written_where_the_host_runs(tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_it_works_without_tamer(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['up_tamer'] = sys.modules['pytamer'] = None\n")
     domain = DOMAIN.replace("precondition (and)", "precondition (and (not (holding ?a ?k)))")

@@ -13,6 +13,7 @@ from spca.plan.wire import Lines, decode, encode, read_chunk, write_all
 messages = st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text()))
 
 
+@pytest.mark.long
 @given(st.lists(messages), st.integers(1, 30))
 def test_messages_survive_any_chunks(sent: list[dict[str, object]], size: int) -> None:
     data = b"".join(map(encode, sent))

@@ -90,6 +90,7 @@ def test_the_planners_example_does_what_its_mission_says() -> None:
     assert [str(step) for step in steps] == ["fill_can(a1)", "water_plant(a1, fern_green)"]
 
 
+@pytest.mark.long
 def test_the_coders_example_runs() -> None:
     code = re.search(r"no helper existing:\n\n(.*)", coder(), re.DOTALL)
     assert code

@@ -56,6 +56,7 @@ from tests.support.spca.doubles import (
     planner_client,
     shared_solver,
 )
+from tests.support.tiers import long
 
 TASKS = curriculum.load(ROOT / "merged_curriculum2.json").tasks()
 SEED = 987654
@@ -208,8 +209,10 @@ def worst(sizes: Mapping[str, int]) -> tuple[int, str]:
     return max((size, env_id) for env_id, size in sizes.items())
 
 
-def test_every_planner_prompt_is_short(levels: Mapping[str, Seen]) -> None:
-    size, env_id = worst({env_id: max(map(tokens, planner_prompts(known))) for env_id, known in levels.items()})
+@pytest.mark.parametrize("every", [4, long(1)])
+def test_every_planner_prompt_is_short(levels: Mapping[str, Seen], every: int) -> None:
+    shown = list(levels.items())[::every]
+    size, env_id = worst({env_id: max(map(tokens, planner_prompts(known))) for env_id, known in shown})
     assert size < PLANNER_TOKENS, env_id
 
 
@@ -221,8 +224,9 @@ def test_what_the_planner_is_told_of_its_work_is_short(levels: Mapping[str, Seen
     assert tokens_of(with_writer.text) <= PLANNER_SYSTEM_TOKENS + WRITER_TOKENS
 
 
-def test_every_coder_prompt_is_short(levels: Mapping[str, Seen]) -> None:
-    size, env_id = worst({env_id: tokens(coder_prompt(known)) for env_id, known in levels.items()})
+@pytest.mark.parametrize("every", [4, long(1)])
+def test_every_coder_prompt_is_short(levels: Mapping[str, Seen], every: int) -> None:
+    size, env_id = worst({env_id: tokens(coder_prompt(known)) for env_id, known in list(levels.items())[::every]})
     assert size < CODER_TOKENS, env_id
 
 
@@ -247,6 +251,7 @@ def test_sources_give_way_to_a_long_plan(levels: Mapping[str, Seen]) -> None:
     assert shown[1] > 1
 
 
+@pytest.mark.long
 def test_a_prompt_holds_what_is_known_and_neither_id_nor_seed(levels: Mapping[str, Seen]) -> None:
     assert len(levels) == 150
     for env_id, known in levels.items():

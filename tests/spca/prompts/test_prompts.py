@@ -56,6 +56,7 @@ def test_a_template_is_no_path() -> None:
         render("../../agent")
 
 
+@pytest.mark.long
 @settings(max_examples=50)
 @given(st.lists(st.none() | st.text() | st.dictionaries(st.text(), st.text())))
 def test_data_is_json_without_a_tag(value: object) -> None:
@@ -169,6 +170,7 @@ def example_plan(domain: str, problem: str) -> str:
     return "; ".join(map(str, plan_steps(result.steps, NameMap.of(domain, problem))))
 
 
+@pytest.mark.long
 def test_the_planners_example_does_what_its_mission_says() -> None:
     assert example_plan(*example_pddl()) == "pick_up_object(a1, key_red); go_to_object(a1, box_any)"
 

@@ -48,7 +48,7 @@ def defined(source: str) -> list[str]:
     return [node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
 
 
-@pytest.mark.parametrize("action", few(8, PARAMETERS))
+@pytest.mark.parametrize("action", few(4, PARAMETERS))
 def test_every_action_merges_with_the_signature_of_its_schema(action: str) -> None:
     merged = merge.merge(AGENT.text, coder.answer([task([action])]), {action: PARAMETERS[action]})
     method = next(m for m in merge.signatures(merged.text) if m.name == action)
@@ -61,6 +61,7 @@ def test_the_library_has_no_actions_but_those_of_the_table() -> None:
     assert {name for name in coder.library() if not name.startswith("_")} == set(PARAMETERS)
 
 
+@pytest.mark.long
 @settings(max_examples=5)
 @given(actions=subsets)
 def test_an_answer_holds_the_closure_and_nothing_else(actions: set[str]) -> None:
@@ -71,6 +72,7 @@ def test_an_answer_holds_the_closure_and_nothing_else(actions: set[str]) -> None
     compile(merged, "agent.py", "exec")
 
 
+@pytest.mark.long
 @settings(max_examples=4)
 @given(have=subsets, want=subsets)
 def test_what_the_agent_lists_is_not_written_again(have: set[str], want: set[str]) -> None:

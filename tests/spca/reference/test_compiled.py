@@ -33,6 +33,7 @@ from spca.writers.problems import ProblemSets
 from spca.writers.stored import Case, writer_state
 from tests.support.reference.asking import PARAMETERS, carries_out, name_of, prompt, prompt_for, solved
 from tests.support.spca.doubles import AGENT, SNAPSHOT, shared_solver
+from tests.support.tiers import few
 
 ASKING = Message("system", "answer also with make_problem(snapshot)")
 CURRICULUM = curriculum.load(Path(__file__).parents[3] / "merged_curriculum2.json")
@@ -120,7 +121,7 @@ def written(writer: ShippedWriter, state: dict[str, object]) -> str:
         return ""
 
 
-@pytest.mark.parametrize("category", CATEGORIES)
+@pytest.mark.parametrize("category", few(5, CATEGORIES))
 def test_writers_write_what_the_planner_writes(category: str) -> None:
     check(category, range(4, 6))
 
@@ -151,6 +152,7 @@ def test_sequences_are_carried_out_in_order(mission: str) -> None:
     assert carries_out(solved(writer.domain, text), stages(parse(mission)))
 
 
+@pytest.mark.long
 def test_writers_are_accepted_with_the_levels_that_they_read() -> None:
     with SandboxExecutor() as executor:
         for writer in writers():

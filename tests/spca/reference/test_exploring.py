@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ def test_walls_run_on_in_unseen_ground_alone() -> None:
     assert agent._run_on(opaque, unseen)[7, 7:-7].tolist() == [True, True, True, False, False, False]
 
 
+@pytest.mark.long
 def test_a_maze_is_explored_without_looking_into_every_corner() -> None:
     """Where all that is unseen is taken to be open, these take 532 primitives."""
     primitives = 0

@@ -208,6 +208,7 @@ def test_on_a_terminal_only_our_own_colours_are_sent(run: Run) -> None:
     assert not set(shown) & set("\x07\u202e\ud800")
 
 
+@pytest.mark.long
 @given(words=st.text(st.characters(), max_size=20))
 def test_any_words_can_be_shown(run: Run, words: str) -> None:
     shown = everything_printed(hostile(run, words), run)

@@ -79,17 +79,20 @@ def test_shipped_curriculum_runs_each_configuration_once(shipped: Curriculum) ->
     assert (tasks[0].category, tasks[0].level) == ("goal_navigation", "Empty")
 
 
+@pytest.mark.long
 @given(curricula)
 def test_what_is_written_is_loaded(wanted: Curriculum) -> None:
     assert curriculum.parse(json.dumps(as_json(wanted)), wanted.source) == wanted
 
 
+@pytest.mark.long
 @given(curricula)
 def test_tasks_are_the_distinct_ids_in_order_of_first_listing(chosen: Curriculum) -> None:
     listed = [config for category in chosen.categories for level in category.levels for config in level.configs]
     assert [task.env_id for task in chosen.tasks()] == list(dict.fromkeys(listed))
 
 
+@pytest.mark.long
 @given(curricula, st.data())
 def test_selecting_one_category_from_its_start_is_that_category(chosen: Curriculum, data: st.DataObject) -> None:
     category = data.draw(st.sampled_from(chosen.categories))
@@ -97,6 +100,7 @@ def test_selecting_one_category_from_its_start_is_that_category(chosen: Curricul
     assert selected.categories == (category,)
 
 
+@pytest.mark.long
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)

@@ -273,6 +273,7 @@ class Clock:
         monkeypatch.setattr("spca.runs.display.time", SimpleNamespace(monotonic=lambda: self.now))
 
 
+@pytest.mark.long
 def test_a_terminal_shows_who_is_waited_for_while_the_clock_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, out = Clock(monkeypatch), io.StringIO()
     console = Console(file=out, force_terminal=True, highlight=False, width=80, color_system=None)

@@ -42,6 +42,7 @@ def started(given: dict[str, Any], check: Callable[[Iterable[str]], None] = no_c
     return startup.started(given, ROOT, check)
 
 
+@pytest.mark.long
 def test_a_new_run_holds_its_locks(given: dict[str, Any]) -> None:
     with started(given | {"unsafe_no_sandbox": False}) as run:
         folder = run.folder
@@ -56,6 +57,7 @@ def test_a_new_run_holds_its_locks(given: dict[str, Any]) -> None:
         pass
 
 
+@pytest.mark.long
 def test_a_run_is_resumed_with_the_curriculum_it_began_with(given: dict[str, Any]) -> None:
     with started(given | {"only": "a"}) as run:
         pass
@@ -92,6 +94,7 @@ def test_what_a_flag_changes_in_a_resumed_run_holds_the_next_time(given: dict[st
     assert startup.settings(again, ROOT)[0].max_calls == 9
 
 
+@pytest.mark.long
 def test_the_cache_knows_the_server(given: dict[str, Any]) -> None:
     def ask(url: str, *answers: str) -> str:
         told = {"cache": True, "max_calls": 2, "base_url": url, "preflight": False}
@@ -104,6 +107,7 @@ def test_the_cache_knows_the_server(given: dict[str, Any]) -> None:
     assert ask("http://one/v1") == "one"
 
 
+@pytest.mark.long
 def test_a_run_cannot_be_resumed_twice_at_once(given: dict[str, Any]) -> None:
     with started(given) as run:
         again = started({"resume": run.folder.run_id, "runs": given["runs"]})
@@ -128,6 +132,7 @@ def test_the_check_sees_the_levels_and_comes_before_anything_is_written(given: d
     assert fingerprint(tmp_path) == before
 
 
+@pytest.mark.long
 def test_nothing_of_an_old_workspace_is_lost_when_a_run_cannot_begin(given: dict[str, Any], tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     workspace.mkdir()
@@ -144,6 +149,7 @@ def test_nothing_of_an_old_workspace_is_lost_when_a_run_cannot_begin(given: dict
     assert fingerprint(tmp_path) == before
 
 
+@pytest.mark.long
 def test_kept_files_are_what_the_run_begins_with(given: dict[str, Any], tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     workspace.mkdir()
@@ -158,6 +164,7 @@ def test_kept_files_are_what_the_run_begins_with(given: dict[str, Any], tmp_path
 UNPRICED = dict.fromkeys(("planner_model", "planner_small_model", "coder_model"), "openai/new")
 
 
+@pytest.mark.long
 def test_a_cost_that_cannot_be_capped_is_refused_before_anything_is_written(
     given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,6 +187,7 @@ def provider() -> Iterator[FaultServer]:
         yield server
 
 
+@pytest.mark.long
 def test_a_dead_model_is_refused_before_anything_is_paid_or_written(
     given: dict[str, Any], provider: FaultServer, tmp_path: Path
 ) -> None:
@@ -219,6 +227,7 @@ def test_a_model_that_ends_soon_is_one_warning(
         assert capsys.readouterr() == ("", told)
 
 
+@pytest.mark.long
 def test_a_run_that_goes_on_looks_its_models_up_again(
     given: dict[str, Any], provider: FaultServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -259,11 +268,13 @@ def test_the_doctor_looks_the_models_up(
     assert found == (code if "Level: strict\n" in said else 1)
 
 
+@pytest.mark.long
 def test_the_doctor_has_nothing_to_look_up_offline(given: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     startup.doctor(given, ROOT)
     assert capsys.readouterr().out.endswith("\n\nModels:\nembedded   reference/planner\nembedded   reference/coder\n")
 
 
+@pytest.mark.long
 def test_the_desk_keeps_its_books_in_the_runs_folder_and_its_cache_beside_the_runs(given: dict[str, Any]) -> None:
     with started(given | {"cache": True, "max_calls": 2}) as run:
         folder, made = run.folder, run.make_desk()
@@ -286,6 +297,7 @@ def test_the_cache_is_no_run(given: dict[str, Any]) -> None:
         startup.settings({"resume": "llm_cache", "runs": given["runs"]}, ROOT)
 
 
+@pytest.mark.long
 def test_clients_are_told_of_servers_and_limits(given: dict[str, Any]) -> None:
     told = {"base_url": "http://x:1/v1", "timeout": 3.0, "max_output_tokens": 9, "preflight": False}
     with started(given | told) as run:
@@ -299,6 +311,7 @@ def test_excluding_flags_are_refused(given: dict[str, Any]) -> None:
         startup.settings(given | {"only": "a", "start_category": "b"}, ROOT)
 
 
+@pytest.mark.long
 def test_the_first_line_says_which_parts_of_learning_are_taken_away(given: dict[str, Any]) -> None:
     with started(given) as run:
         assert "Learning with" not in run.greeting

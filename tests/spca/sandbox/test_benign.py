@@ -29,8 +29,8 @@ LONGEST = 120
 ALONE = 4
 """Each how many-th method is also held against the gate by itself."""
 
-every_topic = pytest.mark.parametrize("topic", topics().values(), ids=list(topics()))
-some_topics = pytest.mark.parametrize("topic", few(8, topics().values()), ids=list(topics()))
+every_topic = pytest.mark.parametrize("topic", few(12, topics().values()), ids=list(topics()))
+some_topics = pytest.mark.parametrize("topic", few(4, topics().values()), ids=list(topics()))
 
 
 @pytest.fixture(scope="module")

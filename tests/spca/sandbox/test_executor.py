@@ -115,6 +115,7 @@ def holds(pid: int, text: bytes) -> bool:
     return False
 
 
+@pytest.mark.long
 def test_an_unsafe_executor_has_a_process_but_no_wall(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("5")

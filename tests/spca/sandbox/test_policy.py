@@ -278,6 +278,7 @@ code = st.recursive(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=150)
 @given(st.text(max_size=300) | st.lists(code, max_size=4).map("\n".join))
 @example("class Agent:\n  def f(self):\n    nonlocal x")
@@ -291,6 +292,7 @@ def test_any_text_is_judged_and_nothing_else_happens(text: str) -> None:
         assert time.process_time() - started < 1
 
 
+@pytest.mark.long
 @settings(max_examples=200)
 @given(st.sampled_from([*REFUSED]), st.integers(0, 3))
 def test_no_nesting_hides_a_violation(body: str, depth: int) -> None:
@@ -314,6 +316,7 @@ def test_advice_is_for_what_is_not_available() -> None:
         assert fault_of_member(*name.rsplit(".", 1)) == f"{name} is not available: {MEMBER_INSTEAD[name]}"
 
 
+@pytest.mark.long
 def test_a_large_agent_passes() -> None:
     block = ast.unparse(ast.parse(coder.write([name for name in coder.library() if not name.startswith("_")])))
     methods = "".join(f"    {line}\n" for line in block.splitlines() if not line.startswith("import"))

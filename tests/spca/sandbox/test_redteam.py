@@ -171,6 +171,7 @@ def test_a_zygote_that_is_killed_takes_its_worker_with_it() -> None:
         assert await_gone(worker)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_the_wall_holds_for_an_unprivileged_host_too() -> None:
     names = "open_secret os_environ fork_bomb_small kill_parent libc_connect forge_two_answers call_prlimit_own os_exit"

@@ -35,12 +35,14 @@ def consider(library: WriterLibrary, source: str, solved: Case | None = None, ag
     return library.consider(writer(source), solved or case(), agent, "fetching/Fetch-v0")
 
 
+@pytest.mark.long
 def test_a_writer_that_reads_its_snapshot_is_kept(library: WriterLibrary, worlds: PlayedWorlds) -> None:
     assert consider(library, FETCH) == ""
     assert library.stored == (StoredWriter(writer(), 1, "fetching/Fetch-v0", (case(),)),)
     assert not worlds.played
 
 
+@pytest.mark.long
 def test_a_later_version_takes_its_place(library: WriterLibrary) -> None:
     asked = case("bring me the blue key", "key_blue")
     assert consider(library, FETCH) == ""
@@ -121,6 +123,7 @@ def goal_case(mission: str) -> Case:
     return replace(case(thing="goal_green"), state=here)
 
 
+@pytest.mark.long
 def test_where_only_the_goal_has_a_colour_that_colour_may_be_assumed(library: WriterLibrary) -> None:
     reads = "if 'goal square' != snapshot['mission'][-11:]:\n    raise ValueError('no goal')\nreturn make('goal_green')"
     assert consider(library, make_problem(reads) + MAKE, goal_case("get to the green goal square")) == ""
@@ -135,6 +138,7 @@ def test_a_constant_is_refused_even_where_no_colour_matters(library: WriterLibra
     assert reason == f"fetch: {told}"
 
 
+@pytest.mark.long
 def test_a_goal_that_stays_while_the_kinds_change_is_refused(library: WriterLibrary) -> None:
     """Where a mission tells no colour, only kinds can show it."""
     body = "import re\nname = re.fullmatch('fetch the (ball|box)', snapshot['mission'])[1]\n"
@@ -147,6 +151,7 @@ def test_a_goal_that_stays_while_the_kinds_change_is_refused(library: WriterLibr
     )
 
 
+@pytest.mark.long
 def test_a_version_must_read_all_that_was_solved(library: WriterLibrary) -> None:
     consider(library, MORE, case("bring me the blue key", "key_blue"))
     reason = consider(library, FETCH)
@@ -162,6 +167,7 @@ OTHER_PLAN = FETCH.replace("    return", "    if thing == 'key_blue':\n        t
 )
 
 
+@pytest.mark.long
 def test_other_facts_pass_where_the_plan_is_the_same(library: WriterLibrary, worlds: PlayedWorlds) -> None:
     consider(library, FETCH, case("fetch the blue key", "key_blue"))
     changed = FETCH.replace("(at {thing})", "(at {thing}){' (fits key door)' if match[2] == 'key' else ''}")
@@ -198,6 +204,7 @@ def test_a_version_without_a_plan_is_refused(library: WriterLibrary) -> None:
     assert consider(library, lost).endswith("which was solved, there is no plan any more: unsolvable: it is not there")
 
 
+@pytest.mark.long
 def test_another_domain_is_solved_again(library: WriterLibrary, worlds: PlayedWorlds) -> None:
     consider(library, FETCH)
     wider = DOMAIN.replace("(fetched ?t)", "(fetched ?t) (seen ?t)", 1)

@@ -11,6 +11,7 @@ from spca.writers import running
 from spca.writers.running import WriterRunner
 from tests.redteam.writers import HOSTILE
 from tests.support.spca.writing import FETCH, make_problem, state
+from tests.support.tiers import few
 from tests.support.writers.seasons import Figures, harm_done, play_season, without_policy, writer_for
 
 REPLACING = """
@@ -67,7 +68,7 @@ def test_where_an_object_lies_is_drawn_anew_for_each_call(runner: WriterRunner, 
     assert len(set(seen)) > 4
 
 
-SOON = ("replaced_namespace", "poisoned_pattern_cache", "counted_in_the_runner", "wrong_everywhere")
+SOON = ("replaced_namespace", "poisoned_pattern_cache", "wrong_everywhere", "counted_in_the_runner")
 LEVELS, EPISODES = 18, 8
 BENIGN: dict[tuple[int, int], Figures] = {}
 
@@ -80,7 +81,7 @@ def benign(executor: SandboxExecutor, levels: int, episodes: int) -> Figures:
     return BENIGN[key]
 
 
-@pytest.mark.parametrize("name", SOON)
+@pytest.mark.parametrize("name", few(2, SOON))
 def test_good_writers_plan_beside_a_hostile_one_as_without_it(executor: SandboxExecutor, name: str) -> None:
     """Of a writer that the static policy would refuse too."""
     without = benign(executor, LEVELS, EPISODES)

@@ -136,6 +136,7 @@ def test_the_planner_is_told_of_the_writers(library: WriterLibrary) -> None:
     }
 
 
+@pytest.mark.long
 def test_the_last_rejection_is_told_until_a_draft_is_accepted(library: WriterLibrary) -> None:
     constant = ProblemWriter("fetch", DOMAIN, make_problem(f"return '''{problem()}'''"))
     reason = library.consider(constant, case(), AGENT, "b")
@@ -196,6 +197,7 @@ def test_the_states_of_the_tests_are_what_a_planner_is_shown() -> None:
     assert state()["level"] == {"category": LEVEL.category, "skill": LEVEL.skill, "level": LEVEL.level}
 
 
+@pytest.mark.long
 def test_a_version_that_is_replaced_keeps_its_last_tally(library: WriterLibrary) -> None:
     assert library.consider(writer(), case(), AGENT, "b") == ""
     library.tally("fetch/v001", LEVEL.category, solved=None)

@@ -31,6 +31,7 @@ def levels(count: int) -> list[Mission]:
     return [Mission(FOREIGN, *PLACES[n % len(PLACES)]) for n in range(count)]
 
 
+@pytest.mark.long
 def test_wrong_writers_keep_a_good_one_from_two_levels_at_most(executor: SandboxExecutor) -> None:
     library = WriterLibrary(executor, solve)
     others = [stored("first", WRONG), stored("second", HOSTILE["another_mission"])]

@@ -314,6 +314,7 @@ class TestHostility:
         assert "\u202e" not in text
         assert "{{7*7}}" in " ".join(read.words)
 
+    @pytest.mark.long
     def test_in_a_browser(self, hostile_page: Path, chromium: Any) -> None:
         for width in (360, 1440):
             with browsing.visit(chromium, width=width, dark=width == 360) as visit:

@@ -27,6 +27,7 @@ def setup(folder: Path, **options: Any) -> WorkerSetup:
     return WorkerSetup(settings, forward)
 
 
+@pytest.mark.long
 def test_results_do_not_depend_on_the_number_of_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     corridors(tmp_path / "tasks")
@@ -36,6 +37,7 @@ def test_results_do_not_depend_on_the_number_of_processes(tmp_path: Path, monkey
     assert contents(tmp_path / "two.json") == contents(tmp_path / "one.json")
 
 
+@pytest.mark.long
 def test_the_task_of_a_process_that_died_is_begun_again(tmp_path: Path) -> None:
     corridors(tmp_path / "tasks")
     making = setup(tmp_path / "tasks", die_at=4, once=str(tmp_path / "died"))
@@ -59,6 +61,7 @@ def test_a_task_that_kills_its_process_each_time_is_recorded(tmp_path: Path, mon
     assert results[3]["optimal_steps"] is not None
 
 
+@pytest.mark.long
 def test_what_no_model_did_ends_the_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Standard output of the workers is a full disk: no task has failed because of that."""
     corridors(tmp_path / "tasks")

@@ -124,6 +124,7 @@ def test_metadata_are_those_of_humble(log: Path) -> None:
     assert (topics["/scan"], topics["/odom"], topics["/map"]) == (40, 80, 1)
 
 
+@pytest.mark.long
 def test_a_killed_run_can_be_read_up_to_its_last_second(tmp_path: Path) -> None:
     """The writer is killed at an arbitrary moment; it tells a run of 10 ticks a second as fast as it can."""
     code = (

@@ -66,6 +66,7 @@ class Counted(ChainCheck):
         self.kinds.append(kind)
 
 
+@pytest.mark.long
 def test_the_chain_does_the_same_again(log: Log) -> None:
     check = Counted(log.config)
     log.tell(check)

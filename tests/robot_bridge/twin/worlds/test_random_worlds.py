@@ -74,6 +74,7 @@ def is_connected(world: TwinWorld, clearance: float) -> bool:
     return bool(own > 0 and (parts[gap > clearance] == own).all())
 
 
+@pytest.mark.long
 @settings(max_examples=10)
 @given(seed=SEEDS)
 def test_all_of_the_floor_hangs_together(seed: int) -> None:
@@ -106,6 +107,7 @@ def test_no_wall_stands_in_a_doorway(width: float, height: float, rooms: int, se
     assert floor == pytest.approx(width * height, rel=0.1)
 
 
+@pytest.mark.long
 @settings(max_examples=10)
 @given(seed=SEEDS)
 def test_movers_walk_through_nothing_and_begin_away_from_the_robot(seed: int) -> None:
@@ -118,6 +120,7 @@ def test_movers_walk_through_nothing_and_begin_away_from_the_robot(seed: int) ->
             assert hypot(x - robot_of(world)[0], y - robot_of(world)[1]) > FREE_AT_START + mover.half_x
 
 
+@pytest.mark.long
 def test_cluttered_worlds_have_of_everything() -> None:
     worlds = [cluttered(seed) for seed in range(40)]
     for world in worlds:

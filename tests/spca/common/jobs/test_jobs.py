@@ -23,6 +23,7 @@ from spca.common.jobs.processes import unbroken
 from spca.common.jobs.stamps import versions
 from spca.common.jobs.work import Job
 from tests.support.spca.toy_jobs import Square, Squares, SquaresError
+from tests.support.tiers import few
 
 JOBS = [Job(index, str(index + 1), f"sha {index}") for index in range(5)]
 HEADER: dict[str, Any] = {"settings": {"of": "numbers"}, "tasks": [job.to_dict() for job in JOBS]}
@@ -78,7 +79,7 @@ def full(_descriptor: int) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-@pytest.mark.parametrize(("dies", "value"), [(("3", ""), -1), (("", "3"), 9)])
+@pytest.mark.parametrize(("dies", "value"), few(1, [(("3", ""), -1), (("", "3"), 9)]))
 def test_a_job_that_kills_its_worker_is_begun_once_more(tmp_path: Path, dies: tuple[str, str], value: int) -> None:
     with hold_debug_log():
         start_debug_log()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,6 +55,7 @@ def mazes(draw: st.DrawFn) -> tuple[Maze, MazeState, Mission]:
     return maze, MazeState(start, draw(st.integers(0, 3)), held, tuple(places), doors, listed, mission.begin), mission
 
 
+@pytest.mark.long
 @given(mazes())
 def test_proofs_and_plans_agree_with_all_states(given_maze: tuple[Maze, MazeState, Mission]) -> None:
     maze, start, mission = given_maze

@@ -271,6 +271,7 @@ fates: st.SearchStrategy[Scripted] = st.sampled_from(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.lists(fates, max_size=4)), max_size=6))
 def test_the_books_equal_what_the_server_saw(calls: list[tuple[str, list[Scripted]]]) -> None:

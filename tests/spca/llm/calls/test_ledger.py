@@ -121,6 +121,7 @@ def test_the_intent_is_on_disk_before_and_the_end_after_the_request(tmp_path: Pa
     assert ledger.next_number == 2
 
 
+@pytest.mark.long
 @given(st.lists(records, max_size=4), any_text)
 def test_the_books_of_any_records_are_read_back(each: list[Record], error: str) -> None:
     with TemporaryDirectory() as name:
@@ -234,6 +235,7 @@ def test_the_tokens_of_a_request_are_known_when_both_counts_are() -> None:
     assert replace(DONE, usage=Usage(0, 0)).tokens == 0
 
 
+@pytest.mark.long
 @given(st.lists(records, max_size=6))
 def test_sums_add_up(each: list[Record]) -> None:
     total = sums(each)

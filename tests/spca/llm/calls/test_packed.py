@@ -26,6 +26,7 @@ def recorded(folder: Path, *texts: str, model: str = "paid/model") -> list[dict[
     return [json.loads(path.read_text(encoding="utf-8")) for path in transcripts(folder)]
 
 
+@pytest.mark.long
 @given(st.lists(st.text(), min_size=1, max_size=4))
 def test_every_call_comes_out_as_its_file_has_it(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     folder = tmp_path_factory.mktemp("run")

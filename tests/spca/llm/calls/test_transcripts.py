@@ -168,6 +168,7 @@ def test_equal_calls_are_counted_and_the_provider_is_told() -> None:
     assert [call.request.occurrence for call in calls] == [0, 1, 0, 2]
 
 
+@pytest.mark.long
 @settings(max_examples=20)
 @given(st.lists(st.lists(st.sampled_from("ab"), max_size=3), max_size=3), st.integers(0, 3), st.integers(0, 2))
 def test_a_resumed_run_counts_on(levels: list[list[str]], begun: int, deep: int) -> None:

@@ -153,6 +153,7 @@ _leaves = st.sampled_from([int, str, bool, float, str | None, Literal["a", "b"],
 _types = st.recursive(_leaves, lambda inner: inner.map(lambda t: list[t]) | inner.map(lambda t: t | None))  # type: ignore[valid-type]
 
 
+@pytest.mark.long
 @given(st.dictionaries(st.from_regex(r"[a-z]{1,8}_x", fullmatch=True), _types, min_size=1, max_size=5))
 def test_any_class_of_plain_parts_gets_a_strict_schema(fields: dict[str, Any]) -> None:
     definitions: Any = {name: (kind, ...) for name, kind in fields.items()}

@@ -276,6 +276,7 @@ def mutated(value: Any, draw: st.DrawFn) -> Any:
     return draw(JUNK)
 
 
+@pytest.mark.long
 @given(st.data())
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_of_a_damaged_run_the_rest_is_shown(mixed_run: Path, data: st.DataObject) -> None:

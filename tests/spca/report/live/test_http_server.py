@@ -177,6 +177,7 @@ def test_a_client_that_stalls_is_cut_off_while_others_are_answered(finished_run:
         until(lambda: not answering_threads())
 
 
+@pytest.mark.long
 def test_a_client_that_takes_nothing_is_cut_off(mixed_run: Path) -> None:
     with served(mixed_run, timeout_s=1.0) as server, connected(server) as slow:
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
@@ -233,6 +234,7 @@ def test_what_models_said_stays_json(tmp_path: Path) -> None:
             json.loads(body)
 
 
+@pytest.mark.long
 def test_nothing_outside_of_the_folder_can_be_had(tmp_path: Path) -> None:
     (tmp_path / "secret.json").write_text('{"attempts": [], "secret": "hidden away"}')
     run = Writing(tmp_path / "runs")

@@ -109,6 +109,7 @@ def test_nothing_is_read_while_nothing_changes(finished_run: Path) -> None:
     assert live.run is before
 
 
+@pytest.mark.long
 def test_changes_that_come_fast_are_read_together(tmp_path: Path) -> None:
     run = Writing(tmp_path)
     live = opened(run.path, rest_s=0.4)

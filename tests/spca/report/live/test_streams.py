@@ -43,12 +43,14 @@ def test_a_silent_stream_says_that_it_is_alive(finished_run: Path) -> None:
             assert next(events(server, last=strange))["id"] == "1"
 
 
+@pytest.mark.long
 def test_streams_outlast_the_timeout_of_clients(finished_run: Path) -> None:
     with served(finished_run, timeout_s=1.0, heartbeat_s=0.6) as server:
         stream = events(server)
         assert [next(stream).get("id") for _ in range(3)] == ["1", None, None]
 
 
+@pytest.mark.long
 def test_streams_of_clients_that_went_away_end_silently_and_make_room(
     finished_run: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -99,6 +99,7 @@ def test_the_end_of_a_run_is_announced_once_and_the_page_stays(tmp_path: Path) -
             assert said.empty()
 
 
+@pytest.mark.long
 def test_each_server_has_a_token_of_its_own_that_opens_it_alone(finished_run: Path) -> None:
     with watched(finished_run) as said:
         one = ADDRESS.fullmatch(said.get(timeout=PATIENCE))
@@ -182,6 +183,7 @@ watch.serve(Path(sys.argv[1]), minigridenv.MiniGridEnv, announce=lambda line: pr
 """
 
 
+@pytest.mark.long
 def test_an_interrupt_ends_it_well_even_with_a_page_open(finished_run: Path) -> None:
     command = [sys.executable, "-c", _PROGRAM, str(finished_run)]
     with Process(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

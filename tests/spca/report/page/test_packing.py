@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -75,6 +76,7 @@ def seen(value: Any) -> Any:
     return {visible(key): seen(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
+@pytest.mark.long
 @given(VALUES)
 @example(
     ["\\\\u001b", "\\u001b", "\u001b", "\\\u001b", "\r\n\r", "\ud83d", "\U0001f600", "\U000e0041", '\u202e"\\', "\x7f"]

@@ -41,6 +41,7 @@ def test_a_statement_without_an_end_is_stopped(finished_run: Path, sql: str) -> 
             pass
 
 
+@pytest.mark.long
 def test_only_the_work_of_duckdb_counts(finished_run: Path) -> None:
     batches = database.ask([open_run(finished_run)], "FROM range(50000)", 0.5).batches
     assert len(next(batches)) == 10_000

@@ -62,7 +62,7 @@ def test_reads(finished_run: Path, sql: str) -> None:
 @pytest.mark.parametrize(
     "sql",
     few(
-        3,
+        1,
         [
             "EXPLAIN SELECT * FROM levels",
             "EXPLAIN ANALYZE FROM levels",
@@ -204,6 +204,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+@pytest.mark.long
 def test_no_statement_opens_what_was_closed_before_it(finished_run: Path, tmp_path: Path) -> None:
     target = tmp_path / "target"
     for opening in ("SET lock_configuration=false", "SET enable_external_access=true", "COMMIT", "ROLLBACK"):
@@ -236,6 +237,7 @@ def test_mistakes_are_told_in_a_line(finished_run: Path, sql: str, words: str) -
     assert "\x1b" not in str(caught.value)
 
 
+@pytest.mark.long
 def test_an_answer_beyond_the_memory_is_a_mistake_as_well(finished_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(database._CONFIG, "memory_limit", "100MB")
     with pytest.raises(QueryError, match=r"Out of Memory.*/95\.3 MiB used"):
@@ -265,6 +267,7 @@ def test_a_table_elsewhere_than_on_a_terminal_is_not_cut(finished_run: Path) -> 
     assert "\x1b" not in text
 
 
+@pytest.mark.long
 def test_a_long_value_does_not_make_all_rows_long(finished_run: Path) -> None:
     """A line of the log that is a megabyte long would make a table of gigabytes."""
     sql = "SELECT repeat('a', 200000 * (i = 7)::INT) AS words, i FROM range(1000) AS t(i)"
@@ -313,6 +316,7 @@ def test_without_duckdb(finished_run: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ask(finished_run, "FROM runs")
 
 
+@pytest.mark.long
 def test_nothing_found_still_has_names(finished_run: Path) -> None:
     assert answer(finished_run, "SELECT seed FROM runs WHERE false").split() == ["seed", "─" * 4, "0", "rows"]
     assert answer(finished_run, "SELECT seed FROM runs WHERE false", "csv") == "seed\r\n"
@@ -387,6 +391,7 @@ def test_a_reader_who_has_enough(finished_run: Path, tmp_path: Path, format: str
         assert child.stderr.read() == ""
 
 
+@pytest.mark.long
 def test_names_and_contents_of_files_are_data(finished_run: Path, tmp_path: Path) -> None:
     name = "x'); DROP TABLE levels; COPY (SELECT 1) TO 'out.csv'; --\"$1"
     path = Path(shutil.copytree(finished_run, tmp_path / name))

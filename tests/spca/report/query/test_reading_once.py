@@ -7,6 +7,8 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from spca.report.level.levels import level
 from spca.report.level.texts import Shelf
 from spca.report.query import database
@@ -41,6 +43,7 @@ def test_the_log_and_each_transcript_are_read_once(mixed_run: Path, tmp_path: Pa
     assert set(read_once.values()) == {1}
 
 
+@pytest.mark.long
 def test_numbers_beyond_all_floats_are_missing(mixed_run: Path, tmp_path: Path) -> None:
     run = shutil.copytree(mixed_run, tmp_path / mixed_run.name)
     with (run / "metrics.jsonl").open("a") as log:

@@ -32,6 +32,7 @@ def table(path: Path, name: str) -> list[dict[str, Any]]:
     return [dict(zip(result.names, row, strict=True)) for batch in result.batches for row in batch]
 
 
+@pytest.mark.long
 def test_every_row_has_a_value_for_every_column_and_begins_with_the_run(mixed_run: Path) -> None:
     for name in TABLES:
         entries = table(mixed_run, name)
@@ -51,6 +52,7 @@ def test_the_run(finished_run: Path) -> None:
     assert json.loads(run["settings"]) == {"seed": 1, "upstream_rules": False}
 
 
+@pytest.mark.long
 def test_levels(finished_run: Path) -> None:
     first, second, _ = table(finished_run, "levels")
     assert (first["level_index"], first["category"], first["env_id"]) == (1, "navigation", "MiniGrid-Empty-5x5-v0")
@@ -63,6 +65,7 @@ def test_levels(finished_run: Path) -> None:
     assert (first["corrections"], first["begun"]) == ([], 1)
 
 
+@pytest.mark.long
 def test_writers_and_the_levels_that_they_planned(tmp_path: Path) -> None:
     run, made = Writing(tmp_path), StoredWriter(ProblemWriter("go", "(define)", "pass"), 1, "x")
     for writer, considered in ((made, Considered("go", "go/v001", "")), (replace(made, failed=2), None)):
@@ -76,6 +79,7 @@ def test_writers_and_the_levels_that_they_planned(tmp_path: Path) -> None:
     assert [level["writer"] for level in table(run.path, "levels")] == [None, "go/v001", None]
 
 
+@pytest.mark.long
 def test_a_level_under_way_and_those_to_come(tmp_path: Path) -> None:
     run = Writing(tmp_path)
     run.solve()
@@ -101,6 +105,7 @@ def test_calls_are_requests(finished_run: Path) -> None:
     assert calls[0]["started"] == datetime(2027, 1, 15, 8)
 
 
+@pytest.mark.long
 def test_events_have_everything_in_data(finished_run: Path) -> None:
     events = table(finished_run, "events")
     lines = [json.loads(line) for line in (finished_run / "metrics.jsonl").read_text().splitlines()]
@@ -161,6 +166,7 @@ def test_attempts_without_a_primitive_are_there_and_tell_the_line_that_raised(tm
     assert (nothing["level_index"], nothing["env_id"], nothing["status"]) == (2, "MiniGrid-Empty-6x6-v0", None)
 
 
+@pytest.mark.long
 def test_the_documentation_has_every_column(finished_run: Path) -> None:
     told = (ROOT / "docs/queries.md").read_text().split("\n### ")[1:]
     for section, name in zip(told, TABLES, strict=True):
@@ -210,6 +216,7 @@ NUMBERS = st.sampled_from([2**53, -(2**53), -(2**53) - 1, 1e15, 0.5e-6, 1.5e-6, 
 )
 
 
+@pytest.mark.long
 @settings(max_examples=4, deadline=None)
 @given(values=st.lists(ANYTHING | NUMBERS, min_size=20))
 @example(
@@ -236,6 +243,7 @@ def test_a_value_of_another_type_than_its_column_is_missing(finished_run: Path, 
     ]
 
 
+@pytest.mark.long
 def test_a_list_of_texts_holds_nothing_else(finished_run: Path, tmp_path: Path) -> None:
     path = Path(shutil.copytree(finished_run, tmp_path / finished_run.name))
     trajectory = path / "trajectories/navigation_MiniGrid-Empty-5x5-v0.json"
@@ -260,6 +268,7 @@ def test_a_log_that_is_loaded_in_several_parts(
     assert rows == [(len(files.events) - 3 + at, at, size) for at in range(4)]
 
 
+@pytest.mark.long
 @settings(max_examples=2, deadline=None)
 @given(event=hostile("events"), call=hostile("calls"), attempt=hostile("steps"))
 @example(event={"name": 10**400}, call={"error": "\ud800"}, attempt={"steps": [[7, 0, 0], [0, 9, 10**400], [], 1]})
@@ -282,6 +291,7 @@ def test_whatever_files_hold_becomes_rows(
         assert all(next(iter(entry)) == "run_id" for entry in entries)
 
 
+@pytest.mark.long
 def test_what_is_nested_as_deeply_as_can_be_read(finished_run: Path, tmp_path: Path) -> None:
     path = Path(shutil.copytree(finished_run, tmp_path / finished_run.name))
     with (path / "metrics.jsonl").open("a") as log:

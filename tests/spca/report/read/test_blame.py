@@ -73,6 +73,7 @@ RAISING = methods(
 )
 
 
+@pytest.mark.long
 def test_an_exception_is_blamed_on_the_deepest_line_of_the_agent() -> None:
     with SandboxExecutor(check=None) as executor:
         assert place(executed(executor, RAISING, "go")) == (8, "_deeper", 6, 8, "raised KeyError")
@@ -90,6 +91,7 @@ def test_what_the_sandbox_stops_is_blamed_on_what_was_running() -> None:
         assert place(executed(executor, plain, "go", "stop")) == (5, "stop", 5, 6, "is an action without a yield")
 
 
+@pytest.mark.long
 def test_a_method_that_is_not_there_has_no_line() -> None:
     with SandboxExecutor(check=None) as executor:
         line, method, *extent, why = place(executed(executor, RAISING, "go", "fly"))
@@ -97,6 +99,7 @@ def test_a_method_that_is_not_there_has_no_line() -> None:
     assert "no such method" in why
 
 
+@pytest.mark.long
 def test_code_that_cannot_be_loaded_is_blamed_on_the_line_that_is_named() -> None:
     with SandboxExecutor(check=None) as executor:
         broken = methods("def go(self)\n    yield 2\n\ndef stop(self):\n    yield 6")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,6 +64,7 @@ def test_decorators_strings_brackets_and_inner_functions() -> None:
     assert set(found) == set(by_syntax(ast.parse(SOURCE)))
 
 
+@pytest.mark.long
 def test_it_tells_what_the_syntax_tree_tells() -> None:
     for path in sources():
         source = path.read_text(encoding="utf-8")

@@ -65,6 +65,7 @@ def test_a_file_that_no_memory_could_hold_is_left_out(damaged: Path, name: str) 
     assert f"{name}: is larger than 256 MB, left out" in files.warnings
 
 
+@pytest.mark.long
 def test_a_log_may_end_at_any_byte(tmp_path: Path) -> None:
     run = Writing(tmp_path, IDS[:1])
     run.begin()
@@ -82,6 +83,7 @@ def test_a_log_may_end_at_any_byte(tmp_path: Path) -> None:
         assert list(files.events) == lines[: finished + all_but_its_end]
 
 
+@pytest.mark.long
 @given(data=st.data())
 def test_a_damaged_log_never_stops_the_overview(
     tmp_path_factory: pytest.TempPathFactory, finished_run: Path, data: st.DataObject
@@ -118,6 +120,7 @@ def _with(value: Any, place: tuple[Any, ...], new: Any) -> Any:
     return copy
 
 
+@pytest.mark.long
 @given(data=st.data())
 def test_values_of_any_type_are_read(
     tmp_path_factory: pytest.TempPathFactory, finished_run: Path, data: st.DataObject
@@ -270,6 +273,7 @@ def test_looking_takes_no_lock(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_run_is_read_while_it_is_written(tmp_path: Path) -> None:
     """Whenever one looks: everything that is told is whole, and nothing that was there is gone."""
     code = (

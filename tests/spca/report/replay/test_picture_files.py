@@ -37,6 +37,7 @@ def test_png(tmp_path: Path, frames: list[Frame]) -> None:
         assert np.array_equal(np.asarray(image.convert("RGB")), picture)
 
 
+@pytest.mark.long
 def test_gif(tmp_path: Path, frames: list[Frame]) -> None:
     """Every frame, nearly in its colours, each as long as asked for, the last one longer."""
     painter = Painter(frames)
@@ -68,6 +69,7 @@ def test_a_gif_of_one_frame(tmp_path: Path, frames: list[Frame]) -> None:
         assert image.size == painter.size
 
 
+@pytest.mark.long
 def test_mp4(tmp_path: Path, frames: list[Frame]) -> None:
     painter = Painter(frames, tile=24)
     save_mp4(tmp_path / "a.mp4", drawn(painter, frames), painter.size, 2.5)

@@ -64,6 +64,7 @@ def test_the_present_view_is_lit_and_unseen_cells_are_hatched(frames: list[Frame
     assert hatched > 10
 
 
+@pytest.mark.long
 def test_pictures_of_an_episode_have_one_even_size_whatever_is_known_later(frames: list[Frame]) -> None:
     open_world = walked("MiniGrid-Empty-5x5-v0", (0, 0, 0, 1, 2))
     for film in (frames, open_world):

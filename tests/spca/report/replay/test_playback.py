@@ -93,6 +93,7 @@ def test_the_line_that_raised_is_named_and_a_success_has_none(damaged: Path) -> 
     assert "failed: " not in replayed(damaged, "1")[1]
 
 
+@pytest.mark.long
 def test_the_line_to_type_works(mixed_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     line = next(line for line in replayed(mixed_run, "1")[1].splitlines() if " replay " in line)

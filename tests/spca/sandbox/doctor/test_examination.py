@@ -74,6 +74,7 @@ def examined(answers: Mapping[int, int], *prefix: str) -> tuple[str, int, str, d
     return level, layers, refusal, {probed: seen for _, probed, seen in failed}
 
 
+@pytest.mark.long
 def test_this_host_holds(report: Report) -> None:
     assert (report.level, report.refusal) == (HERE, "")
     assert report.layers == (ALL_LAYERS if HERE == STRICT else ALL_LAYERS & ~Layer.LANDLOCK)
@@ -90,6 +91,7 @@ def test_every_attempt_was_made_and_was_refused_by_its_layers(report: Report) ->
             assert set(seen[probe.title].removeprefix("refused by ").split(", ")) == probe.refused_by
 
 
+@pytest.mark.long
 def test_nothing_is_left_behind(zygote: Zygote, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     examine(zygote)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from spca.sandbox.kernel.lockdown import Layer
 from tests.support.spca.kernel import Children
 
@@ -14,11 +16,13 @@ answer += [call(228, number, ctypes.addressof(room)) == 0 for number in (0, 1, 2
 """
 
 
+@pytest.mark.long
 def test_those_of_everybody_and_its_own() -> None:
     with Children() as children:
         assert children.run(ROOM + READING, Layer.USER | Layer.SECCOMP) == ([True] * 15, 0)
 
 
+@pytest.mark.long
 def test_not_those_of_other_processes() -> None:
     first_process = ROOM + "answer = call(228, ~1 << 3 | 2, ctypes.addressof(room))"
     with Children() as children:

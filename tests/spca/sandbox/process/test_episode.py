@@ -17,6 +17,7 @@ from spca.sandbox.kernel.limits import Limits
 from spca.sandbox.process.episode import SandboxEpisode
 from tests.support.contracts.executing import codes, failure, methods, pointed_at, run, steps, view
 from tests.support.spca.sandboxing import is_gone, opened
+from tests.support.tiers import few
 from tests.support.waiting import AGES, PATIENCE
 
 
@@ -36,14 +37,17 @@ def resume_when_late(episode: SandboxEpisode, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize(
     ("body", "line"),
-    [
-        ("while True: pass", 4),
-        ("while True:\n        try:\n            while True: pass\n        except BaseException: pass", 6),
-        ("sum(range(10**13))", 4),
-        ("yield from self.helper()", 7),
-        ("import threading\n    threading.Event().wait()", 5),
-        ("import os\n    os.read(3, 10)", 5),
-    ],
+    few(
+        2,
+        [
+            ("while True: pass", 4),
+            ("while True:\n        try:\n            while True: pass\n        except BaseException: pass", 6),
+            ("sum(range(10**13))", 4),
+            ("yield from self.helper()", 7),
+            ("import threading\n    threading.Event().wait()", 5),
+            ("import os\n    os.read(3, 10)", 5),
+        ],
+    ),
 )
 def test_code_that_does_not_yield_dies_and_is_told_where_it_was(
     impatient: SandboxExecutor, body: str, line: int
@@ -92,12 +96,14 @@ def test_the_first_primitive_has_a_deadline_of_its_own(impatient: SandboxExecuto
         assert failed.position is None
 
 
+@pytest.mark.long
 def test_the_step_at_fault_is_the_one_that_hangs(impatient: SandboxExecutor) -> None:
     source = methods("def go(self):\n    yield 1\n\ndef hang(self):\n    while True: pass\n    yield 1")
     failed = failure(run(impatient, source, steps("go", "go", "hang", "go")))
     assert (failed.position, failed.message) == (2, "no yield for 0.3 s in hang, line 6")
 
 
+@pytest.mark.long
 def test_time_that_the_machine_was_late_is_not_held_against_the_code(
     impatient: SandboxExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +117,7 @@ def test_time_that_the_machine_was_late_is_not_held_against_the_code(
         assert time.monotonic() - started >= 0.3
 
 
+@pytest.mark.long
 def test_a_worker_that_is_blocked_for_good_dies_all_the_same(impatient: SandboxExecutor) -> None:
     source = methods("def go(self):\n    while True:\n        yield 1")
     with closing(opened(impatient, source, "go")) as episode:
@@ -145,7 +152,8 @@ def test_waiting_for_an_episode_is_bounded() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", ["x = bytearray(1 << 30)", "x = []\n    while True: x.append(bytearray(1 << 20))", "'x' * (1 << 30)"]
+    "body",
+    few(1, ["x = bytearray(1 << 30)", "x = []\n    while True: x.append(bytearray(1 << 20))", "'x' * (1 << 30)"]),
 )
 def test_memory_is_bounded(body: str) -> None:
     with SandboxExecutor(check=None, limits=Limits(yield_seconds=10)) as patient:
@@ -207,6 +215,7 @@ def test_a_violation_is_told_again_when_asked_again(sandboxed: SandboxExecutor) 
         assert episode.advance(view()) == first
 
 
+@pytest.mark.long
 def test_processor_time_is_held_against_the_step_that_used_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that was busy before is given grace all the same when the machine is late."""
     source = methods(

@@ -25,6 +25,7 @@ from tests.support.waiting import AGES
 ROOT = Path(__file__).parents[4]
 
 
+@pytest.mark.long
 def test_nothing_logs_in_the_sandbox() -> None:
     """A handler there would be a way out: what its host knows is logged by its host."""
     modules = "zygote", "worker", "runner", "reports", "wire"
@@ -33,6 +34,7 @@ def test_nothing_logs_in_the_sandbox() -> None:
     assert not {"logging", "spca.common.debug_log"} & set(loaded.stdout.split())
 
 
+@pytest.mark.long
 def test_many_killed_episodes_leave_nothing_behind(sandboxed: SandboxExecutor) -> None:
     source = methods("def go(self):\n    while True:\n        yield 1")
     zygote = sandboxed._process().pid

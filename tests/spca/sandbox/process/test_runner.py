@@ -141,6 +141,7 @@ def test_compiling_warns_nobody() -> None:
     assert codes(run(InProcessExecutor(), methods("def go(self):\n    '\\d'\n    yield 1"), steps("go"))) == [1]
 
 
+@pytest.mark.long
 def test_a_file_of_the_sources_name_is_not_looked_at(tmp_path: Path) -> None:
     (tmp_path / "agent_tmp.py").write_text("THE WRONG TEXT\n" * 9)
     script = (

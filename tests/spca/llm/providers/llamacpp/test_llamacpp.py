@@ -118,6 +118,7 @@ def test_a_schema_binds_the_answer(model: str) -> None:
 words = st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=1, max_size=5), min_size=1)
 
 
+@pytest.mark.long
 @settings(max_examples=25)
 @given(words)
 def test_any_schema_binds_the_answer(model: str, choices: list[str]) -> None:

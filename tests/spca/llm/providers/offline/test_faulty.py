@@ -199,6 +199,7 @@ def test_a_repair_is_good_but_for_every_third(model: str) -> None:
     assert provider.complete(Request(model, (*opening, *REPAIR))).text == good(model)
 
 
+@pytest.mark.long
 def test_the_same_conversations_have_the_same_faults() -> None:
     assert coder_answers(15) == coder_answers(15)
     assert planner_answers(15) == planner_answers(15)

@@ -120,6 +120,7 @@ def test_the_answer_to_a_question_that_is_gone_answers_no_other(tmp_path: Path, 
     assert asked(tmp_path).text == "new"
 
 
+@pytest.mark.long
 def test_each_question_has_a_number_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(human, "SETTLED_S", 0.05)
     with studying(tmp_path, lambda role, text: f"{role} {text.count('# user')}") as answered:
@@ -172,6 +173,7 @@ def test_pictures_lie_beside_the_question_byte_for_byte(tmp_path: Path, time: Ti
     assert all(f"(picture: {name})" in (tmp_path / "0001-model.prompt.md").read_text() for name in names)
 
 
+@pytest.mark.long
 def test_an_answer_that_is_not_of_the_form_goes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(human, "SETTLED_S", 0.05)
     answers = iter(['{"name": 3}', ROUTE])
