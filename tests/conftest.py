@@ -18,6 +18,7 @@ from tests.guard.sitecustomize import is_loopback
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+    from xdist.scheduler import LoadScopeScheduling
 
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True, max_examples=20)
@@ -45,6 +46,27 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScopeScheduling | None:
+    """Let ``--dist loadfile`` give all tests of a folder to one process: what they share, such as a run, is made once.
+
+    They come in their own order, in which browsers and whole programs are first: what is long does not come last.
+    """
+    if config.getoption("dist") != "loadfile":
+        return None
+
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            folder = file.rpartition("/")[0]
+            return file if folder == "tests" else folder
+
+    config.option.loadscopereorder = False
+    return Scheduling(config, log)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def no_provider_settings() -> Iterator[None]:
     """Clear every key and address of a model provider, ignore ``.env``, and keep child processes off the network.
@@ -67,7 +89,7 @@ def no_provider_settings() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def interruptible_children() -> None:
-    """Where the tests run in the background SIGINT may be ignored, which the programs they start would inherit."""
+    """Undo what ``&`` (SIGINT) and ``nohup`` (SIGHUP) ignore: the programs that tests start would inherit it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
