@@ -92,6 +92,8 @@ def interruptible_children() -> None:
     """Undo what ``&`` (SIGINT) and ``nohup`` (SIGHUP) ignore: the programs that tests start would inherit it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture
