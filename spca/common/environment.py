@@ -5,7 +5,7 @@ nothing, or sets a name that is nearly one of ours, stops the program. A name is
 
 - it is the same but for case and separators (``openai_api_key``, ``OPENAI-API-KEY``), or for a letter or two
   (``OPENAI_API_KY``): ``difflib`` finds them alike by at least 0.9;
-- or it is the same with words left out after the first (``OPENAI_KEY``);
+- or it is the same with a word left out after the first (``OPENAI_KEY``);
 - or it begins with ``SPCA_``, whose names are all known.
 
 It is taken as it is where the true name is set too, where it is the true name with more words (``OPENAI_API_KEY_2``,
@@ -121,10 +121,11 @@ def nearest_variable(name: str) -> str:
 
 
 def _is_shortened(name: str, known: str) -> bool:
-    """Return whether a name is a known one with words left out after the first, and not the first word alone."""
+    """Return whether a name is a known one with a word left out after the first, and not the first word alone."""
     first, *others = name.split("_")
     known_first, *known_others = known.split("_")
-    return bool(others) and first == known_first and set(others) < set(known_others)
+    is_one_short = len(others) == len(known_others) - 1
+    return bool(others) and is_one_short and first == known_first and set(others) < set(known_others)
 
 
 def _variables_of_process() -> dict[str, str]:

@@ -89,6 +89,7 @@ def test_a_line_that_sets_nothing_of_ours_stops(tmp_path: Path, lines: tuple[str
             "MY_OPENAI_API_KEY",
             "OPENAI_API_KEY_OLD",
             "OLLAMA_PORT",
+            "GOOGLE_URL",
             "ANTHROPIC_AUTH_TOKEN",
             "API_KEY",
         ),
