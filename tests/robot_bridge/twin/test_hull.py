@@ -10,7 +10,6 @@ from robot_bridge.twin.noise import NO_NOISE
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.world import Kind, Obstacle, Thing, TwinWorld, Wall
 from tests.support.contracts.robots import drive
-from tests.support.tiers import few
 
 BODY = Body()
 CLOSE = 0.005
@@ -27,7 +26,7 @@ def met(
     return [(each.other, each.caused_by_robot) for each in robot.collisions], robot.truth.x
 
 
-@pytest.mark.parametrize("body", few(2, [BODY, Body(front=0.3, rear=0.08, half_width=0.13)]))
+@pytest.mark.parametrize("body", [BODY, Body(front=0.3, rear=0.08, half_width=0.13)])
 @pytest.mark.parametrize("side", [-1, 1])
 def test_it_is_as_wide_as_it_is_configured(body: Body, side: int) -> None:
     beside = body.half_width + 0.01
