@@ -305,7 +305,7 @@ while True:
 return re.match("(a+)+$", "a" * 60 + "b")
 
 ## slow_refusal
-total = sum(range(4_000_000)) + sum(range(4_000_001)) + sum(range(4_000_002))
+total = sum(range(8_000_000)) + sum(range(8_000_001)) + sum(range(8_000_002))
 
 ## slow_and_wrong
 total = sum(range(8_000_000))
