@@ -28,6 +28,9 @@ from tests.support.waiting import PATIENCE
 pytestmark = pytest.mark.timeout(900)
 
 
+pytestmark = pytest.mark.long  # tests/test_main_writers.py has a killed run that goes on, scripts/soak kill has many
+
+
 def begun(runs: Path, index: int) -> bool:
     """Whether the level with this number has begun."""
     logs = runs.glob("*/metrics.jsonl")
@@ -107,7 +110,6 @@ def test_the_workspace_is_up_to_date_again(broken: Path) -> None:
     assert (workspace / "domain.pddl").read_text() == (broken / "pddl/domain_v6.pddl").read_text()
 
 
-@pytest.mark.long
 def test_a_finished_run_resumes_to_its_table(learned: Learned, tmp_path: Path) -> None:
     run = tmp_path / "runs" / learned.run.name
     shutil.copytree(learned.run, run)

@@ -98,7 +98,7 @@ def bare() -> Iterator[BareHost]:
         yield host
 
 
-@pytest.mark.parametrize("attack", few(36, CHOSEN), ids=_named)
+@pytest.mark.parametrize("attack", few(24, CHOSEN), ids=_named)
 def test_the_wall_holds(attack: Attack, patient: SandboxedHost, impatient: SandboxedHost) -> None:
     host = patient if attack.kind in PATIENT and not _waits(attack) else impatient
     assert host.judge(attack).escaped == ()
@@ -123,14 +123,14 @@ def test_attacks_of_problem_writers_have_all_of_python(writing: WriterHost) -> N
     assert verdict.escaped == ("told: LEAK STATE 7",)
 
 
-@pytest.mark.parametrize("attack", few(16, SHOWN), ids=_named)
+@pytest.mark.parametrize("attack", few(8, SHOWN), ids=_named)
 def test_without_the_wall_it_does_what_it_is_meant_to(attack: Attack, bare: BareHost) -> None:
     if attack.control.root and os.geteuid() != 0:
         pytest.skip("only root can do this, sandboxed or not")
     assert bare.signs(attack, SOON)
 
 
-@pytest.mark.parametrize("statements", few(12, BYPASSES))
+@pytest.mark.parametrize("statements", few(8, BYPASSES))
 def test_the_sandbox_holds_what_takes_a_detour(statements: str, impatient: SandboxedHost) -> None:
     attack = Attack("detour", Kind.STATE, agent_source(statements), Control(()))
     assert impatient.judge(attack).escaped == ()
