@@ -2,7 +2,7 @@
 
 ``scripts/soak same --against COMMIT [--only PART,...]``: this checkout as it is and a clone of COMMIT, with an
 environment of its own, each play the curriculum on seeds 1, 2 and 3 (parts ``seed-1``, ``seed-2``, ``seed-3``), the
-recorded run ``examples/curriculum`` (``recorded``: it breaks at any changed prompt) and models that err (``faulty``).
+recorded run ``examples/curriculum`` (``recorded``: it breaks at any changed prompt) and an erring planner (``faulty``).
 
 Agents, PDDL, trajectories, prompts, transcripts, ledgers, summaries and events have to be equal but for what differs
 from run to run: ids, times, paths, versions, the commit and the hash of the product. ``run.json`` may have new keys.
@@ -36,10 +36,10 @@ PARTS: Final[Mapping[str, str]] = {
     "seed-2": "--seed 2",
     "seed-3": "--seed 3",
     "recorded": f"--planner-model {_RECORDED} --planner-small-model {_RECORDED} --coder-model {_RECORDED}",
-    "faulty": "--planner-model faulty/planner --planner-small-model faulty/planner --coder-model faulty/coder"
+    "faulty": "--planner-model faulty/planner --planner-small-model faulty/planner"
     " --only goal_navigation,pickup_only,open_door,memory_ordering",
 }
-"""Flags of each run."""
+"""Flags of each run. The faulty coder has no part: where its endless code is stopped differs from run to run."""
 
 TIMES: Final = frozenset({"time", "started", "seconds", "solve_s", "elapsed_min", "durations", "latency_s"})
 OF_THE_COMMIT: Final = frozenset({"git_commit", "git_dirty", "git_diff", "versions", "product"})
@@ -57,15 +57,16 @@ class Checkout:
     python: str
 
     def play(self, part: str) -> Path:
-        """Return the folder of a finished run with the flags of a part; a run that was finished before is kept."""
+        """Return the folder of a finished run of a part; one of the same flags and recording is kept."""
         home = HOME / self.name / part
         done = home / "done"
-        if not done.exists():
+        played = f"{PARTS[part]}\n{(RECORDING / 'about.json').read_text(encoding='utf-8')}"
+        if not done.exists() or done.read_text(encoding="utf-8") != played:
             shutil.rmtree(home, ignore_errors=True)
             where = ("--runs", str(home / "runs"), "--workspace", str(home / "workspace"))
             line = [self.python, str(self.root / "main.py"), "--quiet", *PARTS[part].split(), *where]
             subprocess.run(line, cwd=self.root, check=True, env=environment(), stdout=subprocess.DEVNULL)
-            done.touch()
+            done.write_text(played, encoding="utf-8")
         return existing_run(home / "runs")
 
 

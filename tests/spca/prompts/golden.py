@@ -81,9 +81,7 @@ class Situation:
 
     @property
     def level(self) -> LevelInfo:
-        return self.put(LevelInfo("unlock_door", "Unlock the yellow door with the yellow key", "DoorKey"))
-
-    def put(self, level: LevelInfo) -> LevelInfo:
+        level = LevelInfo("unlock_door", "Unlock the yellow door with the yellow key", "DoorKey")
         return self.wording.renaming.level(level)
 
     def words(self, text: str) -> str:
