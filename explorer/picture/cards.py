@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from explorer.picture import first_person, map_picture
 from explorer.picture.raycasting import Camera
 from explorer.picture.shading import FOG, Standing, picture
-from explorer.picture.textures import shape
+from explorer.picture.textures import Pixels, has_shape
 from explorer.rules.blocks import AIR, BLOCKS, SOLID, mask
 from explorer.scene import Scene
 from explorer.view import Thing
-
-Image = NDArray[np.uint8]
 
 _PLAYER: Final = "player"
 _TALL: Final = math.radians(24)
@@ -27,15 +25,14 @@ _LEAST: Final = 0.8
 """Size of items in metres, enlarged to be visible from afar."""
 _WALL: Final = 2
 """Levels of a wall to keep above the floors beside it."""
-_CUBES: Final = np.array([shape(block) == "cube" for block in BLOCKS]) & mask(SOLID)
 
 
-def from_above(scene: Scene, cell_px: int = 12, *, labels: bool = False) -> Image:
+def from_above(scene: Scene, cell_px: int = 12, *, labels: bool = False) -> Pixels:
     """Return the map of a scene as if every cell were known."""
     return map_picture.render(scene.blocks, scene.spawn, _things(scene), cell_px, labels=labels)
 
 
-def cutaway(scene: Scene, width: int = 640, height: int = 400, *, yaw: float = 2.7, pitch: float = 0.85) -> Image:
+def cutaway(scene: Scene, width: int = 640, height: int = 400, *, yaw: float = 2.7, pitch: float = 0.85) -> Pixels:
     """Return a scene seen from outside, without ceilings and with low walls, ``[height, width, 3]``.
 
     Args:
@@ -49,7 +46,7 @@ def cutaway(scene: Scene, width: int = 640, height: int = 400, *, yaw: float = 2
     camera = _fitting(corners, yaw, pitch, width / height)
     drawn = picture(blocks, camera, width, height, standing, haze=0.0)
     colours = np.where(np.isfinite(drawn.far)[..., None], drawn.colours, np.array(FOG))
-    image: Image = np.rint(colours * 255).astype(np.uint8)
+    image: Pixels = np.rint(colours * 255).astype(np.uint8)
     return image
 
 
@@ -63,12 +60,12 @@ def _things(scene: Scene) -> tuple[Thing, ...]:
     return tuple(Thing(kind, kind, state, cell, 0, True) for kind, state, cell in lying)
 
 
-_DEVICES: Final = np.array([block.kind in ("device", "plate", "chest", "table", "door") for block in BLOCKS])
+_DEVICES: Final = np.array([block.kind in map_picture.MARKED for block in BLOCKS])
 
 
 def _opened(blocks: NDArray[np.uint16]) -> NDArray[np.uint16]:
     """Return the blocks without those above the highest free cell of each column, and with walls cut low."""
-    cubes = _CUBES[blocks]
+    cubes = (has_shape("cube") & mask(SOLID))[blocks]
     level = np.arange(len(blocks))[:, None, None]
     free = ~cubes
     highest = np.where(free.any(axis=0), (level * free).max(axis=0), -1)

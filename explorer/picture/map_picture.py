@@ -14,15 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.picture.lettering import write
-from explorer.picture.patterns import SIDE
 from explorer.picture.shading import FOG
-from explorer.picture.textures import atlas, shape, sprite, texture
+from explorer.picture.textures import SIDE, Pixels, has_shape, load_atlas, number_faces
 from explorer.rules.blocks import BLOCKS
 from explorer.rules.mobs import MOBS
 from explorer.scene import FACINGS, Pose
 from explorer.view import Thing
-
-Image = NDArray[np.uint8]
 
 _STEP: Final = 0.09
 """How much brighter a level is than the one below."""
@@ -31,11 +28,8 @@ _WALL: Final = 0.34
 _SHADOW: Final = 0.62
 """Brightness of a floor's edge beside higher ground."""
 _MARKS: Final = {"item": (255, 214, 64), "mob": (255, 110, 90), "device": (120, 200, 255)}
-_MARKED: Final = ("device", "plate", "chest", "table", "door")
-_SHAPES: Final = np.array([shape(block) for block in BLOCKS])
-_OPEN: Final = (_SHAPES != "cube") & (_SHAPES != "unseen")
-_GROUND: Final = _SHAPES == "cube"
-_LAID: Final = np.isin(_SHAPES, ("upright", "flat", "panel"))
+MARKED: Final = ("device", "plate", "chest", "table", "door")
+"""Kinds of the blocks that are marked."""
 
 
 def render(
@@ -45,7 +39,7 @@ def render(
     cell_px: int = 12,
     *,
     labels: bool = False,
-) -> Image:
+) -> Pixels:
     """Return the map, north up, ``[depth * cell_px, width * cell_px, 3]``; unknown columns are dark.
 
     Brightness shows the height relative to the agent's feet. Items are marked yellow, mobs red, and devices, doors,
@@ -59,13 +53,16 @@ def render(
     levels, codes, top = _surface(known, _ceiling(known, pose))
     image = _ground(levels, codes, top, pose, cell_px)
     over = _above(known, levels)
-    for z, x in np.argwhere(top & _LAID[over]).tolist():
-        _stamp(image, _small(cell_px)[_sides()[over[z, x]]], x, z)
+    sides = number_faces()[0]
+    tiles = _shrink_tiles(cell_px)
+    laid = has_shape("upright", "flat", "panel")[over]
+    for z, x in np.argwhere(top & laid).tolist():
+        _stamp(image, tiles[sides[over[z, x]]], x, z)
     marked = [(thing, mark) for thing in things if (mark := _mark(known, thing))]
     for thing, mark in marked:
-        x, _, z = thing.cell
-        tile = texture(thing.kind, thing.state) if mark == "device" else sprite(thing.kind)
-        _stamp(image, _shrunk(tile[None], cell_px)[0], x, z)
+        x, y, z = thing.cell
+        number = sides[known[y, z, x]] if mark == "device" else load_atlas().sprites[thing.kind]
+        _stamp(image, tiles[number], x, z)
         _frame(image[z * cell_px : (z + 1) * cell_px, x * cell_px : (x + 1) * cell_px], _MARKS[mark])
     _arrow(image, pose, cell_px)
     if labels:
@@ -78,17 +75,17 @@ def render(
 def _ceiling(known: NDArray[np.uint16], pose: Pose) -> int:
     """Return the level of the ceiling over the agent, or the height of the arena if none is known."""
     x, y, z = pose.cell
-    above = np.flatnonzero(_GROUND[known[y + 2 :, z, x]])
+    above = np.flatnonzero(has_shape("cube")[known[y + 2 :, z, x]])
     return y + 2 + int(above[0]) if len(above) else len(known)
 
 
 def _surface(known: NDArray[np.uint16], ceiling: int) -> tuple[NDArray[np.intp], NDArray[np.uint16], NDArray[np.bool_]]:
     """Return the level and code that each column shows, ``[z, x]``, and whether its top is known."""
-    ground = _GROUND[known[:ceiling]]
+    ground = has_shape("cube")[known[:ceiling]]
     free = np.zeros_like(ground)
-    free[: len(known) - 1] = _OPEN[known[1 : ceiling + 1]]
+    free[: len(known) - 1] = ~has_shape("cube", "unseen")[known[1 : ceiling + 1]]
     tops = ground & free
-    top = tops.any(axis=0)
+    top: NDArray[np.bool_] = np.logical_or.reduce(tops)
     levels = np.where(top, _last(tops), _last(ground))
     return levels, np.take_along_axis(known, levels[None], axis=0)[0], top
 
@@ -108,7 +105,7 @@ def _above(known: NDArray[np.uint16], levels: NDArray[np.intp]) -> NDArray[np.ui
 
 def _ground(
     levels: NDArray[np.intp], codes: NDArray[np.uint16], top: NDArray[np.bool_], pose: Pose, cell_px: int
-) -> Image:
+) -> Pixels:
     """Return the surface, lit by height and with shadows beside higher ground."""
     depth, width = levels.shape
     light = np.where(top, np.clip(1 + _STEP * (levels + 1 - pose.cell[1]), 0.4, 1.5), _WALL)
@@ -124,45 +121,29 @@ def _ground(
     ):
         lower = top & (heights[rows : rows + depth, columns : columns + width] > levels)
         cells[part] *= np.where(lower, _SHADOW, 1)[:, None, :, None]
-    tiles = _small(cell_px)[_tops()[codes]][..., :3]
+    tiles = _shrink_tiles(cell_px)[number_faces()[2, codes]][..., :3]
     flat = tiles.swapaxes(1, 2).reshape(depth * cell_px, width * cell_px, 3) * shade[..., None]
     unknown = np.repeat(np.repeat(codes == 0, cell_px, axis=0), cell_px, axis=1)
     flat[unknown] = np.array(FOG) * 255
-    image: Image = np.clip(flat, 0, 255).astype(np.uint8)
+    image: Pixels = np.clip(flat, 0, 255).astype(np.uint8)
     return image
 
 
 @cache
-def _tops() -> NDArray[np.intp]:
-    looks = atlas(range(len(BLOCKS))).looks
-    return np.array([looks[block.code].top for block in BLOCKS])
-
-
-@cache
-def _sides() -> NDArray[np.intp]:
-    looks = atlas(range(len(BLOCKS))).looks
-    return np.array([looks[block.code].side for block in BLOCKS])
-
-
-@cache
-def _small(size: int) -> Image:
-    return _shrunk(atlas(range(len(BLOCKS))).tiles, size)
-
-
-def _shrunk(tiles: Image, size: int) -> Image:
-    """Return resized tiles; each new pixel averages the old ones by area."""
+def _shrink_tiles(size: int) -> Pixels:
+    """Return all tiles at another size; each new pixel averages the old ones by area."""
     edges = np.arange(size + 1) * SIDE / size
     old = np.arange(SIDE)
     share = np.clip(np.minimum(edges[1:, None], old + 1) - np.maximum(edges[:-1, None], old), 0, None) * size / SIDE
-    wide = tiles.astype(np.float32)
+    wide = load_atlas().tiles.astype(np.float32)
     wide[..., :3] *= wide[..., 3:] / 255
     made = np.einsum("ar,trcx,bc->tabx", share, wide, share, optimize=True)
     made[..., :3] *= 255 / np.maximum(made[..., 3:], 1)
-    smaller: Image = np.clip(np.rint(made), 0, 255).astype(np.uint8)
+    smaller: Pixels = np.clip(np.rint(made), 0, 255).astype(np.uint8)
     return smaller
 
 
-def _stamp(image: Image, tile: Image, x: int, z: int) -> None:
+def _stamp(image: Pixels, tile: Pixels, x: int, z: int) -> None:
     size = len(tile)
     part = image[z * size : (z + 1) * size, x * size : (x + 1) * size]
     alpha = tile[..., 3:] / 255
@@ -174,15 +155,15 @@ def _mark(known: NDArray[np.uint16], thing: Thing) -> str:
     x, y, z = thing.cell
     block = BLOCKS[known[y, z, x]]
     if block.name == thing.kind:
-        return "device" if block.kind in _MARKED else ""
+        return "device" if block.kind in MARKED else ""
     return "mob" if thing.kind in MOBS and not thing.state else "item"
 
 
-def _frame(part: Image, colour: tuple[int, int, int]) -> None:
+def _frame(part: Pixels, colour: tuple[int, int, int]) -> None:
     part[0] = part[-1] = part[:, 0] = part[:, -1] = colour
 
 
-def _arrow(image: Image, pose: Pose, cell_px: int) -> None:
+def _arrow(image: Pixels, pose: Pose, cell_px: int) -> None:
     """Draw a white arrow head with a dark edge, a cell and a half long, on the agent's cell."""
     (x, _, z), side = pose.cell, cell_px // 2
     rows = np.arange(max(0, z * cell_px - side), min(len(image), (z + 1) * cell_px + side))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -11,9 +11,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.picture.patterns import SIDE
 from explorer.picture.raycasting import HIT, LOST, PASSED, THROUGH, Camera, Floats, Hits, Integers, march
-from explorer.picture.textures import atlas, sprite
+from explorer.picture.textures import SIDE, Shape, has_shape, load_atlas, number_faces
 from explorer.rules.blocks import AIR, BLOCKS
 from explorer.scene import Cell
 
@@ -41,9 +40,6 @@ _TILTS: Final = 0.75
 _NEAR: Final = 0.05
 """Nothing is drawn within this many metres of the eye."""
 _GLOWING: Final = "lava fire soul_fire glowstone sea_lantern shroomlight jack_o_lantern magma_block"
-_CUBE, _UPRIGHT, _FLAT, _PANEL = 0, 1, 2, 3
-_SHAPES: Final = {"none": _CUBE, "unseen": _CUBE, "cube": _CUBE, "upright": _UPRIGHT, "flat": _FLAT, "panel": _PANEL}
-
 
 Layer = tuple[Floats, Floats, Floats]
 """Colours ``[3, n]``, alpha and distance of some rays."""
@@ -71,22 +67,6 @@ class Picture:
     far: Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Looks:
-    """Tables by code of block, and all texels.
-
-    Attributes:
-        faces: tiles of sides, bottom and top, ``[3, codes]``.
-        texels: texels of the tiles, from :func:`_detailed`.
-    """
-
-    kinds: NDArray[np.uint8]
-    shapes: NDArray[np.uint8]
-    faces: Integers
-    texels: Floats
-    glow: NDArray[np.bool_]
-
-
 def picture(
     blocks: NDArray[np.uint16],
     camera: Camera,
@@ -108,31 +88,27 @@ def picture(
 
 
 @cache
-def _looks() -> _Looks:
-    blocks = atlas(range(len(BLOCKS)))
-    looks = [blocks.looks[block.code] for block in BLOCKS]
-    whole = blocks.tiles[..., 3].min(axis=(1, 2)) == 255
-    kinds = {"none": PASSED, "unseen": LOST}
-    return _Looks(
-        kinds=np.array(
-            [kinds.get(each.shape, HIT if each.shape == "cube" and whole[each.side] else THROUGH) for each in looks],
-            dtype=np.uint8,
-        ),
-        shapes=np.array([_SHAPES[each.shape] for each in looks], dtype=np.uint8),
-        faces=np.array([[each.side, each.bottom, each.top] for each in looks], dtype=np.int32).T.copy(),
-        texels=_detailed(blocks.tiles),
-        glow=np.array([each.name in _GLOWING.split() for each in looks]),
-    )
+def _classify_blocks() -> NDArray[np.uint8]:
+    """Return a table by code of block: what it does to a ray."""
+    whole = load_atlas().tiles[..., 3].min(axis=(1, 2)) == 255
+    kinds = np.full(len(BLOCKS), THROUGH, dtype=np.uint8)
+    kinds[has_shape("none")] = PASSED
+    kinds[has_shape("unseen")] = LOST
+    kinds[has_shape("cube") & whole[number_faces()[0]]] = HIT
+    return kinds
 
 
 @cache
-def _sprite(kind: str) -> Floats:
-    return _detailed(sprite(kind)[None])
+def _find_glowing() -> NDArray[np.bool_]:
+    """Return a table by code of block: whether it glows."""
+    glowing = _GLOWING.split()
+    return np.array([block.name in glowing for block in BLOCKS])
 
 
-def _detailed(tiles: NDArray[np.uint8]) -> Floats:
-    """Return colours and alpha from 0 to 1, ``[levels * tiles * 256, 4]``; all levels have as many pixels."""
-    exact: Floats = tiles.astype(np.float32) / np.float32(255)
+@cache
+def _detail_tiles() -> Floats:
+    """Return colours and alpha of all tiles, ``[levels * tiles * 256, 4]``; all levels have as many pixels."""
+    exact: Floats = load_atlas().tiles.astype(np.float32) / np.float32(255)
     return np.concatenate([_coarser(exact, 2**level) for level in range(_LEVELS)]).reshape(-1, 4)
 
 
@@ -156,12 +132,11 @@ class _Shading:
         target: Cell | None,
         haze: float,
     ) -> None:
-        self._looks = _looks()
         codes = np.pad(blocks, 1)
         self._shape = codes.shape
         self._strides = np.array([1, codes.shape[1] * codes.shape[2], codes.shape[2]], dtype=np.int32)
         self._codes = codes.ravel()
-        self._kinds = self._looks.kinds[self._codes]
+        self._kinds = _classify_blocks()[self._codes]
         self._solid = (self._kinds == HIT).astype(np.float32)
         self._camera, self._size = camera, size
         self._eye = np.array(camera.eye, dtype=np.float32)[:, None]
@@ -217,11 +192,11 @@ class _Shading:
         along = np.choose(axes, rays)
         positive = along < 0
         codes = self._codes[hits.cells]
-        tile = self._looks.faces[np.where(level, 1 + positive, 0), codes]
+        tile = number_faces()[np.where(level, 1 + positive, 0), codes]
         slope = np.maximum(np.abs(along) / np.sqrt(np.square(rays).sum(axis=0)), _STEEP)
         texels = self._texels(tile, u, np.where(level, v, 1 - v), hits.far / slope)
         light = _LIGHT[2 * axes + positive] * (1 - _CORNER * self._corners(hits, positive, u, v))
-        light = np.where(self._looks.glow[codes], 1.1, light)
+        light = np.where(_find_glowing()[codes], 1.1, light)
         colour = texels[:3] * light
         chosen = hits.cells == self._target
         if chosen.any():
@@ -249,9 +224,9 @@ class _Shading:
         dim: Floats = below + v * (high_left + u * (high_right - high_left) - below)
         return dim
 
-    def _texels(self, tiles: Integers, u: Floats, down: Floats, far: Floats, detailed: Floats | None = None) -> Floats:
-        """Return colours and alpha ``[4, n]`` at points of tiles of blocks or others, in a detail chosen by ``far``."""
-        detailed = self._looks.texels if detailed is None else detailed
+    def _texels(self, tiles: Integers, u: Floats, down: Floats, far: Floats) -> Floats:
+        """Return colours and alpha ``[4, n]`` at points of tiles, in a detail chosen by ``far``."""
+        detailed = _detail_tiles()
         level = np.clip(np.log2(np.maximum(far * self._texel, 1e-3)) + 0.3, 0, _LEVELS - 1).astype(np.int32)
         row, column = (np.clip(part * SIDE, 0, SIDE - 1).astype(np.int32) for part in (down, u))
         count = len(detailed) // (_LEVELS * SIDE * SIDE)
@@ -261,23 +236,27 @@ class _Shading:
     def _through(self, hits: Hits) -> Layer:
         """Shade cells that let rays through: panes, liquids, plants, sheets, items, mobs."""
         codes = self._codes[hits.cells]
-        shapes = self._looks.shapes[codes]
         colour, alpha, far = np.zeros((3, len(codes)), np.float32), np.zeros(len(codes), np.float32), hits.far.copy()
 
         def put(which: NDArray[np.bool_], shaded: Layer) -> None:
             colour[:, which], alpha[which], far[which] = shaded
 
-        cubes = (shapes == _CUBE) & (codes != AIR)
+        cubes = has_shape("cube", "none", "unseen")[codes] & (codes != AIR)
         if cubes.any():
             panes = hits.take(cubes)
             faces = self._cubes(panes)
             # There is no face between two cells of water.
             steps = np.where(np.choose(panes.axes, self._rays[:, panes.rays]) > 0, 1, -1) * self._strides[panes.axes]
             put(cubes, (faces[0], faces[1] * (self._codes[panes.cells - steps] != codes[cubes]), faces[2]))
-        for shape, shade in ((_UPRIGHT, self._uprights), (_FLAT, self._sheets), (_PANEL, self._leaves)):
-            which = shapes == shape
+        shaders: dict[Shape, Callable[[Hits, Integers], Layer]] = {
+            "upright": self._uprights,
+            "flat": self._sheets,
+            "panel": self._leaves,
+        }
+        for shape, shade in shaders.items():
+            which = has_shape(shape)[codes]
             if which.any():
-                put(which, shade(hits.take(which), self._looks.faces[0, codes[which]]))
+                put(which, shade(hits.take(which), number_faces()[0, codes[which]]))
         for index in (
             np.unique(hits.cells[np.isin(hits.cells, list(self._standing))]).tolist() if self._standing else ()
         ):
@@ -285,7 +264,7 @@ class _Shading:
             thing = self._standing[index]
             x, y, z = thing.cell
             middle = np.array([x + 0.5, y + thing.size / 2, z + 0.5], dtype=np.float32)[:, None]
-            shaded = self._facing(hits.take(which), middle, thing.size, 0, _sprite(thing.kind))
+            shaded = self._facing(hits.take(which), middle, thing.size, load_atlas().sprites[thing.kind])
             which[which] = shaded[1] > 0
             put(which, tuple(part[..., shaded[1] > 0] for part in shaded))  # type: ignore[arg-type]
         return colour, alpha, far
@@ -293,9 +272,7 @@ class _Shading:
     def _uprights(self, hits: Hits, tiles: Integers) -> Layer:
         return self._facing(hits, self._corner(hits) + 0.5, 1.0, tiles)
 
-    def _facing(
-        self, hits: Hits, middle: Floats, size: float, tiles: Integers | int, detailed: Floats | None = None
-    ) -> Layer:
+    def _facing(self, hits: Hits, middle: Floats, size: float, tiles: Integers | int) -> Layer:
         """Shade pictures that turn to the eye; they are upright unless it looks steeply."""
         right, up, forward = self._camera.turn.astype(np.float32)
         if abs(forward[1]) < _TILTS:
@@ -305,7 +282,7 @@ class _Shading:
         far = (forward @ (middle - self._eye)) / np.where(np.abs(ahead) < 1e-6, 1e-6, ahead)
         apart = self._eye + far * rays - middle
         u, v = right @ apart / size + 0.5, up @ apart / size + 0.5
-        return self._cut(tiles, u, v, far, detailed)
+        return self._cut(tiles, u, v, far)
 
     def _sheets(self, hits: Hits, tiles: Integers) -> Layer:
         """Shade sheets on the floor of their cells."""
@@ -323,9 +300,9 @@ class _Shading:
         apart = self._eye + far * rays - corner
         return self._cut(tiles, np.where(by_x, apart[2], apart[0]), apart[1], far)
 
-    def _cut(self, tiles: Integers | int, u: Floats, v: Floats, far: Floats, detailed: Floats | None = None) -> Layer:
+    def _cut(self, tiles: Integers | int, u: Floats, v: Floats, far: Floats) -> Layer:
         """Return the texels of points that are on their picture and in front of the eye, else clear."""
-        texels = self._texels(np.asarray(tiles, dtype=np.int32), u, 1 - v, far, detailed)
+        texels = self._texels(np.asarray(tiles, dtype=np.int32), u, 1 - v, far)
         inside = (far > _NEAR) & (u >= 0) & (u <= 1) & (v >= 0) & (v <= 1)
         return texels[:3], texels[3] * inside, np.where(inside, far, 0).astype(np.float32)
 

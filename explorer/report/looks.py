@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.picture.textures import atlas
+from explorer.picture.textures import load_atlas
 from explorer.rules.blocks import AIR, BLOCKS, UNSEEN
 from spca.common.images import png
 
@@ -42,7 +42,7 @@ class Looks:
 
     def told(self) -> dict[str, Any]:
         """Return everything as JSON-compatible data; the tiles are a PNG in base64."""
-        made = atlas(self._codes, self.kinds)
+        made = load_atlas().select(self._codes, self.kinds)
         return {
             "looks": [asdict(made.looks[code]) for code in self._codes],
             "sprites": made.sprites,
