@@ -8,29 +8,31 @@ of that holds, ``strict-nolandlock`` when only Landlock is missing, and refused 
 from __future__ import annotations
 
 import os
+import re
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import fill
 from typing import Final
 
 from spca.code.policy import check as policy
 from spca.errors import SandboxError
-from spca.protocols import Failed
-from spca.sandbox.doctor import probes
-from spca.sandbox.doctor.probes import PROBES, Answer, Bait, Probe
+from spca.protocols import Failed, Finished, Yielded
+from spca.sandbox.doctor.probes import PROBES, VIEW, Answer, Probe, Subject, make_attempts
 from spca.sandbox.kernel import landlock
 from spca.sandbox.kernel.libc import require_x86_64
 from spca.sandbox.kernel.limits import Limits
 from spca.sandbox.kernel.lockdown import ALL_LAYERS, IN_FD, NOBODY, OUT_FD, Layer
-from spca.sandbox.process.client import Worker, Zygote
+from spca.sandbox.process.client import Zygote
+from spca.sense.perception import EMPTY
 
 STRICT: Final = "strict"
 NO_LANDLOCK: Final = "strict-nolandlock"
 REFUSED: Final = "refused"
 
+_LAYERS: Final = {STRICT: ALL_LAYERS, NO_LANDLOCK: ALL_LAYERS & ~Layer.LANDLOCK, REFUSED: Layer(0)}
 _ALONE: Final = {
     "user": Layer.USER,
     "rlimits": Layer.RLIMITS,
@@ -43,13 +45,11 @@ _REMEDIES: Final = {
     "landlock": "it takes Linux 5.13 or later with landlock among its security modules",
     "seccomp": "it takes Linux 4.14 or later with CONFIG_SECCOMP_FILTER, in a container one that permits seccomp(2)",
 }
-_ENVIRONMENT: Final = frozenset(("PYTHONHASHSEED", "LD_LIBRARY_PATH"))
+_ENVIRONMENT: Final = frozenset({"PYTHONHASHSEED", "LD_LIBRARY_PATH"})
 _HANG_SECONDS: Final = 0.02
 _DEAD_WITHIN: Final = 3.0  # on a machine so busy that a second is nothing
 _PATIENCE: Final = 20.0  # seconds for one attempt: a busy machine is not an unsafe one
 _WIDTH: Final = 80
-_TITLE_AT: Final = 15
-_SEEN_AT: Final = 41
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,25 +77,31 @@ class Report:
 
     Attributes:
         checks: every line, by layer.
-        layers: what a worker is to be locked in with; none when the host is refused.
-        level: ``strict``, ``strict-nolandlock`` or ``refused``.
-        refusal: why generated code cannot be run here, in one line; "" when it can.
     """
 
     checks: tuple[Check, ...]
-    layers: Layer = field(init=False)
-    level: str = field(init=False)
-    refusal: str = field(init=False)
 
-    def __post_init__(self) -> None:
-        failed = [check for check in self.checks if not check.ok]
-        fatal = [check for check in failed if check.name != "landlock"]
-        layers, level = (ALL_LAYERS & ~Layer.LANDLOCK, NO_LANDLOCK) if failed else (ALL_LAYERS, STRICT)
-        if fatal or not self.checks:
-            layers, level = Layer(0), REFUSED
-        object.__setattr__(self, "layers", layers)
-        object.__setattr__(self, "level", level)
-        object.__setattr__(self, "refusal", _refusal(fatal[0]) if fatal else "")
+    @property
+    def level(self) -> str:
+        """``strict``, ``strict-nolandlock`` or ``refused``."""
+        if not self.checks or self.refusal:
+            return REFUSED
+        return STRICT if all(check.ok for check in self.checks) else NO_LANDLOCK
+
+    @property
+    def layers(self) -> Layer:
+        """What a worker is to be locked in with; no layer when the host is refused."""
+        return _LAYERS[self.level]
+
+    @property
+    def refusal(self) -> str:
+        """Why generated code cannot be run here, in one line; "" when it can."""
+        for check in self.checks:
+            if not check.ok and check.name != "landlock":
+                reason = f"layer {check.layer} ({check.name}), {check.probed}: {check.seen}"
+                remedy = _REMEDIES.get(check.name)
+                return f"{reason}; {remedy}" if remedy else reason
+        return ""
 
     def raise_for_refusal(self) -> None:
         """Raise SandboxError with the reason when the host is refused."""
@@ -104,29 +110,23 @@ class Report:
             raise SandboxError(f"generated code cannot be sandboxed here: {reason} (docs/sandbox.md)")
 
 
-def _refusal(check: Check) -> str:
-    remedy = _REMEDIES.get(check.name)
-    reason = f"layer {check.layer} ({check.name}), {check.probed}: {check.seen}"
-    return f"{reason}; {remedy}" if remedy else reason
-
-
 def render(report: Report) -> str:
-    """The report for a terminal: a line per check, at most 80 columns wide, and the level."""
-    lines = [_line("", "Layer", "How it was probed", "What was seen")]
-    lines += [_line("ok" if c.ok else "FAIL", f"{c.layer} {c.name}", c.probed, c.seen) for c in report.checks]
-    return "\n".join([*lines, "", fill(f"Level: {report.level}", _WIDTH), *_reason(report)])
-
-
-def _reason(report: Report) -> Iterator[str]:
+    """Return the report for a terminal: a line per check, at most 80 columns wide, and the level."""
+    lines = [_format_line("", "Layer", "How it was probed", "What was seen")]
+    for check in report.checks:
+        mark = "ok" if check.ok else "FAIL"
+        lines.append(_format_line(mark, f"{check.layer} {check.name}", check.probed, check.seen))
+    lines += ["", f"Level: {report.level}"]
     if report.level == REFUSED:
-        yield fill(f"Generated code is not executed here: {report.refusal}.", _WIDTH)
+        lines.append(fill(f"Generated code is not executed here: {report.refusal}.", _WIDTH))
     elif report.level == NO_LANDLOCK:
-        yield fill(f"Without Landlock the other layers hold alone; {_REMEDIES['landlock']}.", _WIDTH)
+        lines.append(fill(f"Without Landlock the other layers hold alone; {_REMEDIES['landlock']}.", _WIDTH))
+    return "\n".join(lines)
 
 
-def _line(mark: str, layer: str, probed: str, seen: str) -> str:
-    start = f"{f'{mark:<5}{layer}':<{_TITLE_AT}} {probed}"
-    return fill(seen, _WIDTH, initial_indent=f"{start:<{_SEEN_AT}} ", subsequent_indent=" " * (_SEEN_AT + 1))
+def _format_line(mark: str, layer: str, probed: str, seen: str) -> str:
+    start = f"{mark:<5}{layer:<10} {probed}"
+    return fill(seen, _WIDTH, initial_indent=f"{start:<41} ", subsequent_indent=" " * 42)
 
 
 def examine(zygote: Zygote, limits: Limits | None = None) -> Report:
@@ -141,130 +141,135 @@ def examine(zygote: Zygote, limits: Limits | None = None) -> Report:
         return Report((Check(3, "kernel", "the system", error.strerror or str(error), False),))
     patient = replace(limits or Limits(), first_yield_seconds=_PATIENCE, yield_seconds=_PATIENCE)
     try:
-        with Bait(zygote, patient) as bait:
-            return Report(tuple(sorted(_Examination(zygote, bait).checks(), key=lambda check: check.layer)))
+        checks = sorted(_Examination(zygote, patient).make_checks(), key=lambda check: check.layer)
     except OSError as error:
         raise SandboxError(f"the sandbox cannot be examined: {error}") from error
+    return Report(tuple(checks))
 
 
 class _Examination:
     """The workers of one examination and what they answered."""
 
-    def __init__(self, zygote: Zygote, bait: Bait) -> None:
-        self._zygote, self._bait = zygote, bait
-        self._landlock = landlock.abi()
+    def __init__(self, zygote: Zygote, limits: Limits) -> None:
+        self._zygote = zygote
+        self._limits = limits
         self._answers: dict[str, Mapping[str, Answer]] = {}
         self._missing: dict[str, str] = {}
 
-    def checks(self) -> Iterator[Check]:
-        yield _policy()
-        with closing(self._worker(Layer(0))) as worker:
-            yield from _process(worker, self._zygote.pid)
-            bare = probes.make(worker, PROBES, self._bait)
-        self._bait.renew_victim()
+    def make_checks(self) -> Iterator[Check]:
+        with self._fork(Layer(0)) as bare:
+            yield from _look_at(bare, _LOOKS_WITHOUT_LAYERS)
+            unhindered = make_attempts(bare, PROBES)
         for name, layers in _ALONE.items():
             self._try_alone(name, layers)
-        yield from (Check(3, name, "put it on a worker", why, False) for name, why in self._missing.items())
+        for name, reason in self._missing.items():
+            yield Check(3, name, "put it on a worker", reason, False)
         if self._missing.keys() <= {"landlock"}:
-            yield from self._together()
-        yield from (self._refused(probe, bare[probe.action]) for probe in PROBES)
+            yield from self._try_together(_LAYERS[NO_LANDLOCK if self._missing else STRICT])
+        for probe in PROBES:
+            seen, ok = self._judge(probe, unhindered[probe.action])
+            yield Check(3, "kernel", probe.title, seen, ok)
 
-    def _worker(self, layers: Layer) -> Worker:
-        return self._zygote.worker(layers, self._bait.limits)
+    @contextmanager
+    def _fork(self, layers: Layer) -> Iterator[Subject]:
+        with closing(self._zygote.worker(layers, self._limits)) as worker:
+            yield Subject(worker, self._zygote, self._limits)
 
     def _try_alone(self, name: str, layers: Layer) -> None:
+        probes = [probe for probe in PROBES if _must_refuse(name, probe)]
         try:
-            worker = self._worker(layers)
+            with self._fork(layers) as subject:
+                self._answers[name] = make_attempts(subject, probes)
         except SandboxError as error:
             self._missing[name] = str(error).partition(": ")[2] or str(error)
-            return
-        with closing(worker):
-            mine = [probe for probe in PROBES if self._is_refused_by(name, probe)]
-            self._answers[name] = probes.make(worker, mine, self._bait)
 
-    def _is_refused_by(self, name: str, probe: Probe) -> bool:
-        if name == "landlock" and self._landlock < probe.landlock_abi:
-            return False
-        return name in probe.refused_by and not (name == "user" and os.geteuid())  # only root has a user to give up
+    def _try_together(self, layers: Layer) -> Iterator[Check]:
+        """Try all layers that there are, and look at those that need them."""
+        with self._fork(layers) as subject:
+            yield from _look_at(subject, _LOOKS_BEHIND_LAYERS)
+            if Layer.LANDLOCK in layers:
+                yield Check(3, "landlock", "its version", f"ABI {landlock.abi()}, no right granted", True)
+            self._answers["all together"] = make_attempts(subject, PROBES)
+        for look in _LOOKS_AT_ENDS:
+            with self._fork(layers) as subject:
+                yield from _look_at(subject, (look,))
 
-    def _together(self) -> Iterator[Check]:
-        """All layers that there are, and the layers that need them."""
-        layers = ALL_LAYERS & ~Layer.LANDLOCK if self._missing else ALL_LAYERS
-        with closing(self._worker(layers)) as worker:
-            yield from _status(worker, self._bait.limits)
-            if not self._missing:
-                yield Check(3, "landlock", "its version", f"ABI {self._landlock}, no right granted", True)
-            self._answers["all together"] = probes.make(worker, PROBES, self._bait)
-        yield _checked_protocol(self._worker(layers), self._bait.limits)
-        impatient = replace(self._bait.limits, first_yield_seconds=_HANG_SECONDS)
-        yield _checked_budget(self._zygote.worker(layers, impatient), impatient)
-        yield _checked_truth(self._worker(layers), self._bait.limits)
-
-    def _refused(self, probe: Probe, bare: Answer) -> Check:
+    def _judge(self, probe: Probe, unhindered: Answer) -> Sight:
         """Return how one attempt ended in all the workers that made it."""
-
-        def check(seen: str, ok: bool) -> Check:
-            return Check(3, "kernel", probe.title, seen, ok)
-
         tried = {name: answers[probe.action] for name, answers in self._answers.items() if probe.action in answers}
-        off = [name for name, answer in tried.items() if answer.happened or answer.claimed]
-        if off:
-            return check(f"not refused by {', '.join(off)}", False)
-        if bare.claimed and not bare.happened:
-            return check("comes off unseen: this host hides what happens", False)
+        failed = [name for name, answer in tried.items() if answer.happened or answer.claimed]
+        if failed:
+            return f"not refused by {', '.join(failed)}", False
+        if unhindered.claimed and not unhindered.happened:
+            return "comes off unseen: this host hides what happens", False
         alone = [name for name in tried if name in _ALONE]
-        by = f"refused by {', '.join(alone)}" if alone else "tried by nobody"
-        if not bare.happened:
-            by = f"refused without layers, too: {bare.words}"
-        return check(by, bool(alone))
+        if not unhindered.happened:
+            return f"refused without layers, too: {unhindered.words}", bool(alone)
+        if not alone:
+            return "tried by nobody", False
+        return f"refused by {', '.join(alone)}", True
 
 
-def _policy() -> Check:
+def _must_refuse(name: str, probe: Probe) -> bool:
+    """Return whether a layer has to refuse an attempt on this host."""
+    if name == "landlock" and landlock.abi() < probe.landlock_abi:
+        return False
+    if name == "user" and os.geteuid() != 0:  # only root has a user to give up
+        return False
+    return name in probe.refused_by
+
+
+def _look_at(subject: Subject, looks: Sequence[Look]) -> Iterator[Check]:
+    for layer, name, probed, see in looks:
+        try:
+            seen, ok = see(subject)
+        except OSError as error:
+            seen, ok = f"cannot be seen: {error.strerror}", False
+        yield Check(layer, name, probed, seen, ok)
+
+
+def _see_policy(_subject: Subject) -> Sight:
     found = policy.violations("class Agent:\n    def go(self):\n        import os\n        yield 0\n")
     seen = str(found[0]).partition(": g")[0] if found else "nothing"
-    return Check(1, "policy", "a method that imports os", seen, [each.line for each in found] == [3])
+    return seen, [each.line for each in found] == [3]
 
 
-def _process(worker: Worker, parent: int) -> Iterator[Check]:
-    """Layers 0 and 2, as the kernel tells of a worker that is no more restricted than the host."""
-    folder = Path(f"/proc/{worker.pid}")
-
-    def look(layer: int, name: str, probed: str, at: Callable[[], str], good: Callable[[str], bool]) -> Check:
-        try:
-            seen = at()
-        except OSError as error:
-            return Check(layer, name, probed, f"cannot be seen: {error.strerror}", False)
-        return Check(layer, name, probed, seen, good(seen))
-
-    def environment() -> str:
-        names = [entry.partition("=")[0] for entry in (folder / "environ").read_text("utf-8", "replace").split("\0")]
-        return ", ".join(filter(None, names)) or "empty"
-
-    def descriptors() -> str:
-        return ", ".join(f"{fd} {os.readlink(folder / 'fd' / fd)[:4]}" for fd in sorted(os.listdir(folder / "fd")))
-
-    yield look(0, "secrets", "environment", environment, lambda seen: {*seen.split(", ")} <= {"empty", *_ENVIRONMENT})
-    yield look(0, "secrets", "working directory", lambda: os.readlink(folder / "cwd"), "/".__eq__)
-    wanted = f"{IN_FD} pipe, {OUT_FD} pipe"
-    yield look(2, "process", "open descriptors", descriptors, wanted.__eq__)
-    ppid = worker.status().get("PPid", "unknown")
-    yield Check(2, "process", "its parent", "the zygote" if ppid == str(parent) else ppid, ppid == str(parent))
+def _see_environment(subject: Subject) -> Sight:
+    entries = Path(f"/proc/{subject.worker.pid}/environ").read_text("utf-8", "replace").split("\0")
+    names = [entry.partition("=")[0] for entry in entries if entry]
+    return ", ".join(names) or "empty", _ENVIRONMENT.issuperset(names)
 
 
-def _status(worker: Worker, limits: Limits) -> Iterator[Check]:
-    """What the kernel says of a worker behind all layers."""
-    status = worker.status()
-    users = {word for name in ("Uid", "Gid", "Groups") for word in status.get(name, "unknown").split()}
-    dropped = users == {str(NOBODY)} if os.geteuid() == 0 else "unknown" not in users and "0" not in users
-    powers = {status.get(name, "unknown").lstrip("0") for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")}
-    seen = f"user {status.get('Uid', 'unknown').split()[0]}, {'no' if powers == {''} else 'some'} capabilities"
-    yield Check(3, "user", "user and capabilities", seen, dropped and powers == {""})
-    yield _resource_limits(worker, limits)
-    mode, fixed = status.get("Seccomp"), status.get("NoNewPrivs")
-    yield Check(3, "seccomp", "its mode in /proc", f"mode {mode}, no_new_privs {fixed}", (mode, fixed) == ("2", "1"))
+def _see_working_directory(subject: Subject) -> Sight:
+    seen = os.readlink(f"/proc/{subject.worker.pid}/cwd")
+    return seen, seen == "/"
 
 
-def _resource_limits(worker: Worker, limits: Limits) -> Check:
+def _see_descriptors(subject: Subject) -> Sight:
+    folder = Path(f"/proc/{subject.worker.pid}/fd")
+    seen = ", ".join(f"{fd} {os.readlink(folder / fd)[:4]}" for fd in sorted(os.listdir(folder)))
+    return seen, seen == f"{IN_FD} pipe, {OUT_FD} pipe"
+
+
+def _see_parent(subject: Subject) -> Sight:
+    parent = subject.worker.status().get("PPid", "unknown")
+    is_zygote = parent == str(subject.zygote.pid)
+    return "the zygote" if is_zygote else parent, is_zygote
+
+
+def _see_user(subject: Subject) -> Sight:
+    status = subject.worker.status()
+    users = " ".join(status.get(name, "unknown") for name in ("Uid", "Gid", "Groups")).split()
+    powers = "".join(status.get(name, "unknown") for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"))
+    is_nobody = set(users) == {str(NOBODY)}
+    is_ordinary = os.geteuid() != 0 and not {"unknown", "0"}.intersection(users)
+    is_powerless = not powers.strip("0")
+    seen = f"user {users[0]}, {'no' if is_powerless else 'some'} capabilities"
+    return seen, is_powerless and (is_nobody or is_ordinary)
+
+
+def _see_resource_limits(subject: Subject) -> Sight:
+    limits = subject.limits
     wanted = {
         "Max address space": limits.memory_bytes,
         "Max cpu time": limits.cpu_seconds,
@@ -272,45 +277,73 @@ def _resource_limits(worker: Worker, limits: Limits) -> Check:
         "Max open files": 0,
         "Max processes": 0,
     }
-    try:
-        lines = Path(f"/proc/{worker.pid}/limits").read_text().splitlines()
-    except OSError as error:
-        return Check(3, "rlimits", "limits in /proc", f"cannot be seen: {error.strerror}", False)
-    found = {line[:26].strip(): line[26:].split()[:2] for line in lines[1:]}
-    wrong = [name for name, value in wanted.items() if not all(_at_most(text, value) for text in found.get(name, "?"))]
-    good = f"{limits.memory_bytes >> 20} MB, {limits.cpu_seconds} s, no files, no processes"
-    return Check(3, "rlimits", "limits in /proc", f"wrong: {', '.join(wrong)}" if wrong else good, not wrong)
+    text = Path(f"/proc/{subject.worker.pid}/limits").read_text()
+    found = {name: (int(soft), int(hard)) for name, soft, hard in re.findall(r"^(.+?) +(\d+) +(\d+) ", text, re.M)}
+    wrong = [name for name, most in wanted.items() if max(found.get(name, (most + 1,))) > most]
+    if wrong:
+        return f"wrong: {', '.join(wrong)}", False
+    return f"{limits.memory_bytes >> 20} MB, {limits.cpu_seconds} s, no files, no processes", True
 
 
-def _at_most(text: str, value: int) -> bool:
-    return text.isdecimal() and int(text) <= value
+def _see_seccomp(subject: Subject) -> Sight:
+    status = subject.worker.status()
+    seen = f"mode {status.get('Seccomp')}, no_new_privs {status.get('NoNewPrivs')}"
+    return seen, seen == "mode 2, no_new_privs 1"
 
 
-def _checked_protocol(worker: Worker, limits: Limits) -> Check:
-    with closing(probes.episode(worker, [("forge", None)], limits)) as episode:
-        event = episode.advance(probes.view())
-    said = event.message if isinstance(event, Failed) else "accepted"
-    return Check(4, "protocol", "forge an answer", said, "protocol" in said and _is_gone(worker))
+def _see_forged_answer(subject: Subject) -> Sight:
+    event = _run(subject, "forge")
+    seen = event.message if isinstance(event, Failed) else "accepted"
+    return seen, "protocol" in seen and _is_gone(subject)
 
 
-def _checked_budget(worker: Worker, limits: Limits) -> Check:
+def _see_hang(subject: Subject) -> Sight:
     started = time.monotonic()
-    with closing(probes.episode(worker, [("hang", None)], limits)) as episode:
-        event = episode.advance(probes.view())
-    late = time.monotonic() - started - limits.first_yield_seconds
-    seen = f"killed {late:.2f} s after its deadline" if isinstance(event, Failed) else "it came back"
-    in_time = late < _DEAD_WITHIN and isinstance(event, Failed) and _is_gone(worker)
-    return Check(5, "budgets", "loop for ever", seen, in_time)
+    event = _run(replace(subject, limits=replace(subject.limits, first_yield_seconds=_HANG_SECONDS)), "hang")
+    late = time.monotonic() - started - _HANG_SECONDS
+    if not isinstance(event, Failed):
+        return "it came back", False
+    return f"killed {late:.2f} s after its deadline", late < _DEAD_WITHIN and _is_gone(subject)
 
 
-def _checked_truth(worker: Worker, limits: Limits) -> Check:
-    shown = probes.view()
-    before = shown.full_grid.copy()
-    with closing(probes.episode(worker, [("change_map", None)], limits)) as episode:
-        episode.advance(shown)
-    same = bool((shown.full_grid == before).all())
-    return Check(6, "truth", "overwrite the map", "the host's is as it was" if same else "the host's changed", same)
+def _see_map(subject: Subject) -> Sight:
+    _run(subject, "change_map")
+    same = bool((VIEW.full_grid == EMPTY).all())
+    return "the host's is as it was" if same else "the host's changed", same
 
 
-def _is_gone(worker: Worker) -> bool:
-    return not Path(f"/proc/{worker.pid}").exists()
+def _run(subject: Subject, action: str) -> Yielded | Finished | Failed:
+    """Return how a single attempt ends; its worker ends with it."""
+    with closing(subject.begin([action])) as episode:
+        return episode.advance(VIEW)
+
+
+def _is_gone(subject: Subject) -> bool:
+    return not Path(f"/proc/{subject.worker.pid}").exists()
+
+
+Sight = tuple[str, bool]
+"""What was seen, and whether it is as it should be."""
+
+
+Look = tuple[int, str, str, Callable[[Subject], Sight]]
+"""One look at a worker: layer, name, what is looked at, and how."""
+
+_LOOKS_WITHOUT_LAYERS: Final[Sequence[Look]] = (
+    (0, "secrets", "environment", _see_environment),
+    (0, "secrets", "working directory", _see_working_directory),
+    (1, "policy", "a method that imports os", _see_policy),
+    (2, "process", "open descriptors", _see_descriptors),
+    (2, "process", "its parent", _see_parent),
+)
+_LOOKS_BEHIND_LAYERS: Final[Sequence[Look]] = (
+    (3, "user", "user and capabilities", _see_user),
+    (3, "rlimits", "limits in /proc", _see_resource_limits),
+    (3, "seccomp", "its mode in /proc", _see_seccomp),
+)
+_LOOKS_AT_ENDS: Final[Sequence[Look]] = (
+    (4, "protocol", "forge an answer", _see_forged_answer),
+    (5, "budgets", "loop for ever", _see_hang),
+    (6, "truth", "overwrite the map", _see_map),
+)
+"""Each of these ends its worker."""

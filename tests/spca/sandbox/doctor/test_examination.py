@@ -166,6 +166,12 @@ def test_a_kernel_that_only_says_so_is_found_out(answers: dict[int, int], attemp
     assert layer in failed[attempt].removeprefix("not refused by ").split(", ")
 
 
+@pytest.mark.skipif(landlock.abi() < 6, reason="needs a Landlock that keeps signals in")
+def test_a_victim_that_one_worker_has_killed_is_not_held_against_the_others() -> None:
+    failed = examined({LANDLOCK_RESTRICT: 0})[3]
+    assert failed["kill another process"] == "not refused by landlock"
+
+
 def test_levels() -> None:
     names = ("secrets", "gate", "process", "user", "rlimits", "seccomp", "kernel", "protocol", "budgets", "truth")
     for name, without_landlock in itertools.product((None, *names), (False, True)):

@@ -1,0 +1,102 @@
+"""Attempts at what no worker may do. Workers are sent this text as generated code; the host never imports it."""
+
+import ctypes
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from spca.sandbox.kernel.libc import syscall
+
+# The host appends the values that hold to this text.
+CANARY = ""
+NEW_FILE = ""
+PORT = 0
+MARK = "0"
+VICTIM = 0
+MEMORY_BYTES = 0
+
+
+class Agent:
+    """Every action is one attempt."""
+
+    full_grid: Any
+
+    def attempt(self, name: str) -> Iterator[int]:
+        """Make the attempt ``name``; yield 0 and print the error if it looks refused from the inside, else yield 1."""
+        try:
+            getattr(self, name)()
+        except BaseException as error:  # boundary: whatever refuses it is told to the host
+            print(f"{type(error).__name__}: {error}", end="")
+            yield 0
+        else:
+            yield 1
+
+    def read_file(self) -> None:
+        print(open(CANARY).read())  # noqa: SIM115 - the process ends soon
+
+    def write_file(self) -> None:
+        open(NEW_FILE, "w").close()
+
+    def connect(self) -> None:
+        socket.socket().connect(("127.0.0.1", PORT))
+
+    def fork(self) -> None:
+        pid = os.fork()
+        if not pid:
+            print(MARK)
+            os._exit(0)
+        os.waitpid(pid, 0)
+
+    def thread(self) -> None:
+        thread = threading.Thread(target=print, args=[MARK])
+        thread.start()
+        thread.join(5)
+
+    def machine_code(self) -> None:
+        read = 1
+        write = 2
+        execute = 4
+        try:
+            self._run_code(read | write | execute, 0)
+        except OSError:
+            self._run_code(read | write, read | execute)
+
+    def _run_code(self, protection: int, later: int) -> None:
+        """Run machine code in memory that is protected in one way while it is written, and maybe in another later."""
+        mmap = 9
+        mprotect = 10
+        private_anonymous = 0x22
+        size = 4096
+        code = b"\xb8" + int(MARK, 16).to_bytes(4, "little") + b"\xc3"  # mov eax, MARK; ret
+        address = syscall(mmap, 0, size, protection, private_anonymous, -1, 0)
+        ctypes.memmove(address, code, len(code))
+        if later:
+            syscall(mprotect, address, size, later)
+        print(f"{ctypes.CFUNCTYPE(ctypes.c_uint32)(address)():08x}")
+
+    def trace(self) -> None:
+        ptrace = 101
+        seize = 0x4206
+        syscall(ptrace, seize, VICTIM, 0, 0)
+
+    def kill(self) -> None:
+        os.kill(VICTIM, 9)
+
+    def memory(self) -> None:
+        bytes(MEMORY_BYTES)
+
+    def execute(self) -> None:
+        os.execve("/proc/self/exe", ["python", "-I", "-S", "-c", ""], {})  # noqa: S606 - it must not work
+
+    def change_map(self) -> None:
+        self.full_grid.flags.writeable = True
+        self.full_grid[:] = ""
+
+    def forge(self) -> None:
+        os.write(4, b"\xe3" + bytes(8))
+
+    def hang(self) -> None:
+        while True:
+            pass
