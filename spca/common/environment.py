@@ -16,20 +16,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from spca.common.command import complain
 from spca.common.debug_log import start_if_asked
 from spca.common.errors import FileError, SettingsError
 from spca.common.files import read_text
-
-if TYPE_CHECKING:
-    from dotenv.parser import Binding
 
 KNOWN_VARIABLES: Final = (
     "ANTHROPIC_API_KEY",
@@ -59,8 +55,6 @@ KNOWN_VARIABLES: Final = (
 
 _OUR_PREFIX: Final = "SPCA_"
 _LEAST_LIKENESS: Final = 0.9
-_MAX_BYTES: Final = 64 << 10
-"""Linux starts no process with a variable of 128 KiB."""
 _ON: Final = frozenset({"1", "true", "t", "yes", "y"})
 """Values of ``PYTHON_DOTENV_DISABLED`` that turn ``.env`` off, as python-dotenv has them."""
 
@@ -78,7 +72,9 @@ def complete_environment(folders: Iterable[Path], servers: Collection[str] = ())
     """
     for folder in dict.fromkeys(folders):
         load_env(folder / ".env", servers)
-    for name, meant in _find_misspelled(_variables_of_process(), os.environ, servers):
+    # Scripts and tests use further variables that begin as ours do.
+    foreign = {name: value for name, value in os.environ.items() if not name.startswith(_OUR_PREFIX)}
+    for name, meant in _find_misspelled(foreign, os.environ, servers):
         complain(f"warning: the environment variable {name} is read by nothing here: did you mean {meant}?")
 
 
@@ -89,22 +85,41 @@ def load_env(path: Path, servers: Collection[str] = ()) -> None:
         servers: values of ``--server``: variables that they name are the user's own.
 
     Raises:
-        FileError: the file cannot be read, is larger than an environment may be, or holds what none can hold.
+        FileError: the file cannot be read, or the encoding of the system lacks a character of a value.
         SettingsError: a line sets nothing, or a name that is nearly one of ours.
     """
     if not os.path.lexists(path) or os.environ.get("PYTHON_DOTENV_DISABLED", "").casefold() in _ON:
         return
-    values, lines = _read_variables(path)
-    known: Mapping[str, str] = {**values, **{name: value for name, value in os.environ.items() if value}}
+    from dotenv import load_dotenv
+
+    text = read_text(path)
+    _check_lines(path, text, servers)
+    try:
+        load_dotenv(stream=StringIO(text))
+    except UnicodeEncodeError as error:
+        raise FileError(path, f"{error}: set PYTHONUTF8=1") from error
+    start_if_asked()
+
+
+def _check_lines(path: Path, text: str, servers: Collection[str]) -> None:
+    """Raise SettingsError for a line that sets nothing, or a name that is nearly one of ours."""
+    from dotenv.parser import parse_stream
+
+    values: dict[str, str] = {}
+    lines: dict[str, int] = {}
+    for binding in parse_stream(StringIO(text)):
+        source = binding.original.string
+        skipped = len(source) - len(source.lstrip())
+        line = binding.original.line + source.count("\n", 0, skipped)
+        name = binding.key or ""
+        if binding.error or "=" in name or (name and binding.value is None):
+            raise SettingsError(f"{path}, line {line}: it sets no variable or leaves a quote open: write NAME=VALUE")
+        if name:  # else it is a comment, or blank lines
+            values[name] = binding.value or ""
+            lines[name] = line
+    known = values | {name: value for name, value in os.environ.items() if value}
     for name, meant in _find_misspelled(values, known, servers):
         raise SettingsError(f"{path}, line {lines[name]}: {name} is read by nothing here: write {meant}")
-    for name, value in values.items():
-        try:
-            os.environ.setdefault(name, value)
-        except UnicodeEncodeError as error:  # the encoding of the system is not UTF-8
-            bad = f"U+{ord(error.object[error.start]):04X} is not in the system's encoding, {error.encoding}"
-            raise FileError(path, f"{bad}: set PYTHONUTF8=1") from error
-    start_if_asked()
 
 
 def nearest_variable(name: str) -> str:
@@ -117,20 +132,15 @@ def nearest_variable(name: str) -> str:
     near = get_close_matches(_letters(name), letters, 1, least)
     if near:
         return letters[near[0]]
-    return next((known for known in KNOWN_VARIABLES if _is_shortened(upper, known)), "")
+    return next((known for known in KNOWN_VARIABLES if upper in _shorten(known)), "")
 
 
-def _is_shortened(name: str, known: str) -> bool:
-    """Return whether a name is a known one with a word left out after the first, and not the first word alone."""
-    first, *others = name.split("_")
-    known_first, *known_others = known.split("_")
-    is_one_short = len(others) == len(known_others) - 1
-    return bool(others) and is_one_short and first == known_first and set(others) < set(known_others)
-
-
-def _variables_of_process() -> dict[str, str]:
-    """Return the variables of the process but for those that begin as ours do: scripts and tests use further ones."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(_OUR_PREFIX)}
+def _shorten(name: str) -> list[str]:
+    """Return a name with one of its words left out, but not the first, which does not stand alone."""
+    first, *words = name.split("_")
+    if len(words) < 2:
+        return []
+    return ["_".join([first, *words[:at], *words[at + 1 :]]) for at in range(len(words))]
 
 
 def _letters(name: str) -> str:
@@ -155,54 +165,3 @@ def _find_misspelled(
         is_settled = bool(known.get(meant)) and not name.startswith(_OUR_PREFIX)
         if meant and not is_settled:
             yield name, meant
-
-
-def _read_variables(path: Path) -> tuple[dict[str, str], dict[str, int]]:
-    """Return what the lines of a ``.env`` file set, the variables in the values expanded, and the line of each name.
-
-    Raises:
-        FileError: the file is no text, a name holds an ``=``, or the values are too long.
-        SettingsError: a line sets nothing.
-    """
-    from dotenv.parser import parse_stream
-    from dotenv.variables import parse_variables
-
-    values: dict[str, str] = {}
-    lines: dict[str, int] = {}
-    known = ChainMap[str, str | None](os.environ, values)  # type: ignore[arg-type]  # nothing is set through it
-    room = _MAX_BYTES
-    for binding in parse_stream(StringIO(read_text(path, _MAX_BYTES))):
-        text = binding.original.string
-        line = binding.original.line + text[: len(text) - len(text.lstrip())].count("\n")
-        name = binding.key or ""
-        if "=" in name:
-            raise FileError(path, f"line {line}: the name is quoted with an = in it: write NAME='value'")
-        if binding.error or (name and binding.value is None):
-            raise SettingsError(f"{path}, line {line}: {_describe_fault(binding)}")
-        if not name:  # a comment, or blank lines
-            continue
-        values[name] = "".join(atom.resolve(known) for atom in parse_variables(binding.value or ""))
-        lines[name] = line
-        room -= len(values[name])
-        if room < 0:
-            most = f"{_MAX_BYTES >> 10} kB"
-            raise FileError(path, f"line {line}: with their variables expanded, the values have more than {most}")
-    return values, lines
-
-
-def _describe_fault(binding: Binding) -> str:
-    """Return what is wrong with a line, and how to write it; of the line itself only names of ours: it may be a key."""
-    line = binding.original.string.strip().partition("\n")[0].removeprefix("export ")
-    head, equals, value = line.partition("=")
-    words = (head, *re.findall(r"[\w.-]+", head)[:3])
-    name = next(filter(None, (_known_or_near(word) for word in words)), "NAME")
-    quote = value.strip()[:1]
-    if not equals:
-        return f"it has no =: write {name}=VALUE"
-    if quote in ("'", '"') and not re.search(r"\s", head.strip()):
-        return f"its quote {quote} is not closed, or text follows it: write {name}={quote}VALUE{quote}"
-    return f"it sets no variable: write {name}=VALUE"
-
-
-def _known_or_near(word: str) -> str:
-    return word if word in KNOWN_VARIABLES else nearest_variable(word)

@@ -40,9 +40,6 @@ MADE: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 """What may stand under the name of a text file: how it comes there, and what is said of it."""
 
-DOUBLED = "A0=12345678\n" + "\n".join(f"A{n + 1}=${{A{n}}}${{A{n}}}" for n in range(60))
-"""Variables that would fill any memory."""
-
 FLAGS = {
     "c.json": ("--curriculum", "c.json"),
     "prices.json": ("--model-table", "prices.json"),
@@ -102,14 +99,8 @@ def test_names_that_would_be_too_long_for_files(tmp_path: Path, refused: Refused
 
 @pytest.mark.parametrize(
     ("what", "said"),
-    [
-        *MADE.values(),
-        (lambda path: path.write_text("OPENAI_API_KEY=" + "k" * 5_000_000), "it has more than 64 kB"),
-        (lambda path: path.write_text("A=1\n\n'B=b'=2"), "line 3: the name is quoted with an = in it"),
-        (lambda path: path.write_text("'OPENAI_API_KEY=k'"), "line 1: the name is quoted with an = in it"),
-        (lambda path: path.write_text(DOUBLED), "line 14: with their variables expanded, the values have more than"),
-    ],
-    ids=[*MADE, "5 MB", "= in a name", "all quoted", "doubled"],
+    MADE.values(),
+    ids=MADE,
 )
 def test_an_env_file(
     tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch, what: Callable[[Path], object], said: str
@@ -117,7 +108,7 @@ def test_an_env_file(
     monkeypatch.delenv("PYTHON_DOTENV_DISABLED")
     what(tmp_path / ".env")
     line = refused("--runs", "runs", "--workspace", "workspace")
-    assert f"/.env cannot be read: {said}".replace("16 MB", "64 kB") in line
+    assert f"/.env cannot be read: {said}" in line
 
 
 @pytest.mark.parametrize(
@@ -153,7 +144,6 @@ def test_an_env_file_that_the_encoding_of_the_system_cannot_hold(tmp_path: Path)
         command("list"), cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.endswith(
-        "/.env cannot be read: U+20AC is not in the system's encoding, ascii: set PYTHONUTF8=1\n"
-    )
+    assert f"{tmp_path}/.env cannot be read: 'ascii' codec can't encode character '\\u20ac'" in done.stderr
+    assert done.stderr.endswith(": set PYTHONUTF8=1\n")
     assert done.stderr.count("\n") == 1

@@ -279,7 +279,7 @@ def test_a_misspelled_key_is_named(
     monkeypatch.delenv("PYTHON_DOTENV_DISABLED")
     (home / ".env").write_text('A=1\nOPENAI_API_KEY="sk-0123456789\n')
     assert main(["--model", "openai/gpt-6-luna"]) == 2
-    said = 'line 2: its quote " is not closed, or text follows it: write OPENAI_API_KEY="VALUE"\n'
+    said = "line 2: it sets no variable or leaves a quote open: write NAME=VALUE\n"
     assert capsys.readouterr().err == f"error: {home}/.env, {said}"
 
 
