@@ -15,9 +15,8 @@ import logging
 import os
 import sys
 import textwrap
-from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +36,6 @@ _OURS: Final = ("spca", "gridworld", "explorer", "robot_bridge", "metrics_logger
 """First parts of the names of our loggers."""
 
 _FORMAT: Final = "%(asctime)s %(levelname)s %(name)s[%(process)d]: %(message)s"
-_MAX_EARLY_RECORDS: Final = 1000
 _LOG: Final = logging.getLogger(__name__)
 
 ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
@@ -108,56 +106,45 @@ class _TerminalHandler(_LogHandler):
         stream.flush()
 
 
-class _EarlyRecords(logging.Handler):
-    """Keeps records until there is a folder for them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._records: deque[logging.LogRecord] = deque(maxlen=_MAX_EARLY_RECORDS)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._records.append(record)
-
-    def pass_on(self, to: logging.Handler) -> None:
-        """Hand over what was kept, once."""
-        while self._records:
-            to.handle(self._records.popleft())
+@contextmanager
+def _attach(handler: logging.Handler) -> Iterator[None]:
+    """Have a handler handle all records until the block ends."""
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+        handler.close()
 
 
 class _DebugLog:
-    """The handlers of a program that logs.
+    """The log of a process.
 
     Attributes:
         paths: the files that are written to, the innermost last.
     """
 
     def __init__(self) -> None:
+        from logging.handlers import MemoryHandler  # 10 ms
+
         self.paths: list[Path] = []
-        self._handlers: list[logging.Handler] = []
-        self._early = _EarlyRecords()
+        # Never full: without a target it keeps what comes.
+        self._early = MemoryHandler(capacity=sys.maxsize, flushLevel=sys.maxsize)
         self._logged: BaseException | None = None
 
-    def open(self, *, has_terminal: bool) -> None:
-        for name in _OURS:
-            logging.getLogger(name).setLevel(logging.DEBUG)
-        self.add(self._early)
-        if has_terminal:
-            self.add(_TerminalHandler())
-
-    def close(self) -> None:
-        for handler in [*self._handlers]:
-            self.remove(handler)
-        for name in _OURS:
-            logging.getLogger(name).setLevel(logging.NOTSET)
-
-    def add(self, handler: logging.Handler) -> None:
-        self._handlers.append(handler)
-        logging.getLogger().addHandler(handler)
-
-    def remove(self, handler: logging.Handler) -> None:
-        self._handlers.remove(handler)
-        logging.getLogger().removeHandler(handler)
-        handler.close()
+    @contextmanager
+    def running(self, *, has_terminal: bool) -> Iterator[None]:
+        """Log until the block ends; keep what is logged before there is a file for it."""
+        with ExitStack() as stack:
+            for name in _OURS:
+                logging.getLogger(name).setLevel(logging.DEBUG)
+                stack.callback(logging.getLogger(name).setLevel, logging.NOTSET)
+            stack.enter_context(_attach(self._early))
+            if has_terminal:
+                stack.enter_context(_attach(_TerminalHandler()))
+            _RUNNING.append(self)
+            stack.callback(_RUNNING.remove, self)
+            yield
 
     @contextmanager
     def append_to(self, path: Path) -> Iterator[None]:
@@ -170,19 +157,18 @@ class _DebugLog:
             handler = _FileHandler(path)
         except OSError as error:
             raise SettingsError(f"cannot write {path}: {error.strerror}") from error
-        self._early.pass_on(handler)
-        if self._early in self._handlers:
-            self.remove(self._early)
-        self.add(handler)
+        logging.getLogger().removeHandler(self._early)
+        self._early.setTarget(handler)
+        self._early.flush()
         self.paths.append(path)
-        try:
-            yield
-        except (Exception, KeyboardInterrupt) as error:  # while there is a file, whatever it is
-            self.log_once(error)
-            raise
-        finally:
-            self.paths.remove(path)
-            self.remove(handler)
+        with _attach(handler):
+            try:
+                yield
+            except (Exception, KeyboardInterrupt) as error:  # while there is a file, whatever it is
+                self.log_once(error)
+                raise
+            finally:
+                self.paths.remove(path)
 
     def log_once(self, error: BaseException) -> None:
         """Log the traceback of an error, its causes included, if that was not done."""
@@ -194,57 +180,36 @@ class _DebugLog:
 _RUNNING: Final[list[_DebugLog]] = []
 """The log of this process, if there is one: loggers are global, too."""
 
-_HELD: Final[list[bool]] = []
-"""One entry for each program of this process that would end a log."""
+_HELD: Final[list[ExitStack]] = []
+"""What ends with each program of this process."""
 
 
 @contextmanager
 def hold_debug_log() -> Iterator[None]:
     """Log nothing until the log is started, and end it with the block."""
-    was_running = bool(_RUNNING)
-    _HELD.append(True)
-    with _silence():
+    with _attach(logging.NullHandler()), ExitStack() as stack:  # Python prints the warnings that nobody handles
+        _HELD.append(stack)
+        stack.callback(_HELD.remove, stack)
         start_if_asked()
-        try:
-            yield
-        finally:
-            _HELD.pop()
-            while _RUNNING and not was_running:
-                _RUNNING.pop().close()
-
-
-@contextmanager
-def _silence() -> Iterator[None]:
-    """Keep Python from printing the warnings that nobody handles."""
-    handler = logging.NullHandler()
-    logging.getLogger().addHandler(handler)
-    try:
         yield
-    finally:
-        logging.getLogger().removeHandler(handler)
 
 
 def start_if_asked() -> None:
     """Start the log of a program whose environment, by now completed from ``.env``, asks for it."""
-    if _HELD and os.environ.get(DEBUG_VARIABLE, "") not in ("", "0"):
+    if os.environ.get(DEBUG_VARIABLE, "") not in ("", "0"):
         start_debug_log()
 
 
 def start_debug_log() -> None:
-    """Log to standard error from now on, until :func:`hold_debug_log` ends."""
-    if not _RUNNING:
-        log = _DebugLog()
-        log.open(has_terminal=True)
-        _RUNNING.append(log)
+    """Log to standard error from now on, until the :func:`hold_debug_log` ends that this is within."""
+    if _HELD and not _RUNNING:
+        _HELD[-1].enter_context(_DebugLog().running(has_terminal=True))
 
 
 @contextmanager
 def log_to_folder(folder: Path) -> Iterator[None]:
     """Write the log into ``debug.log`` of an existing folder, too, until the block ends; do nothing without a log."""
-    if not _RUNNING:
-        yield
-        return
-    with _RUNNING[0].append_to(folder / LOG_NAME):
+    with _RUNNING[0].append_to(folder / LOG_NAME) if _RUNNING else nullcontext():
         yield
 
 
@@ -268,19 +233,13 @@ class WorkerLog:
     @contextmanager
     def opened(self) -> Iterator[None]:
         """Log in this process until the block ends."""
-        with _silence():
-            if not self.is_on:
-                yield
-                return
-            log = _DebugLog()
-            log.open(has_terminal=self.path is None)  # its host may show a progress bar there
-            _RUNNING.append(log)
-            try:
-                with log.append_to(self.path) if self.path else nullcontext():
-                    yield
-            finally:
-                _RUNNING.remove(log)
-                log.close()
+        with _attach(logging.NullHandler()), ExitStack() as stack:
+            if self.is_on:
+                log = _DebugLog()
+                stack.enter_context(log.running(has_terminal=self.path is None))  # its host may show a bar there
+                if self.path:
+                    stack.enter_context(log.append_to(self.path))
+            yield
 
 
 def worker_log() -> WorkerLog:
