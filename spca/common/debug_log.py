@@ -23,7 +23,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, TextIO
 
-from spca.common.errors import SettingsError
+from spca.common.files import explain_failure
 from spca.common.redaction import redact
 from spca.common.text import one_line, visible
 
@@ -153,10 +153,8 @@ class _DebugLog:
         Raises:
             SettingsError: the file cannot be opened.
         """
-        try:
+        with explain_failure(f"cannot write {path}"):
             handler = _FileHandler(path)
-        except OSError as error:
-            raise SettingsError(f"cannot write {path}: {error.strerror}") from error
         logging.getLogger().removeHandler(self._early)
         self._early.setTarget(handler)
         self._early.flush()

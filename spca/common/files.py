@@ -87,10 +87,8 @@ def write_atomic(path: Path, content: str | bytes) -> None:
     Raises:
         SettingsError: the file system refuses.
     """
-    try:
+    with explain_failure(f"cannot write {path}"):
         replace_file(path, content.encode("utf-8") if isinstance(content, str) else content)
-    except OSError as error:
-        raise SettingsError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def replace_file(path: Path, data: bytes) -> None:
@@ -135,16 +133,12 @@ def write_line(path: Path, line: str, how: int = os.O_APPEND) -> None:
         SettingsError: the file system refuses, or has no room for the whole line.
     """
     data = line.encode() + b"\n"
-    try:
+    with explain_failure(f"cannot write {path}"):
         path.parent.mkdir(exist_ok=True)
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | how, 0o644)
-        try:
-            if os.write(file, data) < len(data):
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | how, 0o644)
+        with open(descriptor, "wb", buffering=0) as file:
+            if file.write(data) < len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        finally:
-            os.close(file)
-    except OSError as error:
-        raise SettingsError(f"cannot write {path}: {error.strerror}") from error
 
 
 def whole_lines(path: Path) -> list[bytes]:
@@ -172,10 +166,8 @@ def check_folder(path: Path) -> None:
     Raises:
         SettingsError: says why.
     """
-    try:
+    with explain_failure(f"cannot use folder {path}"):  # a name or path may be too long
         there = next(folder for folder in (path, *path.parents) if folder.exists() or folder.is_symlink())
-    except OSError as error:  # a name or path that is too long
-        raise SettingsError(f"cannot use folder {path}: {error.strerror}") from error
     if not there.is_dir():
         raise SettingsError(f"cannot use folder {path}: {there} is not a folder")
     if not os.access(there, os.W_OK | os.X_OK):
@@ -189,10 +181,8 @@ def make_folder(path: Path) -> None:
         SettingsError: it cannot.
     """
     check_folder(path)
-    try:
+    with explain_failure(f"cannot create folder {path}"):
         path.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise SettingsError(f"cannot create folder {path}: {getattr(error, 'strerror', None) or error}") from error
 
 
 @contextmanager
@@ -203,11 +193,9 @@ def locked(folder: Path, what: str, name: str = ".lock") -> Iterator[None]:
         WorkspaceBusyError: another process holds it.
         SettingsError: the lock file cannot be opened.
     """
-    try:
-        file = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        raise SettingsError(f"cannot open {folder / name}: {error.strerror}") from error
-    try:
+    with explain_failure(f"cannot open {folder / name}"):
+        file = open(folder / name, "ab")  # noqa: SIM115 - the next block closes it
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -215,8 +203,15 @@ def locked(folder: Path, what: str, name: str = ".lock") -> Iterator[None]:
                 f"{what} {folder} is in use by another run: wait for it or choose another folder"
             ) from error
         yield
-    finally:
-        os.close(file)
+
+
+@contextmanager
+def explain_failure(action: str) -> Iterator[None]:
+    """Raise SettingsError that begins with ``action`` where the file system refuses what the block does."""
+    try:
+        yield
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise SettingsError(f"{action}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def open_regular(path: str, flags: int) -> int:
