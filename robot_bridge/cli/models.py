@@ -17,7 +17,6 @@ from typing import Final
 from robot_bridge.cli.parser import DEFAULT_MODEL, NO_MODEL, Settings
 from robot_bridge.contracts import ModelReply
 from robot_bridge.decisions import tools
-from robot_bridge.decisions.hostile_navigator import HostileNavigator
 from robot_bridge.decisions.reference_navigator import ReferenceNavigator
 from robot_bridge.errors import BudgetSpent, ModelEnded, ModelFailure, SetupError
 from robot_bridge.protocols import DecisionModel
@@ -46,7 +45,6 @@ LEVEL: Final = "exploration"
 
 EMBEDDED: Final[Mapping[str, Callable[[int], DecisionModel]]] = {
     DEFAULT_MODEL: lambda _seed: ReferenceNavigator(),
-    "hostile/navigator": HostileNavigator,
 }
 """Navigators that are part of the product, made of a seed."""
 _OTHERS: Final = tuple(prefix for prefix in PROVIDERS if prefix not in ("reference", "faulty"))

@@ -188,8 +188,8 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--model",
         metavar="MODEL",
-        help="such as openai/gpt-6-luna, google/gemini-3.5-flash-lite or ollama/qwen2.5vl:7b; hostile/navigator tries "
-        f"to crash the robot; none: frontier exploration without a model (default {DEFAULT_MODEL}, embedded, no key)",
+        help="such as openai/gpt-6-luna, google/gemini-3.5-flash-lite or ollama/qwen2.5vl:7b; "
+        f"none: frontier exploration without a model (default {DEFAULT_MODEL}, embedded, no key)",
     )
     group.add_argument(
         "--observe-model", metavar="MODEL", help="describes pictures for observe_scene (default: that of --model)"

@@ -1,7 +1,7 @@
 """The robot's safety: simulated hours under a hostile model and under random commands, and the gates of a stop.
 
 ``scripts/soak robot-safety [--count HOURS] [--only GATE,...] [--seed S] [--jobs N] [--record]``: so many simulated
-hours under ``hostile/navigator`` in cluttered worlds (default 20), a quarter as many under random commands of every
+hours under a hostile model in cluttered worlds (default 20), a quarter as many under random commands of every
 source, and with every hour: people who cross the way, boxes that appear, lidars that break, emergency stops. Goes on
 with what was interrupted unless the code has changed; ``--afresh`` starts again.
 """

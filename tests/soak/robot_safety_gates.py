@@ -14,7 +14,6 @@ import numpy as np
 
 from robot_bridge.contracts import REST, Observation, Pose, Twist
 from robot_bridge.control.controller import Controller
-from robot_bridge.decisions.hostile_navigator import HostileNavigator
 from robot_bridge.exploration.explorer import Explorer
 from robot_bridge.exploration.links import LockstepLink
 from robot_bridge.navigation.navigation import Navigation
@@ -38,6 +37,7 @@ from tests.soak.robot_safety_scenes import (
     timed,
     true_distance,
 )
+from tests.support.robot_bridge.hostile_navigator import HostileNavigator
 
 STANDS = 0.01
 """m/s"""

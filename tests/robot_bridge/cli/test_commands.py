@@ -296,4 +296,4 @@ def test_help_names_every_command() -> None:
     assert told.returncode == 0
     for word in (*COMMANDS_HELP, "docs/robot.md"):
         assert word in told.stdout
-    assert list(EMBEDDED) == ["reference/navigator", "hostile/navigator"]
+    assert list(EMBEDDED) == ["reference/navigator"]

@@ -1,4 +1,4 @@
-"""``hostile/navigator``: a model at its worst, to show that the robot stays safe whatever the model says.
+"""A model at its worst, to show that the robot stays safe whatever the model says.
 
 Its answers are extreme, malformed, late, repeated, contradictory, or carry text that pretends to be something else.
 Most are executable calls that aim at harm, because a model whose every call is refused proves nothing.
@@ -142,7 +142,7 @@ class HostileNavigator:
         return ModelReply(label, (self._any(calls),))
 
     def _failing(self) -> ModelReply:
-        raise ModelFailure(f"hostile/navigator: {_INJECTION.splitlines()[0]}")
+        raise ModelFailure(f"the hostile navigator: {_INJECTION.splitlines()[0]}")
 
 
 def _goal(

@@ -6,10 +6,10 @@ from collections import Counter
 
 from robot_bridge.contracts import ModelReply, NavigationDecision, Tool, VelocityTarget
 from robot_bridge.decisions.exploration_memory import ExplorationMemory
-from robot_bridge.decisions.hostile_navigator import HostileNavigator
 from robot_bridge.decisions.safety_executor import SafetyExecutor
 from robot_bridge.decisions.tools import TOOL_NAMES, MoveToward, NavigateToGoal, Refusal, read
 from robot_bridge.errors import ModelFailure
+from tests.support.robot_bridge.hostile_navigator import HostileNavigator
 from tests.support.robot_bridge.looking import scan, view
 
 
