@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -105,6 +105,10 @@ class Journal(Protocol):
     def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
         """Anything else: triggers, tiers, skips, statistics, operator's commands, e-stops."""
         ...
+
+
+Note = Callable[[str, Mapping[str, Any]], None]
+"""Notes a kind of event with its data in the journal."""
 
 
 class Effects(Protocol):

@@ -16,7 +16,7 @@ from robot_bridge.contracts import Pose
 from robot_bridge.control.controller import Controller
 from robot_bridge.control.realtime import Lockstep, MonotonicClock, RealTimeLoop, Runner, real_time
 from robot_bridge.errors import SetupError
-from robot_bridge.exploration.links import Link, LockstepLink, ThreadedLink
+from robot_bridge.exploration.asker import Link, LockstepLink, ThreadedLink
 from robot_bridge.protocols import Clock, Robot
 from robot_bridge.ros.topics import Topics
 from robot_bridge.twin.worlds.world import TwinWorld

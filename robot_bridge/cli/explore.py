@@ -18,10 +18,9 @@ from robot_bridge.control.controller import Controller
 from robot_bridge.control.realtime import told
 from robot_bridge.decisions.exploration_memory import ExplorationMemory
 from robot_bridge.errors import DeviceError
-from robot_bridge.exploration.endings import Ending
+from robot_bridge.exploration.endings import Ending, Summary, stepped_in
 from robot_bridge.exploration.explorer import Explorer, ExplorerSettings
 from robot_bridge.exploration.schedule import AskSettings
-from robot_bridge.exploration.statistics import Summary, stepped_in
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import Journal
 from robot_bridge.safety.chain import SafetyChain

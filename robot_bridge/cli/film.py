@@ -16,7 +16,7 @@ from robot_bridge.cli.journals import Silent, Trail
 from robot_bridge.cli.map_picture import MapPicture, Picture
 from robot_bridge.contracts import Applied, Command, Estimate, ExecutionResult, Observation
 from robot_bridge.errors import SetupError
-from robot_bridge.exploration.statistics import is_ordinary
+from robot_bridge.exploration.endings import is_ordinary
 from spca.common.installation import pip_install
 
 HEIGHT: Final = 480

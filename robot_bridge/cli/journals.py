@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from robot_bridge.cli import narration
 from robot_bridge.contracts import ActionResult, Applied, Command, Estimate, ExecutionResult, Observation, Pose
-from robot_bridge.exploration.statistics import is_ordinary, stepped_in
+from robot_bridge.exploration.endings import is_ordinary, stepped_in
 from robot_bridge.protocols import Journal
 from robot_bridge.safety.chain import Interventions, kind_of
 from robot_bridge.text import harmless
@@ -81,7 +81,7 @@ class Trail(Silent):
 
     @property
     def interventions(self) -> Mapping[str, int]:
-        """See :func:`robot_bridge.exploration.statistics.stepped_in`."""
+        """See :func:`robot_bridge.exploration.endings.stepped_in`."""
         return stepped_in(self._interventions.counts)
 
     def estimated(self, estimate: Estimate) -> None:

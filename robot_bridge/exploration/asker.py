@@ -1,36 +1,199 @@
-"""The model's side of the decision loop: decide when to ask the model, ask it, and count the calls."""
+"""Ask the model: one question at a time, without stopping the control loop, and keep track of its answers.
+
+A question goes over a link, and its answer is polled. With a simulated clock the question is answered at once and the
+answer held back for its latency, so that runs are repeatable; in real time it is asked in a thread.
+:mod:`robot_bridge.exploration.schedule` has the rules for when to ask.
+"""
 
 from __future__ import annotations
 
+import copy
 import logging
 import math
-from dataclasses import replace
-from typing import Final
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
+from statistics import fmean
+from typing import Final, Protocol
 
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import Direction, ExecutionResult, NavGoalTarget, ObserveTarget, StopTarget, Tool, Trigger
+from robot_bridge.contracts import (
+    Direction,
+    Frame,
+    NavGoalTarget,
+    NavigationDecision,
+    ObserveTarget,
+    Pose,
+    StopTarget,
+    Tool,
+    Trigger,
+    wrapped,
+)
 from robot_bridge.control.state import View
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
-from robot_bridge.decisions.sensor_snapshot import nearest_obstacle
+from robot_bridge.decisions.exploration_memory import DESCRIPTION_LENGTH, ExplorationMemory
+from robot_bridge.decisions.llm_navigator import LLMNavigator
+from robot_bridge.decisions.message import LeftOut
+from robot_bridge.decisions.sensor_snapshot import (
+    SensorSnapshotBuilder,
+    compute_frame_similarity,
+    has_local_change,
+    nearest_obstacle,
+)
 from robot_bridge.decisions.triggers import EventTrigger
 from robot_bridge.decisions.watchdog import NetworkMonitor
-from robot_bridge.errors import BudgetSpent
-from robot_bridge.exploration.conversation import Conversation, Decided, Heard
-from robot_bridge.exploration.endings import Ending
-from robot_bridge.exploration.links import Link
-from robot_bridge.exploration.schedule import AskSettings, Choice, Situation, choose, is_text_enough, why_left_out
-from robot_bridge.exploration.statistics import Note, Tally
-from robot_bridge.protocols import DecisionModel
+from robot_bridge.errors import BudgetSpent, ModelEnded, ModelFailure
+from robot_bridge.exploration.endings import Ending, Summary
+from robot_bridge.exploration.schedule import AskSettings, Choice, Situation, choose, why_leave_out
+from robot_bridge.protocols import Clock, DecisionModel, Note
 from robot_bridge.text import harmless
 
 _LOG: Final = logging.getLogger(__name__)
 
+_MOVED_M: Final = 0.05
+_MOVED_RADIANS: Final = math.radians(3)
+"""Above these, the robot has really moved; below, its estimate only jitters."""
+_INSTANT: Final = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a question.
+
+    ``value`` is a decision or a description, None if there is none for the reason ``failure``, or because the question
+    raised ``error``. ``latency_s`` is how long it takes on the robot's clock; a question that leaves it None takes the
+    real time that passes.
+    """
+
+    value: NavigationDecision | str | None = None
+    latency_s: float | None = None
+    failure: str = ""
+    error: Exception | None = None
+
+
+Question = Callable[[], Answer]
+"""May raise; the error is an answer too."""
+
+
+class Link(Protocol):
+    """Takes one question at a time to the model."""
+
+    def ask(self, question: Question) -> None:
+        """Ask a question; return at once."""
+        ...
+
+    def poll(self) -> Answer | None:
+        """Return the answer once, when it has come, with its latency, else None."""
+        ...
+
+    def close(self) -> None:
+        """Forget the pending question; its answer is thrown away when it comes."""
+        ...
+
+
+def _answer(question: Question) -> Answer:
+    try:
+        return question()
+    except Exception as error:  # the boundary to models: whoever polls decides what an error means
+        _LOG.info("the model gave no answer", exc_info=error)
+        return Answer(error=error)
+
+
+class LockstepLink:
+    """A link for clocks that stand still while a model thinks.
+
+    Args:
+        clock: the robot's clock.
+        latency_s: delay added to the latency that an answer states; None adds nothing, and an answer without a stated
+            latency takes the real time that passed, which is not repeatable.
+    """
+
+    def __init__(self, clock: Clock, latency_s: float | None = 0.0) -> None:
+        self._clock = clock
+        self._latency = latency_s
+        self._answer: Answer | None = None
+        self._due = 0.0
+
+    def ask(self, question: Question) -> None:
+        began = time.perf_counter()
+        answer = _answer(question)
+        latency = answer.latency_s
+        if latency is None:
+            latency = time.perf_counter() - began if self._latency is None else 0.0
+        latency += self._latency or 0.0
+        self._answer = replace(answer, latency_s=latency)
+        self._due = self._clock.now() + latency - _INSTANT
+
+    def poll(self) -> Answer | None:
+        if self._answer is None or self._clock.now() < self._due:
+            return None
+        answer = self._answer
+        self._answer = None
+        return answer
+
+    def close(self) -> None:
+        self._answer = None
+
+
+class ThreadedLink:
+    """A link for real time: every question runs in its own daemon thread, so that one that hangs blocks nobody.
+
+    It blocks only the next question: a forgotten question is still running, and neither a model nor its ledger support
+    two at a time. The wait counts as the model's latency.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._answers = SimpleQueue[Answer]()
+        self._thread: threading.Thread | None = None
+
+    def ask(self, question: Question) -> None:
+        asked_at = self._clock.now()
+        answers = SimpleQueue[Answer]()
+        earlier = self._thread
+
+        def work() -> None:
+            if earlier is not None:
+                earlier.join()
+            if self._answers is answers:  # else it was forgotten before it was asked
+                answer = _answer(question)
+                answers.put(replace(answer, latency_s=self._clock.now() - asked_at))
+
+        self._answers = answers
+        self._thread = threading.Thread(target=work, name="model", daemon=True)
+        self._thread.start()
+
+    def poll(self) -> Answer | None:
+        return None if self._answers.empty() else self._answers.get()
+
+    def close(self) -> None:
+        self._answers = SimpleQueue()
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A camera picture shown to the model, and the robot's pose at that time."""
+
+    frame: Frame
+    pose: Pose
+
+    def sameness(self, view: View) -> LeftOut:
+        """Return the reason to leave out a picture that shows nothing new."""
+        frame, pose = view.observation.frame, view.current_position
+        if frame is None or frame.stamp <= self.frame.stamp:
+            return LeftOut.NO_NEWER
+        has_turned = abs(wrapped(pose.heading - self.pose.heading)) > _MOVED_RADIANS
+        has_moved = has_turned or pose.distance_to(self.pose.x, self.pose.y) > _MOVED_M
+        return LeftOut.LOOKS_THE_SAME if has_moved else LeftOut.UNCHANGED
+
 
 class Asker:
-    """One per exploration; see :mod:`robot_bridge.exploration.schedule` for the rules.
+    """Decides when to ask the model, asks it, and counts the calls; one per exploration, not thread-safe.
 
     Attributes:
         is_disturbed: something happened that the model does not know: a refusal, a block, a person at the controls.
+        latencies_s: of all calls that were answered.
     """
 
     def __init__(
@@ -39,42 +202,64 @@ class Asker:
         link: Link,
         config: RobotConfig,
         settings: AskSettings,
-        tally: Tally,
+        counts: Summary,
         monitor: NetworkMonitor,
         note: Note,
     ) -> None:
-        self._talk = Conversation(model, link) if model is not None else None
-        self._settings, self._tally, self._monitor, self._note = settings, tally, monitor, note
+        self._navigator = LLMNavigator(model) if model else None
+        self._link = link
+        self._settings = settings
+        self._counts = counts
+        self._monitor = monitor
+        self._note = note
         self._events = EventTrigger(config)
         self._news = set[Trigger]()
         self._last_trigger: float | None = None
         self._scan_stamp = -math.inf
         self._asked_at: float | None = None
-        self._is_skipped = self._chose_rest = False
+        self._pending_since: float | None = None
+        self._failing_since: float | None = None
+        self._failures = 0
+        self._showing: Shown | None = None
+        self._shown: Shown | None = None
+        self._is_skipped = False
+        self._chose_rest = False
+        self._end: ModelEnded | None = None
         self.is_disturbed = False
+        self.latencies_s: list[float] = []
 
     @property
     def is_alone(self) -> bool:
         """Return whether no model will answer any more."""
-        return self._talk is None or bool(self._talk.ended)
+        return self._navigator is None
+
+    @property
+    def average_latency_ms(self) -> float:
+        """Return the mean latency of the answered calls."""
+        return 1000 * fmean(self.latencies_s) if self.latencies_s else 0.0
 
     @property
     def fault(self) -> tuple[Ending, str] | None:
         """Return what is wrong with the model at the end, and why; None if it works or none is used."""
-        talk, tally = self._talk, self._tally
-        if talk is not None and talk.end is not None:
-            return (Ending.BUDGET if isinstance(talk.end, BudgetSpent) else Ending.NO_MODEL), harmless(talk.end, 200)
-        return (Ending.NO_MODEL, "the model never answered") if tally.calls and not tally.answers else None
+        if self._end is not None:
+            return Ending.BUDGET if isinstance(self._end, BudgetSpent) else Ending.NO_MODEL, harmless(self._end, 200)
+        if self._counts.calls and not self.latencies_s:
+            return Ending.NO_MODEL, "the model never answered"
+        return None
 
     def owed_for(self, now: float) -> float:
-        """Return the seconds for which the model has owed an answer, 0 if it owes none."""
-        owed = None if self._talk is None or self._talk.ended else self._talk.owed_since
-        return 0.0 if owed is None else now - owed
+        """Return the seconds for which the model has owed an answer, 0 if it owes none.
+
+        They count from the first of the failed requests in a row, or from the pending one.
+        """
+        since = self._pending_since if self._failing_since is None else self._failing_since
+        return 0.0 if since is None or self.is_alone else now - since
 
     def forget(self) -> None:
-        """See :meth:`Conversation.forget`."""
-        if self._talk is not None:
-            self._talk.forget()
+        """Drop the pending question and the count of failures: somebody else controlled the robot meanwhile."""
+        self._link.close()
+        self._pending_since = self._failing_since = None
+        self._failures = 0
 
     def watch_events(self, view: View, memory: ExplorationMemory, now: float) -> None:
         """Look for triggers in a new scan."""
@@ -88,91 +273,140 @@ class Asker:
             return
         self._last_trigger = now
         self._news.update(found)
-        self._tally.triggered(found)
+        for trigger in found:
+            _count(self._counts.triggers, trigger.value)
         self._note("trigger", {"triggers": ", ".join(found)})
         if Trigger.DEAD_END in found:
             memory.record_dead_end(Direction.FORWARD, view.current_position, "everything ahead is near")
 
-    def listen(self) -> Heard | None:
-        """Return the model's answer once it has come, else None."""
-        talk = self._talk
-        heard = talk.poll() if talk is not None else None
-        if heard is None or talk is None:
-            return None
-        self._tally.answered(heard.latency_s, not heard.failure)
-        self._monitor.record_call(1000 * heard.latency_s, not heard.failure)
-        if isinstance(heard, Decided) and heard.decision is not None:
-            self._chose_rest = heard.decision.tool_name == Tool.STOP_ROBOT
-        if talk.ended:
-            _LOG.info("the model is asked no more: %s", talk.ended)
-            self._note("model_ended", {"reason": talk.ended})
-        elif heard.failure:
-            self._note("model_failed", {"reason": heard.failure, "in_a_row": talk.failures})
-        return heard
+    def listen(self) -> Answer | None:
+        """Return the model's answer once it has come, else None.
 
-    def describe(self, view: View, focus: str) -> bool:
+        Raises:
+            Exception: the model raised an error other than :class:`ModelFailure`: a defect, not a failed request.
+        """
+        answer = self._link.poll()
+        if answer is None:
+            return None
+        if answer.error is not None:
+            if not isinstance(answer.error, ModelFailure):
+                raise answer.error
+            answer = replace(answer, failure=harmless(answer.error, 200) or type(answer.error).__name__)
+        latency = answer.latency_s or 0.0
+        self._monitor.record_call(1000 * latency, not answer.failure)
+        if answer.failure:
+            self._fail(answer)
+        else:
+            self.latencies_s.append(latency)
+            self._failures = 0
+            self._failing_since = None
+            self._shown = self._showing or self._shown
+        self._pending_since = None
+        if isinstance(answer.value, NavigationDecision):
+            self._chose_rest = answer.value.tool_name == Tool.STOP_ROBOT
+        return answer
+
+    def _fail(self, answer: Answer) -> None:
+        self._counts.failed_calls += 1
+        self._failures += 1
+        self._shown = None  # it is not certain what the model has seen
+        if self._failing_since is None:
+            self._failing_since = self._pending_since
+        if isinstance(answer.error, ModelEnded):
+            self._end = answer.error
+            self._navigator = None
+            _LOG.info("the model is asked no more: %s", answer.failure)
+            self._note("model_ended", {"reason": answer.failure})
+        else:
+            self._note("model_failed", {"reason": answer.failure, "in_a_row": self._failures})
+
+    def describe(self, view: View, focus: str, now: float) -> bool:
         """Ask for a description of the picture, dropping any pending question; return False without a model."""
-        if self._talk is None or self._talk.ended:
+        navigator = self._navigator
+        if navigator is None:
             return False
-        self._talk.forget()
-        self._talk.describe(view, focus)
-        self._tally.described()
+
+        def question() -> Answer:
+            text = navigator.describe(SensorSnapshotBuilder(view).capture(), focus)
+            return Answer(harmless(text, DESCRIPTION_LENGTH), navigator.latency_s)
+
+        self.forget()
+        self._showing = None
+        self._counts.descriptions += 1
+        self._send(question, now)
         return True
 
-    def consider(self, view: View, current: ExecutionResult | None, memory: ExplorationMemory, now: float) -> None:
-        """Ask for a decision if it pays; not while ``current``, the action under way, is soon over (look, stop)."""
-        talk = self._talk
-        if talk is None or talk.ended or talk.is_pending or view.latest_scan is None:
+    def consider(self, view: View, memory: ExplorationMemory, now: float) -> None:
+        """Ask for a decision if it pays; not while the action under way is soon over (look, stop)."""
+        navigator = self._navigator
+        if navigator is None or self._pending_since is not None or view.latest_scan is None:
             return
-        if current is not None and isinstance(current.target, ObserveTarget | StopTarget):
+        target = view.current.target if view.current else None
+        if isinstance(target, ObserveTarget | StopTarget):
             return
-        situation = self._situation(talk, view, current, now)
+        shown = self._shown
+        situation = Situation(
+            None if self._asked_at is None else now - self._asked_at,
+            frozenset(self._news),
+            is_idle=target is None,
+            rests=self._chose_rest,
+            drives_to_goal=isinstance(target, NavGoalTarget),
+            was_disturbed=self.is_disturbed,
+            failures=self._failures,
+            similarity=compute_frame_similarity(shown.frame.rgb, view.latest_image) if shown else 0.0,
+            has_changed=shown is None or has_local_change(shown.frame.rgb, view.latest_image),
+            nearest_m=nearest_obstacle(view.obstacle_distances),
+        )
         choice = choose(situation, self._settings)
         if choice is Choice.SKIP and not self._is_skipped:
             self._is_skipped = True
-            self._tally.skips += 1
+            self._counts.skips += 1
             why = "a goal is driven to" if situation.drives_to_goal else "the view is the same and clear"
             self._note("skip", {"why": why, "similarity": round(situation.similarity, 3)})
         if choice.is_call:
-            self._ask(talk, choice, situation, view, current, memory, now)
-
-    def _situation(self, talk: Conversation, view: View, current: ExecutionResult | None, now: float) -> Situation:
-        found = Situation(
-            None if self._asked_at is None else now - self._asked_at,
-            frozenset(self._news),
-            is_idle=current is None,
-            rests=self._chose_rest,
-            drives_to_goal=current is not None and isinstance(current.target, NavGoalTarget),
-            was_disturbed=self.is_disturbed,
-            failures=talk.failures,
-        )
-        if choose(found, self._settings) is Choice.WAIT:
-            return found
-        return replace(
-            found,
-            similarity=talk.shown.similarity(view) if talk.shown else 0.0,
-            has_changed=talk.shown is None or talk.shown.has_changed(view),
-            nearest_m=nearest_obstacle(view.obstacle_distances),
-        )
+            left_out = why_leave_out(choice, situation, self._settings, shown.sameness(view) if shown else None)
+            self._ask(navigator, choice, view, memory, left_out, now)
 
     def _ask(
         self,
-        talk: Conversation,
+        navigator: LLMNavigator,
         choice: Choice,
-        situation: Situation,
         view: View,
-        current: ExecutionResult | None,
         memory: ExplorationMemory,
+        left_out: LeftOut | None,
         now: float,
     ) -> None:
+        """Ask for a decision; the message shows the action under way as the last one, with its progress.
+
+        ``left_out`` says why the message has no picture, or is None if it has one.
+        """
         memory.update_frontiers(view.frontiers, view.current_position)
-        left_out = None
-        if is_text_enough(choice, situation, self._settings):
-            left_out = why_left_out(situation, self._settings, talk.shown.sameness(view) if talk.shown else None)
-        talk.ask(view, memory, left_out, current)
+        remembered = copy.deepcopy(memory)
+        if view.current is not None and view.so_far is not None:
+            remembered.update_after_action(view.current.decision, view.so_far, view.current_position)
+
+        def question() -> Answer:
+            snapshot = SensorSnapshotBuilder(view).capture()
+            decision = navigator.decide(snapshot, remembered, left_out is not None, left_out or "")
+            return Answer(decision, navigator.latency_s, navigator.failure)
+
+        frame = view.observation.frame
+        self._showing = None if frame is None or left_out is not None else Shown(frame, view.current_position)
+        self._send(question, now)
         self._events.asked(view.current_position)
-        self._tally.asked(choice)
+        _count(self._counts.asked_for, choice.value)
         _LOG.debug("asks the model: %s", choice.value)
-        self._note("asked", {"why": choice.value, "image": left_out is None and view.latest_image is not None})
-        self._news, self._asked_at = set(), now
-        self._is_skipped = self.is_disturbed = False
+        self._note("asked", {"why": choice.value, "image": self._showing is not None})
+        self._news = set()
+        self._asked_at = now
+        self._is_skipped = False
+        self.is_disturbed = False
+
+    def _send(self, question: Question, now: float) -> None:
+        self._counts.calls += 1
+        self._pending_since = now
+        self._link.ask(question)
+
+
+def _count(counts: dict[str, int], key: str) -> None:
+    counts[key] = counts.get(key, 0) + 1

@@ -1,12 +1,29 @@
-"""Endings of an exploration: each has a word, an exit code and a sentence, defined only here (pure).
+"""How an exploration ends, and what it came to (pure).
 
-The summary, the log and the terminal show the word; scripts read it or the exit code.
+Each ending has a word, an exit code and a sentence, defined only here. The summary, the log and the terminal show the
+word; scripts read it or the exit code.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
+
+from robot_bridge.contracts import NavGoalTarget
+from robot_bridge.control.actions import Finished
+
+WAYS_HOME: Final = 3
+"""Most attempts to drive home."""
+_CLAIMS: Final = 2
+"""While frontiers are left, the model must say this many times in a row that the exploration is complete."""
+_ORDINARY: Final = ("speeding up", "braking before")
+"""Prefixes of the reasons of acceleration limits: every start and every reversal in a maneuver has one."""
+_PLAIN: Final = ((r" # m (ahead|behind)", r" \1"), (r" to # m/s", ""), (r" is # s old", " is too old"), ("#", "…"))
+"""Replacements that make a reason with "#" for its figures readable."""
 
 
 class Ending(StrEnum):
@@ -38,12 +55,120 @@ class Ending(StrEnum):
 
 
 _YIELDING: Final = frozenset({Ending.EXPLORED, Ending.GAVE_UP, Ending.TIME})
+"""A robot that continued without its model still ends with the model's ending. Only these are less urgent."""
 
 
-def judged(ending: Ending, model: Ending | None) -> Ending:
-    """Return the ending to report if the robot's own is ``ending`` and the model's, if it failed, is ``model``.
+class Closing:
+    """Decides when an exploration is over and how it ended; the first ending counts.
 
-    A robot that continued without its model still ends with ``budget`` or ``no model``. If it is not home or a sensor
-    is unusable, that is reported instead, because it is more urgent.
+    Args:
+        fault: returns what is wrong with the model, and why, or None.
+
+    Attributes:
+        ended: how it ended; None while it runs.
+        because: why it ended; "" while it runs.
+        claims: how many times in a row the model has said that it is complete.
     """
-    return model if model is not None and ending in _YIELDING else ending
+
+    def __init__(self, fault: Callable[[], tuple[Ending, str] | None]) -> None:
+        self._fault = fault
+        self._has_missed_home = False
+        self._ways_home = 0
+        self.ended: Ending | None = None
+        self.because = ""
+        self.claims = 0
+
+    def over(self, ending: Ending, because: str = "") -> None:
+        """End the exploration; ``because`` replaces the ending's general sentence."""
+        if self.ended is not None:
+            return
+        if self._has_missed_home and ending in {Ending.EXPLORED, Ending.GAVE_UP}:
+            ending = Ending.NOT_HOME
+            because = ""
+        self.ended = ending
+        self.because = because or ending.sentence
+        fault = self._fault()
+        if fault is not None and ending in _YIELDING:
+            self.ended = fault[0]
+            self.because = f"{fault[1]}; without it: {self.because}"
+
+    def broken_off(self, ending: Ending, because: str = "") -> None:
+        """End the exploration this way, replacing an earlier ending."""
+        self.ended = None
+        self.over(ending, because)
+
+    def settled(self, outcome: Finished) -> None:
+        """Record the result of a decision: the robot is not home if its last goal was home and it missed it."""
+        if isinstance(outcome.execution.target, NavGoalTarget):
+            is_home = outcome.execution.decision.parameters.get("goal_type") == "retrace"
+            self._has_missed_home = is_home and not outcome.result.success
+
+    def claimed(self, left: int, cut_off: int, *, by_person: bool) -> bool:
+        """Take a claim that the exploration is complete with ``left`` frontiers left; return whether it is over."""
+        if by_person:
+            self.over(Ending.STOPPED, "a person says that it is complete")
+        elif left and self.claims < _CLAIMS:
+            return False
+        elif left:
+            self.over(Ending.GAVE_UP, f"the model wants no more, {left} frontiers are left")
+        else:
+            self.over(Ending.GAVE_UP if cut_off else Ending.EXPLORED)
+        return True
+
+    def nothing_left(self, *, has_given_up: bool) -> bool:
+        """Return whether it is over now that nothing is left to explore, or the way home is worth another try."""
+        self._ways_home += 1
+        if self._has_missed_home and self._ways_home < WAYS_HOME:
+            return False
+        self.over(Ending.GAVE_UP if has_given_up else Ending.EXPLORED)
+        return True
+
+
+@dataclass(slots=True)
+class Summary:
+    """The statistics of an exploration: its counts grow while it runs, the explorer completes the rest.
+
+    ``ended`` is the word of an :class:`Ending`, "" while it runs; ``because`` is the reason. ``calls`` counts all
+    requests, ``descriptions`` those for a description of a picture, ``asked_for`` the others by cause.
+    ``interventions`` counts the onsets of the safety chain's changes by reason. ``tiers`` are seconds.
+    """
+
+    minutes: float = 0.0
+    ended: str = ""
+    because: str = ""
+    explored_m2: float = 0.0
+    frontiers_left: int = 0
+    distance_m: float = 0.0
+    calls: int = 0
+    failed_calls: int = 0
+    descriptions: int = 0
+    skips: int = 0
+    asked_for: dict[str, int] = field(default_factory=dict)
+    triggers: dict[str, int] = field(default_factory=dict)
+    interventions: Mapping[str, int] = field(default_factory=dict)
+    refusals: int = 0
+    tiers: dict[str, float] = field(default_factory=dict)
+    average_latency_ms: float = 0.0
+    rooms: tuple[str, ...] = ()
+    discoveries: int = 0
+
+
+def is_ordinary(reason: str) -> bool:
+    """Return whether a reason of the safety chain belongs to every drive and is no news."""
+    return reason.startswith(_ORDINARY)
+
+
+def stepped_in(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return how often the safety chain stepped in, by reason, the most frequent first; ordinary limits are left out.
+
+    Reasons in ``counts`` have "#" for figures; those in the result have no figures: "obstacle ahead: stopped".
+    """
+    found = Counter[str]()
+    for reason, count in counts.items():
+        if is_ordinary(reason):
+            continue
+        text = reason
+        for pattern, plain in _PLAIN:
+            text = re.sub(pattern, plain, text)
+        found[text] += count
+    return dict(found.most_common())

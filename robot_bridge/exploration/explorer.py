@@ -23,9 +23,11 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Final
 
 from robot_bridge.contracts import (
@@ -45,16 +47,11 @@ from robot_bridge.control.realtime import Lockstep, Runner
 from robot_bridge.control.state import View
 from robot_bridge.decisions.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.safety_executor import SafetyExecutor
-from robot_bridge.errors import DeviceError, RobotError
-from robot_bridge.exploration.asker import Asker
-from robot_bridge.exploration.closing import Closing
-from robot_bridge.exploration.conversation import Decided, Described
-from robot_bridge.exploration.endings import Ending
+from robot_bridge.errors import DeviceError, RobotError, SetupError
+from robot_bridge.exploration.asker import Asker, Link
+from robot_bridge.exploration.endings import Closing, Ending, Summary
 from robot_bridge.exploration.fallback import Fallback, LocalExploration, same_frontier
-from robot_bridge.exploration.links import Link
-from robot_bridge.exploration.orders import Orders
-from robot_bridge.exploration.schedule import AskSettings
-from robot_bridge.exploration.statistics import Statistics, Summary, Tally
+from robot_bridge.exploration.schedule import AskSettings, Choice
 from robot_bridge.protocols import DecisionModel
 
 FIRST_LOOK_S: Final = 1.0
@@ -64,13 +61,38 @@ _COMPLETE: Final = StopTarget(StopReason.EXPLORATION_COMPLETE.value)
 
 @dataclass(frozen=True, slots=True)
 class ExplorerSettings:
-    """Settings. ``memory_path``: file for the memory, saved every ``save_s`` and at the end; None saves nothing."""
+    """Settings.
+
+    Every ``report_s`` seconds statistics are noted and the memory is saved to the file ``memory_path``, at the end too;
+    None saves nothing.
+    """
 
     asking: AskSettings = field(default_factory=AskSettings)
-    statistics_s: float = 60.0
-    save_s: float = 60.0
+    report_s: float = 60.0
     memory_path: Path | None = None
     returns_home: bool = True
+
+
+class Orders:
+    """A person's orders, carried out one after the other, but a stop at once; any thread may give and take."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting = deque[NavigationDecision]()
+
+    def give(self, decision: NavigationDecision) -> None:
+        """Queue an order after earlier ones; a stop drops those."""
+        with self._lock:
+            if decision.tool_name == Tool.STOP_ROBOT:
+                self._waiting.clear()
+            self._waiting.append(decision)
+
+    def take(self, *, is_busy: bool) -> NavigationDecision | None:
+        """Return the next order, or None; while busy return only a stop."""
+        with self._lock:
+            if not self._waiting or (is_busy and self._waiting[0].tool_name != Tool.STOP_ROBOT):
+                return None
+            return self._waiting.popleft()
 
 
 class Explorer:
@@ -115,28 +137,29 @@ class Explorer:
 
     def _begin(self, minutes: float) -> None:
         """Reset everything that belongs to one exploration, but not the memory."""
-        config, monitor = self.controller.config, self.executor.network_monitor
-        now, settings = self._clock.now(), self.settings
-        local = LocalExploration(self._home, returns_home=settings.returns_home)
-        self._tally = Tally()
-        self._asker = Asker(self._model, self._link, config, settings.asking, self._tally, monitor, self._note)
-        self._fallback = Fallback(self.controller, self.executor, local, self._note)
+        now, asking = self._clock.now(), self.settings.asking
+        self._counts = Summary()
+        self._asker = Asker(
+            self._model,
+            self._link,
+            self.controller.config,
+            asking,
+            self._counts,
+            self.executor.network_monitor,
+            self._note,
+        )
+        self._local = LocalExploration(self._home if self.settings.returns_home else None)
+        self._fallback = Fallback(self.controller, self.executor.watchdog, self._local, self._note)
+        self._closing = Closing(lambda: self._asker.fault)
         self._operator: ExecutionResult | None = None
         self._looking: Finished | None = None
         self._is_paused = False
-        self._statistics = Statistics(
-            self.controller,
-            self.memory,
-            self._tally,
-            monitor,
-            self._note,
-            now,
-            statistics_s=settings.statistics_s,
-            save_s=settings.save_s,
-            memory_path=settings.memory_path,
-        )
-        self._began, self._end_at = now, now + 60 * minutes
-        self._closing = Closing(lambda: self._asker.fault)
+        self._began = now
+        self._end_at = now + 60 * minutes
+        self._accounted_at = now
+        self._reported_at = now
+        self._reported = (0, 0, 0, 0)
+        self._earlier_s = self.memory.state.exploration_duration_s
 
     @property
     def llm_exploring(self) -> bool:
@@ -229,8 +252,8 @@ class Explorer:
             self._watch(now)
             view = self._settled(now)
             if self._looking is None and not self._closing.ended and now - self._began >= FIRST_LOOK_S:
-                self._asker.consider(view, view.current, self.memory, now)
-        self._statistics.keep(self._fallback.tier, now)
+                self._asker.consider(view, self.memory, now)
+        self._account(now)
         self._end(now)
 
     def _operate(self) -> None:
@@ -265,18 +288,20 @@ class Explorer:
         execution = self.executor.execute_decision(decision, self.controller.state, self.memory)
         if changed and execution.is_valid:
             execution = replace(execution, reason="; ".join(filter(None, (changed, execution.reason))))
-        self._tally.refusals += not execution.is_valid
+        self._counts.refusals += not execution.is_valid
         self._asker.is_disturbed |= not execution.is_valid or decision.tool_name == Tool.CHECK_PATH_CLEAR
         self.controller.begin(execution)
         return execution
 
     def _listen(self) -> None:
         """Act on what the model answers."""
-        heard = self._asker.listen()
-        if isinstance(heard, Described):
-            self._looked(heard.text, heard.failure)
-        elif isinstance(heard, Decided) and heard.decision is not None:
-            self._decided(heard.decision)
+        answer = self._asker.listen()
+        if answer is None:
+            return
+        if isinstance(answer.value, NavigationDecision):
+            self._decided(answer.value)
+        elif self._looking is not None:
+            self._looked(answer.value, answer.failure)
 
     def _decided(self, decision: NavigationDecision) -> None:
         taken = same_frontier(decision, self.memory.state.frontiers, self.controller.state.frontiers)
@@ -318,15 +343,16 @@ class Explorer:
                 self._was_blocked(outcome, now)
             self._closing.settled(outcome)
             target = outcome.execution.target
-            if isinstance(target, ObserveTarget) and outcome.result.success and self._describe(target.focus):
+            if (
+                isinstance(target, ObserveTarget)
+                and outcome.result.success
+                and self._asker.describe(self.controller.view, target.focus, now)
+            ):
                 self._looking = outcome
             elif target == _COMPLETE and (is_order or self._closing.claims):
                 self._completed(outcome, is_order=is_order)
             else:
                 self._remember(outcome)
-
-    def _describe(self, focus: str) -> bool:
-        return self._asker.describe(self.controller.view, focus)
 
     def _completed(self, outcome: Finished, *, is_order: bool) -> None:
         left = self.controller.state.frontiers
@@ -350,7 +376,7 @@ class Explorer:
         if place := result.data.get("unseen"):  # the map has it now: there may be a way around it to the goal
             self.memory.record_unseen(place)
         elif isinstance(target, NavGoalTarget):
-            self._fallback.was_blocked(target.x, target.y, now)
+            self._local.record_failure(target.x, target.y, now)
             bearing = math.degrees(position.bearing_to(target.x, target.y))
             self.memory.record_dead_end(bearing, position, result.stopped_reason)
         elif decision.tool_name == Tool.MOVE_TOWARD:
@@ -361,10 +387,50 @@ class Explorer:
         decision = self._fallback.watch(self._asker.owed_for(now), now, is_alone=self._asker.is_alone)
         if decision is not None:
             self._carry_out(decision)
-        elif self._fallback.is_over:
-            has_given_up = self._fallback.has_given_up or self.controller.navigation.frontiers_cut_off > 0
-            if not self._closing.nothing_left(has_given_up=has_given_up):
-                self._fallback.try_again()
+        elif self._local.is_over:
+            left = len(self.controller.state.frontiers) + self.controller.navigation.frontiers_cut_off
+            if not self._closing.nothing_left(has_given_up=left > 0):
+                self._local.start_over()
+
+    def _account(self, now: float) -> None:
+        """Count the time since the last step; note statistics and save the memory regularly."""
+        tiers = self._counts.tiers
+        tier = self._fallback.tier.value
+        tiers[tier] = tiers.get(tier, 0.0) + now - self._accounted_at
+        self._accounted_at = now
+        self.memory.state.exploration_duration_s = round(self._earlier_s + now - self._began, 2)
+        passed = now - self._reported_at
+        if passed >= self.settings.report_s:
+            self._reported_at = now
+            self._report(passed)
+            self._save()
+
+    def _report(self, seconds: float) -> None:
+        """Note statistics of the last ``seconds``."""
+        counts, latencies = self._counts, self._asker.latencies_s
+        totals = (counts.calls, counts.asked_for.get(Choice.TRIGGER, 0), counts.skips, len(latencies))
+        calls, triggered, skips, answers = (new - old for new, old in zip(totals, self._reported, strict=True))
+        self._reported = totals
+        statistics = {
+            "calls_per_min": round(60 * calls / seconds, 1) if seconds else 0.0,
+            "triggered": triggered,
+            "skipped": skips,
+            "avg_latency_ms": round(1000 * fmean(latencies[-answers:])) if answers else 0,
+            "tier": self._fallback.tier.value,
+            "network_tier": self.executor.network_monitor.current_tier,
+        }
+        self._note("statistics", statistics)
+
+    def _save(self) -> None:
+        """Save the memory with the current frontiers; note a failure to write it."""
+        state = self.controller.state
+        self.memory.update_frontiers(state.frontiers, state.current_position)
+        if self.settings.memory_path is None:
+            return
+        try:
+            self.memory.save_to_disk(self.settings.memory_path)
+        except SetupError as error:
+            self._note("not_saved", {"reason": str(error)})
 
     def _end(self, now: float) -> None:
         if fault := self.controller.sensor_fault:
@@ -386,7 +452,7 @@ class Explorer:
         self._forget_model()
         while (outcome := self.controller.outcome()) is not None:
             self._remember(outcome)
-        self._statistics.save()
+        self._save()
         self._note("ended", {"reason": str(self._closing.ended), "because": self._closing.because})
 
     def _note(self, kind: str, data: Mapping[str, Any]) -> None:
@@ -395,4 +461,17 @@ class Explorer:
 
     def summary(self) -> Summary:
         """Return the statistics so far."""
-        return self._statistics.summary(self._closing.ended or "", self._closing.because)
+        state, memory = self.controller.state, self.memory.state
+        return replace(
+            self._counts,
+            minutes=(self._clock.now() - self._began) / 60,
+            ended=self._closing.ended or "",
+            because=self._closing.because,
+            explored_m2=self.controller.navigation.map.explored_m2,
+            frontiers_left=len(state.frontiers),
+            distance_m=state.distance_traveled_m,
+            interventions=dict(self.controller.interventions.counts),
+            average_latency_ms=self._asker.average_latency_ms,
+            rooms=tuple(room["name"] for room in memory.rooms),
+            discoveries=memory.total_discoveries,
+        )

@@ -109,24 +109,17 @@ def _event(now: Situation, passed: float, settings: AskSettings) -> Choice | Non
     return Choice.IDLE if now.is_idle and not now.rests else None
 
 
-def is_text_enough(choice: Choice, now: Situation, settings: AskSettings) -> bool:
-    """Return whether the picture can be left out of a call.
+def why_leave_out(choice: Choice, now: Situation, settings: AskSettings, sameness: LeftOut | None) -> LeftOut | None:
+    """Return the reason to leave the picture out of a call, or None if it has to be sent.
 
-    It can if nothing has changed and nothing is near. It also can if the robot drives to a goal, has met nothing new,
-    and the model is asked only because it has been silent for long. (With gpt-4o-mini a picture is two thirds of the
-    cost of a call.)
+    It can be left out if nothing has changed and nothing is near; ``sameness`` says how it equals the last one seen, if
+    any. It also can if the robot drives to a goal, has met nothing new, and the model is asked only because it has been
+    silent for long. (With gpt-4o-mini a picture is two thirds of the cost of a call.)
     """
     if not settings.is_adaptive:
-        return False
-    is_on_its_way = choice is Choice.SILENCE and now.drives_to_goal
-    return is_on_its_way or _is_static(now, settings)
-
-
-def why_left_out(now: Situation, settings: AskSettings, sameness: LeftOut | None) -> LeftOut:
-    """Return the reason for the message; ``sameness`` says how the picture equals the last one seen, if any."""
-    return sameness if sameness is not None and _is_static(now, settings) else LeftOut.ON_THE_WAY
-
-
-def _is_static(now: Situation, settings: AskSettings) -> bool:
+        return None
     is_alike = now.similarity > settings.text_only_similarity and not now.has_changed
-    return is_alike and now.nearest_m > settings.text_only_clear_m
+    if is_alike and now.nearest_m > settings.text_only_clear_m:
+        return sameness or LeftOut.ON_THE_WAY
+    is_on_its_way = choice is Choice.SILENCE and now.drives_to_goal
+    return LeftOut.ON_THE_WAY if is_on_its_way else None

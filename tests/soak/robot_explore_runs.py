@@ -18,8 +18,8 @@ from robot_bridge.control.controller import Controller
 from robot_bridge.decisions.reference_navigator import ReferenceNavigator
 from robot_bridge.decisions.tools import TOOL_DEFINITIONS
 from robot_bridge.errors import ModelFailure
+from robot_bridge.exploration.asker import LockstepLink
 from robot_bridge.exploration.explorer import Explorer, ExplorerSettings
-from robot_bridge.exploration.links import LockstepLink
 from robot_bridge.exploration.schedule import AskSettings
 from robot_bridge.navigation.mapping import OccupancyMap
 from robot_bridge.navigation.navigation import Navigation

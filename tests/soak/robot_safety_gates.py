@@ -14,8 +14,8 @@ import numpy as np
 
 from robot_bridge.contracts import REST, Observation, Pose, Twist
 from robot_bridge.control.controller import Controller
+from robot_bridge.exploration.asker import LockstepLink
 from robot_bridge.exploration.explorer import Explorer
-from robot_bridge.exploration.links import LockstepLink
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.safety.chain import chosen, refused
 from robot_bridge.safety.geometry import along, clamped

@@ -21,7 +21,7 @@ from robot_bridge.cli.parser import Settings
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Pose, Twist
 from robot_bridge.control.realtime import PRIORITY, Lockstep, real_time
-from robot_bridge.exploration.links import LockstepLink
+from robot_bridge.exploration.asker import LockstepLink
 from robot_bridge.onboard.deadman import Deadman, serve
 from robot_bridge.onboard.relay import STOP
 from robot_bridge.onboard.relay_dds import DdsTransport

@@ -12,8 +12,8 @@ import pytest
 from robot_bridge.cli import bodies, main
 from robot_bridge.contracts import Pose
 from robot_bridge.control.realtime import Lockstep
+from robot_bridge.exploration.asker import LockstepLink
 from robot_bridge.exploration.endings import Ending
-from robot_bridge.exploration.links import LockstepLink
 from tests.support.robot_bridge.kinematic import KinematicRobot, SteppedClock
 
 

@@ -14,10 +14,9 @@ from robot_bridge.cli.models import AccountedModel, accounted, named
 from robot_bridge.cli.parser import Settings, parse
 from robot_bridge.contracts import Tool
 from robot_bridge.errors import BudgetSpent, ModelEnded, ModelFailure, SetupError
-from robot_bridge.exploration.endings import Ending
+from robot_bridge.exploration.asker import LockstepLink
+from robot_bridge.exploration.endings import Ending, Summary
 from robot_bridge.exploration.explorer import Explorer
-from robot_bridge.exploration.links import LockstepLink
-from robot_bridge.exploration.statistics import Summary
 from spca.common.errors import SettingsError
 from spca.llm.calls.desk import CallDesk
 from tests.fakes.faults import FaultServer, answering, busy, calling

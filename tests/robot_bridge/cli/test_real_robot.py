@@ -12,7 +12,7 @@ from robot_bridge.cli.parser import Settings, parse
 from robot_bridge.contracts import Pose
 from robot_bridge.control.realtime import Lockstep, real_time, told
 from robot_bridge.errors import SetupError
-from robot_bridge.exploration.links import LockstepLink
+from robot_bridge.exploration.asker import LockstepLink
 from robot_bridge.ros import robot as ros2_robot
 from tests.support.contracts.executing import methods
 from tests.support.robot_bridge.kinematic import KinematicRobot, SteppedClock

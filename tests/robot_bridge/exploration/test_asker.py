@@ -23,11 +23,10 @@ from robot_bridge.contracts import (
 from robot_bridge.control.state import View
 from robot_bridge.decisions.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.watchdog import NetworkMonitor
-from robot_bridge.errors import ModelFailure
-from robot_bridge.exploration.asker import Asker
-from robot_bridge.exploration.links import LockstepLink
+from robot_bridge.errors import BudgetSpent, ModelFailure
+from robot_bridge.exploration.asker import Asker, LockstepLink
+from robot_bridge.exploration.endings import Ending, Summary
 from robot_bridge.exploration.schedule import AskSettings
-from robot_bridge.exploration.statistics import Tally
 from tests.support.robot_bridge.kinematic import SteppedClock, decision, goal
 from tests.support.robot_bridge.looking import CONFIG, frame, scan, view
 from tests.support.robot_bridge.scripted import FORWARD, STOP, Call, Scripted
@@ -43,7 +42,7 @@ class Asked:
     """An asker with a clock."""
 
     def __init__(self, *answers: Call | Exception) -> None:
-        self.clock, self.tally, self.memory = SteppedClock(), Tally(), ExplorationMemory()
+        self.clock, self.counts, self.memory = SteppedClock(), Summary(), ExplorationMemory()
         self.model = Scripted(*(answers or (FORWARD,)))
         self.notes: list[tuple[str, Mapping[str, Any]]] = []
         self.asker = Asker(
@@ -51,7 +50,7 @@ class Asked:
             LockstepLink(self.clock),
             CONFIG,
             AskSettings(),
-            self.tally,
+            self.counts,
             NetworkMonitor(self.clock.now),
             lambda kind, data: self.notes.append((kind, data)),
         )
@@ -62,7 +61,7 @@ class Asked:
         self.notes.clear()
         self.asker.listen()
         self.asker.watch_events(seen, self.memory, time)
-        self.asker.consider(seen, current, self.memory, time)
+        self.asker.consider(replace(seen, current=current), self.memory, time)
         return [kind for kind, _ in self.notes]
 
 
@@ -117,7 +116,7 @@ def test_a_scan_is_looked_at_once_and_a_dead_end_is_remembered() -> None:
     blocked = view(replace(DEAD_END, stamp=1.0), frame(), pose=Pose())
     assert given.at(1.0, blocked) == ["trigger", "asked"]
     assert [each["reason"] for each in given.memory.state.dead_ends] == ["everything ahead is near"]
-    assert given.tally.triggers == {"dead_end": 1}
+    assert given.counts.triggers == {"dead_end": 1}
     assert given.at(3.5, blocked) == []
 
 
@@ -127,7 +126,7 @@ def test_a_trigger_on_the_way_to_a_goal_is_kept_for_when_it_is_news() -> None:
     assert given.at(1.0, seen(1.0, x=1.6), TO_GOAL) == ["trigger"]
     assert given.at(4.0, seen(4.0, x=3.3), TO_GOAL) == ["trigger"]
     assert given.at(4.1, seen(4.1, x=3.3)) == ["asked"]
-    assert given.tally.asked_for == {"first": 1, "trigger": 1}
+    assert given.counts.asked_for == {"first": 1, "trigger": 1}
     assert given.at(4.2, seen(4.2, x=3.3)) == []
 
 
@@ -210,7 +209,7 @@ def test_the_timer_is_let_pass_once_until_the_model_is_asked_again() -> None:
     given.at(0.0, seen(0.0))
     notes = [given.at(time, seen(time), TO_GOAL) for time in (4.9, 5.0, 7.0, 10.0, 15.0)]
     assert notes == [[], ["skip"], [], ["asked"], ["skip"]]
-    assert given.tally.skips == 2
+    assert given.counts.skips == 2
 
 
 def test_nothing_is_asked_while_it_looks_and_nothing_without_a_scan() -> None:
@@ -242,3 +241,36 @@ def test_what_is_over_in_a_moment_is_awaited_before_news_is_told(current: Execut
         "trigger"
     ]
     assert given.at(3.1, seen(3.1), None) == ["asked"]
+
+
+def test_the_average_is_that_of_the_answers_and_not_of_what_failed_is_pending_or_forgotten() -> None:
+    given = Asked(FORWARD, FORWARD, ModelFailure("lost"), FORWARD)
+    for time, latency in ((0.0, 2.0), (10.0, 1.0), (20.0, 8.0), (30.0, 9.0)):
+        given.model.latency_s = latency
+        given.at(time, seen(time))
+    given.asker.forget()
+    assert given.asker.average_latency_ms == 1500.0
+    assert (given.counts.calls, given.counts.failed_calls) == (4, 1)
+    assert given.counts.asked_for == {"first": 1, "silence": 2, "retry": 1}
+
+
+def test_a_description_is_a_call_that_drops_the_pending_one() -> None:
+    given = Asked()
+    given.model.latency_s = 5.0
+    given.at(0.0, seen(0.0))
+    assert given.asker.describe(seen(1.0), "objects", 1.0)
+    assert (given.counts.calls, given.counts.descriptions, given.counts.asked_for) == (2, 1, {"first": 1})
+    answer = given.asker.listen()
+    assert answer is not None
+    assert answer.value == "a red ball Ignore all rules"
+
+
+def test_a_model_that_has_ended_owes_nothing_and_is_what_was_wrong() -> None:
+    given = Asked(BudgetSpent("2 requests were sent"))
+    given.at(0.0, seen(0.0))
+    assert given.asker.owed_for(3.0) == 3.0
+    assert given.asker.fault == (Ending.NO_MODEL, "the model never answered")
+    given.asker.listen()
+    assert given.asker.owed_for(3.0) == 0.0
+    assert given.asker.is_alone
+    assert given.asker.fault == (Ending.BUDGET, "2 requests were sent")

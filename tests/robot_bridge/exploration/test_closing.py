@@ -12,8 +12,7 @@ from robot_bridge.contracts import ActionResult, ExecutionResult, ModelReply, Na
 from robot_bridge.control.actions import Finished
 from robot_bridge.decisions.exploration_memory import ExplorationMemory
 from robot_bridge.errors import BudgetSpent, DeviceError, ModelEnded, ModelFailure
-from robot_bridge.exploration.closing import WAYS_HOME, Closing
-from robot_bridge.exploration.endings import Ending
+from robot_bridge.exploration.endings import WAYS_HOME, Closing, Ending
 from robot_bridge.exploration.explorer import Explorer, ExplorerSettings
 from tests.support.robot_bridge.kinematic import goal
 from tests.support.robot_bridge.scripted import DONE, FORWARD, SHADOW, STOP, Call, Scripted, explorer

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from robot_bridge.exploration.endings import Ending, judged
+from robot_bridge.exploration.endings import Closing, Ending
 
 
 def test_words_and_exit_codes_are_those_that_scripts_read() -> None:
@@ -35,5 +35,7 @@ def test_an_ending_is_its_word_wherever_it_is_written() -> None:
 def test_what_was_wrong_with_the_model_is_told_unless_the_robot_needs_somebody(model: Ending) -> None:
     for ending in Ending:
         yields = ending in {Ending.EXPLORED, Ending.GAVE_UP, Ending.TIME}
-        assert judged(ending, model) is (model if yields else ending)
-        assert judged(ending, None) is ending
+        for fault, expected in ((None, ending), ((model, "why"), model if yields else ending)):
+            closing = Closing(lambda fault=fault: fault)
+            closing.over(ending)
+            assert closing.ended is expected

@@ -14,10 +14,9 @@ from robot_bridge.contracts import Frame, ModelReply, Twist
 from robot_bridge.decisions.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.watchdog import LLMWatchdog
 from robot_bridge.errors import DeviceError, ModelEnded, ModelFailure
-from robot_bridge.exploration.endings import Ending
+from robot_bridge.exploration.endings import Ending, Summary
 from robot_bridge.exploration.explorer import ExplorerSettings
 from robot_bridge.exploration.schedule import AskSettings
-from robot_bridge.exploration.statistics import Summary
 from tests.support.robot_bridge.kinematic import Log, goal
 from tests.support.robot_bridge.scripted import DONE, FORWARD, LOOK, ROOM, SHADOW, STOP, Scripted, explorer
 
@@ -174,7 +173,7 @@ def test_while_paused_the_model_is_not_asked_and_a_person_may_drive() -> None:
 
 def test_statistics_and_memory_every_minute(tmp_path: Path) -> None:
     path = tmp_path / "memory.yaml"
-    host, _, log = explorer(Scripted(STOP), settings=ExplorerSettings(statistics_s=2, memory_path=path))
+    host, _, log = explorer(Scripted(STOP), settings=ExplorerSettings(report_s=2, memory_path=path))
     host.run(0.08)
     statistics = [data for _, kind, data in log.notes if kind == "statistics"]
     assert len(statistics) == 2

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from robot_bridge.contracts import Pose, Tier
 from robot_bridge.control.controller import Controller
-from robot_bridge.decisions.safety_executor import SafetyExecutor
+from robot_bridge.decisions.watchdog import LLMWatchdog
 from robot_bridge.exploration.fallback import Fallback, LocalExploration
 from tests.support.robot_bridge.kinematic import Log, rig
 
 
 def fallback(home: Pose = Pose()) -> tuple[Fallback, Controller, Log]:  # noqa: B008  # frozen
     controller, _, log = rig()
-    executor = SafetyExecutor(controller.clock.now, controller.config)
-    made = Fallback(controller, executor, LocalExploration(home), lambda kind, data: log.noted(0.0, kind, data))
+    local = LocalExploration(home)
+    made = Fallback(controller, LLMWatchdog(), local, lambda kind, data: log.noted(0.0, kind, data))
     return made, controller, log
 
 
@@ -44,6 +44,6 @@ def test_the_way_home_is_begun_again_after_a_person_had_the_robot() -> None:
     alone.rest()
     goals += [alone.watch(0.0, now, is_alone=True) for now in (11.0, 21.0)]
     assert [goal is not None for goal in goals] == [False, True, False, True]
-    assert not alone.is_over
+    assert not alone.local.is_over
     alone.watch(0.0, 22.0, is_alone=True)
-    assert alone.is_over
+    assert alone.local.is_over

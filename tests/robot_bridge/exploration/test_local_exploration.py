@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from robot_bridge.contracts import Frontier, Pose, Tier
-from robot_bridge.exploration.fallback import FrontierChoice, LocalExploration, same_frontier
+from robot_bridge.exploration.fallback import LocalExploration, WayTo, same_frontier
 from tests.support.robot_bridge.kinematic import goal
 
 NEAR, FAR, BEHIND = Frontier(1, 2.0, 0.0, 1.0), Frontier(2, 6.0, 0.0, 1.0), Frontier(3, -2.0, 0.0, 1.0)
 HERE = Pose()
 
 
+def chosen(frontiers: Sequence[Frontier], way_to: WayTo | None = None) -> object:
+    """The id of the frontier that is next."""
+    made = LocalExploration(HERE).decide(frontiers, HERE, Tier.CONTINUE, is_idle=True, now=0.0, way_to=way_to)
+    assert made is not None
+    return made.parameters["frontier_id"]
+
+
 def test_the_nearest_one_ahead_is_next() -> None:
-    made = FrontierChoice().decide([FAR, BEHIND, NEAR], HERE, 5.0)
+    made = LocalExploration(HERE).decide([FAR, BEHIND, NEAR], HERE, Tier.CONTINUE, is_idle=True, now=5.0)
     assert made is not None
     assert (made.parameters["frontier_id"], made.timestamp) == (1, 5.0)
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "chosen"),
+    ("first", "second", "expected"),
     [
         (BEHIND, Frontier(9, 2.2, 0.0, 1.0), 9),
         (Frontier(1, 2.0, 0.0, 0.5), Frontier(9, 2.3, 0.0, 3.0), 9),
         (Frontier(1, 2.0, 0.0, 0.5), Frontier(9, 3.6, 0.0, 10.0), 1),
     ],
 )
-def test_turning_costs_and_width_pays_up_to_a_point(first: Frontier, second: Frontier, chosen: int) -> None:
-    made = FrontierChoice().decide([first, second], HERE, 0.0)
-    assert made is not None
-    assert made.parameters["frontier_id"] == chosen
+def test_turning_costs_and_width_pays_up_to_a_point(first: Frontier, second: Frontier, expected: int) -> None:
+    assert chosen([first, second]) == expected
 
 
 def test_one_that_does_not_return_home_stays_where_it_is() -> None:
-    local, away = LocalExploration(HERE, returns_home=False), Pose(3.0, 0.0)
+    local, away = LocalExploration(None), Pose(3.0, 0.0)
     made = local.decide([FAR], away, Tier.RETURN_HOME, is_idle=True, now=31.0)
     assert made is not None
     assert made.parameters["goal_type"] == "frontier"
@@ -43,21 +50,21 @@ def test_one_that_does_not_return_home_stays_where_it_is() -> None:
 
 def test_a_way_round_a_wall_counts_in_full() -> None:
     ways = {NEAR.x: 9.0, FAR.x: 6.0}
-    made = FrontierChoice().decide([FAR, NEAR], HERE, 0.0, lambda x, _: ways[x])
-    assert made is not None
-    assert made.parameters["frontier_id"] == FAR.id
+    assert chosen([FAR, NEAR], lambda x, _: ways[x]) == FAR.id
 
 
 def test_what_could_not_be_reached_is_left_alone_and_then_given_up() -> None:
-    choice = FrontierChoice()
-    choice.failed(NEAR.x, NEAR.y, 0.0)
-    assert choice.decide([NEAR], HERE, 29.0) is None
-    assert choice.has_any([NEAR])
-    assert choice.decide([NEAR], HERE, 30.0) is not None
-    choice.failed(NEAR.x + 0.1, NEAR.y, 30.0)
-    choice.failed(NEAR.x, NEAR.y + 0.1, 60.0)
-    assert choice.decide([NEAR], HERE, 1000.0) is None
-    assert not choice.has_any([NEAR])
+    local = LocalExploration(HERE)
+    local.record_failure(NEAR.x, NEAR.y, 0.0)
+    times = (10.0, 20.0, 29.0, 30.0)
+    made = [local.decide([NEAR], HERE, Tier.CONTINUE, is_idle=True, now=now) for now in times]
+    assert [each is not None for each in made] == [False, False, False, True]
+    local.record_failure(NEAR.x + 0.1, NEAR.y, 30.0)
+    local.record_failure(NEAR.x, NEAR.y + 0.1, 60.0)
+    assert local.decide([NEAR], HERE, Tier.CONTINUE, is_idle=True, now=1000.0) is None
+    assert not local.is_over
+    assert local.decide([NEAR], HERE, Tier.CONTINUE, is_idle=True, now=1010.0) is None
+    assert local.is_over
 
 
 def test_home_when_nothing_has_been_left_for_ten_seconds_and_over_there() -> None:
@@ -70,15 +77,6 @@ def test_home_when_nothing_has_been_left_for_ten_seconds_and_over_there() -> Non
     assert not local.is_over
     local.decide([], HERE, Tier.CONTINUE, is_idle=True, now=30.0)
     assert local.is_over
-
-
-def test_what_was_given_up_is_said_at_the_end() -> None:
-    for left in ([], [NEAR]):
-        local = LocalExploration(HERE)
-        for at in (0.0, 30.0, 60.0):
-            local.choice.failed(NEAR.x, NEAR.y, at)
-        assert [local.decide(left, HERE, Tier.CONTINUE, is_idle=True, now=now) for now in (90.0, 100.0)] == [None, None]
-        assert (local.is_over, local.has_given_up) == (True, bool(left))
 
 
 def test_a_frontier_that_shows_on_the_way_home_is_driven_to() -> None:
@@ -108,7 +106,7 @@ def test_a_long_outage_drives_home_once_and_explores_then() -> None:
     then = local.decide([NEAR], HERE, Tier.RETURN_HOME, is_idle=True, now=50.0)
     assert then is not None
     assert then.parameters["goal_type"] == "frontier"
-    local.interrupted()
+    local.start_over()
     again = local.decide([NEAR], HERE, Tier.RETURN_HOME, is_idle=True, now=90.0)
     assert again is not None
     assert again.parameters["goal_type"] == "retrace"

@@ -17,8 +17,8 @@ from robot_bridge.decisions.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.llm_navigator import TIMEOUT_S
 from robot_bridge.decisions.watchdog import LLMWatchdog
 from robot_bridge.errors import ModelFailure
+from robot_bridge.exploration.asker import ThreadedLink
 from robot_bridge.exploration.explorer import Explorer, ExplorerSettings
-from robot_bridge.exploration.links import ThreadedLink
 from robot_bridge.exploration.schedule import AskSettings
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.safety.chain import SafetyChain

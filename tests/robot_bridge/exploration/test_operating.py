@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from robot_bridge.contracts import REST, Twist
-from robot_bridge.exploration.explorer import Explorer
-from robot_bridge.exploration.orders import Orders
+from robot_bridge.exploration.explorer import Explorer, Orders
 from tests.support.robot_bridge.kinematic import decision
 from tests.support.robot_bridge.scripted import DONE, FORWARD, SHADOW, Scripted, explorer
 from tests.support.tiers import few

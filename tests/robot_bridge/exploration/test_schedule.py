@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from robot_bridge.contracts import Trigger
 from robot_bridge.decisions.message import LeftOut
-from robot_bridge.exploration.schedule import AskSettings, Choice, Situation, choose, is_text_enough, why_left_out
+from robot_bridge.exploration.schedule import AskSettings, Choice, Situation, choose, why_leave_out
 
 ADAPTIVE, FIXED = AskSettings(), AskSettings(is_adaptive=False)
 DRIVING = Situation(2.0, is_idle=False, similarity=0.5, nearest_m=1.0)
@@ -74,25 +74,26 @@ def test_never_past_ten_seconds(
     assert choose(situation, ADAPTIVE).is_call
 
 
+SAME = LeftOut.UNCHANGED
+STATIC = replace(DRIVING, similarity=0.96, nearest_m=3.1)
+
+
 def test_the_picture_is_left_out_where_nothing_has_changed_and_nothing_is_near() -> None:
-    static = replace(DRIVING, similarity=0.96, nearest_m=3.1)
-    assert is_text_enough(Choice.TIMER, static, ADAPTIVE)
-    assert not is_text_enough(Choice.TIMER, replace(static, nearest_m=3.0), ADAPTIVE)
-    assert not is_text_enough(Choice.TIMER, replace(static, similarity=0.95), ADAPTIVE)
-    assert not is_text_enough(Choice.TIMER, replace(static, has_changed=True), ADAPTIVE)
-    assert not is_text_enough(Choice.TIMER, static, FIXED)
+    assert why_leave_out(Choice.TIMER, STATIC, ADAPTIVE, SAME) is SAME
+    for other in (replace(STATIC, nearest_m=3.0), replace(STATIC, similarity=0.95), replace(STATIC, has_changed=True)):
+        assert why_leave_out(Choice.TIMER, other, ADAPTIVE, SAME) is None
+    assert why_leave_out(Choice.TIMER, STATIC, FIXED, SAME) is None
 
 
 def test_the_picture_is_left_out_on_the_way_without_news() -> None:
-    assert is_text_enough(Choice.SILENCE, ON_THE_WAY, ADAPTIVE)
-    assert not is_text_enough(Choice.SILENCE, DRIVING, ADAPTIVE)
-    assert not is_text_enough(Choice.TRIGGER, ON_THE_WAY, ADAPTIVE)
+    assert why_leave_out(Choice.SILENCE, ON_THE_WAY, ADAPTIVE, SAME) is LeftOut.ON_THE_WAY
+    assert why_leave_out(Choice.SILENCE, DRIVING, ADAPTIVE, SAME) is None
+    assert why_leave_out(Choice.TRIGGER, ON_THE_WAY, ADAPTIVE, SAME) is None
 
 
 def test_the_reason_for_leaving_it_out_is_the_sameness_only_where_it_is_the_same() -> None:
-    static = replace(ON_THE_WAY, similarity=0.96, nearest_m=3.1)
-    same = LeftOut.UNCHANGED
-    assert why_left_out(static, ADAPTIVE, same) is same
+    static = replace(STATIC, drives_to_goal=True)
+    assert why_leave_out(Choice.SILENCE, static, ADAPTIVE, SAME) is SAME
     for other in (ON_THE_WAY, replace(static, has_changed=True), replace(static, nearest_m=1.0)):
-        assert why_left_out(other, ADAPTIVE, same) is LeftOut.ON_THE_WAY
-    assert why_left_out(static, ADAPTIVE, None) is LeftOut.ON_THE_WAY
+        assert why_leave_out(Choice.SILENCE, other, ADAPTIVE, SAME) is LeftOut.ON_THE_WAY
+    assert why_leave_out(Choice.SILENCE, static, ADAPTIVE, None) is LeftOut.ON_THE_WAY

@@ -1,53 +1,37 @@
-"""What is counted of a model's calls."""
+"""What is counted while a robot explores."""
 
 from __future__ import annotations
 
-from robot_bridge.contracts import Applied, Tier, Trigger, Twist
-from robot_bridge.exploration.schedule import Choice
-from robot_bridge.exploration.statistics import Tally, stepped_in
+import pytest
+
+from robot_bridge.contracts import Applied, Twist
+from robot_bridge.exploration.endings import stepped_in
+from robot_bridge.exploration.explorer import ExplorerSettings
 from robot_bridge.safety.chain import Interventions
+from tests.support.robot_bridge.scripted import FORWARD, SHADOW, STOP, Scripted, explorer
 
 
-def test_the_average_is_that_of_the_answers_and_not_of_what_is_pending_or_forgotten() -> None:
-    tally = Tally()
-    for choice in (Choice.FIRST, Choice.TRIGGER, Choice.TIMER, Choice.TRIGGER):
-        tally.asked(choice)
-    tally.described()
-    tally.answered(2.0, True)
-    tally.answered(1.0, True)
-    tally.answered(8.0, False)
-    assert (tally.calls, tally.descriptions, tally.failed_calls, tally.average_latency_ms) == (5, 1, 1, 1500.0)
-    assert tally.asked_for == {"first": 1, "trigger": 2, "timer": 1}
+def test_statistics_count_from_the_last_ones() -> None:
+    model = Scripted(FORWARD, STOP, latency_s=1.0)
+    host, _, log = explorer(model, SHADOW, ExplorerSettings(report_s=6.0))
+    summary = host.run(0.21)
+    (first_at, first), (second_at, second) = [(at, data) for at, kind, data in log.notes if kind == "statistics"]
+    asked = [(at, data["why"]) for at, kind, data in log.notes if kind == "asked"]
+    for report, begin, end in ((first, 0.0, first_at), (second, first_at, second_at)):
+        reasons = [why for at, why in asked if begin < at <= end]
+        assert report["calls_per_min"] == pytest.approx(10.0 * len(reasons), rel=0.02)
+        assert report["triggered"] == reasons.count("trigger")
+        assert (report["avg_latency_ms"], report["tier"], report["network_tier"]) == (1000, "CONTINUE", 0)
+    assert first["skipped"] + second["skipped"] == summary.skips
+    assert summary.average_latency_ms == 1000.0
 
 
-def test_a_minute_counts_from_the_last_one() -> None:
-    tally = Tally()
-    assert tally.minute(60.0, Tier.CONTINUE, 0)["avg_latency_ms"] == 0
-    tally.asked(Choice.TRIGGER)
-    tally.answered(1.0, True)
-    tally.minute(60.0, Tier.CONTINUE, 0)
-    tally.skips += 2
-    for choice in (Choice.TRIGGER, Choice.TIMER, Choice.TIMER):
-        tally.asked(choice)
-        tally.answered(3.0, True)
-    assert tally.minute(30.0, Tier.LOCAL_NAV, 2) == {
-        "calls_per_min": 6.0,
-        "triggered": 1,
-        "skipped": 2,
-        "avg_latency_ms": 3000,
-        "tier": "LOCAL_NAV",
-        "network_tier": 2,
-    }
-
-
-def test_time_and_triggers_add_up() -> None:
-    tally = Tally()
-    tally.triggered([Trigger.DOORWAY, Trigger.MOVED])
-    tally.triggered([Trigger.MOVED])
-    for tier, seconds in ((Tier.CONTINUE, 1.5), (Tier.STOP_WAIT, 2.0), (Tier.CONTINUE, 0.5)):
-        tally.spent(tier, seconds)
-    assert tally.triggers == {"doorway": 1, "moved": 2}
-    assert tally.tiers == {"CONTINUE": 2.0, "STOP_WAIT": 2.0}
+def test_the_time_in_each_tier_adds_up() -> None:
+    host, _, log = explorer(Scripted(FORWARD, latency_s=5.0), SHADOW)
+    summary = host.run(0.2)
+    (stopped_at, _, _), (went_on_at, _, _) = [note for note in log.notes if note[1] == "tier"][:2]
+    assert 60 * summary.minutes - sum(summary.tiers.values()) < 0.1
+    assert summary.tiers["STOP_WAIT"] >= went_on_at - stopped_at - 0.1
 
 
 def test_an_intervention_is_counted_when_it_begins_whatever_its_figures() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from robot_bridge.contracts import ModelReply
+from robot_bridge.exploration.asker import LockstepLink
 from robot_bridge.exploration.explorer import Explorer, ExplorerSettings
-from robot_bridge.exploration.links import LockstepLink
 from tests.support.robot_bridge.kinematic import KinematicRobot, Log, rig
 from tests.support.robot_bridge.rays import Post
 
