@@ -13,7 +13,7 @@ from robot_bridge.agent.pilot import Judge
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import EffectResult, Frame, Pose, Sighting
 from robot_bridge.control.controller import Controller
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.safety_executor import Discoveries, SafetyExecutor
 from robot_bridge.errors import SetupError
 from robot_bridge.navigation.navigation import Navigation

@@ -16,7 +16,7 @@ from robot_bridge.cli.parser import NO_MODEL, Settings
 from robot_bridge.config import RobotConfig
 from robot_bridge.control.controller import Controller
 from robot_bridge.control.realtime import told
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.errors import DeviceError
 from robot_bridge.exploration.endings import Ending, Summary, stepped_in
 from robot_bridge.exploration.explorer import Explorer, ExplorerSettings

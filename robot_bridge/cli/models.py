@@ -17,7 +17,7 @@ from typing import Final
 from robot_bridge.cli.parser import DEFAULT_MODEL, NO_MODEL, Settings
 from robot_bridge.contracts import ModelReply
 from robot_bridge.decisions import tools
-from robot_bridge.decisions.reference_navigator import ReferenceNavigator
+from robot_bridge.decisions.navigators.reference_navigator import ReferenceNavigator
 from robot_bridge.errors import BudgetSpent, ModelEnded, ModelFailure, SetupError
 from robot_bridge.protocols import DecisionModel
 from spca.common.environment import complete_environment

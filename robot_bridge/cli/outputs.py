@@ -13,8 +13,8 @@ from robot_bridge.cli.map_picture import MapPicture, png
 from robot_bridge.cli.parser import Settings
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Frontier, Pose
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
-from robot_bridge.decisions.memory_state import START
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.memory.memory_state import START
 from robot_bridge.errors import SetupError
 from robot_bridge.navigation.mapping import OccupancyMap
 from robot_bridge.ros.log.recorder import BagRecorder

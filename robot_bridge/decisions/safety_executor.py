@@ -63,7 +63,7 @@ NOTHING_TO_DRIVE: Final = VelocityTarget(REST, 0.0)
 
 
 class Discoveries(Protocol):
-    """Remembers findings; see :class:`robot_bridge.decisions.exploration_memory.ExplorationMemory`."""
+    """Remembers findings; see :class:`robot_bridge.decisions.memory.exploration_memory.ExplorationMemory`."""
 
     def record_discovery(self, label: str, notes: str, significance: str, position: Pose) -> None: ...
 

@@ -32,15 +32,15 @@ from robot_bridge.contracts import (
     wrapped,
 )
 from robot_bridge.control.state import View
-from robot_bridge.decisions.exploration_memory import DESCRIPTION_LENGTH, ExplorationMemory
-from robot_bridge.decisions.llm_navigator import LLMNavigator
-from robot_bridge.decisions.message import LeftOut
-from robot_bridge.decisions.sensor_snapshot import (
+from robot_bridge.decisions.memory.exploration_memory import DESCRIPTION_LENGTH, ExplorationMemory
+from robot_bridge.decisions.messages.message import LeftOut
+from robot_bridge.decisions.messages.sensor_snapshot import (
     SensorSnapshotBuilder,
     compute_frame_similarity,
     has_local_change,
     nearest_obstacle,
 )
+from robot_bridge.decisions.navigators.llm_navigator import LLMNavigator
 from robot_bridge.decisions.triggers import EventTrigger
 from robot_bridge.decisions.watchdog import NetworkMonitor
 from robot_bridge.errors import BudgetSpent, ModelEnded, ModelFailure

@@ -45,7 +45,7 @@ from robot_bridge.control.actions import Finished
 from robot_bridge.control.controller import Controller
 from robot_bridge.control.realtime import Lockstep, Runner
 from robot_bridge.control.state import View
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.safety_executor import SafetyExecutor
 from robot_bridge.errors import DeviceError, RobotError, SetupError
 from robot_bridge.exploration.asker import Asker, Link

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Final
 
 from robot_bridge.contracts import Trigger
-from robot_bridge.decisions.message import LeftOut
+from robot_bridge.decisions.messages.message import LeftOut
 
 _NO_NEWS_ON_THE_WAY: Final = frozenset({Trigger.MOVED, Trigger.DEAD_END, Trigger.INTERSECTION})
 

@@ -21,8 +21,8 @@ from robot_bridge.cli.parser import Settings
 from robot_bridge.config import RobotConfig
 from robot_bridge.control.controller import Controller
 from robot_bridge.control.realtime import RealTimeLoop, told
-from robot_bridge.decisions.reference_navigator import ReferenceNavigator
-from robot_bridge.decisions.sensor_snapshot import SensorSnapshotBuilder
+from robot_bridge.decisions.messages.sensor_snapshot import SensorSnapshotBuilder
+from robot_bridge.decisions.navigators.reference_navigator import ReferenceNavigator
 from robot_bridge.exploration.explorer import Explorer
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import DecisionModel

@@ -269,7 +269,7 @@ def _answer(heard: Heard) -> Answer:
 
 def _decided(heard: Heard) -> Answer:
     """The call of a tool by the navigator of the robot."""
-    from robot_bridge.decisions.reference_navigator import ReferenceNavigator
+    from robot_bridge.decisions.navigators.reference_navigator import ReferenceNavigator
 
     said = {message.role: message.text for message in heard.messages}
     images = [image.data for message in heard.messages for image in message.images]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from robot_bridge.contracts import ModelReply, NavigationDecision, Tool, VelocityTarget
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.safety_executor import SafetyExecutor
 from robot_bridge.decisions.tools import TOOL_NAMES, MoveToward, NavigateToGoal, Refusal, read
 from robot_bridge.errors import ModelFailure

@@ -10,7 +10,10 @@ from enum import StrEnum
 import pytest
 
 from robot_bridge import contracts
-from robot_bridge.decisions import exploration_memory, llm_navigator, safety_executor, sensor_snapshot
+from robot_bridge.decisions import safety_executor
+from robot_bridge.decisions.memory import exploration_memory
+from robot_bridge.decisions.messages import sensor_snapshot
+from robot_bridge.decisions.navigators import llm_navigator
 from robot_bridge.exploration import explorer
 
 CALLABLES = {

@@ -15,7 +15,7 @@ import numpy as np
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import ModelReply, Pose
 from robot_bridge.control.controller import Controller
-from robot_bridge.decisions.reference_navigator import ReferenceNavigator
+from robot_bridge.decisions.navigators.reference_navigator import ReferenceNavigator
 from robot_bridge.decisions.tools import TOOL_DEFINITIONS
 from robot_bridge.errors import ModelFailure
 from robot_bridge.exploration.asker import LockstepLink

@@ -8,7 +8,7 @@ import numpy as np
 
 from robot_bridge.contracts import REST, ActionResult, Direction, NavigationDecision, Pose, Speed, Tool
 from robot_bridge.control.controller import Controller
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.safety_executor import SafetyExecutor, drive
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.safety.chain import SafetyChain

@@ -9,7 +9,7 @@ import pytest
 
 from robot_bridge.agent.pilot import TOLERANCE, Pilot
 from robot_bridge.contracts import ExecutionResult, NavGoalTarget
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.safety_executor import SafetyExecutor, turn
 from tests.support.robot_bridge.kinematic import Log, rig
 from tests.support.robot_bridge.rays import CONFIG

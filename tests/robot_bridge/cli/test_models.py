@@ -13,7 +13,7 @@ from robot_bridge.cli import main
 from robot_bridge.cli.models import AccountedModel, accounted, named
 from robot_bridge.cli.parser import Settings
 from robot_bridge.contracts import Tool
-from robot_bridge.decisions.llm_navigator import SYSTEM_PROMPT
+from robot_bridge.decisions.navigators.llm_navigator import SYSTEM_PROMPT
 from robot_bridge.decisions.tools import TOOL_DEFINITIONS
 from robot_bridge.errors import ModelEnded, ModelFailure
 from robot_bridge.exploration.endings import Ending

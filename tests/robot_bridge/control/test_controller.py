@@ -25,7 +25,7 @@ from robot_bridge.contracts import (
     VelocityTarget,
 )
 from robot_bridge.control.controller import Controller
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.safety_executor import NOTHING_TO_DRIVE, SafetyExecutor
 from robot_bridge.errors import DeviceError
 from tests.support.robot_bridge.kinematic import Log, decision, goal, rig

@@ -24,7 +24,7 @@ from robot_bridge.contracts import (
     VelocityTarget,
 )
 from robot_bridge.control.state import View
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.safety_executor import NOTHING_TO_DRIVE, BlockedActionMemory, SafetyExecutor
 from tests.support.robot_bridge.kinematic import decision, goal
 from tests.support.robot_bridge.rays import CONFIG, Post, scan_of, seen

@@ -21,7 +21,7 @@ from robot_bridge.contracts import (
     VelocityTarget,
 )
 from robot_bridge.control.state import View
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.watchdog import NetworkMonitor
 from robot_bridge.errors import BudgetSpent, ModelFailure
 from robot_bridge.exploration.asker import Asker, LockstepLink

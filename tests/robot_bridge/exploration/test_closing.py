@@ -10,7 +10,7 @@ import pytest
 
 from robot_bridge.contracts import ActionResult, ExecutionResult, ModelReply, NavGoalTarget
 from robot_bridge.control.actions import Finished
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.errors import BudgetSpent, DeviceError, ModelEnded, ModelFailure
 from robot_bridge.exploration.endings import WAYS_HOME, Closing, Ending
 from robot_bridge.exploration.explorer import Explorer, ExplorerSettings

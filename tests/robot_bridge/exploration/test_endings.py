@@ -35,7 +35,9 @@ def test_an_ending_is_its_word_wherever_it_is_written() -> None:
 def test_what_was_wrong_with_the_model_is_told_unless_the_robot_needs_somebody(model: Ending) -> None:
     for ending in Ending:
         yields = ending in {Ending.EXPLORED, Ending.GAVE_UP, Ending.TIME}
-        for fault, expected in ((None, ending), ((model, "why"), model if yields else ending)):
-            closing = Closing(lambda fault=fault: fault)
-            closing.over(ending)
-            assert closing.ended is expected
+        closing = Closing(lambda: (model, "why"))
+        closing.over(ending)
+        assert closing.ended is (model if yields else ending)
+        healthy = Closing(lambda: None)
+        healthy.over(ending)
+        assert healthy.ended is ending

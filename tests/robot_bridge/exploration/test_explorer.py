@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from robot_bridge.contracts import Frame, ModelReply, Twist
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.watchdog import LLMWatchdog
 from robot_bridge.errors import DeviceError, ModelEnded, ModelFailure
 from robot_bridge.exploration.endings import Ending, Summary

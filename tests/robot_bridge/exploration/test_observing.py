@@ -13,8 +13,8 @@ import pytest
 from robot_bridge.contracts import Frame, ModelReply, NavigationDecision, Pose
 from robot_bridge.control.controller import Controller
 from robot_bridge.control.realtime import MonotonicClock, RealTimeLoop
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
-from robot_bridge.decisions.llm_navigator import TIMEOUT_S
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.navigators.llm_navigator import TIMEOUT_S
 from robot_bridge.decisions.watchdog import LLMWatchdog
 from robot_bridge.errors import ModelFailure
 from robot_bridge.exploration.asker import ThreadedLink

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robot_bridge.contracts import Trigger
-from robot_bridge.decisions.message import LeftOut
+from robot_bridge.decisions.messages.message import LeftOut
 from robot_bridge.exploration.schedule import AskSettings, Choice, Situation, choose, why_leave_out
 
 ADAPTIVE, FIXED = AskSettings(), AskSettings(is_adaptive=False)

@@ -8,7 +8,7 @@ import pytest
 from robot_bridge.agent.pilot import Pilot
 from robot_bridge.contracts import REST, NavGoalTarget, Observation, Pose, StopTarget, Twist, VelocityTarget
 from robot_bridge.control.controller import Controller
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.safety_executor import SafetyExecutor
 from robot_bridge.exploration.endings import Ending
 from robot_bridge.safety.doubt import BLOCKED_UNSEEN, Phase

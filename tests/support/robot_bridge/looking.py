@@ -24,7 +24,7 @@ from robot_bridge.contracts import (
     Twist,
 )
 from robot_bridge.control.state import View
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 
 CONFIG = RobotConfig()
 NOW = 7.0

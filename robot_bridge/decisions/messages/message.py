@@ -1,7 +1,7 @@
 """The message that a model gets with every request: one snapshot and the memory, in 400 to 600 tokens (pure).
 
-It has one topic per line, always in this order; ``robot_bridge.decisions.message_parser`` reads it. Untrusted text is
-quoted and has no line breaks.
+It has one topic per line, always in this order; ``robot_bridge.decisions.messages.message_parser`` reads it. Untrusted
+text is quoted and has no line breaks.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from enum import StrEnum
 from typing import Any, Final
 
 from robot_bridge.contracts import NavigationDecision
-from robot_bridge.decisions.exploration_memory import parameters_told
-from robot_bridge.decisions.memory_text import NONE, call_text
-from robot_bridge.decisions.sensor_snapshot import SensorSnapshot
+from robot_bridge.decisions.memory.exploration_memory import parameters_told
+from robot_bridge.decisions.memory.memory_text import NONE, call_text
+from robot_bridge.decisions.messages.sensor_snapshot import SensorSnapshot
 from robot_bridge.text import harmless
 
 

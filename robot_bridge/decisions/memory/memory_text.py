@@ -1,6 +1,6 @@
 """Write the memory of an exploration as text for a prompt: the newest and nearest, and how much more (pure).
 
-``robot_bridge.decisions.message_parser`` parses it line by line.
+``robot_bridge.decisions.messages.message_parser`` parses it line by line.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from robot_bridge.contracts import Pose, Tool
-from robot_bridge.decisions.memory_state import ExplorationState
+from robot_bridge.decisions.memory.memory_state import ExplorationState
 from robot_bridge.text import plain
 
 _ROOMS, _OBJECTS, _FRONTIERS, _DEAD_ENDS, _UNSEEN = 2, 2, 3, 1, 3

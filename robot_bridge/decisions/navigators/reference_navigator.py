@@ -13,7 +13,14 @@ from math import cos, radians, sin
 from typing import Any, Final
 
 from robot_bridge.contracts import Direction, ModelReply, Pose, Speed, StopReason, Tool
-from robot_bridge.decisions.message_parser import Action, Doorway, Seen, SeenFrontier, UnreadableError, read_message
+from robot_bridge.decisions.messages.message_parser import (
+    Action,
+    Doorway,
+    Seen,
+    SeenFrontier,
+    UnreadableError,
+    read_message,
+)
 
 _ROOM_AWAY_M: Final = 2.5
 """A doorway nearer than that to where a room was entered leads into a room that has a name."""

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robot_bridge.contracts import ActionResult, Direction, Frame, Gap, Pose
-from robot_bridge.decisions.sensor_snapshot import (
+from robot_bridge.decisions.messages.sensor_snapshot import (
     SECTORS,
     SensorSnapshotBuilder,
     build_lidar_summary,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robot_bridge.contracts import ActionResult, Direction, Gap, Scan, wrapped
-from robot_bridge.decisions.annotate import annotate_image, cardinal, is_image, sample_depth
+from robot_bridge.decisions.messages.annotate import annotate_image, cardinal, is_image, sample_depth
 from robot_bridge.decisions.triggers import EventTrigger
 from robot_bridge.protocols import SensorState
 

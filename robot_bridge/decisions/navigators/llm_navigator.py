@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from robot_bridge.contracts import ModelReply, NavigationDecision
-from robot_bridge.decisions import message, tools
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
-from robot_bridge.decisions.sensor_snapshot import SensorSnapshot
+from robot_bridge.decisions import tools
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.messages import message
+from robot_bridge.decisions.messages.sensor_snapshot import SensorSnapshot
 from robot_bridge.errors import ModelEnded, ModelFailure
 from robot_bridge.protocols import DecisionModel
 from robot_bridge.text import harmless

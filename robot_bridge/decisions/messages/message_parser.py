@@ -1,4 +1,4 @@
-"""Parse a message of ``robot_bridge.decisions.message`` strictly, so that nothing is misread (pure)."""
+"""Parse a message of ``robot_bridge.decisions.messages.message`` strictly, so that nothing is misread (pure)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from robot_bridge.contracts import Direction, Pose
-from robot_bridge.decisions.memory_text import NONE, UNKNOWN, VIEW
-from robot_bridge.decisions.message import IMAGE
-from robot_bridge.decisions.sensor_snapshot import SECTORS
+from robot_bridge.decisions.memory.memory_text import NONE, UNKNOWN, VIEW
+from robot_bridge.decisions.messages.message import IMAGE
+from robot_bridge.decisions.messages.sensor_snapshot import SECTORS
 
 
 class UnreadableError(ValueError):

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from robot_bridge.contracts import ActionResult, ModelReply
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
-from robot_bridge.decisions.llm_navigator import SYSTEM_PROMPT, TOOL_DEFINITIONS, LLMNavigator
-from robot_bridge.decisions.sensor_snapshot import SensorSnapshot, SensorSnapshotBuilder
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.messages.sensor_snapshot import SensorSnapshot, SensorSnapshotBuilder
+from robot_bridge.decisions.navigators.llm_navigator import SYSTEM_PROMPT, TOOL_DEFINITIONS, LLMNavigator
 from robot_bridge.decisions.tools import TOOL_NAMES
 from robot_bridge.errors import ModelEnded, ModelFailure
 from tests.support.robot_bridge.looking import frame, scan, view

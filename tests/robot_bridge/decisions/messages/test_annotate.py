@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from robot_bridge.decisions.annotate import (
+from robot_bridge.decisions.messages.annotate import (
     POINTS,
     DepthPoint,
     annotate_image,

@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robot_bridge.contracts import Direction, Frontier, Gap, ModelReply, NavigationDecision, Pose, Scan
-from robot_bridge.decisions import message
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
-from robot_bridge.decisions.llm_navigator import LLMNavigator
-from robot_bridge.decisions.reference_navigator import Choice, ReferenceNavigator, choose
-from robot_bridge.decisions.sensor_snapshot import (
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.messages import message
+from robot_bridge.decisions.messages.sensor_snapshot import (
     SensorSnapshot,
     SensorSnapshotBuilder,
     build_lidar_summary,
     compute_affordance_scores,
 )
+from robot_bridge.decisions.navigators.llm_navigator import LLMNavigator
+from robot_bridge.decisions.navigators.reference_navigator import Choice, ReferenceNavigator, choose
 from robot_bridge.decisions.tools import TOOL_NAMES, Refusal, read
 from tests.support.robot_bridge.looking import frame, remember, scan, view
 

@@ -9,11 +9,18 @@ from rs_bpe import openai
 
 from robot_bridge.contracts import ActionResult, Direction, Frontier, Gap, NavigationDecision, Pose
 from robot_bridge.control.state import View
-from robot_bridge.decisions import message
-from robot_bridge.decisions.exploration_memory import ExplorationMemory
-from robot_bridge.decisions.llm_navigator import SYSTEM_PROMPT
-from robot_bridge.decisions.message_parser import Action, Doorway, Room, SeenFrontier, UnreadableError, read_message
-from robot_bridge.decisions.sensor_snapshot import SensorSnapshotBuilder, build_lidar_summary
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.messages import message
+from robot_bridge.decisions.messages.message_parser import (
+    Action,
+    Doorway,
+    Room,
+    SeenFrontier,
+    UnreadableError,
+    read_message,
+)
+from robot_bridge.decisions.messages.sensor_snapshot import SensorSnapshotBuilder, build_lidar_summary
+from robot_bridge.decisions.navigators.llm_navigator import SYSTEM_PROMPT
 from tests.support.robot_bridge.looking import remember, scan, view
 
 TOKENS = openai.o200k_base()

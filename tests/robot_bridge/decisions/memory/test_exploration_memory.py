@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rs_bpe import openai
 
 from robot_bridge.contracts import Direction, Frontier, Pose
-from robot_bridge.decisions.exploration_memory import (
+from robot_bridge.decisions.memory.exploration_memory import (
     DESCRIPTION_LENGTH,
     MOST_DEAD_ENDS,
     MOST_FINDINGS,

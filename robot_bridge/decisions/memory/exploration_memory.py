@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from robot_bridge.contracts import ActionResult, Direction, Frontier, NavigationDecision, Pose, wrapped
-from robot_bridge.decisions.memory_state import ExplorationState, new_room, place_of, read_state, write_state
-from robot_bridge.decisions.memory_text import VIEW, prompt_text
+from robot_bridge.decisions.memory.memory_state import ExplorationState, new_room, place_of, read_state, write_state
+from robot_bridge.decisions.memory.memory_text import VIEW, prompt_text
 from robot_bridge.decisions.tools import LABEL_LENGTH, NOTES_LENGTH, PARAMETERS
 from robot_bridge.text import harmless
 

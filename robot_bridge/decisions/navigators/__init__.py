@@ -1,0 +1,1 @@
+"""What decides: a language model that is asked, and the reference navigator."""
