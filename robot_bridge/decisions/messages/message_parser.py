@@ -13,7 +13,7 @@ from robot_bridge.decisions.messages.sensor_snapshot import SECTORS
 
 
 class UnreadableError(ValueError):
-    """The message is invalid; names the line."""
+    """The message is invalid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +79,36 @@ class Seen:
 
 
 _N: Final = r"([+-]?\d+(?:\.\d+)?)"
-_STATE: Final = re.compile(
-    rf"STATE: x {_N} m, y {_N} m, heading {_N}° [NESW]{{1,2}}, speed {_N} m/s, driven {_N} m, time {_N} s, battery .+"
+_SECTOR: Final = r"(\d{3})° ([a-z-]+): (?:(\d+\.\d)m (?:CLEAR|NEAR|OBSTACLE|WALL)|-- UNKNOWN)"
+_DOORWAY: Final = rf"{_N}° {_N}m wide at {_N}m"
+_SCORE: Final = rf"(\w+) {_N}"
+_ROOM: Final = rf'"([^"]*)" \({_N}, {_N}\) \d+%'
+_MORE: Final = r"and (\d+) more.*"
+_FRONTIER: Final = rf"#(\d+) {_N}° {_N}m wide {_N}m"
+_FINDING: Final = rf'([^"]*) "[^"]*" \({_N}, {_N}\) "[^"]*"'
+_CALL: Final = r"([^()]+)\(([^()]*)\)"
+_ACTION: Final = rf"  \[\d\] ([^()]+)\(([^()]*)\) → (success|failed|clear|not clear), {_N}m.*"
+_MESSAGE: Final = re.compile(
+    rf"STATE: x {_N} m, y {_N} m, heading {_N}° [NESW]{{1,2}}, speed {_N} m/s, driven {_N} m, time {_N} s, battery .+\n"
+    rf"LIDAR:\n"
+    rf"(?P<sectors>(?:\d.*\n){{{len(SECTORS)}}})"
+    rf"(?:doorways: (?P<doorways>.*)\n)?"
+    rf"AFFORDANCES: (?P<affordances>.*)\n"
+    rf"LAST CALL: (?P<last>.*)\n"
+    rf"PREVIOUS ACTION: .*\n"
+    rf"(?:NOTE: .*\n)*"
+    rf"EXPLORATION MEMORY:\n"
+    rf"  Rooms: (?P<rooms>.*)\n"
+    rf"  Current room: .*\n"
+    rf"  Frontiers: (?P<frontiers>.*)\n"
+    rf"  Dead ends: .*\n"
+    rf"(?:  Unseen obstacles: .*\n)?"
+    rf"  Discoveries: .*\n"
+    rf"(?:  Seen: (?P<findings>.*)\n)?"
+    rf"  Recent:.*\n"
+    rf"(?P<recent>(?:  \[.*\n)*)"
+    rf"(?P<image>IMAGE: .*)"
 )
-_SECTOR: Final = re.compile(r"(\d{3})° ([a-z-]+): (?:(\d+\.\d)m (?:CLEAR|NEAR|OBSTACLE|WALL)|-- UNKNOWN)")
-_DOORWAY: Final = re.compile(rf"{_N}° {_N}m wide at {_N}m")
-_SCORE: Final = re.compile(rf"(\w+) {_N}")
-_ROOM: Final = re.compile(rf'"([^"]*)" \({_N}, {_N}\) \d+%')
-_MORE: Final = re.compile(r"and (\d+) more.*")
-_FRONTIER: Final = re.compile(rf"#(\d+) {_N}° {_N}m wide {_N}m")
-_FINDING: Final = re.compile(rf'([^"]*) "[^"]*" \({_N}, {_N}\) "[^"]*"')
-_CALL: Final = re.compile(r"([^()]+)\(([^()]*)\)")
-_ACTION: Final = re.compile(rf"  \[\d\] ([^()]+)\(([^()]*)\) → (success|failed|clear|not clear), {_N}m.*")
 
 
 def read_message(text: str) -> Seen:
@@ -99,86 +117,43 @@ def read_message(text: str) -> Seen:
     Raises:
         UnreadableError: a line is missing or malformed.
     """
-    lines = _Lines(text)
-    x, y, heading, _, driven, time = map(float, _groups(_STATE, lines.take("STATE: ")))
-    lines.take("LIDAR:")
-    sectors = tuple(_sector(index, lines.take("")) for index in range(len(SECTORS)))
-    doorways = lines.optional("doorways: ")
-    affordances = lines.take("AFFORDANCES: ").removeprefix("AFFORDANCES: ").split(", ")
-    last = lines.take("LAST CALL: ").removeprefix("LAST CALL: ")
-    lines.take("PREVIOUS ACTION: ")
-    while lines.optional("NOTE: "):
-        pass
-    lines.take("EXPLORATION MEMORY:")
-    rooms, more = _items(_ROOM, lines.take("  Rooms: ").removeprefix("  Rooms: "))
-    lines.take("  Current room: ")
-    frontiers = lines.take("  Frontiers: ").removeprefix("  Frontiers: ")
-    lines.take("  Dead ends: ")
-    lines.optional("  Unseen obstacles: ")
-    lines.take("  Discoveries: ")
-    findings, _ = _items(_FINDING, lines.optional("  Seen: ").removeprefix("  Seen: "))
-    lines.take("  Recent:")
-    recent = tuple(lines.actions())
-    image = lines.take("IMAGE: ")
+    found = _MESSAGE.match(text)
+    if found is None:
+        raise UnreadableError("a line is missing or malformed")
+    x, y, heading, _, driven, time = map(float, found.groups()[:6])
+    rooms, more = _items(_ROOM, found["rooms"])
+    doorways, _ = _items(_DOORWAY, found["doorways"])
+    findings, _ = _items(_FINDING, found["findings"])
     return Seen(
         pose=Pose(x, y, heading),
         driven_m=driven,
         time_s=time,
-        sectors=sectors,
-        doorways=tuple(Doorway(*map(float, each)) for each in _items(_DOORWAY, doorways.removeprefix("doorways: "))[0]),
-        affordances=_affordances(affordances),
+        sectors=tuple(_sector(index, line) for index, line in enumerate(found["sectors"].splitlines())),
+        doorways=tuple(Doorway(*map(float, each)) for each in doorways),
+        affordances=_affordances(found["affordances"].split(", ")),
         rooms=tuple(Room(name, float(east), float(north)) for name, east, north in rooms),
         room_count=len(rooms) + more,
-        frontiers=None if frontiers == UNKNOWN else _frontiers(frontiers),
-        has_picture=image == IMAGE,
-        has_looked=any(kind == VIEW for (kind, *_) in findings),
-        recent=recent,
-        last_call=() if last == NONE else _call(last),
+        frontiers=None if found["frontiers"] == UNKNOWN else _frontiers(found["frontiers"]),
+        has_picture=found["image"] == IMAGE,
+        has_looked=any(kind == VIEW for kind, *_ in findings),
+        recent=tuple(_action(line) for line in found["recent"].splitlines()),
+        last_call=() if found["last"] == NONE else _call(found["last"]),
     )
 
 
-class _Lines:
-    """The lines of a message, taken one after the other."""
-
-    def __init__(self, text: str) -> None:
-        self._lines = text.split("\n")
-        self._next = 0
-
-    def take(self, start: str) -> str:
-        """Return the next line; raise if it does not begin with ``start``."""
-        line = self.optional(start)
-        if not line:
-            raise UnreadableError(f"line {self._next + 1} does not begin with {start!r}")
-        return line
-
-    def optional(self, start: str) -> str:
-        """Return the next line if it begins with ``start``, else ""."""
-        if self._next < len(self._lines) and self._lines[self._next].startswith(start):
-            self._next += 1
-            return self._lines[self._next - 1]
-        return ""
-
-    def actions(self) -> list[Action]:
-        found = []
-        while line := self.optional("  ["):
-            tool, arguments, outcome, distance = _groups(_ACTION, line)
-            found.append(Action(tool, tuple(filter(None, arguments.split(", "))), outcome, float(distance)))
-        return found
-
-
-def _groups(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
-    match = pattern.fullmatch(text)
+def _groups(pattern: str, text: str) -> tuple[str, ...]:
+    match = re.fullmatch(pattern, text)
     if match is None:
         raise UnreadableError(f"cannot be read: {text[:80]!r}")
     return match.groups(default="")
 
 
-def _items(pattern: re.Pattern[str], text: str) -> tuple[list[tuple[str, ...]], int]:
+def _items(pattern: str, text: str | None) -> tuple[list[tuple[str, ...]], int]:
     """Return the items of a list separated by semicolons, and how many more it says there are."""
-    if text in {"", NONE}:
+    if text is None or text == NONE:
         return [], 0
     *items, last = text.split("; ")
-    more = _MORE.fullmatch(last)
+    more = re.fullmatch(_MORE, last)
     items = items if more else [*items, last]
     return [_groups(pattern, item) for item in items], int(more[1]) if more else 0
 
@@ -200,6 +175,11 @@ def _affordances(parts: list[str]) -> dict[Direction, float]:
 def _call(text: str) -> tuple[str, ...]:
     tool, arguments = _groups(_CALL, text)
     return (tool, *filter(None, arguments.split(", ")))
+
+
+def _action(line: str) -> Action:
+    tool, arguments, outcome, distance = _groups(_ACTION, line)
+    return Action(tool, tuple(filter(None, arguments.split(", "))), outcome, float(distance))
 
 
 def _frontiers(text: str) -> tuple[SeenFrontier, ...]:
