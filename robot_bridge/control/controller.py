@@ -150,7 +150,7 @@ class Controller:
             self.journal.observed(observation)
             self.journal.estimated(estimate)
             self.journal.commanded(decided, commands, applied)
-        self._heed(observation.odometry, applied, now)
+        self._heed(observation.odometry, applied)
         self._view = self._viewed(now, observation)
         self._judge(observation, commands, applied, now)
         return applied
@@ -161,14 +161,14 @@ class Controller:
         doubt = self.chain.state.doubt
         return doubt.reason if doubt.phase is Phase.UNUSABLE else ""
 
-    def _heed(self, odometry: Odometry | None, applied: Applied, now: float) -> None:
+    def _heed(self, odometry: Odometry | None, applied: Applied) -> None:
         """Act on the chain's findings: an obstacle that the lidar does not see, or an unusable sensor."""
         doubt, fault = self.chain.state.doubt, self.sensor_fault
         is_acted_on = not fault and applied.reason.startswith(doubt.reason)
         self._performer.doubt = doubt.reason if is_acted_on else ""
         if fault and not self._is_unusable:
             self._performer.end(Verdict(False, fault, True))
-            self._note(now, "sensor_unusable", {"reason": fault})
+            self.note("sensor_unusable", {"reason": fault})
         self._is_unusable = bool(fault)
         newest = doubt.unseen[-1] if doubt.unseen else None
         if newest is None or newest.stamp <= self._unseen_at or odometry is None:
@@ -178,11 +178,12 @@ class Controller:
         self.navigation.mark(points)
         place = [round(float(each), 2) for each in points.mean(axis=0)]
         self._performer.end(Verdict(False, BLOCKED_UNSEEN, True, {"unseen": place}))
-        self._note(now, "unseen_obstacle", {"place": place})
+        self.note("unseen_obstacle", {"place": place})
 
-    def _note(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
+    def note(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Note a kind of event with its data in the journal."""
         if self.journal:
-            self.journal.noted(now, kind, data)
+            self.journal.noted(self.clock.now(), kind, data)
 
     def _viewed(self, now: float, observation: Observation) -> View:
         view = View(
@@ -342,13 +343,13 @@ class Controller:
         finally:
             with self._lock:
                 self._performer.end(Verdict(False, f"emergency stop: {reason}"))
-                self._note(self.clock.now(), "emergency_stop", {"reason": reason})
+                self.note("emergency_stop", {"reason": reason})
 
     def release(self) -> None:
         """Lift an emergency stop."""
         with self._lock:
             self.chain.release()
-            self._note(self.clock.now(), "release", {})
+            self.note("release", {})
 
     def close(self) -> None:
         """Stop the robot, break off the action under way, and record the map for the last time.

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from statistics import fmean
-from typing import Final, Protocol
+from typing import Final
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import (
@@ -76,22 +76,6 @@ Question = Callable[[], Answer]
 """May raise; the error is an answer too."""
 
 
-class Link(Protocol):
-    """Takes one question at a time to the model."""
-
-    def ask(self, question: Question) -> None:
-        """Ask a question; return at once."""
-        ...
-
-    def poll(self) -> Answer | None:
-        """Return the answer once, when it has come, with its latency, else None."""
-        ...
-
-    def close(self) -> None:
-        """Forget the pending question; its answer is thrown away when it comes."""
-        ...
-
-
 def _answer(question: Question) -> Answer:
     try:
         return question()
@@ -101,7 +85,7 @@ def _answer(question: Question) -> Answer:
 
 
 class LockstepLink:
-    """A link for clocks that stand still while a model thinks.
+    """A link for clocks that stand still while a model thinks; see :data:`Link`.
 
     Args:
         clock: the robot's clock.
@@ -139,8 +123,8 @@ class LockstepLink:
 class ThreadedLink:
     """A link for real time: every question runs in its own daemon thread, so that one that hangs blocks nobody.
 
-    It blocks only the next question: a forgotten question is still running, and neither a model nor its ledger support
-    two at a time. The wait counts as the model's latency.
+    See :data:`Link`. It blocks only the next question: a forgotten question is still running, and neither a model nor
+    its ledger support two at a time. The wait counts as the model's latency.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -169,6 +153,14 @@ class ThreadedLink:
 
     def close(self) -> None:
         self._answers = SimpleQueue()
+
+
+Link = LockstepLink | ThreadedLink
+"""Takes one question at a time to the model.
+
+``ask`` returns at once. ``poll`` returns the answer once, when it has come, with its latency, else None. ``close``
+forgets the pending question; its answer is thrown away when it comes.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,10 @@ from __future__ import annotations
 import math
 import threading
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Final
+from typing import Final
 
 from robot_bridge.contracts import (
     Direction,
@@ -39,7 +38,6 @@ from robot_bridge.contracts import (
     StopReason,
     StopTarget,
     Tool,
-    Twist,
 )
 from robot_bridge.control.actions import Finished
 from robot_bridge.control.controller import Controller
@@ -146,10 +144,10 @@ class Explorer:
             asking,
             self._counts,
             self.executor.network_monitor,
-            self._note,
+            self.controller.note,
         )
         self._local = LocalExploration(self._home if self.settings.returns_home else None)
-        self._fallback = Fallback(self.controller, self.executor.watchdog, self._local, self._note)
+        self._fallback = Fallback(self.controller, self.executor.watchdog, self._local)
         self._closing = Closing(lambda: self._asker.fault)
         self._operator: ExecutionResult | None = None
         self._looking: Finished | None = None
@@ -237,10 +235,6 @@ class Explorer:
         """
         self._orders.give(decision)
 
-    def override(self, twist: Twist | None, seconds: float = 0.5) -> None:
-        """Let a person drive, with the model paused; see :meth:`Controller.override`. Callable from any thread."""
-        self.controller.override(twist, seconds)
-
     def step(self) -> None:
         """Run one turn of the decision loop; never wait."""
         now = self._clock.now()
@@ -273,7 +267,7 @@ class Explorer:
             self._is_paused = is_paused
             self._asker.is_disturbed = True
             self._forget_model()
-            self._note("paused" if is_paused else "resumed", {})
+            self.controller.note("paused" if is_paused else "resumed", {})
         if is_paused:
             self._fallback.rest()
             self.controller.hold("paused" if self._operator is None else "")
@@ -419,7 +413,7 @@ class Explorer:
             "tier": self._fallback.tier.value,
             "network_tier": self.executor.network_monitor.current_tier,
         }
-        self._note("statistics", statistics)
+        self.controller.note("statistics", statistics)
 
     def _save(self) -> None:
         """Save the memory with the current frontiers; note a failure to write it."""
@@ -430,7 +424,7 @@ class Explorer:
         try:
             self.memory.save_to_disk(self.settings.memory_path)
         except SetupError as error:
-            self._note("not_saved", {"reason": str(error)})
+            self.controller.note("not_saved", {"reason": str(error)})
 
     def _end(self, now: float) -> None:
         if fault := self.controller.sensor_fault:
@@ -445,7 +439,7 @@ class Explorer:
         try:
             self.controller.robot.stop()
         except RobotError as error:
-            self._note("not_stopped", {"reason": str(error)})
+            self.controller.note("not_stopped", {"reason": str(error)})
         self.controller.hold("")
         self._closing.over(Ending.FAILED)
         self.controller.cancel(f"the exploration ended: {self._closing.because}")
@@ -453,11 +447,7 @@ class Explorer:
         while (outcome := self.controller.outcome()) is not None:
             self._remember(outcome)
         self._save()
-        self._note("ended", {"reason": str(self._closing.ended), "because": self._closing.because})
-
-    def _note(self, kind: str, data: Mapping[str, Any]) -> None:
-        if self.controller.journal:
-            self.controller.journal.noted(self._clock.now(), kind, data)
+        self.controller.note("ended", {"reason": str(self._closing.ended), "because": self._closing.because})
 
     def summary(self) -> Summary:
         """Return the statistics so far."""

@@ -13,7 +13,6 @@ from typing import Any, Final
 from robot_bridge.contracts import Frontier, NavigationDecision, Pose, Tier, Tool
 from robot_bridge.control.controller import Controller
 from robot_bridge.decisions.watchdog import LLMWatchdog
-from robot_bridge.protocols import Note
 
 WayTo = Callable[[float, float], float | None]
 """Returns the length of the way over the map to a place, metres, or None if no way is known."""
@@ -168,16 +167,14 @@ class Fallback:
         controller: the robot's controller.
         watchdog: determines the tier.
         local: decides for the robot without a model.
-        note: records every new tier in the journal.
 
     Attributes:
         tier: the tier at the last call of :meth:`watch`.
     """
 
-    def __init__(self, controller: Controller, watchdog: LLMWatchdog, local: LocalExploration, note: Note) -> None:
+    def __init__(self, controller: Controller, watchdog: LLMWatchdog, local: LocalExploration) -> None:
         self._controller = controller
         self._watchdog = watchdog
-        self._note = note
         self.local = local
         self.tier = Tier.CONTINUE
 
@@ -210,5 +207,5 @@ class Fallback:
 
     def _enter(self, tier: Tier, owed_s: float) -> None:
         if tier is not self.tier:
-            self._note("tier", {"tier": tier.value, "owed_s": round(owed_s, 1)})
+            self._controller.note("tier", {"tier": tier.value, "owed_s": round(owed_s, 1)})
         self.tier = tier

@@ -165,7 +165,7 @@ def test_while_paused_the_model_is_not_asked_and_a_person_may_drive() -> None:
     host.run(0.05)
     assert model.messages == []
     assert robot.moved == 0
-    host.override(Twist(0.1), 2.0)
+    host.controller.override(Twist(0.1), 2.0)
     host.run(0.05)
     assert robot.moved > 0.1
     assert model.messages == []

@@ -11,9 +11,7 @@ from tests.support.robot_bridge.kinematic import Log, rig
 
 def fallback(home: Pose = Pose()) -> tuple[Fallback, Controller, Log]:  # noqa: B008  # frozen
     controller, _, log = rig()
-    local = LocalExploration(home)
-    made = Fallback(controller, LLMWatchdog(), local, lambda kind, data: log.noted(0.0, kind, data))
-    return made, controller, log
+    return Fallback(controller, LLMWatchdog(), LocalExploration(home)), controller, log
 
 
 def test_slower_then_standing_then_by_itself_then_home() -> None:

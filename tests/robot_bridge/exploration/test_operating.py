@@ -50,7 +50,7 @@ def test_a_stop_waits_for_nothing_that_was_ordered_before() -> None:
 
 def test_a_stop_ends_what_a_person_drove() -> None:
     host, robot, _ = explorer(Scripted(FORWARD), SHADOW)
-    host.override(Twist(-0.1), 60.0)
+    host.controller.override(Twist(-0.1), 60.0)
     stepped(host, 1)
     assert robot.commanded.linear < 0
     host.operate(STOP)
