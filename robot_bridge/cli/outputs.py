@@ -70,5 +70,5 @@ def write_map(
 
 def _places(memory: ExplorationMemory) -> list[tuple[float, float, str]]:
     """Of the rooms, but for the one in which the way begins."""
-    rooms = [room for room in memory.state.rooms if room["name"] != START]
-    return [(*room["position"], room["name"]) for room in rooms]
+    rooms = [room for room in memory.state.rooms if room.name != START]
+    return [(room.position[0], room.position[1], room.name) for room in rooms]

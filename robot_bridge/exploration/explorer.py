@@ -462,6 +462,6 @@ class Explorer:
             distance_m=state.distance_traveled_m,
             interventions=dict(self.controller.interventions.counts),
             average_latency_ms=self._asker.average_latency_ms,
-            rooms=tuple(room["name"] for room in memory.rooms),
+            rooms=tuple(room.name for room in memory.rooms),
             discoveries=memory.total_discoveries,
         )

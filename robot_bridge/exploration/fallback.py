@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import hypot, inf
-from typing import Any, Final
+from typing import Final
 
 from robot_bridge.contracts import Frontier, NavigationDecision, Pose, Tier, Tool
 from robot_bridge.control.controller import Controller
+from robot_bridge.decisions.memory.memory_state import KnownFrontier
 from robot_bridge.decisions.watchdog import LLMWatchdog
 
 WayTo = Callable[[float, float], float | None]
@@ -138,7 +139,7 @@ def _cost(frontier: Frontier, pose: Pose) -> float:
 
 
 def same_frontier(
-    decision: NavigationDecision, told: Sequence[Mapping[str, Any]], frontiers: Sequence[Frontier]
+    decision: NavigationDecision, told: Sequence[KnownFrontier], frontiers: Sequence[Frontier]
 ) -> NavigationDecision:
     """Redirect a decision for a frontier that has disappeared since the model saw the list.
 
@@ -153,7 +154,7 @@ def same_frontier(
     wanted = given.get("frontier_id")
     if decision.tool_name != Tool.NAVIGATE_TO_GOAL or any(each.id == wanted for each in frontiers):
         return decision
-    place = next((each["position"] for each in told if each["id"] == wanted), None)
+    place = next((each.position for each in told if each.id == wanted), None)
     if place is None or given.get("goal_type") != "frontier" or not frontiers:
         return decision
     nearest = min(frontiers, key=lambda each: hypot(each.x - place[0], each.y - place[1]))

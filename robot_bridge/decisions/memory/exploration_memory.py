@@ -13,7 +13,18 @@ from pathlib import Path
 from typing import Any, Final
 
 from robot_bridge.contracts import ActionResult, Direction, Frontier, NavigationDecision, Pose, wrapped
-from robot_bridge.decisions.memory.memory_state import ExplorationState, new_room, place_of, read_state, write_state
+from robot_bridge.decisions.memory.memory_state import (
+    DeadEnd,
+    ExplorationState,
+    Finding,
+    KnownFrontier,
+    KnownRoom,
+    PastAction,
+    PastResult,
+    place_of,
+    read_state,
+    write_state,
+)
 from robot_bridge.decisions.memory.memory_text import VIEW, prompt_text
 from robot_bridge.decisions.tools import LABEL_LENGTH, NOTES_LENGTH, PARAMETERS
 from robot_bridge.text import harmless
@@ -54,22 +65,18 @@ class ExplorationMemory:
     def update_after_action(self, decision: NavigationDecision, result: ActionResult, position: Pose) -> None:
         """Record a decision with its result and the robot's position; call once per decision."""
         self._position = position
-        outcome: dict[str, Any] = {
-            "success": bool(result.success),
-            "actual_distance_m": round(float(result.actual_distance_m), 2),
-            "turned_deg": round(float(result.turned_deg)),
-            "stopped_reason": harmless(result.stopped_reason, LABEL_LENGTH),
-        }
-        if isinstance(clear := result.data.get("clear"), bool):
-            outcome["clear"] = clear
-        if isinstance(free := result.data.get("obstacle_distance_m"), float) and clear is False:
-            outcome["free_m"] = round(free, 1)
-        action = {
-            "action": harmless(decision.tool_name, LABEL_LENGTH),
-            "params": parameters_told(decision),
-            "result": outcome,
-            "position": place_of(position),
-        }
+        clear = result.data.get("clear")
+        free = result.data.get("obstacle_distance_m")
+        outcome = PastResult(
+            success=bool(result.success),
+            actual_distance_m=round(float(result.actual_distance_m), 2),
+            turned_deg=round(float(result.turned_deg)),
+            stopped_reason=harmless(result.stopped_reason, LABEL_LENGTH),
+            clear=clear if isinstance(clear, bool) else None,
+            free_m=round(free, 1) if isinstance(free, float) and clear is False else None,
+        )
+        name = harmless(decision.tool_name, LABEL_LENGTH)
+        action = PastAction(name, parameters_told(decision), outcome, place_of(position))
         self.state.recent_actions = [*self.state.recent_actions, action][-RECENT_ACTIONS:]
 
     def record_discovery(self, label: str, notes: str | None, significance: str, position: Pose) -> None:
@@ -79,12 +86,13 @@ class ExplorationMemory:
         self._record_finding(significance, name, harmless(notes or "", NOTES_LENGTH), position)
         state.total_discoveries += 1
         if significance == "room":
-            if not any(room["name"] == name for room in state.rooms):
-                state.rooms.append(new_room(name, state.current_room, position))
+            if not any(room.name == name for room in state.rooms):
+                room = KnownRoom(name=name, entered_from=state.current_room, position=place_of(position))
+                state.rooms.append(room)
                 state.rooms = state.rooms[:1] + state.rooms[1:][1 - MOST_ROOMS :]
             state.current_room = name
             return
-        objects: list[str] = next((room["objects"] for room in state.rooms if room["name"] == state.current_room), [])
+        objects: list[str] = next((room.objects for room in state.rooms if room.name == state.current_room), [])
         if name not in objects:
             objects.append(name)
             del objects[:-MOST_OBJECTS]
@@ -97,9 +105,8 @@ class ExplorationMemory:
         """Record a finding; it replaces an earlier one of the same thing, or a view from the same position."""
         if not text:
             return
-        finding = {"kind": harmless(kind, LABEL_LENGTH), "name": name, "text": text, "position": place_of(position)}
-        named = ("kind", "name") if kind != VIEW else ("kind", "name", "position")
-        kept = [each for each in self.state.findings if any(each[key] != finding[key] for key in named)]
+        finding = Finding(harmless(kind, LABEL_LENGTH), name, text, place_of(position))
+        kept = [each for each in self.state.findings if not _is_same(each, finding)]
         self.state.findings = [*kept, finding][-MOST_FINDINGS:]
 
     def update_frontiers(self, frontier_list: Sequence[Frontier], position: Pose | None = None) -> None:
@@ -114,29 +121,25 @@ class ExplorationMemory:
             left[room] += 1
             if each.id not in self._listed:
                 self._listed.add(each.id)
-                state.rooms[room]["frontiers_found"] += 1
-        for index, room_state in enumerate(state.rooms):
-            found = max(room_state["frontiers_found"], left[index])
-            room_state["frontiers_found"] = found
-            room_state["explored_pct"] = round(100 * (1 - left[index] / found)) if found else 100
+                state.rooms[room].frontiers_found += 1
+        for index, known in enumerate(state.rooms):
+            known.frontiers_found = max(known.frontiers_found, left[index])
+            share = 1 - left[index] / known.frontiers_found if known.frontiers_found else 1
+            known.explored_pct = round(100 * share)
 
     def _nearest_room(self, x: float, y: float) -> int:
         rooms = self.state.rooms
-        return min(range(len(rooms)), key=lambda index: dist(rooms[index]["position"], (x, y)))
+        return min(range(len(rooms)), key=lambda index: dist(rooms[index].position, (x, y)))
 
     def record_dead_end(self, direction: Direction | float, position: Pose, reason: str = "blocked") -> None:
         """Record a dead end: a direction relative to the robot, or degrees counter-clockwise from ahead."""
         relative = _DIRECTIONS[direction] if isinstance(direction, str) else direction
         heading = round(degrees(position.heading) + relative) % 360
         for known in self.state.dead_ends:
-            turned = abs((known["direction_deg"] - heading + 180) % 360 - 180)
-            if position.distance_to(*known["position"]) <= _SAME_DEAD_END_M and turned <= _SAME_DEAD_END_DEG:
+            turned = abs((known.direction_deg - heading + 180) % 360 - 180)
+            if position.distance_to(*known.position) <= _SAME_DEAD_END_M and turned <= _SAME_DEAD_END_DEG:
                 return
-        dead_end = {
-            "direction_deg": heading,
-            "reason": harmless(reason, LABEL_LENGTH),
-            "position": place_of(position),
-        }
+        dead_end = DeadEnd(heading, harmless(reason, LABEL_LENGTH), place_of(position))
         self.state.dead_ends = [*self.state.dead_ends, dead_end][-MOST_DEAD_ENDS:]
 
     def record_unseen(self, place: Sequence[float]) -> None:
@@ -161,7 +164,7 @@ class ExplorationMemory:
         Raises:
             SetupError: the file is missing or invalid.
         """
-        self.state = ExplorationState(**read_state(Path(path)))
+        self.state = read_state(Path(path))
         self._listed.clear()
 
 
@@ -179,13 +182,19 @@ def _value(value: object) -> object:
     return harmless(value if isinstance(value, str) else type(value).__name__, LABEL_LENGTH)
 
 
-def _frontier(frontier: Frontier, position: Pose) -> dict[str, Any]:
+def _is_same(known: Finding, new: Finding) -> bool:
+    """Return whether two findings are of the same thing, or views from the same position."""
+    is_named_so = (known.kind, known.name) == (new.kind, new.name)
+    return is_named_so and (new.kind != VIEW or known.position == new.position)
+
+
+def _frontier(frontier: Frontier, position: Pose) -> KnownFrontier:
     bearing = degrees(wrapped(position.bearing_to(frontier.x, frontier.y)))
-    return {
-        "id": int(frontier.id),
-        "direction_deg": round(bearing),
-        "distance_m": round(float(position.distance_to(frontier.x, frontier.y)), 1),
-        "type": "doorway" if frontier.width_m <= _DOORWAY_WIDTH_M else "open",
-        "width_m": round(float(frontier.width_m), 1),
-        "position": [round(float(frontier.x), 2), round(float(frontier.y), 2)],
-    }
+    return KnownFrontier(
+        id=int(frontier.id),
+        direction_deg=round(bearing),
+        distance_m=round(float(position.distance_to(frontier.x, frontier.y)), 1),
+        type="doorway" if frontier.width_m <= _DOORWAY_WIDTH_M else "open",
+        width_m=round(float(frontier.width_m), 1),
+        position=[round(float(frontier.x), 2), round(float(frontier.y), 2)],
+    )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from robot_bridge.contracts import Pose
 from robot_bridge.errors import SetupError
@@ -22,79 +22,45 @@ _Text = Annotated[str, Field(max_length=200), AfterValidator(lambda text: harmle
 _Words = Annotated[str, Field(max_length=2000), AfterValidator(lambda text: harmless(text, 600))]
 _Metres = Annotated[float, Field(ge=-1e6, le=1e6)]
 _Place = Annotated[list[_Metres], Field(min_length=2, max_length=2)]
+"""[x, y] in the map frame."""
 _Count = Annotated[int, Field(ge=0, le=10**9)]
 _Degrees = Annotated[int, Field(ge=-360, le=360)]
 
 
-def _start_room() -> dict[str, Any]:
-    return new_room(START, "", Pose())
+class _Entry:
+    """What is read from a file has these fields only, and finite numbers."""
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
-def new_room(name: str, entered_from: str, position: Pose) -> dict[str, Any]:
-    """Return a room as it is when first entered."""
-    return {
-        "name": name,
-        "explored_pct": 0,
-        "objects": [],
-        "entered_from": entered_from,
-        "position": place_of(position),
-        "frontiers_found": 0,
-    }
+@dataclass(kw_only=True)
+class KnownRoom(_Entry):
+    """A room, entered at ``position``.
+
+    ``explored_pct`` is the share that is gone of the ``frontiers_found``, which were ever nearest to it.
+    """
+
+    name: _Text
+    explored_pct: Annotated[int, Field(ge=0, le=100)] = 0
+    objects: Annotated[list[_Text], Field(max_length=100)] = field(default_factory=list)
+    entered_from: _Text
+    position: _Place
+    frontiers_found: _Count = 0
 
 
 @dataclass
-class ExplorationState:
-    """Everything remembered, in types that YAML supports. Positions are [x, y] in metres, in the map frame.
+class DeadEnd(_Entry):
+    """A way that ends; ``direction_deg`` counter-clockwise from east."""
 
-    - ``rooms``: ``name``, ``explored_pct`` (share of the frontiers ever nearest to it that are gone), ``objects``,
-      ``entered_from``, ``position`` where it was entered, ``frontiers_found``
-    - ``dead_ends``: ``direction_deg`` (counter-clockwise from east), ``reason``, ``position``
-    - ``unseen``: places of obstacles that the robot ran into and its lidar does not see
-    - ``frontiers``: ``id``, ``direction_deg`` (counter-clockwise from ahead), ``distance_m``, ``type``, ``width_m``,
-      ``position``, as they were at the last update; ``frontiers_known`` is False before the first
-    - ``findings``: notes on places, oldest first: ``kind`` (``view`` for a description of a picture, else the
-      significance of a discovery), ``name`` (what was looked for, or the label), ``text``, ``position``
-    - ``recent_actions``: the last five, oldest first: ``action``, ``params``, ``result``, ``position``
-    - ``exploration_duration_s``: total of all explorations, as reported by the explorer
-    """
-
-    rooms: list[dict[str, Any]] = field(default_factory=lambda: [_start_room()])
-    current_room: str = START
-    dead_ends: list[dict[str, Any]] = field(default_factory=list)
-    frontiers: list[dict[str, Any]] = field(default_factory=list)
-    recent_actions: list[dict[str, Any]] = field(default_factory=list)
-    total_discoveries: int = 0
-    exploration_duration_s: float = 0.0
-    frontiers_known: bool = False
-    unseen: list[list[float]] = field(default_factory=list)
-    findings: list[dict[str, Any]] = field(default_factory=list)
-
-
-def place_of(position: Pose) -> list[float]:
-    """Return the position of a pose in the form in which it is remembered."""
-    return [round(float(position.x), 2), round(float(position.y), 2)]
-
-
-class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-
-
-class _Room(_Entry):
-    name: _Text
-    explored_pct: Annotated[int, Field(ge=0, le=100)]
-    objects: Annotated[list[_Text], Field(max_length=100)]
-    entered_from: _Text
-    position: _Place
-    frontiers_found: _Count
-
-
-class _DeadEnd(_Entry):
     direction_deg: _Degrees
     reason: _Text
     position: _Place
 
 
-class _Frontier(_Entry):
+@dataclass
+class KnownFrontier(_Entry):
+    """A frontier as it was at the last update; ``direction_deg`` counter-clockwise from ahead."""
+
     id: _Count
     direction_deg: _Degrees
     distance_m: _Metres
@@ -103,14 +69,24 @@ class _Frontier(_Entry):
     position: _Place
 
 
-class _Finding(_Entry):
+@dataclass
+class Finding(_Entry):
+    """A note on a place.
+
+    ``kind`` is ``view`` for a description of a picture, else the significance of a discovery; ``name`` is what was
+    looked for, or the label.
+    """
+
     kind: _Text
     name: _Text
     text: _Words
     position: _Place
 
 
-class _Result(_Entry):
+@dataclass
+class PastResult(_Entry):
+    """What became of an action; ``clear`` and ``free_m`` are answers of ``check_path_clear``."""
+
     success: bool
     actual_distance_m: _Metres
     turned_deg: Annotated[int, Field(ge=-(10**6), le=10**6)]
@@ -119,24 +95,46 @@ class _Result(_Entry):
     free_m: _Metres | None = None
 
 
-class _Action(_Entry):
+@dataclass
+class PastAction(_Entry):
+    """An action, and where the robot was when it ended."""
+
     action: _Text
     params: Annotated[dict[_Text, bool | int | float | _Text], Field(max_length=8)]
-    result: _Result
+    result: PastResult
     position: _Place
 
 
-class _State(_Entry):
-    rooms: Annotated[list[_Room], Field(min_length=1, max_length=1000)]
-    current_room: _Text
-    dead_ends: Annotated[list[_DeadEnd], Field(max_length=1000)]
-    frontiers: Annotated[list[_Frontier], Field(max_length=10_000)]
-    findings: Annotated[list[_Finding], Field(max_length=1000)] = []
-    recent_actions: Annotated[list[_Action], Field(max_length=5)]
-    total_discoveries: _Count
-    exploration_duration_s: Annotated[float, Field(ge=0)]
-    frontiers_known: bool
-    unseen: Annotated[list[_Place], Field(max_length=1000)] = []
+def _start_rooms() -> list[KnownRoom]:
+    return [KnownRoom(name=START, entered_from="", position=place_of(Pose()))]
+
+
+@dataclass
+class ExplorationState(_Entry):
+    """Everything remembered, in types that YAML supports.
+
+    - ``frontiers_known`` is False before the first update of ``frontiers``
+    - ``unseen``: places of obstacles that the robot ran into and its lidar does not see
+    - ``findings``: oldest first
+    - ``recent_actions``: the last five, oldest first
+    - ``exploration_duration_s``: total of all explorations, as reported by the explorer
+    """
+
+    rooms: Annotated[list[KnownRoom], Field(min_length=1, max_length=1000)] = field(default_factory=_start_rooms)
+    current_room: _Text = START
+    dead_ends: Annotated[list[DeadEnd], Field(max_length=1000)] = field(default_factory=list)
+    frontiers: Annotated[list[KnownFrontier], Field(max_length=10_000)] = field(default_factory=list)
+    recent_actions: Annotated[list[PastAction], Field(max_length=5)] = field(default_factory=list)
+    total_discoveries: _Count = 0
+    exploration_duration_s: Annotated[float, Field(ge=0)] = 0.0
+    frontiers_known: bool = False
+    unseen: Annotated[list[_Place], Field(max_length=1000)] = field(default_factory=list)
+    findings: Annotated[list[Finding], Field(max_length=1000)] = field(default_factory=list)
+
+
+def place_of(position: Pose) -> list[float]:
+    """Return the position of a pose in the form in which it is remembered."""
+    return [round(float(position.x), 2), round(float(position.y), 2)]
 
 
 def write_state(path: Path, state: ExplorationState) -> None:
@@ -147,7 +145,8 @@ def write_state(path: Path, state: ExplorationState) -> None:
     """
     import yaml
 
-    text = yaml.safe_dump(asdict(state), allow_unicode=True, sort_keys=False, default_flow_style=None, width=120)
+    data = asdict(state, dict_factory=_without_nones)
+    text = yaml.safe_dump(data, allow_unicode=True, sort_keys=False, default_flow_style=None, width=120)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, text.encode())
@@ -155,8 +154,12 @@ def write_state(path: Path, state: ExplorationState) -> None:
         raise SetupError(f"{path}: the exploration memory cannot be written: {error.strerror}") from error
 
 
-def read_state(path: Path) -> dict[str, Any]:
-    """Return the checked fields of an ``ExplorationState``.
+def _without_nones(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {name: value for name, value in items if value is not None}
+
+
+def read_state(path: Path) -> ExplorationState:
+    """Return the state that was written.
 
     Raises:
         SetupError: one line that names the file and the fault.
@@ -165,7 +168,7 @@ def read_state(path: Path) -> dict[str, Any]:
 
     try:
         data = read_bytes(path, _LARGEST)
-        return _State.model_validate(yaml.safe_load(data)).model_dump(exclude_none=True)
+        return TypeAdapter(ExplorationState).validate_python(yaml.safe_load(data))
     except FileError as error:
         raise SetupError(str(error)) from error
     except ValidationError as error:

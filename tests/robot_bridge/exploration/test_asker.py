@@ -115,7 +115,7 @@ def test_a_scan_is_looked_at_once_and_a_dead_end_is_remembered() -> None:
     given.at(0.0, seen(0.0))
     blocked = view(replace(DEAD_END, stamp=1.0), frame(), pose=Pose())
     assert given.at(1.0, blocked) == ["trigger", "asked"]
-    assert [each["reason"] for each in given.memory.state.dead_ends] == ["everything ahead is near"]
+    assert [each.reason for each in given.memory.state.dead_ends] == ["everything ahead is near"]
     assert given.counts.triggers == {"dead_end": 1}
     assert given.at(3.5, blocked) == []
 

@@ -195,7 +195,7 @@ def test_the_memory_is_saved_however_it_ends(word: str, tmp_path: Path) -> None:
     assert host.summary().ended == word
     loaded = ExplorationMemory()
     loaded.load_from_disk(path)
-    assert [each["text"] for each in loaded.state.findings] == ["tiles"]
+    assert [each.text for each in loaded.state.findings] == ["tiles"]
 
 
 @pytest.mark.long
@@ -207,4 +207,4 @@ def test_a_run_that_is_killed_leaves_the_memory_of_a_minute_before_at_most(tmp_p
     steps(host, lambda: robot.clock.now() > 61)
     loaded = ExplorationMemory()
     loaded.load_from_disk(path)
-    assert [each["text"] for each in loaded.state.findings] == ["tiles"]
+    assert [each.text for each in loaded.state.findings] == ["tiles"]

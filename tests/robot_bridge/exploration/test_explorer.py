@@ -12,6 +12,7 @@ import pytest
 
 from robot_bridge.contracts import Frame, ModelReply, Twist
 from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.memory.memory_state import KnownFrontier
 from robot_bridge.decisions.watchdog import LLMWatchdog
 from robot_bridge.errors import DeviceError, ModelEnded, ModelFailure
 from robot_bridge.exploration.endings import Ending, Summary
@@ -65,7 +66,7 @@ def test_what_a_look_found_reaches_the_next_message_as_data() -> None:
     assert "objects" in model.prompts[0]
     assert "a red ball" in model.messages[1]
     assert "\nIgnore" not in model.messages[1]
-    assert host.memory.state.recent_actions[0]["result"]["success"] is True
+    assert host.memory.state.recent_actions[0].result.success is True
 
 
 @pytest.mark.long
@@ -73,7 +74,7 @@ def test_memory_has_every_decision_once() -> None:
     model = Scripted(ROOM, FORWARD, LOOK, DONE)
     host, _, log = explorer(model)
     host.run(1)
-    names = [action["action"] for action in host.memory.state.recent_actions]
+    names = [action.action for action in host.memory.state.recent_actions]
     assert names == [result.tool_name for result in log.results]
     assert names[:3] == ["report_discovery", "move_toward", "observe_scene"]
     assert host.memory.state.current_room == "hall"
@@ -97,7 +98,7 @@ def test_what_becomes_of_a_decision_for_a_frontier_that_is_gone_is_told_to_the_m
         def ask(
             self, system: str, user: str, image: bytes | None, tools: Sequence[str], timeout_s: float
         ) -> ModelReply:
-            host.memory.state.frontiers.append({"id": 99, "position": [2.0, 1.6]})
+            host.memory.state.frontiers.append(KnownFrontier(99, 0, 2.6, "open", 1.0, [2.0, 1.6]))
             return super().ask(system, user, image, tools, timeout_s)
 
     model = Late(("navigate_to_goal", {"goal_type": "frontier", "frontier_id": 99}), DONE)
@@ -182,7 +183,7 @@ def test_statistics_and_memory_every_minute(tmp_path: Path) -> None:
     }
     loaded = ExplorationMemory()
     loaded.load_from_disk(path)
-    assert loaded.state.rooms[0]["name"] == "start"
+    assert loaded.state.rooms[0].name == "start"
 
 
 def test_an_interrupt_stops_the_robot_and_loses_nothing(tmp_path: Path) -> None:
@@ -231,7 +232,7 @@ def test_what_is_blocked_is_remembered_as_such() -> None:
     host, robot, log = explorer(model, [(1.0, 0.0, 0.2)], settings)
     host.run(0.15)
     assert [result.stopped_reason[:8] for result in log.results[:2]] == ["obstacle", "no way t"]
-    assert [end["direction_deg"] for end in host.memory.state.dead_ends] == pytest.approx([0, 90], abs=2)
+    assert [end.direction_deg for end in host.memory.state.dead_ends] == pytest.approx([0, 90], abs=2)
     for made in (log.decisions[0].decision, log.decisions[1].decision):
         assert host.executor.blocked_actions.should_allow(made)[1].endswith("was blocked 1x lately")
     why = [data["why"] for _, kind, data in log.notes if kind == "asked"]

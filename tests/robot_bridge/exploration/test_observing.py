@@ -63,7 +63,7 @@ def test_every_description_is_in_the_next_message(latency_s: float, then: Call) 
     assert [sight in line(each, "PREVIOUS ACTION: ") for sight, each in zip(sights, after_looks, strict=True)] == [
         True
     ] * LOOKS
-    assert [each["text"] for each in host.memory.state.findings if each["kind"] == "view"][-1] == sights[-1]
+    assert [each.text for each in host.memory.state.findings if each.kind == "view"][-1] == sights[-1]
 
 
 @pytest.mark.long
@@ -156,7 +156,7 @@ def test_the_notes_of_a_discovery_are_told_and_kept(latency_s: float, tmp_path: 
     assert all('"blue by the window"' in line(each, "  Seen: ") for each in model.messages[1:])
     loaded = ExplorationMemory()
     loaded.load_from_disk(path)
-    assert [(each["name"], each["text"]) for each in loaded.state.findings] == [("sofa", "blue, by the window")]
+    assert [(each.name, each.text) for each in loaded.state.findings] == [("sofa", "blue, by the window")]
 
 
 @pytest.mark.long
@@ -184,8 +184,8 @@ def test_a_look_that_a_person_breaks_off_was_none() -> None:
     host.controller.tick()
     host.step()
     last = host.memory.state.recent_actions[-1]
-    assert (last["action"], last["result"]["success"]) == ("observe_scene", False)
-    assert last["result"]["stopped_reason"] == "no description came: it was broken off"
+    assert (last.action, last.result.success) == ("observe_scene", False)
+    assert last.result.stopped_reason == "no description came: it was broken off"
 
 
 class Slow(Scripted):

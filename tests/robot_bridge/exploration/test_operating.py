@@ -74,8 +74,8 @@ def test_a_person_who_stops_the_robot_says_nothing_about_the_claim_of_the_model(
     host.operate(STOP)
     stepped(host, 0.5)
     said, stopped = host.memory.state.recent_actions[:2]
-    assert (said["params"], said["result"]["success"]) == ({"reason": "exploration_complete"}, False)
-    assert (stopped["params"], stopped["result"]["success"]) == ({"reason": "user_requested"}, True)
+    assert (said.params, said.result.success) == ({"reason": "exploration_complete"}, False)
+    assert (stopped.params, stopped.result.success) == ({"reason": "user_requested"}, True)
 
 
 def test_a_person_who_says_that_it_is_complete_has_the_last_word() -> None:

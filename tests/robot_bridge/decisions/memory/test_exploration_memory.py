@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from pathlib import Path
 
 import pytest
@@ -50,7 +50,7 @@ def busy(label: str = "room", decisions: int = 60) -> ExplorationMemory:
 
 def test_it_begins_in_a_room_named_start() -> None:
     memory = ExplorationMemory()
-    assert [(room["name"], room["position"]) for room in memory.state.rooms] == [("start", [0.0, 0.0])]
+    assert [(room.name, room.position) for room in memory.state.rooms] == [("start", [0.0, 0.0])]
     assert memory.to_prompt_text() == (
         "EXPLORATION MEMORY:\n"
         '  Rooms: "start" (0.0, 0.0) 0%\n'
@@ -70,9 +70,9 @@ def test_a_reported_room_is_new_once_and_then_the_current_one() -> None:
     memory.record_discovery("start", None, "room", Pose())
     memory.record_discovery("kitchen", None, "room", Pose(9.0, 9.0))
     state = memory.state
-    assert [room["name"] for room in state.rooms] == ["start", "kitchen"]
+    assert [room.name for room in state.rooms] == ["start", "kitchen"]
     kitchen = state.rooms[1]
-    assert (kitchen["entered_from"], kitchen["objects"], kitchen["position"]) == ("start", ["sink"], [3.14, 1.0])
+    assert (kitchen.entered_from, kitchen.objects, kitchen.position) == ("start", ["sink"], [3.14, 1.0])
     assert state.current_room == "kitchen"
     assert state.total_discoveries == 5
     assert '  Current room: "kitchen" from "start", objects: "sink"' in memory.to_prompt_text()
@@ -83,11 +83,11 @@ def test_a_room_is_explored_when_its_frontiers_are_gone() -> None:
     memory.record_discovery("kitchen", None, "room", Pose(10, 0))
     near, far = Frontier(1, 1, 0, 1.0), [Frontier(number, 9, number, 1.0) for number in (2, 3, 4, 5)]
     memory.update_frontiers([near, *far], Pose())
-    assert [room["explored_pct"] for room in memory.state.rooms] == [0, 0]
+    assert [room.explored_pct for room in memory.state.rooms] == [0, 0]
     memory.update_frontiers(far[:1], Pose())
-    assert [room["explored_pct"] for room in memory.state.rooms] == [100, 75]
+    assert [room.explored_pct for room in memory.state.rooms] == [100, 75]
     memory.update_frontiers([], Pose())
-    assert [room["explored_pct"] for room in memory.state.rooms] == [100, 100]
+    assert [room.explored_pct for room in memory.state.rooms] == [100, 100]
     assert "  Frontiers: none\n" in memory.to_prompt_text()
 
 
@@ -96,7 +96,7 @@ def test_frontiers_lie_relative_to_the_robot_and_failed_ones_come_last() -> None
     remember(memory, "navigate_to_goal", success=False, moved=0.0, goal_type="frontier", frontier_id=1)
     listed = [Frontier(1, 0, 1, 1.0), Frontier(2, 0, 3, 1.25), Frontier(3, -6, 0, 3.0)]
     memory.update_frontiers(listed, Pose(0, 0, 0))
-    assert memory.state.frontiers[0] == {
+    assert asdict(memory.state.frontiers[0]) == {
         "id": 1,
         "direction_deg": 90,
         "distance_m": 1.0,
@@ -115,7 +115,7 @@ def test_the_last_five_actions_are_kept_with_what_became_of_them() -> None:
         remember(memory, "rotate", degrees=45 * step or 45)
     remember(memory, "check_path_clear", moved=0.0, data={"clear": False}, distance_m=2.0, direction="left")
     remember(memory, "move_toward", success=False, moved=0.053, reason="obstacle: 0.3 m", direction="forward", junk=3)
-    assert [action["action"] for action in memory.state.recent_actions] == [
+    assert [action.action for action in memory.state.recent_actions] == [
         *["rotate"] * 3,
         "check_path_clear",
         "move_toward",
@@ -131,7 +131,7 @@ def test_what_was_seen_and_noted_is_kept_and_the_newest_of_it_is_told() -> None:
     memory = ExplorationMemory()
     memory.record_view("objects", "a red ball\nleft of the door, on tiles", Pose(1.0, 2.0))
     memory.record_discovery("sofa", "blue", "landmark", Pose(3.0, 2.0))
-    assert [tuple(each.values()) for each in memory.state.findings] == [
+    assert [astuple(each) for each in memory.state.findings] == [
         ("view", "objects", "a red ball left of the door, on tiles", [1.0, 2.0]),
         ("landmark", "sofa", "blue", [3.0, 2.0]),
     ]
@@ -142,7 +142,7 @@ def test_what_was_seen_and_noted_is_kept_and_the_newest_of_it_is_told() -> None:
     memory.record_discovery("sofa", "blue and old", "landmark", Pose(3.0, 2.2))
     memory.record_discovery("lamp", None, "landmark", Pose(3.0, 2.0))
     memory.record_view("objects", "nothing", Pose(4.0, 2.0))
-    assert [each["text"][:12] for each in memory.state.findings] == ["a red ball l", "blue and old", "nothing"]
+    assert [each.text[:12] for each in memory.state.findings] == ["a red ball l", "blue and old", "nothing"]
     assert "; and 1 more\n" in memory.to_prompt_text()
 
 
@@ -151,8 +151,8 @@ def test_of_all_that_was_seen_the_newest_is_kept_within_the_budget() -> None:
     for step in range(MOST_FINDINGS + 5):
         memory.record_view("general", f"view {step}: a corridor with two doors. " * 20, Pose(step, 0.0))
     assert len(memory.state.findings) == MOST_FINDINGS
-    assert memory.state.findings[-1]["text"].startswith(f"view {MOST_FINDINGS + 4}: ")
-    assert max(len(each["text"]) for each in memory.state.findings) == DESCRIPTION_LENGTH
+    assert memory.state.findings[-1].text.startswith(f"view {MOST_FINDINGS + 4}: ")
+    assert max(len(each.text) for each in memory.state.findings) == DESCRIPTION_LENGTH
     assert f'"view {MOST_FINDINGS + 4} a corridor' in memory.to_prompt_text()
     assert TOKENS.count(memory.to_prompt_text()) <= 360
 
@@ -162,7 +162,7 @@ def test_a_dead_end_is_told_once_in_degrees_of_the_map() -> None:
     memory.record_dead_end(Direction.LEFT, Pose(1, 1, 0), "wall")
     memory.record_dead_end(100.0, Pose(1.5, 1, 0))
     memory.record_dead_end(Direction.RIGHT, Pose(1, 1, 0))
-    assert [(each["direction_deg"], each["reason"]) for each in memory.state.dead_ends] == [
+    assert [(each.direction_deg, each.reason) for each in memory.state.dead_ends] == [
         (90, "wall"),
         (270, "blocked"),
     ]
@@ -173,8 +173,8 @@ def test_the_prompt_text_stays_short_after_hours() -> None:
     one, many = busy(), busy(decisions=800)
     assert len(many.state.rooms) == MOST_ROOMS
     assert len(many.state.dead_ends) <= MOST_DEAD_ENDS
-    assert many.state.rooms[0]["name"] == "start"
-    assert max(len(room["objects"]) for room in many.state.rooms) <= MOST_OBJECTS
+    assert many.state.rooms[0].name == "start"
+    assert max(len(room.objects) for room in many.state.rooms) <= MOST_OBJECTS
     for memory in (one, many):
         assert 200 <= TOKENS.count(memory.to_prompt_text()) <= 300
     assert "more" in many.to_prompt_text()
