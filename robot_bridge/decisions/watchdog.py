@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from robot_bridge.contracts import Tier
@@ -38,40 +37,34 @@ class LLMWatchdog:
         return 1.0 - 0.5 * min(1.0, max(0.0, elapsed_s / self._stop_wait))
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    at: float
-    latency_ms: float
-    success: bool
-
-
 class NetworkMonitor:
     """Success and latency of the last 20 calls; ``now`` gives seconds of the robot's clock."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        self._calls = deque[_Call](maxlen=_RECENT)
+        # None for a call that failed.
+        self._latencies_ms = deque[float | None](maxlen=_RECENT)
         self._failing_since: float | None = None
 
     def record_call(self, latency_ms: float, success: bool) -> None:
         """Note a call that has just come back."""
-        now = self._now()
-        self._calls.append(_Call(now, latency_ms, success))
+        self._latencies_ms.append(latency_ms if success else None)
         if success:
             self._failing_since = None
         elif self._failing_since is None:
-            self._failing_since = now - latency_ms / 1000
+            self._failing_since = self._now() - latency_ms / 1000
 
     @property
     def average_latency_ms(self) -> float:
         """Return the mean latency of the recent calls that were answered; 0 before the first."""
-        answered = [call.latency_ms for call in self._calls if call.success]
+        answered = [each for each in self._latencies_ms if each is not None]
         return sum(answered) / len(answered) if answered else 0.0
 
     @property
     def success_rate(self) -> float:
         """Return the share of the recent calls that were answered; 1 before the first."""
-        return sum(call.success for call in self._calls) / len(self._calls) if self._calls else 1.0
+        calls = self._latencies_ms
+        return sum(each is not None for each in calls) / len(calls) if calls else 1.0
 
     @property
     def current_tier(self) -> int:

@@ -170,9 +170,10 @@ class Shown:
     frame: Frame
     pose: Pose
 
-    def sameness(self, view: View) -> LeftOut:
+    def compare_with(self, view: View) -> LeftOut:
         """Return the reason to leave out a picture that shows nothing new."""
-        frame, pose = view.observation.frame, view.current_position
+        frame = view.observation.frame
+        pose = view.current_position
         if frame is None or frame.stamp <= self.frame.stamp:
             return LeftOut.NO_NEWER
         has_turned = abs(wrapped(pose.heading - self.pose.heading)) > _MOVED_RADIANS
@@ -287,7 +288,7 @@ class Asker:
         latency = answer.latency_s or 0.0
         self._monitor.record_call(1000 * latency, not answer.failure)
         if answer.failure:
-            self._fail(answer)
+            self._count_failure(answer)
         else:
             self.latencies_s.append(latency)
             self._failures = 0
@@ -298,7 +299,7 @@ class Asker:
             self._chose_rest = answer.value.tool_name == Tool.STOP_ROBOT
         return answer
 
-    def _fail(self, answer: Answer) -> None:
+    def _count_failure(self, answer: Answer) -> None:
         self._counts.failed_calls += 1
         self._failures += 1
         self._shown = None  # it is not certain what the model has seen
@@ -325,7 +326,7 @@ class Asker:
         self.forget()
         self._showing = None
         self._counts.descriptions += 1
-        self._send(question, now)
+        self._send_question(question, now)
         return True
 
     def consider(self, view: View, memory: ExplorationMemory, now: float) -> None:
@@ -356,10 +357,10 @@ class Asker:
             why = "a goal is driven to" if situation.drives_to_goal else "the view is the same and clear"
             self._note("skip", {"why": why, "similarity": round(situation.similarity, 3)})
         if choice.is_call:
-            left_out = why_leave_out(choice, situation, self._settings, shown.sameness(view) if shown else None)
-            self._ask(navigator, choice, view, memory, left_out, now)
+            left_out = why_leave_out(choice, situation, self._settings, shown.compare_with(view) if shown else None)
+            self._ask_decision(navigator, choice, view, memory, left_out, now)
 
-    def _ask(
+    def _ask_decision(
         self,
         navigator: LLMNavigator,
         choice: Choice,
@@ -384,7 +385,7 @@ class Asker:
 
         frame = view.observation.frame
         self._showing = None if frame is None or left_out is not None else Shown(frame, view.current_position)
-        self._send(question, now)
+        self._send_question(question, now)
         self._events.asked(view.current_position)
         _count(self._counts.asked_for, choice.value)
         _LOG.debug("asks the model: %s", choice.value)
@@ -394,7 +395,7 @@ class Asker:
         self._is_skipped = False
         self.is_disturbed = False
 
-    def _send(self, question: Question, now: float) -> None:
+    def _send_question(self, question: Question, now: float) -> None:
         self._counts.calls += 1
         self._pending_since = now
         self._link.ask(question)

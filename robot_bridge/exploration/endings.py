@@ -78,7 +78,7 @@ class Closing:
         self.because = ""
         self.claims = 0
 
-    def over(self, ending: Ending, because: str = "") -> None:
+    def end(self, ending: Ending, because: str = "") -> None:
         """End the exploration; ``because`` replaces the ending's general sentence."""
         if self.ended is not None:
             return
@@ -92,35 +92,35 @@ class Closing:
             self.ended = fault[0]
             self.because = f"{fault[1]}; without it: {self.because}"
 
-    def broken_off(self, ending: Ending, because: str = "") -> None:
+    def break_off(self, ending: Ending, because: str = "") -> None:
         """End the exploration this way, replacing an earlier ending."""
         self.ended = None
-        self.over(ending, because)
+        self.end(ending, because)
 
-    def settled(self, outcome: Finished) -> None:
+    def record_result(self, outcome: Finished) -> None:
         """Record the result of a decision: the robot is not home if its last goal was home and it missed it."""
         if isinstance(outcome.execution.target, NavGoalTarget):
             is_home = outcome.execution.decision.parameters.get("goal_type") == "retrace"
             self._has_missed_home = is_home and not outcome.result.success
 
-    def claimed(self, left: int, cut_off: int, *, by_person: bool) -> bool:
+    def accept_claim(self, left: int, cut_off: int, *, by_person: bool) -> bool:
         """Take a claim that the exploration is complete with ``left`` frontiers left; return whether it is over."""
         if by_person:
-            self.over(Ending.STOPPED, "a person says that it is complete")
+            self.end(Ending.STOPPED, "a person says that it is complete")
         elif left and self.claims < _CLAIMS:
             return False
         elif left:
-            self.over(Ending.GAVE_UP, f"the model wants no more, {left} frontiers are left")
+            self.end(Ending.GAVE_UP, f"the model wants no more, {left} frontiers are left")
         else:
-            self.over(Ending.GAVE_UP if cut_off else Ending.EXPLORED)
+            self.end(Ending.GAVE_UP if cut_off else Ending.EXPLORED)
         return True
 
-    def nothing_left(self, *, has_given_up: bool) -> bool:
+    def accept_nothing_left(self, *, has_given_up: bool) -> bool:
         """Return whether it is over now that nothing is left to explore, or the way home is worth another try."""
         self._ways_home += 1
         if self._has_missed_home and self._ways_home < WAYS_HOME:
             return False
-        self.over(Ending.GAVE_UP if has_given_up else Ending.EXPLORED)
+        self.end(Ending.GAVE_UP if has_given_up else Ending.EXPLORED)
         return True
 
 

@@ -123,7 +123,9 @@ class Explorer:
         self.memory = memory or ExplorationMemory()
         self.llm_nav_paused = threading.Event()
         self._clock = controller.clock
-        self._model, self._link, self._home = model, link, controller.navigation.estimate.pose
+        self._model = model
+        self._link = link
+        self._home = controller.navigation.estimate.pose
         self.executor = SafetyExecutor(self._clock.now, controller.config, self._home)
         self._runner = runner or Lockstep(controller.tick)
         self._stopping = threading.Event()
@@ -131,17 +133,17 @@ class Explorer:
         self._failure: Exception | None = None
         self._orders = Orders()
         controller.navigation.mark(self.memory.state.unseen)
-        self._begin(math.inf)
+        self._reset(math.inf)
 
-    def _begin(self, minutes: float) -> None:
+    def _reset(self, minutes: float) -> None:
         """Reset everything that belongs to one exploration, but not the memory."""
-        now, asking = self._clock.now(), self.settings.asking
+        now = self._clock.now()
         self._counts = Summary()
         self._asker = Asker(
             self._model,
             self._link,
             self.controller.config,
-            asking,
+            self.settings.asking,
             self._counts,
             self.executor.network_monitor,
             self.controller.note,
@@ -171,17 +173,17 @@ class Explorer:
         Raises:
             DeviceError: the robot failed.
         """
-        self._begin(minutes)
+        self._reset(minutes)
         try:
             with self._runner:
                 self.vlm_decision_loop()
         except KeyboardInterrupt:
-            self._closing.broken_off(Ending.INTERRUPTED)
+            self._closing.break_off(Ending.INTERRUPTED)
         except DeviceError as error:
-            self._closing.broken_off(Ending.FAILED, str(error))
+            self._closing.break_off(Ending.FAILED, str(error))
             raise
         finally:
-            self._finish()
+            self._close_down()
         return self.summary()
 
     def vlm_decision_loop(self) -> None:
@@ -205,10 +207,10 @@ class Explorer:
             raise RuntimeError("an exploration runs already")
         self._stopping.clear()
         self._failure = None
-        self._thread = threading.Thread(target=self._work, args=(minutes,), name="exploration", daemon=True)
+        self._thread = threading.Thread(target=self._run_in_thread, args=(minutes,), name="exploration", daemon=True)
         self._thread.start()
 
-    def _work(self, minutes: float) -> None:
+    def _run_in_thread(self, minutes: float) -> None:
         try:
             self.run(minutes)
         except Exception as failure:  # the boundary of a thread: raised again by stop_llm_exploration
@@ -238,44 +240,44 @@ class Explorer:
     def step(self) -> None:
         """Run one turn of the decision loop; never wait."""
         now = self._clock.now()
-        self._operate()
-        self._settle(now)
+        self._take_order()
+        self._take_results(now)
         self._asker.watch_events(self.controller.view, self.memory, now)
-        if not self._pause():
-            self._listen()
-            self._watch(now)
-            view = self._settled(now)
+        if not self._check_pause():
+            self._take_answer()
+            self._watch_model(now)
+            view = self._settle_view(now)
             if self._looking is None and not self._closing.ended and now - self._began >= FIRST_LOOK_S:
                 self._asker.consider(view, self.memory, now)
-        self._account(now)
-        self._end(now)
+        self._count_time(now)
+        self._check_end(now)
 
-    def _operate(self) -> None:
+    def _take_order(self) -> None:
         decision = self._orders.take(is_busy=self._operator is not None)
         if decision is None:
             return
-        self._forget_model()
+        self._forget_question()
         self._closing.claims = 0
         if decision.tool_name == Tool.STOP_ROBOT:
             self.controller.override(None)
         self._operator = self._carry_out(replace(decision, timestamp=self._clock.now()))
 
-    def _pause(self) -> bool:
+    def _check_pause(self) -> bool:
         """Return whether the model is paused because a person has control."""
         is_paused = self.llm_nav_paused.is_set() or self._operator is not None or self.controller.is_overridden
         if is_paused != self._is_paused:
             self._is_paused = is_paused
             self._asker.is_disturbed = True
-            self._forget_model()
+            self._forget_question()
             self.controller.note("paused" if is_paused else "resumed", {})
         if is_paused:
             self._fallback.rest()
             self.controller.hold("paused" if self._operator is None else "")
         return is_paused
 
-    def _forget_model(self) -> None:
+    def _forget_question(self) -> None:
         self._asker.forget()
-        self._looked(None, "it was broken off")
+        self._end_look(None, "it was broken off")
 
     def _carry_out(self, decision: NavigationDecision, changed: str = "") -> ExecutionResult:
         """Carry out a decision; ``changed`` says how it was changed before, reported with the executor's changes."""
@@ -287,30 +289,31 @@ class Explorer:
         self.controller.begin(execution)
         return execution
 
-    def _listen(self) -> None:
+    def _take_answer(self) -> None:
         """Act on what the model answers."""
         answer = self._asker.listen()
         if answer is None:
             return
         if isinstance(answer.value, NavigationDecision):
-            self._decided(answer.value)
+            self._follow_model(answer.value)
         elif self._looking is not None:
-            self._looked(answer.value, answer.failure)
+            self._end_look(answer.value, answer.failure)
 
-    def _decided(self, decision: NavigationDecision) -> None:
+    def _follow_model(self, decision: NavigationDecision) -> None:
         taken = same_frontier(decision, self.memory.state.frontiers, self.controller.state.frontiers)
         changed = ""
         if taken is not decision:
-            old, new = decision.parameters["frontier_id"], taken.parameters["frontier_id"]
-            changed = f"frontier {old} is gone, {new} is the nearest to where it was"
+            old = decision.parameters["frontier_id"]
+            changed = f"frontier {old} is gone, {taken.parameters['frontier_id']} is the nearest to where it was"
         execution = self._carry_out(taken, changed)
         self._closing.claims = self._closing.claims + 1 if execution.target == _COMPLETE else 0
 
-    def _looked(self, description: str | None, failure: str) -> None:
+    def _end_look(self, description: str | None, failure: str) -> None:
         """End a look under way: the next message has its result, and the memory keeps the description."""
-        looking, self._looking = self._looking, None
+        looking = self._looking
         if looking is None:
             return
+        self._looking = None
         self._asker.is_disturbed |= not self.controller.is_idle
         result = looking.result
         if description is None:
@@ -320,22 +323,22 @@ class Explorer:
             focus = looking.execution.decision.parameters["focus"]
             self.memory.record_view(focus, description, self.controller.state.current_position)
         self.controller.amend(result)
-        self._remember(replace(looking, result=result))
+        self._remember_outcome(replace(looking, result=result))
 
-    def _settled(self, now: float) -> View:
+    def _settle_view(self, now: float) -> View:
         """Return the current state after taking in all earlier results."""
         while (view := self.controller.settled_view()) is None:
-            self._settle(now)
+            self._take_results(now)
         return view
 
-    def _settle(self, now: float) -> None:
+    def _take_results(self, now: float) -> None:
         """Take in the results of decisions."""
         while (outcome := self.controller.outcome()) is not None:
             if is_order := outcome.execution is self._operator:
                 self._operator = None
             if outcome.is_blocked:
-                self._was_blocked(outcome, now)
-            self._closing.settled(outcome)
+                self._record_block(outcome, now)
+            self._closing.record_result(outcome)
             target = outcome.execution.target
             if (
                 isinstance(target, ObserveTarget)
@@ -344,27 +347,29 @@ class Explorer:
             ):
                 self._looking = outcome
             elif target == _COMPLETE and (is_order or self._closing.claims):
-                self._completed(outcome, is_order=is_order)
+                self._take_claim(outcome, is_order=is_order)
             else:
-                self._remember(outcome)
+                self._remember_outcome(outcome)
 
-    def _completed(self, outcome: Finished, *, is_order: bool) -> None:
+    def _take_claim(self, outcome: Finished, *, is_order: bool) -> None:
         left = self.controller.state.frontiers
         cut_off = self.controller.navigation.frontiers_cut_off
-        if not self._closing.claimed(len(left), cut_off, by_person=is_order):
+        if not self._closing.accept_claim(len(left), cut_off, by_person=is_order):
             ids = ", ".join(str(frontier.id) for frontier in left[:5])
             reason = f"{len(left)} frontiers are left ({ids}): say it again to end all the same"
             outcome = replace(outcome, result=replace(outcome.result, success=False, stopped_reason=reason))
             self.controller.amend(outcome.result)
-        self._remember(outcome)
+        self._remember_outcome(outcome)
 
-    def _remember(self, outcome: Finished) -> None:
+    def _remember_outcome(self, outcome: Finished) -> None:
         position = self.controller.state.current_position
         self.memory.update_after_action(outcome.execution.decision, outcome.result, position)
 
-    def _was_blocked(self, outcome: Finished, now: float) -> None:
-        position, result = self.controller.state.current_position, outcome.result
-        decision, target = outcome.execution.decision, outcome.execution.target
+    def _record_block(self, outcome: Finished, now: float) -> None:
+        position = self.controller.state.current_position
+        result = outcome.result
+        decision = outcome.execution.decision
+        target = outcome.execution.target
         self._asker.is_disturbed = True
         self.executor.blocked_actions.record_blocked(decision)
         if place := result.data.get("unseen"):  # the map has it now: there may be a way around it to the goal
@@ -376,17 +381,17 @@ class Explorer:
         elif decision.tool_name == Tool.MOVE_TOWARD:
             self.memory.record_dead_end(Direction(decision.parameters["direction"]), position, result.stopped_reason)
 
-    def _watch(self, now: float) -> None:
+    def _watch_model(self, now: float) -> None:
         """Continue without the model if it makes the robot wait."""
         decision = self._fallback.watch(self._asker.owed_for(now), now, is_alone=self._asker.is_alone)
         if decision is not None:
             self._carry_out(decision)
         elif self._local.is_over:
             left = len(self.controller.state.frontiers) + self.controller.navigation.frontiers_cut_off
-            if not self._closing.nothing_left(has_given_up=left > 0):
+            if not self._closing.accept_nothing_left(has_given_up=left > 0):
                 self._local.start_over()
 
-    def _account(self, now: float) -> None:
+    def _count_time(self, now: float) -> None:
         """Count the time since the last step; note statistics and save the memory regularly."""
         tiers = self._counts.tiers
         tier = self._fallback.tier.value
@@ -396,12 +401,13 @@ class Explorer:
         passed = now - self._reported_at
         if passed >= self.settings.report_s:
             self._reported_at = now
-            self._report(passed)
-            self._save()
+            self._note_statistics(passed)
+            self._save_memory()
 
-    def _report(self, seconds: float) -> None:
+    def _note_statistics(self, seconds: float) -> None:
         """Note statistics of the last ``seconds``."""
-        counts, latencies = self._counts, self._asker.latencies_s
+        counts = self._counts
+        latencies = self._asker.latencies_s
         totals = (counts.calls, counts.asked_for.get(Choice.TRIGGER, 0), counts.skips, len(latencies))
         calls, triggered, skips, answers = (new - old for new, old in zip(totals, self._reported, strict=True))
         self._reported = totals
@@ -415,7 +421,7 @@ class Explorer:
         }
         self.controller.note("statistics", statistics)
 
-    def _save(self) -> None:
+    def _save_memory(self) -> None:
         """Save the memory with the current frontiers; note a failure to write it."""
         state = self.controller.state
         self.memory.update_frontiers(state.frontiers, state.current_position)
@@ -426,32 +432,33 @@ class Explorer:
         except SetupError as error:
             self.controller.note("not_saved", {"reason": str(error)})
 
-    def _end(self, now: float) -> None:
+    def _check_end(self, now: float) -> None:
         if fault := self.controller.sensor_fault:
-            self._closing.over(Ending.SENSOR, fault)
+            self._closing.end(Ending.SENSOR, fault)
         if self._stopping.is_set():
-            self._closing.over(Ending.STOPPED)
+            self._closing.end(Ending.STOPPED)
         elif now >= self._end_at:
-            self._closing.over(Ending.TIME)
+            self._closing.end(Ending.TIME)
 
-    def _finish(self) -> None:
+    def _close_down(self) -> None:
         """Stop the robot and save everything, whatever happened."""
         try:
             self.controller.robot.stop()
         except RobotError as error:
             self.controller.note("not_stopped", {"reason": str(error)})
         self.controller.hold("")
-        self._closing.over(Ending.FAILED)
+        self._closing.end(Ending.FAILED)
         self.controller.cancel(f"the exploration ended: {self._closing.because}")
-        self._forget_model()
+        self._forget_question()
         while (outcome := self.controller.outcome()) is not None:
-            self._remember(outcome)
-        self._save()
+            self._remember_outcome(outcome)
+        self._save_memory()
         self.controller.note("ended", {"reason": str(self._closing.ended), "because": self._closing.because})
 
     def summary(self) -> Summary:
         """Return the statistics so far."""
-        state, memory = self.controller.state, self.memory.state
+        state = self.controller.state
+        memory = self.memory.state
         return replace(
             self._counts,
             minutes=(self._clock.now() - self._began) / 60,

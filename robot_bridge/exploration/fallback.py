@@ -184,7 +184,7 @@ class Fallback:
 
         ``owed_s``: how long an answer has been owed, seconds; ``is_alone``: whether no answer will ever come.
         """
-        self._enter(self._watchdog.evaluate(owed_s), owed_s)
+        self._enter_tier(self._watchdog.evaluate(owed_s), owed_s)
         self._controller.hold("waiting for the model" if self.tier is Tier.STOP_WAIT else "")
         self._controller.pace = self._watchdog.pace(owed_s) if self.tier is Tier.CONTINUE else 1.0
         if not is_alone and self.tier not in _BY_ITSELF:
@@ -202,11 +202,11 @@ class Fallback:
 
     def rest(self) -> None:
         """Reset while a person controls the robot: no answer is owed, and local exploration starts over afterwards."""
-        self._enter(Tier.CONTINUE, 0.0)
+        self._enter_tier(Tier.CONTINUE, 0.0)
         self._controller.pace = 1.0
         self.local.start_over()
 
-    def _enter(self, tier: Tier, owed_s: float) -> None:
+    def _enter_tier(self, tier: Tier, owed_s: float) -> None:
         if tier is not self.tier:
             self._controller.note("tier", {"tier": tier.value, "owed_s": round(owed_s, 1)})
         self.tier = tier

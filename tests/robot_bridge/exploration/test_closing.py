@@ -38,10 +38,10 @@ def closing(model: tuple[Ending, str] | None = None) -> Closing:
 
 def test_the_first_ending_holds_unless_it_is_broken_off() -> None:
     made = closing()
-    made.over(Ending.TIME)
-    made.over(Ending.EXPLORED)
+    made.end(Ending.TIME)
+    made.end(Ending.EXPLORED)
     assert f"{made.ended}, {made.because}" == "time, the time is up"
-    made.broken_off(Ending.FAILED, "the cable is out")
+    made.break_off(Ending.FAILED, "the cable is out")
     assert f"{made.ended}, {made.because}" == "failed, the cable is out"
 
 
@@ -55,21 +55,23 @@ def test_a_way_home_that_was_missed_counts_until_another_goal_is_driven_to(endin
     ):
         made = closing()
         for outcome in outcomes:
-            made.settled(outcome)
-        made.over(ending)
+            made.record_result(outcome)
+        made.end(ending)
         assert made.ended is expected
 
 
 def test_the_way_home_is_tried_so_often() -> None:
     made = closing()
-    made.settled(went("retrace", False))
-    assert [made.nothing_left(has_given_up=False) for _ in range(WAYS_HOME)] == [False] * (WAYS_HOME - 1) + [True]
+    made.record_result(went("retrace", False))
+    assert [made.accept_nothing_left(has_given_up=False) for _ in range(WAYS_HOME)] == [False] * (WAYS_HOME - 1) + [
+        True
+    ]
     assert made.ended is Ending.NOT_HOME
 
 
 def test_what_the_model_lacked_is_told_with_what_the_robot_did_without_it() -> None:
     made = closing((Ending.BUDGET, "3 requests were sent"))
-    made.over(Ending.GAVE_UP)
+    made.end(Ending.GAVE_UP)
     assert made.ended is Ending.BUDGET
     assert made.because == "3 requests were sent; without it: frontiers are left that were not reached"
 
@@ -77,10 +79,10 @@ def test_what_the_model_lacked_is_told_with_what_the_robot_did_without_it() -> N
 def test_a_model_that_claims_too_early_must_insist() -> None:
     made = closing()
     made.claims = 1
-    assert not made.claimed(2, 0, by_person=False)
+    assert not made.accept_claim(2, 0, by_person=False)
     assert made.ended is None
     made.claims = 2
-    assert made.claimed(2, 0, by_person=False)
+    assert made.accept_claim(2, 0, by_person=False)
     assert f"{made.ended}, {made.because}" == "gave up, the model wants no more, 2 frontiers are left"
 
 
@@ -95,7 +97,7 @@ def test_a_claim_is_true_only_where_no_frontier_was_cut_off() -> None:
     for cut_off, ending in ((0, Ending.EXPLORED), (1, Ending.GAVE_UP)):
         made = closing()
         made.claims = 1
-        assert made.claimed(0, cut_off, by_person=False)
+        assert made.accept_claim(0, cut_off, by_person=False)
         assert made.ended is ending
 
 

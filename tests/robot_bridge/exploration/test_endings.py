@@ -36,8 +36,8 @@ def test_what_was_wrong_with_the_model_is_told_unless_the_robot_needs_somebody(m
     for ending in Ending:
         yields = ending in {Ending.EXPLORED, Ending.GAVE_UP, Ending.TIME}
         closing = Closing(lambda: (model, "why"))
-        closing.over(ending)
+        closing.end(ending)
         assert closing.ended is (model if yields else ending)
         healthy = Closing(lambda: None)
-        healthy.over(ending)
+        healthy.end(ending)
         assert healthy.ended is ending
