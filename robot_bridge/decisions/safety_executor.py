@@ -50,8 +50,6 @@ from robot_bridge.protocols import SensorState
 from robot_bridge.safety.path_check import check_path, swept_clearance, twist_toward
 from robot_bridge.safety.scans import fault
 
-__all__ = ["NOTHING_TO_DRIVE", "BlockedActionMemory", "LLMWatchdog", "NetworkMonitor", "SafetyExecutor"]
-
 REJECT_M: Final = 0.5
 """A move towards something nearer is refused."""
 SLOW_M: Final = 1.0

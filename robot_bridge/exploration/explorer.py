@@ -3,7 +3,7 @@
 ::
 
     control loop, 20 Hz (Controller)      decision loop (Explorer.step)
-    observe, estimate, drive, guard  <->  listen -> settle -> watch -> consider -> account
+    observe, estimate, drive, guard  <->  take orders, results, answers -> watch the model -> consider asking
 
 While a model owes an answer (pending or failed, see :mod:`robot_bridge.decisions.watchdog`), the robot continues more
 slowly (CONTINUE), then waits (STOP_WAIT), then explores the frontiers by itself (LOCAL_NAV), and keeps asking. After

@@ -10,20 +10,20 @@ from enum import StrEnum
 import pytest
 
 from robot_bridge import contracts
-from robot_bridge.decisions import safety_executor
-from robot_bridge.decisions.memory import exploration_memory
-from robot_bridge.decisions.messages import sensor_snapshot
+from robot_bridge.decisions import safety_executor, triggers, watchdog
+from robot_bridge.decisions.memory import exploration_memory, memory_state
+from robot_bridge.decisions.messages import annotate, sensor_snapshot
 from robot_bridge.decisions.navigators import llm_navigator
 from robot_bridge.exploration import explorer
 
 CALLABLES = {
     sensor_snapshot.SensorSnapshotBuilder: ["vm"],
     sensor_snapshot.SensorSnapshotBuilder.capture: ["self"],
-    sensor_snapshot.annotate_image: ["image", "depth_points", "heading_deg", "heading_cardinal"],
+    annotate.annotate_image: ["image", "depth_points", "heading_deg", "heading_cardinal"],
     sensor_snapshot.build_lidar_summary: ["ranges", "angle_min", "angle_inc"],
     sensor_snapshot.compute_affordance_scores: ["obstacle_distances"],
     sensor_snapshot.compute_frame_similarity: ["frame_a", "frame_b"],
-    sensor_snapshot.EventTrigger.check_triggers: [
+    triggers.EventTrigger.check_triggers: [
         *("self", "obstacle_distances", "detected_gaps", "position", "last_trigger_time"),
     ],
     llm_navigator.LLMNavigator.decide: ["self", "snapshot", "memory", "skip_image"],
@@ -49,8 +49,8 @@ CALLABLES = {
     safety_executor.SafetyExecutor._execute_report: ["self"],
     safety_executor.BlockedActionMemory.should_allow: ["self", "decision"],
     safety_executor.BlockedActionMemory.record_blocked: ["self", "decision"],
-    safety_executor.LLMWatchdog.evaluate: ["self", "elapsed_s"],
-    safety_executor.NetworkMonitor.record_call: ["self", "latency_ms", "success"],
+    watchdog.LLMWatchdog.evaluate: ["self", "elapsed_s"],
+    watchdog.NetworkMonitor.record_call: ["self", "latency_ms", "success"],
     explorer.Explorer.llm_control_loop: ["self"],
     explorer.Explorer.vlm_decision_loop: ["self"],
     explorer.Explorer.start_llm_exploration: ["self"],
@@ -63,7 +63,7 @@ FIELDS = {
         *("timestamp", "annotated_image_b64", "lidar_summary", "doorway_gaps", "robot_state", "affordance_scores"),
         "previous_action_result",
     ],
-    exploration_memory.ExplorationState: [
+    memory_state.ExplorationState: [
         *("rooms", "current_room", "dead_ends", "frontiers", "recent_actions", "total_discoveries"),
         "exploration_duration_s",
     ],
@@ -114,14 +114,14 @@ def test_constants_of_the_plan() -> None:
         "medium": 0.12,
         "fast": 0.18,
     }
-    monitor = safety_executor.NetworkMonitor(lambda: 0.0)
+    monitor = watchdog.NetworkMonitor(lambda: 0.0)
     assert monitor.current_tier == 0
     kept = [each for each in vars(monitor).values() if isinstance(each, deque)]
     assert [each.maxlen for each in kept] == [20]
 
 
 def test_the_tiers_of_the_watchdog() -> None:
-    watchdog = safety_executor.LLMWatchdog()
-    assert [watchdog.evaluate(elapsed) for elapsed in (0, 2.9, 3.1, 9.9, 10.1, 29.9, 30.1)] == [
+    made = watchdog.LLMWatchdog()
+    assert [made.evaluate(elapsed) for elapsed in (0, 2.9, 3.1, 9.9, 10.1, 29.9, 30.1)] == [
         *("CONTINUE", "CONTINUE", "STOP_WAIT", "STOP_WAIT", "LOCAL_NAV", "LOCAL_NAV", "RETURN_HOME"),
     ]

@@ -29,8 +29,6 @@ from robot_bridge.decisions.memory.memory_text import VIEW, prompt_text
 from robot_bridge.decisions.tools import LABEL_LENGTH, NOTES_LENGTH, PARAMETERS
 from robot_bridge.text import harmless
 
-__all__ = ["ExplorationMemory", "ExplorationState", "parameters_told"]
-
 DESCRIPTION_LENGTH: Final = 600
 RECENT_ACTIONS: Final = 5
 MOST_ROOMS: Final = 200

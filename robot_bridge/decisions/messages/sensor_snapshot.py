@@ -16,19 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robot_bridge.contracts import ActionResult, Direction, Gap, Scan, wrapped
 from robot_bridge.decisions.messages.annotate import annotate_image, cardinal, is_image, sample_depth
-from robot_bridge.decisions.triggers import EventTrigger
 from robot_bridge.protocols import SensorState
-
-__all__ = [
-    "EventTrigger",
-    "SensorSnapshot",
-    "SensorSnapshotBuilder",
-    "annotate_image",
-    "build_lidar_summary",
-    "compute_affordance_scores",
-    "compute_frame_similarity",
-    "nearest_obstacle",
-]
 
 SECTOR_DEG: Final = 30
 SECTORS: Final = (
