@@ -3,7 +3,7 @@
 ::
 
     Robot.observe() -> Observation -> Navigation.update() -> Estimate ─┐
-                                                                       ├─> SensorState -> SensorSnapshot -> model
+                                                                       ├─> View -> SensorSnapshot -> model
     model -> NavigationDecision -> SafetyExecutor -> Target -> Performer -> Twist ┐
                                                         stop, human, planner ─────┴─> safety chain -> Robot.apply()
 

@@ -16,13 +16,8 @@ from robot_bridge.contracts import (
     EffectResult,
     Estimate,
     ExecutionResult,
-    Frontier,
-    Gap,
     ModelReply,
     Observation,
-    Odometry,
-    Pose,
-    Scan,
     Twist,
 )
 
@@ -53,41 +48,6 @@ class Clock(Protocol):
 
     def now(self) -> float: ...
     def wait_until(self, time: float) -> None: ...
-
-
-class SensorState(Protocol):
-    """The state from which a snapshot is built; the host keeps it up to date. (The seed's ``vm``.)
-
-    ``obstacle_distances``: metres from the lidar to the nearest valid return by :class:`Direction` value, ``range_max``
-    without a return.
-    """
-
-    @property
-    def now(self) -> float: ...
-    @property
-    def latest_image(self) -> NDArray[np.uint8] | None: ...
-    @property
-    def latest_depth(self) -> NDArray[np.float32] | None: ...
-    @property
-    def latest_scan(self) -> Scan | None: ...
-    @property
-    def latest_odom(self) -> Odometry | None: ...
-    @property
-    def obstacle_distances(self) -> Mapping[str, float]: ...
-    @property
-    def current_position(self) -> Pose: ...
-    @property
-    def detected_gaps(self) -> Sequence[Gap]: ...
-    @property
-    def frontiers(self) -> Sequence[Frontier]: ...
-    @property
-    def battery(self) -> float | None: ...
-    @property
-    def distance_traveled_m(self) -> float: ...
-    @property
-    def explore_time_s(self) -> float: ...
-    @property
-    def previous_action_result(self) -> ActionResult | None: ...
 
 
 class Journal(Protocol):

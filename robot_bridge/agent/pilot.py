@@ -14,8 +14,9 @@ from typing import Final, Protocol
 
 from robot_bridge.contracts import ActionResult, ExecutionResult, NavGoalTarget, NavigationDecision, Pose, Tool, wrapped
 from robot_bridge.control.controller import Controller
-from robot_bridge.decisions.safety_executor import NEAR_ENOUGH, Discoveries, SafetyExecutor
-from robot_bridge.protocols import SensorState
+from robot_bridge.control.state import View
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.safety_executor import NEAR_ENOUGH, SafetyExecutor
 from spca.contracts import AgentSource, AgentView, PlanStep
 from spca.protocols import Episode, Executor, Failed, Finished, Yielded
 
@@ -114,13 +115,13 @@ class Pilot:
     """
 
     def __init__(
-        self, controller: Controller, executor: SafetyExecutor, memory: Discoveries, ticked: Callable[[], None]
+        self, controller: Controller, executor: SafetyExecutor, memory: ExplorationMemory, ticked: Callable[[], None]
     ) -> None:
         self.doing = ""
         self._controller, self._executor, self._memory, self._ticked = controller, executor, memory, ticked
 
     @property
-    def state(self) -> SensorState:
+    def state(self) -> View:
         return self._controller.state
 
     @property

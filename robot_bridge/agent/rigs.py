@@ -14,7 +14,7 @@ from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import EffectResult, Frame, Pose, Sighting
 from robot_bridge.control.controller import Controller
 from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
-from robot_bridge.decisions.safety_executor import Discoveries, SafetyExecutor
+from robot_bridge.decisions.safety_executor import SafetyExecutor
 from robot_bridge.errors import SetupError
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import Clock, Effects, Journal, Robot
@@ -37,7 +37,7 @@ class Rig:
 
     controller: Controller
     executor: SafetyExecutor
-    memory: Discoveries
+    memory: ExplorationMemory
     effects: Effects
     judge: Judge
     detect: Callable[[Frame], Sequence[Sighting]]

@@ -28,7 +28,7 @@ from robot_bridge.safety.scans import gaps, obstacle_distances
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """The state at one tick; immutable, so that any thread may read it. A SensorState.
+    """The state at one tick; immutable, so that any thread may read it. (The seed's ``vm``.)
 
     Distances and gaps are computed on demand, once for all views of the same scan.
 
@@ -73,7 +73,10 @@ class View:
 
     @property
     def obstacle_distances(self) -> Mapping[str, float]:
-        """Return the distances by direction; empty before the first scan."""
+        """Return metres from the lidar to the nearest valid return by :class:`Direction` value; empty before a scan.
+
+        They are ``range_max`` without a return.
+        """
         return _distances(self.observation.scan, self.config) if self.observation.scan else {}
 
     @property

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from math import degrees, dist, isfinite, radians
-from typing import Final, Protocol
+from typing import Final
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import (
@@ -33,6 +33,8 @@ from robot_bridge.contracts import (
     VelocityTarget,
     wrapped,
 )
+from robot_bridge.control.state import View
+from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.tools import (
     CheckPathClear,
     MoveToward,
@@ -46,7 +48,6 @@ from robot_bridge.decisions.tools import (
     read,
 )
 from robot_bridge.decisions.watchdog import LLMWatchdog, NetworkMonitor
-from robot_bridge.protocols import SensorState
 from robot_bridge.safety.path_check import check_path, swept_clearance, twist_toward
 from robot_bridge.safety.scans import fault
 
@@ -58,12 +59,6 @@ NEAR_ENOUGH: Final = 0.2
 """Metres within which the footprint's middle counts as being at a place."""
 NOTHING_TO_DRIVE: Final = VelocityTarget(REST, 0.0)
 """Target of a decision that only asks or reports: the robot continues what it is doing."""
-
-
-class Discoveries(Protocol):
-    """Remembers findings; see :class:`robot_bridge.decisions.memory.exploration_memory.ExplorationMemory`."""
-
-    def record_discovery(self, label: str, notes: str, significance: str, position: Pose) -> None: ...
 
 
 @dataclass(slots=True)
@@ -131,14 +126,14 @@ class SafetyExecutor:
         self.watchdog = LLMWatchdog()
         self.network_monitor = NetworkMonitor(now)
 
-    def execute_decision(self, decision: NavigationDecision, vm: SensorState, memory: Discoveries) -> ExecutionResult:
+    def execute_decision(self, decision: NavigationDecision, vm: View, memory: ExplorationMemory) -> ExecutionResult:
         """Return the target of a decision for the control loop; the result holds the decision as it was read."""
         admitted = self._admitted(decision, vm)
         if isinstance(admitted, ExecutionResult):
             return admitted
         return self._translated(*admitted, vm, memory)
 
-    def execute_pose(self, goal: NavGoalTarget, why: str, vm: SensorState) -> ExecutionResult:
+    def execute_pose(self, goal: NavGoalTarget, why: str, vm: View) -> ExecutionResult:
         """Check a pose in the map frame, which no tool can express; the target of the result is ``goal`` itself.
 
         The result's decision is a rotation if the footprint's middle is already there and a heading is wanted.
@@ -154,7 +149,7 @@ class SafetyExecutor:
         return admitted if isinstance(admitted, ExecutionResult) else _accepted(admitted[0], goal)
 
     def _admitted(
-        self, decision: NavigationDecision, vm: SensorState
+        self, decision: NavigationDecision, vm: View
     ) -> tuple[NavigationDecision, Parameters] | ExecutionResult:
         """Return the decision as read with its parameters, or the result if it is refused or a stop."""
         parameters = read(decision)
@@ -177,7 +172,7 @@ class SafetyExecutor:
         return decision, parameters
 
     def _translated(
-        self, decision: NavigationDecision, parameters: Parameters, vm: SensorState, memory: Discoveries
+        self, decision: NavigationDecision, parameters: Parameters, vm: View, memory: ExplorationMemory
     ) -> ExecutionResult:
         match parameters:
             case MoveToward():
@@ -212,7 +207,7 @@ class SafetyExecutor:
             return True, slow, f"slowed down: obstacle {clearance:.2f} m {direction}"
         return True, decision, ""
 
-    def _execute_move(self, decision: NavigationDecision, parameters: MoveToward, vm: SensorState) -> ExecutionResult:
+    def _execute_move(self, decision: NavigationDecision, parameters: MoveToward, vm: View) -> ExecutionResult:
         scan = vm.latest_scan
         problem = fault(scan, vm.now, self._config)
         if scan is None or problem:
@@ -228,9 +223,7 @@ class SafetyExecutor:
         twist = twist_toward(direction, Speed(decision.parameters["speed"]), self._config.body)
         return ExecutionResult(VelocityTarget(twist, parameters.duration_s), decision, True, reason)
 
-    def _execute_navigate(
-        self, decision: NavigationDecision, parameters: NavigateToGoal, vm: SensorState
-    ) -> ExecutionResult:
+    def _execute_navigate(self, decision: NavigationDecision, parameters: NavigateToGoal, vm: View) -> ExecutionResult:
         if parameters.goal_type == "retrace":
             x, y = self._home.ahead(self._config.body.centre)
             return _accepted(decision, NavGoalTarget(x, y))
@@ -255,7 +248,7 @@ class SafetyExecutor:
         return _accepted(decision, ObserveTarget(parameters.focus))
 
     def _execute_check_path(
-        self, decision: NavigationDecision, parameters: CheckPathClear, vm: SensorState
+        self, decision: NavigationDecision, parameters: CheckPathClear, vm: View
     ) -> ExecutionResult:
         scan = vm.latest_scan
         problem = fault(scan, vm.now, self._config)
@@ -266,7 +259,7 @@ class SafetyExecutor:
         return ExecutionResult(NOTHING_TO_DRIVE, decision, True, data=data)
 
     def _execute_report(
-        self, decision: NavigationDecision, parameters: ReportDiscovery, vm: SensorState, memory: Discoveries
+        self, decision: NavigationDecision, parameters: ReportDiscovery, vm: View, memory: ExplorationMemory
     ) -> ExecutionResult:
         memory.record_discovery(parameters.label, parameters.notes or "", parameters.significance, vm.current_position)
         return ExecutionResult(NOTHING_TO_DRIVE, decision, True, data={"noted": parameters.label})

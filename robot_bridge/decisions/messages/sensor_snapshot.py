@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robot_bridge.contracts import ActionResult, Direction, Gap, Scan, wrapped
+from robot_bridge.control.state import View
 from robot_bridge.decisions.messages.annotate import annotate_image, cardinal, is_image, sample_depth
-from robot_bridge.protocols import SensorState
 
 SECTOR_DEG: Final = 30
 SECTORS: Final = (
@@ -68,7 +68,7 @@ class SensorSnapshot:
 class SensorSnapshotBuilder:
     """Builds snapshots of the state that the host keeps up to date (``vm``, the voice mapper of the seed)."""
 
-    def __init__(self, vm: SensorState) -> None:
+    def __init__(self, vm: View) -> None:
         self.vm = vm
 
     def capture(self) -> SensorSnapshot:
@@ -92,7 +92,7 @@ class SensorSnapshotBuilder:
         )
 
 
-def _robot_state(vm: SensorState) -> dict[str, Any]:
+def _robot_state(vm: View) -> dict[str, Any]:
     pose = vm.current_position
     heading = round(degrees(wrapped(pose.heading)) % 360, 1) % 360
     twist = vm.latest_odom.twist if vm.latest_odom else None
