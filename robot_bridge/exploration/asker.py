@@ -306,7 +306,6 @@ class Asker:
         if self._failing_since is None:
             self._failing_since = self._pending_since
         if isinstance(answer.error, ModelEnded):
-            self._end = answer.error
             self._navigator = None
             _LOG.info("the model is asked no more: %s", answer.failure)
             self._note("model_ended", {"reason": answer.failure})
@@ -396,9 +395,16 @@ class Asker:
         self.is_disturbed = False
 
     def _send_question(self, question: Question, now: float) -> None:
+        def ask() -> Answer:
+            try:
+                return question()
+            except ModelEnded as error:  # kept at once: the exploration may end before the answer's latency has passed
+                self._end = error
+                raise
+
         self._counts.calls += 1
         self._pending_since = now
-        self._link.ask(question)
+        self._link.ask(ask)
 
 
 def _count(counts: dict[str, int], key: str) -> None:

@@ -214,7 +214,7 @@ def test_a_key_may_lie_in_a_file(
         (("explore", "--model", "opnai/gpt-6-luna"), "(did you mean openai/gpt-6-luna?)"),
         (
             ("explore", "--model", "None"),
-            "(did you mean none?): choose one of reference/navigator, hostile/navi",
+            "(did you mean none?): choose one of reference/navigator, none, ",
         ),
         (
             ("explore", "--model", "faulty/planner"),

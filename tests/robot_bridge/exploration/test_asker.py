@@ -269,8 +269,7 @@ def test_a_model_that_has_ended_owes_nothing_and_is_what_was_wrong() -> None:
     given = Asked(BudgetSpent("2 requests were sent"))
     given.at(0.0, seen(0.0))
     assert given.asker.owed_for(3.0) == 3.0
-    assert given.asker.fault == (Ending.NO_MODEL, "the model never answered")
+    assert given.asker.fault == (Ending.BUDGET, "2 requests were sent"), "though the answer is on its way"
     given.asker.listen()
     assert given.asker.owed_for(3.0) == 0.0
     assert given.asker.is_alone
-    assert given.asker.fault == (Ending.BUDGET, "2 requests were sent")
