@@ -50,8 +50,11 @@ class Clock(Protocol):
     def wait_until(self, time: float) -> None: ...
 
 
-class Journal(Protocol):
-    """Records what happens, in order; no decision depends on it."""
+class Journal:
+    """Records what happens, in order; no decision depends on it.
+
+    This one keeps nothing: override what is to be kept.
+    """
 
     def observed(self, observation: Observation) -> None: ...
     def estimated(self, estimate: Estimate) -> None: ...
@@ -60,11 +63,9 @@ class Journal(Protocol):
     def acted(self, now: float, result: ActionResult) -> None: ...
     def mapped(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None:
         """``codes`` -1 unknown, 0 free to 100 occupied, row 0 at the lowest y; ``x``, ``y`` its lower left corner."""
-        ...
 
     def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
         """Anything else: triggers, tiers, skips, statistics, operator's commands, e-stops."""
-        ...
 
 
 Note = Callable[[str, Mapping[str, Any]], None]

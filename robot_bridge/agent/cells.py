@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from math import pi
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_bridge.contracts import Pose, wrapped
+from robot_bridge.navigation.mapping import OccupancyMap
 
 Cell = tuple[int, int]
 
@@ -33,20 +34,6 @@ FACE: Final = 0.15
 _MIDDLE: Final = 0.15
 _FACE_SHARE, _MIDDLE_SHARE, _SEEN_INTO = 0.4, 0.5, 0.15
 _THING_RETURNS: Final = 3
-
-
-class Occupancy(Protocol):
-    """What is needed of :class:`robot_bridge.navigation.mapping.OccupancyMap`: ``codes`` int8 (rows, columns), -1
-    unknown, 0 free to 100 occupied, row 0 at the lowest y; ``x``, ``y`` its lower left corner."""
-
-    @property
-    def codes(self) -> NDArray[np.int8]: ...
-    @property
-    def resolution(self) -> float: ...
-    @property
-    def x(self) -> float: ...
-    @property
-    def y(self) -> float: ...
 
 
 class Ground(IntEnum):
@@ -108,7 +95,7 @@ class Terrain:
         return Ground(int(self.ground[row, column])) if 0 <= row < rows and 0 <= column < columns else Ground.UNKNOWN
 
 
-def terrain(chart: Occupancy, lattice: Lattice) -> Terrain:
+def terrain(chart: OccupancyMap, lattice: Lattice) -> Terrain:
     """Cells by what the lidar has met in them.
 
     A cell whose middle was seen free is free, unless there are returns well inside it: then something stands there. A
@@ -142,7 +129,7 @@ def terrain(chart: Occupancy, lattice: Lattice) -> Terrain:
     return Terrain(_with_corners(ground), corner)
 
 
-def is_bare(chart: Occupancy, lattice: Lattice, cell: Cell) -> bool:
+def is_bare(chart: OccupancyMap, lattice: Lattice, cell: Cell) -> bool:
     """Whether the map shows nothing well inside a cell, as far as it is known."""
     x, y = lattice.middle(cell)
     half = 0.5 - FACE

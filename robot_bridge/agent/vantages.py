@@ -14,11 +14,12 @@ from math import atan2, ceil, cos, hypot, sin
 
 import numpy as np
 
-from robot_bridge.agent.cells import OCCUPIED, VIEW, Cell, Ground, Lattice, Occupancy, Terrain, beyond, heading_of
+from robot_bridge.agent.cells import OCCUPIED, VIEW, Cell, Ground, Lattice, Terrain, beyond, heading_of
 from robot_bridge.agent.cells import lit as lit_by
 from robot_bridge.agent.cells import window as window_of
 from robot_bridge.config import Camera
 from robot_bridge.contracts import wrapped
+from robot_bridge.navigation.mapping import OccupancyMap
 
 Pose4 = tuple[Cell, int]
 """A cell and one of the four directions."""
@@ -89,7 +90,7 @@ class Vantages:
 
     def __init__(
         self,
-        chart: Occupancy,
+        chart: OccupancyMap,
         terrain: Terrain,
         lattice: Lattice,
         camera: Camera,

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_bridge.cli import narration
-from robot_bridge.cli.journals import Silent, Trail
+from robot_bridge.cli.journals import Trail
 from robot_bridge.cli.map_picture import MapPicture, Picture
 from robot_bridge.contracts import Applied, Command, Estimate, ExecutionResult, Observation
 from robot_bridge.errors import SetupError
 from robot_bridge.exploration.endings import is_ordinary
+from robot_bridge.protocols import Journal
 from spca.common.installation import pip_install
 
 HEIGHT: Final = 480
@@ -33,7 +34,7 @@ _CONTAINER: Final[Mapping[str, str]] = {"movflags": "hybrid_fragmented+frag_ever
 _CODEC: Final[Mapping[str, str]] = {"crf": "23", "preset": "veryfast", "tune": "zerolatency"}
 
 
-class Film(Silent):
+class Film(Journal):
     """A journal that writes an MP4 of camera, top view and map, side by side; as a context it completes the file.
 
     Args:

@@ -20,19 +20,7 @@ _REPEATED_AFTER: Final = 5.0
 """Seconds after which the same intervention is worth telling again."""
 
 
-class Silent:
-    """A journal that keeps nothing; the base of those that keep a part."""
-
-    def observed(self, observation: Observation) -> None: ...
-    def estimated(self, estimate: Estimate) -> None: ...
-    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None: ...
-    def decided(self, now: float, result: ExecutionResult) -> None: ...
-    def acted(self, now: float, result: ActionResult) -> None: ...
-    def mapped(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None: ...
-    def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None: ...
-
-
-class Several:
+class Several(Journal):
     """Tells several journals, in order."""
 
     def __init__(self, journals: Sequence[Journal]) -> None:
@@ -71,7 +59,7 @@ class Several:
             each.noted(now, kind, data)
 
 
-class Trail(Silent):
+class Trail(Journal):
     """Where the robot was, a point every few centimetres, and how often the chain stepped in."""
 
     def __init__(self, spacing: float = 0.05) -> None:
@@ -97,7 +85,7 @@ def _printed(line: str) -> None:
     print(line, flush=True)
 
 
-class Narrator(Silent):
+class Narrator(Journal):
     """Tells in lines what a person wants to follow: decisions, their outcomes, interventions, whatever is noted.
 
     Limits on acceleration, which every start has, are not told.

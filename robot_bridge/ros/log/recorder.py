@@ -30,6 +30,7 @@ from robot_bridge.contracts import (
     Pose,
     Scan,
 )
+from robot_bridge.protocols import Journal
 from robot_bridge.ros import images, messages, topics, types
 from robot_bridge.ros.log.bag import BagWriter
 from robot_bridge.ros.log.records import to_json
@@ -38,7 +39,7 @@ _FLUSHED_EVERY: Final = 1.0
 _ROBOT: Final = topics.Topics()
 
 
-class BagRecorder:
+class BagRecorder(Journal):
     """A journal that writes a bag. Its methods may be called from any thread.
 
     A disk that fails ends the log, never the run: ``fault`` says why, "" where all is well.

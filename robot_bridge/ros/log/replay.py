@@ -14,11 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import ActionResult, Applied, Command, Estimate, ExecutionResult, Observation, Source
+from robot_bridge.contracts import Applied, Command, Observation, Source
+from robot_bridge.protocols import Journal
 from robot_bridge.ros.log.records import to_json
 from robot_bridge.safety.chain import SafetyChain
 
@@ -37,7 +35,7 @@ class Difference:
         return f"{self.time:.2f} s: recorded {_shown(self.recorded)}, replayed {_shown(self.replayed)}"
 
 
-class ChainCheck:
+class ChainCheck(Journal):
     """Goes through a run with a chain of its own.
 
     Attributes:
@@ -77,11 +75,6 @@ class ChainCheck:
             self._chain.stop(str(data.get("reason", "")))
         elif kind == "release":
             self._chain.release()
-
-    def estimated(self, estimate: Estimate) -> None: ...
-    def decided(self, now: float, result: ExecutionResult) -> None: ...
-    def acted(self, now: float, result: ActionResult) -> None: ...
-    def mapped(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None: ...
 
 
 def _shown(applied: Applied) -> str:

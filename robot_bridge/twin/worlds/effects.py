@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import degrees, hypot, radians
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Final
 
-from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import EffectResult, Pose
+from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.judging import Cell
 from robot_bridge.twin.worlds.levels import Level, cell_at, direction_of, middle
-from robot_bridge.twin.worlds.world import Thing, TwinWorld
+from robot_bridge.twin.worlds.world import Thing
 
 REACH: Final = 1.25
 """Metres from the footprint's middle to the middle of the cell ahead."""
@@ -25,24 +25,6 @@ _AHEAD: Final = ((1, 0), (0, 1), (-1, 0), (0, -1))
 _PORTABLE: Final = ("key", "ball", "box")
 
 
-class Stage(Protocol):
-    """What of a twin is changed: :class:`robot_bridge.twin.robot.MujocoRobot`."""
-
-    @property
-    def config(self) -> RobotConfig: ...
-    @property
-    def world(self) -> TwinWorld: ...
-    @property
-    def truth(self) -> Pose: ...
-    @property
-    def is_moving(self) -> bool: ...
-    @property
-    def things(self) -> Sequence[Thing]: ...
-    def set_state(self, index: int, state: str) -> None: ...
-    def remove(self, index: int) -> None: ...
-    def put(self, index: int, x: float, y: float) -> None: ...
-
-
 class TwinEffects:
     """Effects in a twin, with MiniGrid's rules. What is carried is out of the world.
 
@@ -53,7 +35,7 @@ class TwinEffects:
 
     def __init__(
         self,
-        robot: Stage,
+        robot: MujocoRobot,
         *,
         contents: Mapping[int, int] = MappingProxyType({}),
         carrying: int | None = None,
@@ -61,7 +43,7 @@ class TwinEffects:
         self._robot, self._contents, self._carrying = robot, contents, carrying
 
     @staticmethod
-    def of(level: Level, robot: Stage) -> TwinEffects:
+    def of(level: Level, robot: MujocoRobot) -> TwinEffects:
         """For the twin of a level, as it is at the beginning."""
         return TwinEffects(robot, contents=level.contents, carrying=level.carrying)
 

@@ -5,19 +5,18 @@ The level, 5 x 5 cells: the agent looks north at a yellow key, a locked yellow d
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from typing import Any
 
-import numpy as np
 import pytest
 from minigrid.core.world_object import Goal
-from numpy.typing import NDArray
 
 from robot_bridge.agent.rigs import twin_rig
 from robot_bridge.agent.world import RobotWorld, act
 from robot_bridge.config import Camera, RobotConfig
-from robot_bridge.contracts import ActionResult, Applied, Command, Estimate, ExecutionResult, Observation
+from robot_bridge.contracts import ExecutionResult
+from robot_bridge.protocols import Journal
 from spca.contracts import Status
 from spca.errors import RestoreError, WorldError
 from spca.sense import perception
@@ -35,17 +34,11 @@ AGENT = methods("""
 """)
 
 
-class Journal:
+class Reasons(Journal):
     """Keeps why everything was decided, and what was noted."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-
-    def observed(self, observation: Observation) -> None: ...
-    def estimated(self, estimate: Estimate) -> None: ...
-    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None: ...
-    def acted(self, now: float, result: ActionResult) -> None: ...
-    def mapped(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None: ...
 
     def decided(self, now: float, result: ExecutionResult) -> None:  # noqa: ARG002
         self.lines.append(result.decision.reasoning)
@@ -76,7 +69,7 @@ def shown(world: RobotWorld) -> list[list[str]]:
 @pytest.mark.long
 @pytest.mark.usefixtures("drawing")
 def test_a_level_is_solved_in_its_twin_and_shown_as_minigrid_shows_it() -> None:
-    journal = Journal()
+    journal = Reasons()
     make = lambda: twin_rig(LEVEL, SEED, journal=journal, config=CONFIG)  # noqa: E731
     with closing(RobotWorld(LEVEL, make, InProcessExecutor(), can_restart=False)) as world:
         assert world.mission == "use the key to open the door and then get to the goal"

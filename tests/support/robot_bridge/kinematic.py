@@ -13,7 +13,6 @@ from robot_bridge.contracts import (
     ActionResult,
     Applied,
     Command,
-    Estimate,
     ExecutionResult,
     Frame,
     NavigationDecision,
@@ -26,6 +25,7 @@ from robot_bridge.contracts import (
 from robot_bridge.control.controller import Controller
 from robot_bridge.errors import DeviceError
 from robot_bridge.navigation.navigation import Navigation
+from robot_bridge.protocols import Journal
 from robot_bridge.safety.chain import SafetyChain
 from robot_bridge.safety.geometry import along, clamped, curvature_of
 from tests.support.robot_bridge.rays import CONFIG, Post, scan_of
@@ -102,7 +102,7 @@ class KinematicRobot:
         return hypot(self.pose.x, self.pose.y)
 
 
-class Log:
+class Log(Journal):
     """A journal that keeps what a test asks about."""
 
     def __init__(self) -> None:
@@ -111,8 +111,6 @@ class Log:
         self.results: list[ActionResult] = []
         self.notes: list[tuple[float, str, Mapping[str, Any]]] = []
 
-    def observed(self, observation: Observation) -> None: ...
-    def estimated(self, estimate: Estimate) -> None: ...
     def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
         del now, commands
         self.applied.append(applied)
@@ -125,7 +123,6 @@ class Log:
         del now
         self.results.append(result)
 
-    def mapped(self, now: float, codes: object, resolution: float, x: float, y: float) -> None: ...
     def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
         self.notes.append((now, kind, data))
 

@@ -31,7 +31,7 @@ from robot_bridge.protocols import Journal
 from robot_bridge.ros.log.records import to_json
 
 
-class Heard:
+class Heard(Journal):
     """A journal that keeps what it is told as text; pictures by their mean colour and depth."""
 
     def __init__(self) -> None:
