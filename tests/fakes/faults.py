@@ -76,12 +76,6 @@ def calling(dialect: Dialect, name: str, arguments: Mapping[str, Any], *, broken
     return answering(dialect, "", calls=(ToolCall(name, arguments),), broken=broken)
 
 
-ABSURD: Final[tuple[Any, ...]] = (
-    *(10**400, -(10**400), 10**8 + 1, -1, True, False, "7", "", 1.5, float("nan"), float("inf"), [7], {}),
-)
-"""What no number of tokens can be."""
-
-
 def miscounting(dialect: Dialect, value: object) -> list[tuple[str, Reply]]:
     """Replies that hold an answer in which one count each, named, is ``value``."""
     whole = answering(dialect, usage=Usage(11, 7, 5, 3, 2)).body
@@ -172,13 +166,9 @@ ODD_BYTES: Final[Mapping[str, Callable[[Dialect], Reply]]] = {
     "byte order mark": _in_bytes(lambda body: b"\xef\xbb\xbf" + body),
     "space around it": _in_bytes(lambda body: b"\r\n \t" + body + b"\n\n"),
     "UTF-16": _in_bytes(lambda body: body.decode().encode("utf-16")),
-    "no Unicode": _in_bytes(lambda body: body[:-1] + b', "odd": "caf\xe9"}'),
     "line break in a text": _in_bytes(lambda body: body[:-1] + b', "odd": "a\nb"}'),
-    "number of 5000 digits": _in_bytes(lambda body: body[:-1] + b', "odd": 1' + b"0" * 5000 + b"}"),
     "gzip": _in_bytes(gzip.compress, headers={"content-encoding": "gzip"}),
     "deflate": _in_bytes(zlib.compress, headers={"content-encoding": "deflate"}),
-    "called compressed": _in_bytes(bytes, headers={"content-encoding": "br"}),
-    "announced too long": _in_bytes(bytes, announced=10_000),
     "created": _in_bytes(bytes, status=201),
 }
 """Whole answers, and the bytes in which they come."""
@@ -205,7 +195,6 @@ def _page(_dialect: Dialect) -> Reply:
 
 BROKEN: Final[Mapping[str, Callable[[Dialect], Reply]]] = {
     "slow": lambda dialect: replace(answering(dialect), delay=5.0),
-    "byte by byte": lambda dialect: replace(answering(dialect), drip=0.1),
     "truncated": _truncated,
     "malformed": lambda _dialect: Reply(b'{"choices": [{"mess'),
     "no object": lambda _dialect: Reply(b"[]"),

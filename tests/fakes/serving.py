@@ -30,7 +30,7 @@ class Reply:
     """What is sent back.
 
     ``delay`` seconds pass before; ``announced`` bytes are claimed where that is not the true length, after which the
-    connection ends; ``silent`` ends it without any answer; ``drip`` is a pause before each byte of the body.
+    connection ends; ``silent`` ends it without any answer.
     """
 
     body: bytes = b""
@@ -40,7 +40,6 @@ class Reply:
     delay: float = 0.0
     announced: int | None = None
     silent: bool = False
-    drip: float = 0.0
 
     @classmethod
     def of(cls, data: Any, status: int = 200, **more: Any) -> Self:
@@ -101,18 +100,8 @@ class _Handler(BaseHTTPRequestHandler):
         for name, text in reply.headers.items():
             self.send_header(name, text)
         self.end_headers()
-        if reply.drip:
-            self._drip(reply)
-        else:
-            self.wfile.write(reply.body)
+        self.wfile.write(reply.body)
         self.close_connection |= reply.announced is not None
-
-    def _drip(self, reply: Reply) -> None:
-        for byte in reply.body:
-            if self.server.closing.wait(reply.drip):
-                break
-            self.wfile.write(bytes([byte]))
-            self.wfile.flush()
 
     do_GET = do_POST = _answer  # noqa: N815  # the names that http.server asks for
 

@@ -24,7 +24,6 @@ from spca.common.files import LARGEST, make_folder, read_text, write_atomic
 from spca.errors import BadAnswerError, ResumeError
 from spca.llm.calls.call_keys import call_key, effort, prompt_key, question
 from spca.llm.calls.ledger import Place, Record
-from spca.llm.providers.answer_fields import is_count
 from spca.llm.providers.base import Finish, Image, Request, Response, ToolCall, Turn, Usage
 
 FOLDER: Final = "llm"
@@ -204,14 +203,7 @@ def read_answer(content: Mapping[str, Any]) -> Answer:
     if kept is None:
         return Answer(None, str(content["error"]))
     calls = tuple(ToolCall(str(call["name"]), dict(call["arguments"])) for call in kept["tool_calls"])
-    usage = Usage(**{name: _count(value) for name, value in dict(content["usage"]).items()})
-    return Answer(Response("\n".join(kept["text"]), usage, Finish(kept["finish"]), calls))
-
-
-def _count(value: object) -> int | None:
-    if value is None or (type(value) is int and is_count(value)):
-        return value
-    raise ValueError(f"{value!r} is no count of tokens")
+    return Answer(Response("\n".join(kept["text"]), Usage(**content["usage"]), Finish(kept["finish"]), calls))
 
 
 def _read(path: Path) -> Transcript:

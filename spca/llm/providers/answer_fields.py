@@ -1,113 +1,113 @@
-"""Fields of an answer as servers send them: nothing is as it should be for certain but what is needed of the content.
-
-Each field has one reader for all protocols. A field that is not of its kind counts as one that is missing, so that an
-answer that was paid for is used whatever its wrapping is.
-"""
+"""Fields of an answer as servers send them, read the same way for all protocols."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from datetime import date
+from typing import Any, Final
 
 from spca.errors import BadAnswerError
 from spca.llm.providers.base import ToolCall, Usage
 
-MAX_TOKENS: Final = 10**8
-"""Tokens that one request can have at most: ten times the largest context of a model."""
-
-Fields: TypeAlias = Mapping[str, Any]
-"""A JSON object of an answer."""
-
 _TEXT_TYPES: Final = frozenset(("", "text", "output_text"))
 
 
-def is_count(value: object) -> bool:
-    """Return whether a value of JSON can be a number of tokens; some servers write whole numbers as 12.0."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and 0 <= value <= MAX_TOKENS and value == int(value)  # type: ignore[operator, call-overload]
+class Fields:
+    """A JSON object of an answer.
+
+    A field that is not of the kind asked for counts as missing: an answer that was paid for is used, whatever its
+    wrapping is.
+    """
+
+    def __init__(self, value: object = None) -> None:
+        self._values: dict[str, Any] = value if isinstance(value, dict) else {}
+
+    def __bool__(self) -> bool:
+        return bool(self._values)
+
+    def __contains__(self, name: str) -> bool:
+        return self._values.get(name) is not None
+
+    def read_text(self, name: str) -> str:
+        """Return a text, "" for anything else."""
+        value = self._values.get(name)
+        return value if isinstance(value, str) else ""
+
+    def read_count(self, name: str) -> int | None:
+        """Return a number of tokens, None for what cannot be one."""
+        value = self._values.get(name)
+        return value if type(value) is int and value >= 0 else None
+
+    def read_flag(self, name: str) -> bool:
+        """Return whether a field is set to something that is not false."""
+        return bool(self._values.get(name))
+
+    def read_object(self, name: str) -> Fields:
+        """Return a JSON object, an empty one for anything else."""
+        return Fields(self._values.get(name))
+
+    def read_objects(self, name: str) -> list[Fields]:
+        """Return the JSON objects in a list; one that stands alone is a list of one."""
+        value = self._values.get(name)
+        items = value if isinstance(value, list) else [value]
+        return [Fields(item) for item in items if isinstance(item, dict)]
+
+    def read_content(self, label: str) -> str:
+        """Return the words in "content": a text, or parts of which those that are not text are left out.
+
+        Raises:
+            BadAnswerError: it is neither.
+        """
+        value = self._values.get("content")
+        if value is None or isinstance(value, str):
+            return value or ""
+        if not isinstance(value, list | dict):
+            raise BadAnswerError(f"{label}: the content of the answer is no text")
+        parts = [part for part in self.read_objects("content") if part.read_text("type") in _TEXT_TYPES]
+        return "".join(part.read_text("text") for part in parts)
+
+    def read_call(self, arguments: str, label: str) -> ToolCall:
+        """Return the call of a tool; the field ``arguments`` holds a JSON object or the text of one, or nothing.
+
+        Raises:
+            BadAnswerError: it holds something else.
+        """
+        name = self.read_text("name")
+        value = self._values.get(arguments)
+        fault = f"{label}: the arguments of the call of {name} are not a JSON object"
+        try:
+            parsed = json.loads(value) if isinstance(value, str) and value else value
+        except (ValueError, RecursionError) as error:
+            raise BadAnswerError(fault) from error
+        if not isinstance(parsed or {}, dict):
+            raise BadAnswerError(fault)
+        return ToolCall(name, parsed or {})
 
 
-def read_count(value: Any) -> int | None:
-    """Return a number of tokens, None for what cannot be one."""
-    return int(value) if is_count(value) else None
-
-
-def sum_counts(*values: object) -> int | None:
-    """Return the sum of counts that some servers tell apart, None if nothing is there or one of them cannot be."""
-    counts = [read_count(value) for value in values if value is not None]
-    known = [count for count in counts if count is not None]
-    return sum(known) if known and len(known) == len(counts) else None
-
-
-def read_usage(
-    input_tokens: object,
-    output_tokens: object,
-    cached_tokens: object = None,
-    reasoning_tokens: object = None,
-    cache_write_tokens: object = None,
-    total_tokens: object = None,
+def count_usage(
+    sent: int | None,
+    said: int | None,
+    cached: int | None = None,
+    reasoned: int | None = None,
+    written: int | None = None,
+    total: int | None = None,
 ) -> Usage:
     """Return the counts of an answer in the meaning of :class:`Usage`.
 
     No prompt and no answer is made of nothing, so zero for both is a server that does not count: unknown. Some
-    servers count reasoning beside the output and not as a part of it, which their total tells; it is added then.
-    Nothing is known of the parts of a count that is unknown.
+    servers count reasoning beside the output and not as a part of it, which their total tells. It is added then.
     """
-    sent = read_count(input_tokens) or None
-    said = read_count(output_tokens)
+    sent = sent or None
     if sent is None and not said:
         return Usage()
-    reasoned = None if said is None else read_count(reasoning_tokens)
-    if said is not None and reasoned and (reasoned > said or total_tokens == (sent or 0) + said + reasoned):
+    if said is not None and reasoned and (reasoned > said or total == (sent or 0) + said + reasoned):
         said += reasoned
-    if sent is None:
-        return Usage(None, said, None, reasoned)
-    return Usage(sent, said, read_count(cached_tokens), reasoned, read_count(cache_write_tokens))
+    return Usage(sent, said, cached, reasoned, written)
 
 
-def read_object(value: object) -> Fields:
-    """Return a JSON object, an empty one for anything else."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def read_objects(value: object) -> list[Fields]:
-    """Return the JSON objects in a list; one that stands alone is a list of one."""
-    items = value if isinstance(value, list) else [value]
-    return [item for item in items if isinstance(item, Mapping)]
-
-
-def read_text(value: object) -> str:
-    """Return a text, "" for anything else."""
-    return value if isinstance(value, str) else ""
-
-
-def read_content(value: object, label: str) -> str:
-    """Return the words of a message: a text, or parts of which those that are not text are left out.
-
-    Raises:
-        BadAnswerError: it is neither.
-    """
-    if value is None or isinstance(value, str):
-        return value or ""
-    if not isinstance(value, list | Mapping):
-        raise BadAnswerError(f"{label}: the content of the answer is no text")
-    parts = [part for part in read_objects(value) if read_text(part.get("type")) in _TEXT_TYPES]
-    return "".join(read_text(part.get("text")) for part in parts)
-
-
-def read_call(name: object, arguments: object, label: str) -> ToolCall:
-    """Return the call of a tool from its arguments, a JSON object or the text of one, which may be empty.
-
-    Raises:
-        BadAnswerError: the arguments are something else.
-    """
+def read_day(value: object) -> date | None:
+    """Return the day with which a text begins, None if it is none."""
     try:
-        parsed = json.loads(arguments or "{}") if isinstance(arguments, str) else arguments
-    except (ValueError, RecursionError):
-        parsed = ""
-    if parsed is None:
-        parsed = {}
-    if not isinstance(parsed, dict):
-        raise BadAnswerError(f"{label}: the arguments of the call of {name} are not a JSON object")
-    return ToolCall(str(name), parsed)
+        return date.fromisoformat(str(value)[:10])
+    except ValueError:
+        return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import replace
+from typing import Any
 
 from spca.llm.providers import schemas
 from spca.llm.providers.base import Form, Image, Message, Request
@@ -38,3 +39,14 @@ def sendable(text: str) -> str:
 def data_url(image: Image) -> str:
     """``image`` as a ``data:`` address."""
     return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
+
+
+def keep_set(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that are not None: what nobody has set is left to the server."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def tell_choice(choice: str) -> str:
+    """Return in words which tool has to be called, for models whose request cannot say it."""
+    which = "one of the tools" if choice == "required" else f"the tool {choice}"
+    return f"Answer only by calling {which}, never in words."

@@ -1,50 +1,63 @@
 """One request and its answer over HTTP, the same way whichever SDK speaks.
 
 The SDKs differ in what they do with an answer that is not a success: some keep its headers, some do not, all of
-their exceptions hold the request and its key. So the answer is judged before they see it, in a response hook of the
-HTTP client under them: it is read within the time allowed, a refusal becomes a
-:class:`~spca.llm.providers.failures.Reply`, and of a success the body, a JSON object, is kept as it came.
+their exceptions hold the request and its key. So a response hook of the HTTP client under them judges the answer
+first. A refusal becomes a :class:`~spca.llm.providers.failures.Reply`. Of a success the body, a JSON object, is kept as
+it came, and read in place of what the SDK makes of it: an SDK refuses whole answers for fields that nobody needs.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import sys
-import time
-import zlib
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
-from spca.common.redaction import error_chain, redact_error, without_keys
-from spca.errors import BadAnswerError, ProviderConfigError, ProviderError, TransientError, UnknownModelError
-from spca.llm.providers.addresses import is_providers_own
+import httpx
+import httpx2
+
+from spca.common.redaction import error_chain, redact, redact_error, without_keys
+from spca.errors import (
+    BadAnswerError,
+    ProviderConfigError,
+    ProviderError,
+    RefusalError,
+    TransientError,
+    UnknownModelError,
+)
+from spca.llm.providers import api_keys
+from spca.llm.providers.addresses import VARIABLES, is_providers_own
 from spca.llm.providers.answer_fields import Fields
-from spca.llm.providers.base import LISTING_TIMEOUT_S, TIMEOUT_S, Listed, Request, Response
+from spca.llm.providers.base import LISTING_TIMEOUT_S, Finish, Listed, Request, Response, Target, Usage
 from spca.llm.providers.conversation import sendable
-from spca.llm.providers.failures import Reply, Service, meaning, words
+from spca.llm.providers.failures import Reply, Service, explain_refusal, words
 from spca.llm.providers.secrets import quoted
 
 _LOG: Final = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-MAX_BODY: Final = 32 * 1024 * 1024
-"""Bytes of an answer that are read at most; the longest answers of models are about a megabyte."""
-
 CONNECT_S: Final = 15.0
 """Seconds for a connection to be made: models think long, but a server that is there opens its door at once."""
 
+NO_KEY: Final = "none"
+"""Sent to servers of one's own that ask for no key: the SDKs want one, and would look for others."""
+
+_NO_REQUEST: Final = Request("", ())
 _OFFLINE: Final = "is this machine online? (a proxy is named in HTTPS_PROXY)"
-_LISTED: Final = 5
-_TOO_LONG: Final = "the answer is longer than any model's"
-_ENCODINGS: Final = ("gzip", "x-gzip", "deflate")
-_ANY_HEADER: Final = 32 + zlib.MAX_WBITS
-"""For zlib: of gzip or its own."""
-_MAX_DIGITS: Final = 400
+_MAX_NAMES: Final = 5
 _ANSWERS: Final = ("choices", "output", "candidates", "message", "content", "data", "models")
+
+_BAD_ADDRESS: Final = (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx2.InvalidURL, httpx2.UnsupportedProtocol)
+_TRANSPORT: Final = (httpx.InvalidURL, httpx.RequestError, httpx2.InvalidURL, httpx2.RequestError)
+_LATE: Final = (httpx.TimeoutException, httpx2.TimeoutException)
+_UNREACHED: Final = (
+    *(httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError),
+    *(httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError),
+)
 
 
 class _RefusedError(Exception):
@@ -54,121 +67,92 @@ class _RefusedError(Exception):
 
 
 class _BrokenError(Exception):
-    """The answer did not come whole, or is not what the protocol says."""
-
-
-class Wire:
-    """The body of what the server of a provider answered last, as it came; None before an answer that can be read.
-
-    It is read in place of what the SDK makes of it: an SDK refuses whole answers for fields that nobody needs.
-    """
-
-    def __init__(self) -> None:
-        self.body: Fields | None = None
-
-    def forget_body(self) -> None:
-        """Forget it before the next request."""
-        self.body = None
-
-
-def client_settings(library: Any, wire: Wire, *, is_open: bool = False) -> dict[str, Any]:
-    """Arguments for a client of ``library``, httpx or httpx2: hooks, no redirects, a new connection each time.
-
-    The time allowed for a request is its read timeout, counted from the first byte sent to the last one read: a
-    server that sends a byte now and then cannot hold the caller for ever. A redirect would carry the key to another
-    place. A connection kept open may be closed by the server in the very moment it is used again, and a request that
-    is lost so may have been paid for. ``is_open``: no proxy of the environment is used.
-    """
-
-    def start(request: Any) -> None:
-        request.headers["accept-encoding"] = "identity"  # so that the length read is the length there is
-        allowed = request.extensions["timeout"]
-        allowed["connect"] = min(CONNECT_S, allowed["connect"] or CONNECT_S)
-        request.extensions["spca_deadline"] = time.monotonic() + (allowed["read"] or TIMEOUT_S)
-
-    def judge(response: Any) -> None:
-        content = _read_body(response.stream, response.request.extensions["spca_deadline"])
-        encoding = response.headers.pop("content-encoding", "")
-        body = _parsed(content)
-        if body is None and encoding:
-            content = _unpacked(content, encoding)
-            body = _parsed(content)
-        if not response.is_success:
-            text = content.decode("utf-8", "replace")
-            raise _RefusedError(Reply(response.status_code, response.headers, body or text))
-        if not isinstance(body, dict):
-            raise _BrokenError("the answer is not the JSON object it should be")
-        if body.get("error") and not any(key in body for key in _ANSWERS):
-            raise _RefusedError(Reply(_status_within(body["error"]), response.headers, body))
-        wire.body = body
-        response.stream = library.ByteStream(json.dumps(body).encode())  # as plain as an SDK expects it
-        response.headers["content-type"] = "application/json"  # some servers forget; an SDK believes them
-
-    return {
-        "event_hooks": {"request": [start], "response": [judge]},
-        "follow_redirects": False,
-        "trust_env": not is_open,
-        "limits": library.Limits(max_keepalive_connections=0),
-    }
-
-
-def exchange(
-    service: Service,
-    request: Request,
-    wire: Wire,
-    send: Callable[[], object],
-    read: Callable[[Fields], Response],
-    list_models: Callable[[], Sequence[str]] | None = None,
-) -> Response:
-    """Send once, read the answer, and raise only errors of our own.
-
-    What an SDK raised is their cause, with keys taken out of its texts.
-
-    Args:
-        service: what errors say of the model.
-        request: what was asked.
-        wire: that of the client which sends.
-        send: makes the one request, by a client made with :func:`client_settings`.
-        read: makes a response of what came over the wire.
-        list_models: asks the server for the names it knows; called only when it does not know the model.
-    """
-    try:
-        response = _attempt(service, request, lambda: _without_keys(read(_received(wire, send))))
-    except UnknownModelError as error:
-        names = ", ".join(quoted(name) for name in _listed(list_models)) if list_models else ""
-        if not names:
-            raise
-        raise UnknownModelError(f"{error}; the server has {names}") from error
-    return replace(response, text=sendable(response.text))
+    """The answer is not what the protocol says."""
 
 
 class ModelServer(ABC):
-    """What the providers of servers share: an address and a list of models."""
+    """What the providers of servers share: address, key, one exchange, and a list of models.
 
-    _service: Service
+    The address is ``target.base_url``, else that of the provider's variable, else ``usual_address``. The key is that of
+    ``target.key_variable``, else of the first of ``key_variables`` that is set. Without one nothing secret is sent.
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._service.label!r} at {self._service.address!r})"
+    Attributes:
+        prefix: of the models' names.
+        usual_address: where the provider serves its models.
+        key_variables: environment variables that may hold its key.
+    """
+
+    prefix: ClassVar[str]
+    usual_address: ClassVar[str]
+    key_variables: ClassVar[tuple[str, ...]]
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._label = target.label or f"{self.prefix}/{target.model}"
+        named = "" if target.is_named else os.environ.get(VARIABLES[self.prefix], "").strip()
+        self._given_address = target.base_url or named
+        self._base_url = self._clean_address(self._given_address or self.usual_address)
+        variables = (target.key_variable,) if target.key_variable else self.key_variables
+        takes_none = target.is_open or (target.is_named and not target.key_variable)
+        found = None if takes_none else api_keys.key_from(self._label, *variables)
+        self._key = found[1] if found else NO_KEY
+        service = Service(self._label, found[0] if found else " or ".join(variables), redact(self._base_url))
+        self._service = replace(service, **{**self._describe_fixes(), **target.wording})
+        self._body: dict[str, Any] = {}
+        self._client: Any = None
 
     @property
     def address(self) -> str:
         """Where the server is."""
         return self._service.address
 
+    def complete(self, request: Request) -> Response:
+        """Send ``request`` once; see :class:`spca.llm.providers.base.Provider`."""
+        try:
+            response = self._translate_errors(lambda: self._exchange(request), request)
+        except RefusalError as refusal:
+            return Response(str(refusal), Usage(0, 0), Finish.REFUSAL)  # what is refused is not billed
+        except UnknownModelError as error:
+            names = self._known_names()
+            if not names:
+                raise
+            raise UnknownModelError(f"{error}; the server has {names}") from error
+        calls = tuple(replace(call, arguments=_without_keys(call.arguments)) for call in response.tool_calls)
+        # An answer may repeat the key that came with the question, and goes into files and further prompts.
+        return replace(response, text=sendable(without_keys(response.text)), tool_calls=calls)
+
     def load_sdk(self) -> None:
         """Import the SDK and make its client; see :class:`spca.llm.providers.base.Listing`."""
-        self._inquired(self._load)
+        self._translate_errors(self._load)
 
     def listed(self, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[Listed]:
         """Return the models of the server; see :class:`spca.llm.providers.base.Listing`."""
-        return self._inquired(lambda: self._models(timeout_s))
+        return self._translate_errors(lambda: self._models(timeout_s))
 
-    def _inquired(self, work: Callable[[], T]) -> T:
-        """Ask the server for something else than an answer of its model, once."""
-        outcome = _attempt(self._service, Request("", ()), work)
-        if isinstance(outcome, Response):
-            raise ProviderConfigError(f"{self._service.label}: the server declined ({quoted(outcome.text)})")
-        return outcome
+    def _clean_address(self, address: str) -> str:
+        """Return an address as the SDK wants it."""
+        return address
+
+    def _describe_fixes(self) -> dict[str, str]:
+        """Return the fields of :class:`Service` that this provider words in another way."""
+        return {}
+
+    def _require_key(self) -> None:
+        """Raise if a key is wanted and there is none."""
+        if self._key == NO_KEY and (self._target.key_variable or not self._given_address):
+            raise api_keys.missing(self._label, self._service.key)
+
+    @abstractmethod
+    def _connect(self) -> Any:
+        """Import the SDK and make its client, with :meth:`_client_settings`."""
+
+    @abstractmethod
+    def _send(self, request: Request) -> object:
+        """Make the one request."""
+
+    @abstractmethod
+    def _read(self, answer: Fields, _request: Request) -> Response:
+        """Make a response of what came over the wire."""
 
     @abstractmethod
     def _load(self) -> object:
@@ -178,155 +162,125 @@ class ModelServer(ABC):
     def _models(self, timeout_s: float) -> Sequence[Listed]:
         """Ask for the list once."""
 
-    def _list_models(self) -> Sequence[str]:
-        return [model.name for model in self._models(LISTING_TIMEOUT_S)]
+    def _sdk(self) -> Any:
+        if self._client is None:
+            self._client = self._connect()
+        return self._client
 
+    def _client_settings(self, library: Any) -> dict[str, Any]:
+        """Return arguments for a client of ``library``, httpx or httpx2.
 
-def _without_keys(response: Response) -> Response:
-    """An answer may repeat the key that came with the question; it goes into files and further prompts."""
-    calls = tuple(replace(call, arguments=_cleaned(call.arguments)) for call in response.tool_calls)
-    return replace(response, text=without_keys(response.text), tool_calls=calls)
+        A redirect would carry the key to another place. A connection kept open may be closed by the server in the very
+        moment it is used again, and a request that is lost so may have been paid for.
+        """
+        return {
+            "event_hooks": {"request": [_connect_soon], "response": [self._judge]},
+            "follow_redirects": False,
+            "trust_env": not self._target.is_open,
+            "limits": library.Limits(max_keepalive_connections=0),
+        }
 
+    def _judge(self, response: Any) -> None:
+        """Keep the body of an answer, or raise what it is instead."""
+        response.read()
+        body = _parse_json(response.content)
+        if not response.is_success:
+            raise _RefusedError(Reply(response.status_code, response.headers, body or response.text))
+        if not isinstance(body, dict):
+            raise _BrokenError("the answer is not the JSON object it should be")
+        if body.get("error") and not any(key in body for key in _ANSWERS):
+            raise _RefusedError(Reply(_status_within(body["error"]), response.headers, body))
+        self._body = body
 
-def _cleaned(value: Any) -> Any:
-    """Parsed JSON whose texts hold no keys."""
-    if isinstance(value, str):
-        return without_keys(value)
-    if isinstance(value, Mapping):
-        return {without_keys(name): _cleaned(each) for name, each in value.items()}
-    return [_cleaned(each) for each in value] if isinstance(value, list) else value
+    def _exchange(self, request: Request) -> Response:
+        self._body = {}
+        try:
+            self._send(request)
+        except Exception as error:  # whatever an SDK raises that cannot read what came
+            if not self._body:
+                raise
+            _LOG.debug("the SDK cannot read the answer: %s", quoted(error))
+        return self._read(Fields(self._body), request)
 
+    def _translate_errors(self, work: Callable[[], T], request: Request = _NO_REQUEST) -> T:
+        """Return what the work returns; raise only errors of our own, whose causes hold no keys.
 
-def _attempt(service: Service, request: Request, work: Callable[[], T]) -> T | Response:
-    """Return what the work returned, or the response that a refusal is.
+        Raises:
+            RefusalError: the server declined what it was asked.
+            ProviderError: what else the work raised, translated.
+        """
+        try:
+            return work()
+        except ProviderError:
+            raise
+        except Exception as error:  # the boundary to libraries that raise whatever they meet
+            redact_error(error)
+            raise self._translate(error, request) from error
 
-    Raises:
-        ProviderError: what the work raised, translated.
-    """
-    try:
-        return work()
-    except ProviderError:
-        raise
-    except Exception as error:  # the boundary to libraries that raise whatever they meet
-        redact_error(error)
-        meant = _translated(error, service, request)
-        if isinstance(meant, Response):
-            return meant
-        raise meant from error
+    def _translate(self, error: Exception, request: Request) -> ProviderError:
+        """Return the meaning of what an SDK raised; the cause it knew is looked for along the chain."""
+        label = self._label
+        for link in error_chain(error):
+            if isinstance(link, _RefusedError):
+                reply = link.reply
+                _LOG.debug("%s: the server answers %s: %s", label, reply.status, words(reply.body))
+                return explain_refusal(reply, self._service, request)
+            if isinstance(link, _BrokenError):
+                return TransientError(f"{label}: {link}", lost=True)
+            if isinstance(link, _TRANSPORT):
+                return self._explain_transport(link)
+        if isinstance(error, ImportError):
+            return ProviderConfigError(f"{label}: {error}: install what requirements.txt names")
+        return BadAnswerError(f"{label}: the answer has an unknown form: {type(error).__name__}: {quoted(error)}")
 
-
-def _translated(error: Exception, service: Service, request: Request) -> Response | ProviderError:
-    """The meaning of what an SDK raised; the cause it knew is looked for along the chain."""
-    chain = list(error_chain(error))
-    for link in chain:
-        if isinstance(link, _RefusedError):
-            _LOG.debug("%s: the server answers %s: %s", service.label, link.reply.status, words(link.reply.body))
-            return meaning(link.reply, service, request)
-        if isinstance(link, _BrokenError):
-            return TransientError(f"{service.label}: {link}", lost=True)
-    if isinstance(error, ImportError):
-        return ProviderConfigError(f"{service.label}: {error}: install what requirements.txt names")
-    for link in chain:
-        found = _of_transport(link, service)
-        if found is not None:
-            return found
-    return BadAnswerError(f"{service.label}: the answer has an unknown form: {type(error).__name__}: {quoted(error)}")
-
-
-def _of_transport(error: BaseException, service: Service) -> ProviderError | None:
-    label, address = service.label, service.address
-    said = quoted(error) if str(error) else type(error).__name__
-    for name in ("httpx", "httpx2"):
-        library: Any = sys.modules.get(name)
-        if library is None:
-            continue
-        if isinstance(error, (library.InvalidURL, library.UnsupportedProtocol)):
+    def _explain_transport(self, error: BaseException) -> ProviderError:
+        label = self._label
+        address = self._service.address
+        said = quoted(error) if str(error) else type(error).__name__
+        if isinstance(error, _BAD_ADDRESS):
             return ProviderConfigError(f"{label}: {address} is not an address of a server: {said}")
-        if isinstance(error, (library.ConnectError, library.ConnectTimeout, library.PoolTimeout, library.ProxyError)):
-            fix = _OFFLINE if is_providers_own(label.partition("/")[0], address) else service.if_absent
+        if isinstance(error, _UNREACHED):
+            is_own = is_providers_own(label.partition("/")[0], address)
+            fix = _OFFLINE if is_own else self._service.if_absent
             return TransientError(f"{label}: no server at {address} ({said}): {fix}")
-        if isinstance(error, library.TimeoutException):
-            return TransientError(
-                f"{label}: the server at {address} did not answer in time ({service.if_late})", lost=True
-            )
-        if isinstance(error, library.RequestError):
-            return TransientError(f"{label}: the connection to {address} broke: {said}", lost=True)
-    return None
+        if isinstance(error, _LATE):
+            late = f"did not answer in time ({self._service.if_late})"
+            return TransientError(f"{label}: the server at {address} {late}", lost=True)
+        return TransientError(f"{label}: the connection to {address} broke: {said}", lost=True)
+
+    def _known_names(self) -> str:
+        """Return the first names in the list of a server of one's own, "" if there are none."""
+        if is_providers_own(self.prefix, self._base_url):
+            return ""
+        try:
+            return ", ".join(quoted(model.name) for model in self._models(LISTING_TIMEOUT_S)[:_MAX_NAMES])
+        except Exception:  # names are a courtesy; the error they go with is already known
+            return ""
 
 
-def _listed(list_models: Callable[[], Sequence[str]]) -> Sequence[str]:
+def _connect_soon(request: Any) -> None:
+    allowed = request.extensions["timeout"]
+    allowed["connect"] = min(CONNECT_S, allowed["connect"] or CONNECT_S)
+
+
+def _parse_json(content: bytes) -> Any:
+    """Return the value of a body of JSON, None where it is not JSON."""
     try:
-        return list_models()[:_LISTED]
-    except Exception:  # names are a courtesy; the error they go with is already known
-        return ()
-
-
-def _received(wire: Wire, send: Callable[[], object]) -> Fields:
-    wire.forget_body()
-    try:
-        send()
-    except Exception as error:  # whatever an SDK raises that cannot read what came
-        if wire.body is None:
-            raise
-        _LOG.debug("the SDK cannot read the answer: %s", quoted(error))
-    if wire.body is None:
-        raise _BrokenError("nothing was received")
-    return wire.body
-
-
-def _read_body(stream: Any, deadline: float) -> bytes:
-    """Return the bytes of an answer; where they are whole, it does not matter how the connection ended."""
-    received = bytearray()
-    try:
-        for chunk in stream:
-            received += chunk
-            if len(received) > MAX_BODY:
-                raise _BrokenError(_TOO_LONG)
-            if time.monotonic() > deadline:
-                raise TimeoutError("the answer did not end in the time allowed")
-    except _BrokenError:
-        raise
-    except Exception as error:  # whatever a transport raises
-        if isinstance(_parsed(received), dict):
-            _LOG.debug("the answer is whole, but its connection is not: %s", quoted(error))
-        elif isinstance(error, TimeoutError):
-            raise _BrokenError(str(error)) from error
-        else:
-            raise
-    finally:
-        stream.close()
-    return bytes(received)
-
-
-def _unpacked(content: bytes, encoding: str) -> bytes:
-    """Unpack what a server on the way has compressed although that was not asked for, up to the longest answer."""
-    if encoding.lower() not in _ENCODINGS:
-        raise _BrokenError(f"the answer is compressed as {quoted(encoding)}, although that was not asked for")
-    unpacker = zlib.decompressobj(_ANY_HEADER)
-    try:
-        unpacked = unpacker.decompress(content, MAX_BODY)
-    except zlib.error as error:
-        raise _BrokenError("the answer is compressed, and cannot be unpacked") from error
-    if unpacker.unconsumed_tail:
-        raise _BrokenError(_TOO_LONG)
-    return unpacked
-
-
-def _parsed(content: bytes | bytearray) -> Any:
-    """Return the value of a body of JSON, None where it is not JSON; nothing in it is too odd to be read."""
-    try:
-        text = content.decode(json.detect_encoding(content), "replace")
-        return json.loads(text, strict=False, parse_int=_number)
+        return json.loads(content, strict=False)
     except (ValueError, RecursionError):
         return None
 
 
-def _number(digits: str) -> float:
-    """Return a whole number; one with thousands of digits, which Python refuses to read, is infinite."""
-    return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
-
-
 def _status_within(error: object) -> int:
-    """The status that a gateway puts into the body of an answer it calls a success."""
+    """Return the status that a gateway puts into the body of an answer it calls a success."""
     code = error.get("code") if isinstance(error, dict) else None
     return code if isinstance(code, int) and 400 <= code <= 599 else 500
+
+
+def _without_keys(value: Any) -> Any:
+    """Return parsed JSON whose texts hold no keys."""
+    if isinstance(value, str):
+        return without_keys(value)
+    if isinstance(value, Mapping):
+        return {without_keys(name): _without_keys(each) for name, each in value.items()}
+    return [_without_keys(each) for each in value] if isinstance(value, list) else value

@@ -2,7 +2,7 @@
 
 ::
 
-    model declined (content policy)      Response, finish REFUSAL
+    model declined (content policy)      RefusalError, which becomes a response
     401, 403, a key called invalid       ProviderConfigError, names the variable of the key
     a model called unknown               UnknownModelError
     404, 405 without a word on a model   UnknownApiError, about the address
@@ -30,12 +30,13 @@ from spca.errors import (
     PromptTooLongError,
     ProviderConfigError,
     ProviderError,
+    RefusalError,
     TransientError,
     UnknownApiError,
     UnknownModelError,
     UnsupportedFormError,
 )
-from spca.llm.providers.base import Finish, Form, Request, Response, Usage
+from spca.llm.providers.base import Form, Request
 from spca.llm.providers.secrets import quoted
 
 OTHER_MODEL: Final = "name another one with --planner-model, --planner-small-model or --coder-model"
@@ -88,12 +89,12 @@ class Reply:
     body: Any
 
 
-def meaning(reply: Reply, service: Service, request: Request) -> ProviderError | Response:
-    """The error to raise for ``reply``, or the response that it is."""
+def explain_refusal(reply: Reply, service: Service, request: Request) -> ProviderError:
+    """Return the error to raise for ``reply``, of a server that was asked for ``request``."""
     said = words(reply.body)
     codes = set(_codes(reply.body))
     if (codes & _DECLINED or _FILTERED in said) and reply.status < 500:
-        return Response(said, Usage(0, 0), Finish.REFUSAL)  # what is refused is not billed
+        return RefusalError(said)
     return _about_account(reply.status, codes, said, service) or _about_request(reply, codes, said, service, request)
 
 

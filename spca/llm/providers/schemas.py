@@ -56,9 +56,11 @@ def is_closed(schema: Schema) -> bool:
     return all(node and node.get("additionalProperties", False) is False for node in _nodes(schema))
 
 
-def schema_name(model: type[BaseModel]) -> str:
-    """A name for ``model`` of the characters that servers take: letters, digits, "_" and "-", at most 64."""
-    return re.sub(r"[^A-Za-z0-9_-]+", "_", model.__name__)[:64]
+def describe_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the schema of ``model`` as OpenAI's APIs are given it, with a name of the characters that they take."""
+    schema = json_schema(model)
+    name = re.sub(r"[^A-Za-z0-9_-]+", "_", model.__name__)[:64]
+    return {"name": name, "schema": schema, "strict": is_closed(schema)}
 
 
 def told(model: type[BaseModel]) -> str:

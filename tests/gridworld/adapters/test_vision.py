@@ -203,7 +203,7 @@ class TestFailing:
             protocol.model(server.url).predict(seen())
         assert len(server.asked) == 1
 
-    @pytest.mark.parametrize("fault", sorted(set(BROKEN) - {"byte by byte"}))
+    @pytest.mark.parametrize("fault", sorted(BROKEN))
     def test_broken_answers(self, server: ScriptedServer, protocol: Protocol, fault: str) -> None:
         server.replies = [BROKEN[fault](protocol.dialect)]
         with pytest.raises(ModelError) as caught:
@@ -219,7 +219,7 @@ class TestFailing:
         with suppress(ModelError):
             assert model.predict(seen()).confidence == 0.0
 
-    @pytest.mark.parametrize("count", [10**400, -1, float("nan"), "x", [7]], ids=lambda count: repr(count)[:9])
+    @pytest.mark.parametrize("count", [1.5, -1, float("nan"), "x", [7]], ids=lambda count: repr(count)[:9])
     def test_an_answer_whose_tokens_cannot_be_is_played(
         self, server: ScriptedServer, protocol: Protocol, count: object
     ) -> None:

@@ -25,7 +25,6 @@ from spca.errors import (
     UnsupportedApiError,
     UnsupportedFormError,
 )
-from spca.llm.providers import exchange
 from spca.llm.providers.base import Finish, Form, Image, Limits, Message, Response, ToolCall, Usage
 from tests.fakes import faults
 from tests.fakes.faults import FaultServer, answering
@@ -193,10 +192,6 @@ class ProviderSuite(ProviderWrappingSuite):
         }
         assert call.arguments == cleaned
 
-    def test_no_compression_is_asked_for(self, server: FaultServer, model: Asking) -> None:
-        model.ask()
-        assert server.posted[-1].headers["accept-encoding"] == "identity"
-
     def test_a_description_holds_no_key(self, model: Asking) -> None:
         model.ask()
         assert KEY not in repr(model.provider) + str(model.provider)
@@ -252,20 +247,11 @@ class ProviderFaultSuite(ProviderBench):
         assert isinstance(error, TransientError)
         assert error.retry_after == pytest.approx(90, abs=5)
 
-    @pytest.mark.parametrize("encoding", ["gzip", "br"])
-    def test_an_answer_that_cannot_be_unpacked_is_lost(self, server: FaultServer, model: Asking, encoding: str) -> None:
-        server.reply = Reply(b"\x1f\x8bnothing", headers={"content-encoding": encoding})
+    def test_an_answer_that_cannot_be_unpacked_is_lost(self, server: FaultServer, model: Asking) -> None:
+        server.reply = Reply(b"\x1f\x8bnothing", headers={"content-encoding": "gzip"})
         error = model.fails()
         assert isinstance(error, TransientError)
         assert error.lost
-        assert "compressed" in str(error)
-
-    def test_an_answer_is_not_unpacked_to_more_than_the_longest(self, server: FaultServer, model: Asking) -> None:
-        bomb = gzip.compress(b" " * (exchange.MAX_BODY + 1), 1)
-        server.reply = Reply(bomb, headers={"content-encoding": "gzip"})
-        error = model.fails()
-        assert isinstance(error, TransientError)
-        assert "longer than any model's" in str(error)
 
     def test_a_refusal_that_is_compressed_is_read(self, server: FaultServer, model: Asking) -> None:
         refused = faults.busy(self.dialect, {"content-encoding": "gzip"}, 503)

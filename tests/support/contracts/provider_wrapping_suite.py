@@ -43,7 +43,7 @@ class ProviderWrappingSuite(ProviderBench):
         assert (response.text, response.finish) == ("yes", Finish.STOP)
         assert (response.usage.input_tokens, response.usage.output_tokens) == (11, 7)
 
-    @pytest.mark.parametrize("count", [-1, "7", [7], 10**400], ids=lambda count: repr(count)[:9])
+    @pytest.mark.parametrize("count", [-1, "7", [7], 1.5], ids=lambda count: repr(count)[:9])
     def test_a_count_that_cannot_be_is_unknown(self, server: FaultServer, model: Asking, count: object) -> None:
         replies = faults.miscounting(self.dialect, count)
         assert len(replies) >= 2

@@ -8,18 +8,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from spca.errors import BadAnswerError
-from spca.llm.providers.answer_fields import (
-    Fields,
-    read_call,
-    read_content,
-    read_object,
-    read_objects,
-    read_text,
-    read_usage,
-    sum_counts,
-)
+from spca.llm.providers.answer_fields import Fields, count_usage
 from spca.llm.providers.base import Finish, Form, Image, Message, Request, Response, Usage
-from spca.llm.providers.conversation import conversation, with_system_line
+from spca.llm.providers.conversation import conversation, tell_choice, with_system_line
 from spca.llm.providers.schemas import is_closed, json_schema
 
 MAX_OUTPUT: Final = 32_000
@@ -59,7 +50,7 @@ def arguments(request: Request, max_output: int | None, refused: Collection[str]
     if request.tools:
         found |= _tools(request, FORCED in refused)
         if FORCED in refused and request.tool_choice != "auto":
-            messages = with_system_line(messages, _choice_told(request.tool_choice))
+            messages = with_system_line(messages, tell_choice(request.tool_choice))
     elif request.schema is not None and request.form is not Form.TEXT:
         schema = json_schema(request.schema)
         if request.form is Form.SCHEMA and is_closed(schema):
@@ -78,19 +69,19 @@ def read(answer: Fields, request: Request, label: str) -> Response:
     Raises:
         BadAnswerError: there is no content in it, or a tool call without arguments.
     """
-    content = answer.get("content")
-    if content is None:
+    if "content" not in answer:
         raise BadAnswerError(f"{label}: the answer holds no content")
-    counts, served = _usage(read_object(answer.get("usage"))), read_text(answer.get("model"))
-    finish = _FINISHES.get(read_text(answer.get("stop_reason")), Finish.STOP)
-    text = read_content(content, label)
+    counts = _count_usage(answer.read_object("usage"))
+    served = answer.read_text("model")
+    finish = _FINISHES.get(answer.read_text("stop_reason"), Finish.STOP)
+    text = answer.read_content(label)
     if finish is Finish.REFUSAL:
-        why = read_text(read_object(answer.get("stop_details")).get("explanation"))
+        why = answer.read_object("stop_details").read_text("explanation")
         return Response(text or why, counts, finish, served=served)
-    asked = [block for block in read_objects(content) if block.get("type") == "tool_use"]
+    asked = [block for block in answer.read_objects("content") if block.read_text("type") == "tool_use"]
     if finish is Finish.LENGTH or not asked:
         return Response(text, counts, finish, served=served)
-    calls = tuple(read_call(block.get("name"), block.get("input"), label) for block in asked)
+    calls = tuple(block.read_call("input", label) for block in asked)
     if not request.tools:
         return Response(json.dumps(calls[0].arguments, ensure_ascii=False), counts, served=served)
     return Response(text, counts, Finish.TOOL_CALL, calls, served)
@@ -114,11 +105,6 @@ def _tools(request: Request, is_free: bool) -> dict[str, Any]:
     else:
         choice = {"type": "tool", "name": request.tool_choice}
     return {"tools": declared, "tool_choice": {**choice, "disable_parallel_tool_use": True}}
-
-
-def _choice_told(choice: str) -> str:
-    which = "one of the tools" if choice == "required" else f"the tool {choice}"
-    return f"Answer only by calling {which}, never in words."
 
 
 def _supported(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,10 +141,11 @@ def _picture(image: Image) -> dict[str, Any]:
     return {"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": data}}
 
 
-def _usage(counts: Fields) -> Usage:
+def _count_usage(counts: Fields) -> Usage:
     """Anthropic counts what was read from the cache and written into it beside the rest of the prompt."""
-    cached, written = counts.get("cache_read_input_tokens"), counts.get("cache_creation_input_tokens")
-    made = read_object(counts.get("output_tokens_details"))
-    rest = counts.get("input_tokens")
-    sent = None if rest is None else sum_counts(rest, cached, written)
-    return read_usage(sent, counts.get("output_tokens"), cached, made.get("thinking_tokens"), written)
+    rest = counts.read_count("input_tokens")
+    cached = counts.read_count("cache_read_input_tokens")
+    written = counts.read_count("cache_creation_input_tokens")
+    sent = None if rest is None else rest + (cached or 0) + (written or 0)
+    thought = counts.read_object("output_tokens_details").read_count("thinking_tokens")
+    return count_usage(sent, counts.read_count("output_tokens"), cached, thought, written)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,12 +18,13 @@ from spca.common.files import opened
 from spca.common.installation import pip_install
 from spca.errors import BadAnswerError, ProviderConfigError, TransientError
 from spca.llm.providers import schemas
-from spca.llm.providers.answer_fields import read_object, read_usage
+from spca.llm.providers.answer_fields import Fields
 from spca.llm.providers.base import Finish, Form, Request, Response, Target
 from spca.llm.providers.conversation import conversation, with_system_line
-from spca.llm.providers.failures import Reply, Service, meaning
+from spca.llm.providers.failures import Reply, Service, explain_refusal
 from spca.llm.providers.llamacpp.server import Answer, shared
 from spca.llm.providers.llamacpp.tools_in_words import call_schema, called, told
+from spca.llm.providers.openai import chat
 from spca.llm.providers.secrets import quoted
 
 THREADS_VARIABLE: Final = "SPCA_LLAMACPP_THREADS"
@@ -33,8 +35,6 @@ DEFAULT_CONTEXT: Final = 16384
 
 DEFAULT_MAX_OUTPUT: Final = 4096
 """Tokens of an answer where nobody gave a limit: a small model that repeats itself would fill the whole context."""
-
-_FINISHES: Final = {"stop": Finish.STOP, "length": Finish.LENGTH}
 
 
 class LlamacppProvider:
@@ -111,21 +111,13 @@ class LlamacppProvider:
                 )
             code = answer.refusal.get("code")
             reply = Reply(code if isinstance(code, int) else 500, {}, {"error": answer.refusal})
-            said = meaning(reply, Service(self._label, THREADS_VARIABLE, str(self._path)), request)
-            if isinstance(said, Response):
-                return said
-            raise said
+            raise explain_refusal(reply, Service(self._label, THREADS_VARIABLE, str(self._path)), request)
         if answer.finish is None:
             raise BadAnswerError(f"{self._label}: the answer ended before its end")
-        finish = _FINISHES.get(answer.finish, Finish.STOP)
-        text = "".join(answer.parts)
-        call = called(text, request.tools) if finish is Finish.STOP else None
-        counted = read_object(answer.counts)
-        details = read_object(counted.get("prompt_tokens_details"))
-        counts = read_usage(
-            counted.get("prompt_tokens"), counted.get("completion_tokens"), details.get("cached_tokens")
-        )
-        return Response("", counts, Finish.TOOL_CALL, (call,)) if call else Response(text, counts, finish)
+        choice = {"message": {"content": "".join(answer.parts)}, "finish_reason": answer.finish}
+        response = chat.read(Fields({"choices": [choice], "usage": answer.counts}), self._label)
+        call = called(response.text, request.tools) if response.finish is Finish.STOP else None
+        return replace(response, text="", finish=Finish.TOOL_CALL, tool_calls=(call,)) if call else response
 
 
 def _threads() -> int:

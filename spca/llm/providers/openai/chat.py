@@ -7,18 +7,10 @@ from itertools import groupby
 from typing import Any, Final
 
 from spca.errors import BadAnswerError, TransientError
-from spca.llm.providers.answer_fields import (
-    Fields,
-    read_call,
-    read_content,
-    read_object,
-    read_objects,
-    read_text,
-    read_usage,
-)
+from spca.llm.providers.answer_fields import Fields, count_usage
 from spca.llm.providers.base import Finish, Form, Image, Message, Request, Response, Usage
-from spca.llm.providers.conversation import conversation, data_url
-from spca.llm.providers.schemas import is_closed, json_schema, schema_name
+from spca.llm.providers.conversation import conversation, data_url, keep_set
+from spca.llm.providers.schemas import describe_schema, is_closed, json_schema
 
 _FINISHES: Final[Mapping[str, Finish]] = {
     "length": Finish.LENGTH,
@@ -32,20 +24,20 @@ _BROKEN_OFF: Final = frozenset(("error", "insufficient_system_resource"))
 def arguments(request: Request, limit: str) -> dict[str, Any]:
     """Arguments of ``chat.completions.create``; ``limit`` is what this server calls the limit on the answer."""
     found: dict[str, Any] = {"model": request.model, "messages": list(_messages(conversation(request)))}
-    if request.limits.max_output_tokens is not None:
-        found[limit] = request.limits.max_output_tokens
-    if request.limits.temperature is not None:
-        found["temperature"] = request.limits.temperature
-    if request.limits.effort is not None:
-        found["reasoning_effort"] = request.limits.effort
+    limits = request.limits
+    found |= keep_set(
+        {
+            limit: limits.max_output_tokens,
+            "temperature": limits.temperature,
+            "reasoning_effort": limits.effort,
+        }
+    )
     if request.tools:
         found["tools"] = [{"type": "function", "function": function} for function in functions(request)]
         named = {"type": "function", "function": {"name": request.tool_choice}}
         found["tool_choice"] = request.tool_choice if request.tool_choice in {"auto", "required"} else named
     elif request.schema is not None and request.form is Form.SCHEMA:
-        schema = json_schema(request.schema)
-        described = {"name": schema_name(request.schema), "schema": schema, "strict": is_closed(schema)}
-        found["response_format"] = {"type": "json_schema", "json_schema": described}
+        found["response_format"] = {"type": "json_schema", "json_schema": describe_schema(request.schema)}
     elif request.schema is not None and request.form is Form.JSON:
         found["response_format"] = {"type": "json_object"}
     return found
@@ -68,26 +60,42 @@ def read(answer: Fields, label: str) -> Response:
         TransientError: the server broke the answer off.
         BadAnswerError: there is no answer in it, or a tool call with arguments that are no JSON.
     """
-    choices = read_objects(answer.get("choices"))
+    choices = answer.read_objects("choices")
     if not choices:
         raise BadAnswerError(f"{label}: the answer holds no choice")
-    message, reason = read_object(choices[0].get("message")), read_text(choices[0].get("finish_reason")).lower()
+    message = choices[0].read_object("message")
+    reason = choices[0].read_text("finish_reason").lower()
     if reason in _BROKEN_OFF:
         raise TransientError(f"{label}: the server broke the answer off ({reason})", lost=True)
     if not message:
         raise BadAnswerError(f"{label}: the choice of the answer holds no message")
-    counts = _usage(read_object(answer.get("usage")))
-    served = read_text(answer.get("model"))
-    if refusal := read_text(message.get("refusal")):
+    counts = read_usage(answer, "prompt", "completion")
+    served = answer.read_text("model")
+    if refusal := message.read_text("refusal"):
         return Response(refusal, counts, Finish.REFUSAL, served=served)
-    text = read_content(message.get("content"), label)
+    text = message.read_content(label)
     finish = _FINISHES.get(reason, Finish.STOP)
-    called = read_objects(message.get("tool_calls")) or read_objects(message.get("function_call"))
+    called = message.read_objects("tool_calls") or message.read_objects("function_call")
     if not called or finish is not Finish.STOP:
         return Response(text, counts, finish, served=served)
-    functions = [read_object(call.get("function")) or call for call in called]
-    calls = tuple(read_call(function.get("name"), function.get("arguments"), label) for function in functions)
+    functions = [call.read_object("function") or call for call in called]
+    calls = tuple(function.read_call("arguments", label) for function in functions)
     return Response(text, counts, Finish.TOOL_CALL, calls, served)
+
+
+def read_usage(answer: Fields, sent: str, said: str) -> Usage:
+    """Return the counts in ``answer``; the two APIs of OpenAI call them by the words ``sent`` and ``said``."""
+    counts = answer.read_object("usage")
+    before = counts.read_object(f"{sent}_tokens_details")
+    after = counts.read_object(f"{said}_tokens_details")
+    return count_usage(
+        counts.read_count(f"{sent}_tokens"),
+        counts.read_count(f"{said}_tokens"),
+        before.read_count("cached_tokens"),
+        after.read_count("reasoning_tokens"),
+        before.read_count("cache_write_tokens"),
+        counts.read_count("total_tokens"),
+    )
 
 
 def _messages(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
@@ -106,16 +114,3 @@ def _parts(message: Message) -> Iterator[dict[str, Any]]:
 
 def _image(image: Image) -> dict[str, str]:
     return {"url": data_url(image)} | ({"detail": image.detail} if image.detail else {})
-
-
-def _usage(counts: Fields) -> Usage:
-    prompt = read_object(counts.get("prompt_tokens_details"))
-    completion = read_object(counts.get("completion_tokens_details"))
-    return read_usage(
-        counts.get("prompt_tokens"),
-        counts.get("completion_tokens"),
-        prompt.get("cached_tokens"),
-        completion.get("reasoning_tokens"),
-        prompt.get("cache_write_tokens"),
-        counts.get("total_tokens"),
-    )

@@ -151,7 +151,7 @@ def test_a_lost_request_counts_as_the_dearest_tier_of_its_day() -> None:
     assert cheaper.outcomes == ["lost", "lost"]
 
 
-@pytest.mark.parametrize("count", [10**400, -1, "7", None])
+@pytest.mark.parametrize("count", [1.5, -1, "7", None])
 def test_an_answer_whose_tokens_cannot_be_is_used_and_counts_as_estimated(
     count: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,13 +14,14 @@ from spca.errors import (
     PromptTooLongError,
     ProviderConfigError,
     ProviderError,
+    RefusalError,
     TransientError,
     UnknownApiError,
     UnknownModelError,
     UnsupportedFormError,
 )
-from spca.llm.providers.base import Finish, Form, Message, Request, Response, Usage
-from spca.llm.providers.failures import Reply, Service, meaning, retry_after, words
+from spca.llm.providers.base import Form, Message, Request
+from spca.llm.providers.failures import Reply, Service, explain_refusal, retry_after, words
 
 
 class Answer(BaseModel):
@@ -77,7 +78,7 @@ def test_a_prompt_that_is_too_long_is_told_apart(status: int, body: Any, request
 
 
 def failed(reply: Reply, request: Request = FREE) -> ProviderError:
-    found = meaning(reply, SERVICE, request)
+    found = explain_refusal(reply, SERVICE, request)
     assert isinstance(found, ProviderError)
     return found
 
@@ -134,9 +135,10 @@ def test_what_passes_is_retried(status: int) -> None:
 
 
 @pytest.mark.parametrize("code", ["content_policy_violation", "content_filter", "invalid_prompt"])
-def test_a_declined_prompt_is_a_response(code: str) -> None:
-    found = meaning(Reply(400, {}, {"error": {"code": code, "message": "not this"}}), SERVICE, FORMED)
-    assert found == Response("not this", Usage(0, 0), Finish.REFUSAL)  # nothing was generated: nothing is billed
+def test_a_declined_prompt_is_a_refusal(code: str) -> None:
+    error = failed(Reply(400, {}, {"error": {"code": code, "message": "not this"}}), FORMED)
+    assert type(error) is RefusalError
+    assert str(error) == "not this"
 
 
 @pytest.mark.parametrize(
@@ -174,8 +176,8 @@ _json = st.recursive(
 
 @given(st.integers(300, 599), st.text(), _json, st.sampled_from([FREE, FORMED, TOLD]))
 def test_no_body_and_no_header_is_too_strange(status: int, wait: str, body: Any, request: Request) -> None:
-    found = meaning(Reply(status, {"retry-after": wait, "location": wait}, body), SERVICE, request)
-    assert isinstance(found, (ProviderError, Response))
+    found = explain_refusal(Reply(status, {"retry-after": wait, "location": wait}, body), SERVICE, request)
+    assert isinstance(found, ProviderError)
     assert len(str(found)) < 1200
     if isinstance(found, TransientError) and found.retry_after is not None:
         assert found.retry_after >= 0

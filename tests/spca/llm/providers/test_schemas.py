@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from spca.llm.providers.schemas import is_closed, json_schema, schema_name, told
+from spca.llm.providers.schemas import describe_schema, is_closed, json_schema, told
 
 
 class Pose(BaseModel):
@@ -139,8 +139,8 @@ def test_free_keys_and_free_values_are_not_closed() -> None:
 
 
 def test_names_are_of_the_characters_that_servers_take() -> None:
-    assert schema_name(Plan) == "Plan"
-    assert schema_name(create_model("List[Größe] " + "x" * 80)) == "List_Gr_e_" + "x" * 54
+    assert describe_schema(Plan)["name"] == "Plan"
+    assert describe_schema(create_model("List[Größe] " + "x" * 80))["name"] == "List_Gr_e_" + "x" * 54
 
 
 def test_told_ends_in_the_schema() -> None:
