@@ -39,15 +39,13 @@ _DROPPED: Final = frozenset(
 
 
 def json_schema(model: type[BaseModel]) -> Schema:
-    """The schema of ``model``: closed objects, all properties required, no reference except to recursive classes."""
+    """The schema of ``model``: closed objects, all properties required, no reference except within recursive classes."""
     whole = model.model_json_schema()
-    definitions: Mapping[str, Schema] = whole.get("$defs", {})
-    recursive = {name for name in definitions if name in _reached(definitions, definitions[name])}
-    if "$ref" in whole:  # a root must be an object, not a reference to one
-        whole = definitions[_name(whole["$ref"])]
-    tightened = _Tightening(definitions, recursive)
-    schema: Schema = tightened.node(whole)
-    kept = {name: tightened.node(definitions[name]) for name in sorted(recursive & _reached(definitions, whole))}
+    tightening = _Tightening(whole.get("$defs", {}))
+    schema = tightening.tighten(whole)
+    kept: dict[str, Schema] = {}
+    while missing := sorted(tightening.recursive - kept.keys()):
+        kept |= {name: tightening.write_out(name, {}) for name in missing}
     return {**schema, "$defs": kept} if kept else schema
 
 
@@ -70,20 +68,27 @@ def told(model: type[BaseModel]) -> str:
 
 
 class _Tightening:
-    """Rewrites nodes of a schema; ``recursive`` classes stay references."""
+    """Rewrites nodes of a schema; within itself a class stays a reference, and is one of ``recursive``."""
 
-    def __init__(self, definitions: Mapping[str, Schema], recursive: set[str]) -> None:
+    def __init__(self, definitions: Mapping[str, Schema]) -> None:
         self._definitions = definitions
-        self._recursive = recursive
+        self._begun: list[str] = []
+        self.recursive: set[str] = set()
 
-    def node(self, node: Schema) -> Schema:
+    def write_out(self, name: str, beside: Schema) -> Schema:
+        """Return the schema of a class, with the keywords that stand beside the reference to it."""
+        self._begun.append(name)
+        written = self.tighten({**self._definitions[name], **beside})
+        self._begun.pop()
+        return written
+
+    def tighten(self, node: Schema) -> Schema:
         if "$ref" in node:
-            name = _name(node["$ref"])
-            if name in self._recursive:
+            name = node["$ref"].removeprefix(_REF)
+            if name in self._begun:
+                self.recursive.add(name)
                 return {"$ref": _REF + name}  # strict modes take no keyword beside a reference
-            return self.node({**self._definitions[name], **{k: v for k, v in node.items() if k != "$ref"}})
-        if len(node.get("allOf", ())) == 1:
-            return self.node({**node["allOf"][0], **{k: v for k, v in node.items() if k != "allOf"}})
+            return self.write_out(name, {k: v for k, v in node.items() if k != "$ref"})
         found = {key: self._value(key, value) for key, value in node.items() if key not in _DROPPED}
         if "const" in found:
             found["enum"] = [found.pop("const")]
@@ -98,11 +103,11 @@ class _Tightening:
 
     def _value(self, key: str, value: Any) -> Any:
         if key == "properties":
-            return {name: self.node(child) for name, child in value.items()}
+            return {name: self.tighten(child) for name, child in value.items()}
         if key in {"items", "additionalProperties"} and isinstance(value, dict):
-            return self.node(value)
-        if key in {"anyOf", "oneOf", "allOf", "prefixItems"}:
-            return [self.node(child) for child in value]
+            return self.tighten(value)
+        if key in {"anyOf", "oneOf", "prefixItems"}:
+            return [self.tighten(child) for child in value]
         return value
 
 
@@ -111,33 +116,9 @@ def _any_of(schemas: list[Schema]) -> Schema:
     return different[0] if len(different) == 1 else {"anyOf": different}
 
 
-def _name(reference: str) -> str:
-    return reference.removeprefix(_REF)
-
-
-def _children(node: Schema) -> Iterator[Schema]:
-    yield from node.get("properties", {}).values()
-    yield from node.get("$defs", {}).values()
-    for key in ("items", "additionalProperties"):
-        if isinstance(node.get(key), dict):
-            yield node[key]
-    for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
-        yield from node.get(key, ())
-
-
 def _nodes(node: Schema) -> Iterator[Schema]:
+    children = [*node.get("properties", {}).values(), *node.get("$defs", {}).values(), *node.get("anyOf", ())]
+    children += [node[key] for key in ("items", "additionalProperties") if isinstance(node.get(key), dict)]
     yield node
-    for child in _children(node):
+    for child in children:
         yield from _nodes(child)
-
-
-def _reached(definitions: Mapping[str, Schema], start: Schema) -> set[str]:
-    """Names of the classes that ``start`` refers to, at any distance."""
-    seen: set[str] = set()
-    waiting = [start]
-    while waiting:
-        body = {key: value for key, value in waiting.pop().items() if key != "$defs"}
-        new = {_name(node["$ref"]) for node in _nodes(body) if "$ref" in node} - seen
-        seen |= new
-        waiting += [definitions[name] for name in new]
-    return seen
