@@ -203,23 +203,23 @@ class CallDesk:
         self.ledger.begin(record)
         _LOG.debug("request %d: asks %s for %s", record.number, call.model, call.request.phase or "an answer")
         started = time.perf_counter()
+        estimated = False
         try:
             with self.step_aside() if getattr(provider, "at_terminal", False) else nullcontext():
                 response = provider.complete(call.request)
+            usage, estimated = metered(call.request, response)
+            answer = Answer(replace(response, usage=usage))
+        except BadAnswerError as error:
+            answer = Answer(None, str(error))
         except BaseException as error:  # whatever ends a request, its record must be closed
             seconds = round(time.perf_counter() - started, 4)
             _LOG.debug("request %d: %s after %.1f s", record.number, type(error).__name__, seconds)
-            if isinstance(error, BadAnswerError):
-                answer = Answer(None, str(error))
-                record = replace(record, latency_s=seconds, transcript=name, differs=_differs(provider))
-                return self._finish(call, self._paid(record, answer), answer)
             self.ledger.end(_failed(record, seconds, error))
             raise
         seconds = round(time.perf_counter() - started, 4)
         _LOG.debug("request %d: answered after %.1f s", record.number, seconds)
-        usage, estimated = metered(call.request, response)
-        answer = Answer(replace(response, usage=usage))
-        record = replace(record, latency_s=seconds, transcript=name, estimated=estimated, differs=_differs(provider))
+        differs = bool(getattr(provider, "differs", False))
+        record = replace(record, latency_s=seconds, transcript=name, estimated=estimated, differs=differs)
         return self._finish(call, self._paid(record, answer), answer)
 
     def _paid(self, record: Record, answer: Answer) -> Record:
@@ -251,11 +251,6 @@ class CallDesk:
             return record
         known = replace(record, transcript=transcript.name, estimated=transcript.estimated)
         return self._paid(replace(known, latency_s=transcript.latency_s), transcript.answer)
-
-
-def _differs(provider: Provider) -> bool:
-    """Whether the last answer was recorded for another prompt."""
-    return bool(getattr(provider, "differs", False))
 
 
 def _failed(record: Record, seconds: float, error: BaseException) -> Record:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import lzma
-from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
 from spca.common.encoding import json_text
 from spca.common.errors import FileError
-from spca.common.files import LARGEST, read_bytes
+from spca.common.files import read_bytes
 from spca.errors import ResumeError
 from spca.llm.calls.transcripts import Transcript, read_transcript
 from spca.llm.providers.model_names import ModelName
@@ -30,11 +29,7 @@ def unpack(path: Path) -> tuple[Transcript, ...]:
         ResumeError: it cannot be read.
     """
     try:
-        with lzma.open(BytesIO(read_bytes(path))) as file:
-            data = file.read(LARGEST + 1)
-        if len(data) > LARGEST:
-            raise ResumeError(f"{path} cannot be read: it unpacks to more than {LARGEST >> 20} MB")
-        lines = data.decode().split("\n")[:-1]
+        lines = lzma.decompress(read_bytes(path)).decode().split("\n")[:-1]
         return tuple(read_transcript(f"{path.name}:{number}", line) for number, line in enumerate(lines, 1))
     except FileError as error:
         raise ResumeError(str(error)) from error

@@ -159,10 +159,8 @@ def _to_json(call: Call, record: Record, answer: Answer, source: str) -> dict[st
         message["text"] = _lines(message["text"])
         if pictures:
             message["images"] = pictures
-    place = {"run": record.place.run, "index": record.place.index, "category": record.place.category}
-    place |= {"level": record.place.level, "seed": record.place.seed, "round": record.place.round}
-    place |= {"phase": record.place.phase, "mode": record.place.mode}
-    head = {"model": call.model, **effort(call.request), **place, "key": call.key, "prompt_key": call.prompt_key}
+    head = {"model": call.model, **effort(call.request), **asdict(record.place)}
+    head |= {"key": call.key, "prompt_key": call.prompt_key}
     head |= {"occurrence": call.occurrence, "source": source, "request": record.number, "form": record.form}
     cost = None if record.cost is None else float(record.cost)
     usage = answer.response.usage if answer.response else Usage()
