@@ -20,7 +20,7 @@ import email.utils
 import math
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from typing import Any, Final
@@ -36,6 +36,7 @@ from spca.errors import (
     UnknownModelError,
     UnsupportedFormError,
 )
+from spca.llm.providers.answer_fields import Fields
 from spca.llm.providers.base import Form, Request
 from spca.llm.providers.secrets import quoted
 
@@ -92,7 +93,7 @@ class Reply:
 def explain_refusal(reply: Reply, service: Service, request: Request) -> ProviderError:
     """Return the error to raise for ``reply``, of a server that was asked for ``request``."""
     said = words(reply.body)
-    codes = set(_codes(reply.body))
+    codes = _codes(reply.body)
     if (codes & _DECLINED or _FILTERED in said) and reply.status < 500:
         return RefusalError(said)
     return _about_account(reply.status, codes, said, service) or _about_request(reply, codes, said, service, request)
@@ -120,8 +121,9 @@ def _about_request(reply: Reply, codes: set[str], said: str, service: Service, r
     client_error = 400 <= status < 500
     if client_error and (codes & _TOO_LONG_CODES or _TOO_LONG.search(said)):
         return PromptTooLongError(f"{label}: the prompt is too long for the model ({said}): use one with more context")
+    parameters = " ".join(error.read_text("param") for error in _errors(reply.body))
     weaker = request.schema is not None and request.form is not Form.TEXT
-    if weaker and status in {400, 422, 500, 501} and _FORM.search(f"{said} {_parameter(reply.body)}"):
+    if weaker and status in {400, 422, 500, 501} and _FORM.search(f"{said} {parameters}"):
         return UnsupportedFormError(f"{label}: the server does not take the form {request.form} ({said})")
     if status == 500 and _OFF_FORM in said:
         return BadAnswerError(f"{label}: {said}")
@@ -139,11 +141,11 @@ def _about_request(reply: Reply, codes: set[str], said: str, service: Service, r
 
 
 def words(body: object) -> str:
-    """What the server says in its own words, fit for a message."""
+    """Return what the server says in its own words, fit for a message."""
     for found in _errors(body):
         for key in ("message", "detail", "error_description", "msg", "error"):
-            if isinstance(found.get(key), str) and found[key].strip():
-                return quoted(found[key])
+            if said := found.read_text(key).strip():
+                return quoted(said)
     return quoted(body) if body else "no reason given"
 
 
@@ -157,8 +159,8 @@ def retry_after(reply: Reply, now: float | None = None) -> float | None:
     given = reply.headers.get("retry-after")
     waits = [_seconds(reply.headers.get("retry-after-ms"), 0.001), _seconds(given), _until(given, now)]
     for detail in _details(reply.body):
-        if str(detail.get("@type", "")).endswith("RetryInfo"):
-            waits.append(_seconds(str(detail.get("retryDelay", "")).removesuffix("s")))
+        if detail.read_text("@type").endswith("RetryInfo"):
+            waits.append(_seconds(detail.read_text("retryDelay").removesuffix("s")))
     return next((wait for wait in waits if wait is not None), None)
 
 
@@ -179,30 +181,16 @@ def _until(date: str | None, now: float | None) -> float | None:
     return max(0.0, moment.timestamp() - (time.time() if now is None else now))
 
 
-def _errors(body: object) -> Iterator[Mapping[str, Any]]:
-    """The objects in ``body`` that may describe an error, innermost first."""
-    found = body[0] if isinstance(body, list) and body else body
-    if isinstance(found, Mapping):
-        inner = found.get("error")
-        if isinstance(inner, Mapping):
-            yield inner
-        yield found
+def _errors(body: object) -> list[Fields]:
+    """Return the objects in ``body`` that may describe an error, innermost first."""
+    outer = Fields(body[0] if isinstance(body, list) and body else body)
+    return [outer.read_object("error"), outer]
 
 
-def _codes(body: object) -> Iterator[str]:
-    for found in _errors(body):
-        for key in ("code", "type", "status"):
-            if isinstance(found.get(key), str):
-                yield found[key].lower()
-    for detail in _details(body):
-        yield str(detail.get("reason", "")).lower()
+def _codes(body: object) -> set[str]:
+    found = {error.read_text(key).lower() for error in _errors(body) for key in ("code", "type", "status")}
+    return found | {detail.read_text("reason").lower() for detail in _details(body)}
 
 
-def _details(body: object) -> Iterator[Mapping[str, Any]]:
-    for found in _errors(body):
-        details = found.get("details")
-        yield from (d for d in details if isinstance(d, Mapping)) if isinstance(details, list) else ()
-
-
-def _parameter(body: object) -> str:
-    return " ".join(str(found.get("param") or "") for found in _errors(body))
+def _details(body: object) -> list[Fields]:
+    return [detail for error in _errors(body) for detail in error.read_objects("details")]

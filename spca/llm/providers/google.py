@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
@@ -27,28 +28,8 @@ _BUDGETS: Final[Mapping[str, int]] = {"none": 0, "minimal": 1024, "low": 1024, "
 """Tokens for thinking, as Google's own layer for OpenAI's protocol translates efforts."""
 _ROLES: Final[Mapping[str, str]] = {"user": "user", "assistant": "model"}
 _CUT: Final = frozenset(("MAX_TOKENS", "CONTINUATION"))
-_DECLINED: Final = frozenset(
-    (
-        "SAFETY",
-        "RECITATION",
-        "LANGUAGE",
-        "BLOCKLIST",
-        "PROHIBITED_CONTENT",
-        "SPII",
-        "ESCALATION",
-        "PUP_LIMITED_DISABLED",
-        "MODEL_ARMOR",
-    )
-)
-_MALFORMED: Final = frozenset(
-    (
-        "MALFORMED_FUNCTION_CALL",
-        "MALFORMED_RESPONSE",
-        "UNEXPECTED_TOOL_CALL",
-        "TOO_MANY_TOOL_CALLS",
-        "MISSING_THOUGHT_SIGNATURE",
-    )
-)
+_DECLINED: Final = frozenset(("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"))
+_MALFORMED: Final = re.compile("MALFORMED|TOOL_CALL")
 
 
 class GoogleProvider(ModelServer):
@@ -169,7 +150,7 @@ def read(answer: Fields, label: str) -> Response:
     if not (content or reason):
         raise BadAnswerError(f"{label}: the candidate of the answer is empty")
     message = candidate.read_text("finishMessage")
-    if reason in _MALFORMED:
+    if _MALFORMED.search(reason):
         raise BadAnswerError(f"{label}: {reason}: {quoted(message or 'no reason given')}")
     parts = content.read_objects("parts")
     text = "".join(part.read_text("text") for part in parts if not part.read_flag("thought"))

@@ -86,9 +86,6 @@ class OllamaProvider(ModelServer):
     def _read(self, answer: Fields, _request: Request) -> Response:
         return read(answer, self._label)
 
-    def _load(self) -> object:
-        return self._sdk()
-
     def _models(self, timeout_s: float) -> Sequence[Listed]:
         return [Listed(str(model.model)) for model in self._patient(timeout_s).list().models]
 
