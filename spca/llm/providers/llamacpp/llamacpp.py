@@ -17,10 +17,9 @@ from spca.common.errors import FileError
 from spca.common.files import opened
 from spca.common.installation import pip_install
 from spca.errors import BadAnswerError, ProviderConfigError, TransientError
-from spca.llm.providers import schemas
 from spca.llm.providers.answer_fields import Fields
-from spca.llm.providers.base import Finish, Form, Request, Response, Target
-from spca.llm.providers.conversation import conversation, with_system_line
+from spca.llm.providers.base import Finish, Request, Response, Target
+from spca.llm.providers.conversation import with_system_line
 from spca.llm.providers.failures import Reply, Service, explain_refusal
 from spca.llm.providers.llamacpp.server import Answer, shared
 from spca.llm.providers.llamacpp.tools_in_words import call_schema, called, told
@@ -47,6 +46,8 @@ class LlamacppProvider:
     def __init__(self, target: Target) -> None:
         self._label = f"llamacpp/{target.model}"
         self._path = Path(target.model).absolute()
+        larger = "give the model a larger context in the model table"
+        self._service = Service(self._label, THREADS_VARIABLE, str(self._path), if_too_long=larger)
         self._context = target.info.context or DEFAULT_CONTEXT
         self._max_output = target.info.max_output or DEFAULT_MAX_OUTPUT
         self._threads = _threads()
@@ -85,33 +86,31 @@ class LlamacppProvider:
             ) from error
 
     def _body(self, request: Request) -> dict[str, Any]:
-        limits = request.limits
-        body: dict[str, Any] = {
-            "messages": _messages(request),
-            "max_tokens": limits.max_output_tokens or self._max_output,
-            "temperature": limits.temperature or 0.0,
-            "stream": True,
-            "stream_options": {"include_usage": True},
-            "return_progress": True,
-        }
-        form = _form(request)
-        if form is not None:
-            schema = {"name": "answer", "schema": form, "strict": True}
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return body
+        limits = replace(
+            request.limits,
+            max_output_tokens=request.limits.max_output_tokens or self._max_output,
+            temperature=request.limits.temperature or 0.0,
+        )
+        messages = list(request.messages)
+        if request.tools:
+            messages = with_system_line(messages, told(request.tools))
+        asked = replace(request, messages=tuple(messages), tools=(), limits=limits)
+        body = chat.arguments(asked, "max_tokens")
+        wanted = [tool for tool in request.tools if request.tool_choice in {"required", tool.name}]
+        if wanted:
+            # llama.cpp makes a grammar of the schema that binds whatever the model's chat template is. Its own tool
+            # calls depend on the template, and some drop the tools.
+            form = {"name": "answer", "schema": {"anyOf": [call_schema(tool) for tool in wanted]}, "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        return body | {"stream": True, "stream_options": {"include_usage": True}, "return_progress": True}
 
     def _read(self, answer: Answer, request: Request) -> Response:
         if answer.refusal is not None:
             if any(answer.parts):  # the request was taken: llama.cpp stumbles over what the model made of it
                 raise BadAnswerError(f"{self._label}: the answer broke off: {quoted(answer.refusal.get('message'))}")
-            if answer.refusal.get("type") == "exceed_context_size_error":
-                raise ProviderConfigError(
-                    f"{self._label}: the prompt is too long ({quoted(answer.refusal.get('message'))}): "
-                    f"give the model a larger context in the model table"
-                )
             code = answer.refusal.get("code")
             reply = Reply(code if isinstance(code, int) else 500, {}, {"error": answer.refusal})
-            raise explain_refusal(reply, Service(self._label, THREADS_VARIABLE, str(self._path)), request)
+            raise explain_refusal(reply, self._service, request)
         if answer.finish is None:
             raise BadAnswerError(f"{self._label}: the answer ended before its end")
         choice = {"message": {"content": "".join(answer.parts)}, "finish_reason": answer.finish}
@@ -127,24 +126,3 @@ def _threads() -> int:
     if not given.isdecimal() or not int(given):
         raise ProviderConfigError(f"{THREADS_VARIABLE}={given}: the number of threads is a whole number from 1 on")
     return int(given)
-
-
-def _form(request: Request) -> schemas.Schema | None:
-    """What the answer must be, as a JSON schema; None where it is free.
-
-    llama.cpp makes a grammar of it that binds whatever the model's chat template is; its own tool calls depend on the
-    template, and some drop the tools.
-    """
-    if request.tools:
-        wanted = [tool for tool in request.tools if request.tool_choice in {"required", tool.name}]
-        return {"anyOf": [call_schema(tool) for tool in wanted]} if wanted else None
-    if request.schema is None or request.form is Form.TEXT:
-        return None
-    return schemas.json_schema(request.schema) if request.form is Form.SCHEMA else {"type": "object"}
-
-
-def _messages(request: Request) -> list[dict[str, str]]:
-    messages = list(conversation(request))
-    if request.tools:
-        messages = with_system_line(messages, told(request.tools))
-    return [{"role": message.role, "content": message.text} for message in messages]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from spca.llm.providers import schemas
 from spca.llm.providers.base import Tool, ToolCall
+from spca.llm.providers.conversation import declare_tools
 
 
 def call_schema(tool: Tool) -> schemas.Schema:
@@ -17,10 +18,7 @@ def call_schema(tool: Tool) -> schemas.Schema:
 
 def told(tools: Sequence[Tool]) -> str:
     """What the model must know of ``tools``."""
-    described = [
-        {"name": tool.name, "description": tool.description, "arguments": schemas.json_schema(tool.parameters)}
-        for tool in tools
-    ]
+    described = declare_tools(tools, "arguments")
     lines = "\n".join(json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in described)
     form = '{"name": "...", "arguments": {...}}'
     return f"You can call a function by answering with nothing but {form}. The functions, with JSON schemas:\n{lines}"
