@@ -24,7 +24,7 @@ from spca.errors import (
 )
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.cache import Cache
-from spca.llm.calls.ledger import Ledger, Outcome, Place, Record, rejected
+from spca.llm.calls.ledger import Ledger, Outcome, Place, Record
 from spca.llm.calls.prices import ModelTable, asked_tokens, metered
 from spca.llm.calls.retry import AGAIN, RetryPolicy
 from spca.llm.calls.transcripts import Answer, Call, Transcripts, unsent
@@ -254,12 +254,14 @@ class CallDesk:
 
 
 def _failed(record: Record, seconds: float, error: BaseException) -> Record:
-    if isinstance(error, TransientError):
-        return rejected(record, seconds, error.status, str(error), lost=error.lost)
-    if isinstance(error, ProviderError):
-        return rejected(record, seconds, None, str(error), lost=False)
-    # Interrupted, or a defect of ours: whether the server has worked for it is not known.
-    return replace(record, latency_s=seconds, outcome=Outcome.UNKNOWN, error=type(error).__name__)
+    if not isinstance(error, ProviderError):
+        # Interrupted, or a defect of ours: whether the server has worked for it is not known.
+        return replace(record, latency_s=seconds, outcome=Outcome.UNKNOWN, error=type(error).__name__)
+    status = error.status if isinstance(error, TransientError) else None
+    failed = replace(record, latency_s=seconds, status=status, error=str(error))
+    if isinstance(error, TransientError) and error.lost:  # it may cost as much as it was begun with
+        return replace(failed, outcome=Outcome.LOST)
+    return replace(failed, outcome=Outcome.REJECTED, cost=Decimal(0))
 
 
 def _given_up(error: TransientError, failed: int, too_long: bool) -> str:

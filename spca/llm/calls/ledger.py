@@ -10,7 +10,7 @@ import json
 import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
@@ -88,9 +88,9 @@ class Record:
     def to_dict(self) -> dict[str, Any]:
         """Flat, for one line of JSON."""
         flat: dict[str, Any] = {"number": self.number}
-        flat |= {name: getattr(self.place, name) for name in _PLACE}
+        flat |= asdict(self.place)
         flat |= {name: getattr(self, name) for name in _SENT}
-        flat |= {name: getattr(self.usage, name) for name in _USAGE}
+        flat |= asdict(self.usage)
         flat |= {
             "estimated": self.estimated,
             "cost": None if self.cost is None else float(self.cost),
@@ -186,12 +186,6 @@ def sums(records: Iterable[Record]) -> dict[str, Any]:
         total["differing"] += record.differs
         spent += record.cost or 0
     return total | {"latency_s": round(total["latency_s"], 3), "cost_usd": float(spent)}
-
-
-def rejected(record: Record, latency_s: float, status: int | None, error: str, *, lost: bool) -> Record:
-    """The record of a request that was not answered; what got ``lost`` may cost as much as it was begun with."""
-    outcome, cost = (Outcome.LOST, record.cost) if lost else (Outcome.REJECTED, Decimal(0))
-    return replace(record, latency_s=latency_s, outcome=outcome, cost=cost, status=status, error=error)
 
 
 def _line(record: Record) -> str:

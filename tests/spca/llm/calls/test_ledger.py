@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from spca.common.errors import FileError, SettingsError
 from spca.errors import ResumeError
-from spca.llm.calls.ledger import BOOK, IN_FLIGHT, Ledger, Outcome, Place, Record, rejected, sums
+from spca.llm.calls.ledger import BOOK, IN_FLIGHT, Ledger, Outcome, Place, Record, sums
 from spca.llm.providers.base import Usage
 from tests.support.spca.call_requests import any_text, usages
 
@@ -220,13 +220,6 @@ def test_a_full_disk_is_a_users_matter(tmp_path: Path, name: str) -> None:
 def entered_by(ledger: Ledger) -> None:
     ledger.begin(RECORD)
     ledger.end(DONE)
-
-
-def test_what_a_server_refused_is_free_and_what_got_lost_is_not() -> None:
-    refused = rejected(RECORD, 0.5, 429, "busy", lost=False)
-    lost = rejected(RECORD, 0.5, None, "timeout", lost=True)
-    assert (refused.outcome, refused.cost, refused.status, refused.error) == (Outcome.REJECTED, Decimal(0), 429, "busy")
-    assert (lost.outcome, lost.cost, lost.latency_s) == (Outcome.LOST, None, 0.5)
 
 
 def test_the_tokens_of_a_request_are_known_when_both_counts_are() -> None:
