@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from spca.llm.providers import schemas
-from spca.llm.providers.base import Form, Image, Message, Request
+from spca.llm.providers.base import Form, Image, Message, Request, Tool
+from spca.llm.providers.schemas import json_schema, told
 
 
 def conversation(request: Request) -> tuple[Message, ...]:
@@ -18,7 +19,7 @@ def conversation(request: Request) -> tuple[Message, ...]:
     """
     messages = [replace(message, text=sendable(message.text)) for message in request.messages]
     if request.schema is not None and request.form is not Form.SCHEMA:
-        messages = with_system_line(messages, schemas.told(request.schema))
+        messages = with_system_line(messages, told(request.schema))
     return tuple(message for message in messages if message.text or message.images or message.role != "system")
 
 
@@ -44,6 +45,11 @@ def data_url(image: Image) -> str:
 def keep_set(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options that are not None: what nobody has set is left to the server."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+def declare_tools(tools: Sequence[Tool], key: str) -> list[dict[str, Any]]:
+    """Return name, description and, under ``key``, the schema of the arguments of each tool."""
+    return [{"name": tool.name, "description": tool.description, key: json_schema(tool.parameters)} for tool in tools]
 
 
 def tell_choice(choice: str) -> str:

@@ -14,7 +14,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import httpx
 import httpx2
@@ -73,26 +73,20 @@ class _BrokenError(Exception):
 class ModelServer(ABC):
     """What the providers of servers share: address, key, one exchange, and a list of models.
 
-    The address is ``target.base_url``, else that of the provider's variable, else ``usual_address``. The key is that of
-    ``target.key_variable``, else of the first of ``key_variables`` that is set. Without one nothing secret is sent.
-
-    Attributes:
+    Args:
+        target: its address goes before that of the provider's environment variable.
         prefix: of the models' names.
         usual_address: where the provider serves its models.
-        key_variables: environment variables that may hold its key.
+        key_variables: environment variables that may hold its key, if ``target`` names none.
     """
 
-    prefix: ClassVar[str]
-    usual_address: ClassVar[str]
-    key_variables: ClassVar[tuple[str, ...]]
-
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, prefix: str, usual_address: str, *key_variables: str) -> None:
         self._target = target
-        self._label = target.label or f"{self.prefix}/{target.model}"
-        named = "" if target.is_named else os.environ.get(VARIABLES[self.prefix], "").strip()
+        self._label = target.label or f"{prefix}/{target.model}"
+        named = "" if target.is_named else os.environ.get(VARIABLES[prefix], "").strip()
         self._given_address = target.base_url or named
-        self._base_url = self._clean_address(self._given_address or self.usual_address)
-        variables = (target.key_variable,) if target.key_variable else self.key_variables
+        self._base_url = self._clean_address(self._given_address or usual_address)
+        variables = (target.key_variable,) if target.key_variable else key_variables
         takes_none = target.is_open or (target.is_named and not target.key_variable)
         found = None if takes_none else api_keys.key_from(self._label, *variables)
         self._key = found[1] if found else NO_KEY
@@ -100,6 +94,7 @@ class ModelServer(ABC):
         self._service = replace(service, **{**self._describe_fixes(), **target.wording})
         self._body: dict[str, Any] = {}
         self._client: Any = None
+        self._is_at_provider = is_providers_own(self._label.partition("/")[0], self._base_url)
 
     @property
     def address(self) -> str:
@@ -240,8 +235,7 @@ class ModelServer(ABC):
         if isinstance(error, _BAD_ADDRESS):
             return ProviderConfigError(f"{label}: {address} is not an address of a server: {said}")
         if isinstance(error, _UNREACHED):
-            is_own = is_providers_own(label.partition("/")[0], address)
-            fix = _OFFLINE if is_own else self._service.if_absent
+            fix = _OFFLINE if self._is_at_provider else self._service.if_absent
             return TransientError(f"{label}: no server at {address} ({said}): {fix}")
         if isinstance(error, _LATE):
             late = f"did not answer in time ({self._service.if_late})"
@@ -250,7 +244,7 @@ class ModelServer(ABC):
 
     def _known_names(self) -> str:
         """Return the first names in the list of a server of one's own, "" if there are none."""
-        if is_providers_own(self.prefix, self._base_url):
+        if self._is_at_provider:
             return ""
         try:
             return ", ".join(quoted(model.name) for model in self._models(LISTING_TIMEOUT_S)[:_MAX_NAMES])

@@ -79,6 +79,7 @@ class Service:
     if_absent: str = "is the server running?"
     if_late: str = "--timeout"
     if_unknown: str = OTHER_MODEL
+    if_too_long: str = "use one with more context"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ def _about_request(reply: Reply, codes: set[str], said: str, service: Service, r
     label, status = service.label, reply.status
     client_error = 400 <= status < 500
     if client_error and (codes & _TOO_LONG_CODES or _TOO_LONG.search(said)):
-        return PromptTooLongError(f"{label}: the prompt is too long for the model ({said}): use one with more context")
+        return PromptTooLongError(f"{label}: the prompt is too long for the model ({said}): {service.if_too_long}")
     parameters = " ".join(error.read_text("param") for error in _errors(reply.body))
     weaker = request.schema is not None and request.form is not Form.TEXT
     if weaker and status in {400, 422, 500, 501} and _FORM.search(f"{said} {parameters}"):

@@ -6,7 +6,7 @@ import logging
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import httpx2
 
@@ -14,11 +14,12 @@ from spca.errors import BadAnswerError, ProviderConfigError
 from spca.llm.providers import api_keys
 from spca.llm.providers.answer_fields import Fields, count_usage
 from spca.llm.providers.base import Finish, Form, Listed, Message, Request, Response, Target, Usage
-from spca.llm.providers.conversation import conversation
+from spca.llm.providers.conversation import conversation, declare_tools
 from spca.llm.providers.exchange import NO_KEY, ModelServer
 from spca.llm.providers.schemas import json_schema
 from spca.llm.providers.secrets import quoted
 
+BASE_URL: Final = "https://generativelanguage.googleapis.com/"
 API_VERSION: Final = "v1beta"
 """Where system instructions, tools and JSON schemas are; the SDK's default, v1, refuses them."""
 
@@ -39,12 +40,10 @@ class GoogleProvider(ModelServer):
         ProviderConfigError: there is no key.
     """
 
-    prefix: ClassVar[str] = "google"
-    usual_address: ClassVar[str] = "https://generativelanguage.googleapis.com/"
-    key_variables: ClassVar[tuple[str, ...]] = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
-
     def __init__(self, target: Target) -> None:
-        super().__init__(target)
+        super().__init__(
+            target, "google", "https://generativelanguage.googleapis.com/", "GOOGLE_API_KEY", "GEMINI_API_KEY"
+        )
         if self._key == NO_KEY:
             raise api_keys.missing(self._label, self._service.key)
 
@@ -120,10 +119,7 @@ def _content(message: Message) -> dict[str, Any]:
 
 
 def _tools(request: Request) -> dict[str, Any]:
-    declared = [
-        {"name": tool.name, "description": tool.description, "parameters_json_schema": json_schema(tool.parameters)}
-        for tool in request.tools
-    ]
+    declared = declare_tools(request.tools, "parameters_json_schema")
     calling: dict[str, Any] = {"mode": "AUTO" if request.tool_choice == "auto" else "ANY"}
     if request.tool_choice not in {"auto", "required"}:
         calling["allowed_function_names"] = [request.tool_choice]

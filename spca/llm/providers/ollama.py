@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import httpx
 
@@ -37,12 +37,8 @@ _PLAIN: Final = frozenset(("type", "description", "enum", "items"))
 class OllamaProvider(ModelServer):
     """Ollama's chat. ``OLLAMA_API_KEY`` is sent where it is set: ollama.com wants one, one's own server does not."""
 
-    prefix: ClassVar[str] = "ollama"
-    usual_address: ClassVar[str] = "http://127.0.0.1:11434"
-    key_variables: ClassVar[tuple[str, ...]] = ("OLLAMA_API_KEY",)
-
     def __init__(self, target: Target) -> None:
-        super().__init__(target)
+        super().__init__(target, "ollama", "http://127.0.0.1:11434", "OLLAMA_API_KEY")
         self._timeout_s = LISTING_TIMEOUT_S
 
     def abilities(self, model: str, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[str]:
@@ -119,11 +115,10 @@ def _tool(tool: Tool) -> dict[str, Any]:
     schema = json_schema(tool.parameters)
     properties = {name: _plain(child) for name, child in schema.get("properties", {}).items()}
     parameters = {"type": "object", "properties": properties, "required": schema.get("required", [])}
-    return {"type": "function", "function": {**_named(tool), "parameters": parameters}}
-
-
-def _named(tool: Tool) -> dict[str, str]:
-    return {"name": tool.name, "description": tool.description}
+    return {
+        "type": "function",
+        "function": {"name": tool.name, "description": tool.description, "parameters": parameters},
+    }
 
 
 def _plain(schema: Schema) -> Schema:

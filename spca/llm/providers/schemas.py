@@ -39,7 +39,7 @@ _DROPPED: Final = frozenset(
 
 
 def json_schema(model: type[BaseModel]) -> Schema:
-    """The schema of ``model``: closed objects, all properties required, no reference except within recursive classes."""
+    """Return the schema of ``model``: closed objects, all properties required, references in recursive classes only."""
     whole = model.model_json_schema()
     tightening = _Tightening(whole.get("$defs", {}))
     schema = tightening.tighten(whole)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import httpx2
 
@@ -30,12 +30,8 @@ class AnthropicProvider(ModelServer):
         ProviderConfigError: there is no key, and no server of one's own that may want none.
     """
 
-    prefix: ClassVar[str] = "anthropic"
-    usual_address: ClassVar[str] = "https://api.anthropic.com"
-    key_variables: ClassVar[tuple[str, ...]] = ("ANTHROPIC_API_KEY",)
-
     def __init__(self, target: Target) -> None:
-        super().__init__(target)
+        super().__init__(target, "anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY")
         self._require_key()
         self._refused: frozenset[str] = frozenset()
 

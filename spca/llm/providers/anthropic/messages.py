@@ -10,7 +10,7 @@ from typing import Any, Final
 from spca.errors import BadAnswerError
 from spca.llm.providers.answer_fields import Fields, count_usage
 from spca.llm.providers.base import Finish, Form, Image, Message, Request, Response, Usage
-from spca.llm.providers.conversation import conversation, tell_choice, with_system_line
+from spca.llm.providers.conversation import conversation, declare_tools, tell_choice, with_system_line
 from spca.llm.providers.schemas import is_closed, json_schema
 
 MAX_OUTPUT: Final = 32_000
@@ -94,16 +94,13 @@ def _most(wanted: int | None, max_output: int | None) -> int:
 
 def _tools(request: Request, is_free: bool) -> dict[str, Any]:
     """The tools and the choice among them; ``is_free``: the model does not take one that forces it."""
-    declared = [
-        {"name": tool.name, "description": tool.description, "input_schema": json_schema(tool.parameters)}
-        for tool in request.tools
-    ]
     if is_free or request.tool_choice == "auto":
         choice = {"type": "auto"}
     elif request.tool_choice == "required":
         choice = {"type": "any"}
     else:
         choice = {"type": "tool", "name": request.tool_choice}
+    declared = declare_tools(request.tools, "input_schema")
     return {"tools": declared, "tool_choice": {**choice, "disable_parallel_tool_use": True}}
 
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 from spca.errors import BadAnswerError, TransientError
 from spca.llm.providers.answer_fields import Fields, count_usage
 from spca.llm.providers.base import Finish, Form, Image, Message, Request, Response, Usage
-from spca.llm.providers.conversation import conversation, data_url, keep_set
-from spca.llm.providers.schemas import describe_schema, is_closed, json_schema
+from spca.llm.providers.conversation import conversation, data_url, declare_tools, keep_set
+from spca.llm.providers.schemas import describe_schema, is_closed
 
 _FINISHES: Final[Mapping[str, Finish]] = {
     "length": Finish.LENGTH,
@@ -45,12 +45,8 @@ def arguments(request: Request, limit: str) -> dict[str, Any]:
 
 def functions(request: Request) -> list[dict[str, Any]]:
     """The tools as function descriptions, strict where their schema allows."""
-    described = []
-    for tool in request.tools:
-        schema = json_schema(tool.parameters)
-        strict = {"strict": True} if is_closed(schema) else {}
-        described.append({"name": tool.name, "description": tool.description, "parameters": schema, **strict})
-    return described
+    described = declare_tools(request.tools, "parameters")
+    return [function | ({"strict": True} if is_closed(function["parameters"]) else {}) for function in described]
 
 
 def read(answer: Fields, label: str) -> Response:

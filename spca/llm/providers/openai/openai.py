@@ -6,7 +6,7 @@ OpenAI itself, or any server that speaks its protocol (vLLM, llama.cpp, LM Studi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import httpx2
 
@@ -30,13 +30,9 @@ class OpenAIProvider(ModelServer):
         ProviderConfigError: there is no key, and no server of one's own that may want none.
     """
 
-    prefix: ClassVar[str] = "openai"
-    usual_address: ClassVar[str] = "https://api.openai.com/v1"
-    key_variables: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
-
     def __init__(self, target: Target) -> None:
         self._speaks_responses = target.info.api == "responses"
-        super().__init__(target)
+        super().__init__(target, "openai", "https://api.openai.com/v1", "OPENAI_API_KEY")
         self._require_key()
         self._at_openai = f".{host(self._base_url)}".endswith(_OPENAI_HOSTS)
 
