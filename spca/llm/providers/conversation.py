@@ -42,7 +42,7 @@ def data_url(image: Image) -> str:
     return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
 
 
-def keep_set(options: dict[str, Any]) -> dict[str, Any]:
+def keep_set(**options: Any) -> dict[str, Any]:
     """Return the options that are not None: what nobody has set is left to the server."""
     return {name: value for name, value in options.items() if value is not None}
 

@@ -78,23 +78,28 @@ class ModelServer(ABC):
         prefix: of the models' names.
         usual_address: where the provider serves its models.
         key_variables: environment variables that may hold its key, if ``target`` names none.
+        fixes: fields of :class:`Service` that this provider words in another way.
+
+    Raises:
+        ProviderConfigError: there is no key, and no server of one's own that may want none.
     """
 
-    def __init__(self, target: Target, prefix: str, usual_address: str, *key_variables: str) -> None:
+    def __init__(self, target: Target, prefix: str, usual_address: str, *key_variables: str, **fixes: str) -> None:
         self._target = target
         self._label = target.label or f"{prefix}/{target.model}"
         named = "" if target.is_named else os.environ.get(VARIABLES[prefix], "").strip()
-        self._given_address = target.base_url or named
-        self._base_url = self._clean_address(self._given_address or usual_address)
+        self._base_url = self._clean_address(target.base_url or named or usual_address)
+        self._is_at_provider = is_providers_own(self._label.partition("/")[0], self._base_url)
         variables = (target.key_variable,) if target.key_variable else key_variables
         takes_none = target.is_open or (target.is_named and not target.key_variable)
         found = None if takes_none else api_keys.key_from(self._label, *variables)
-        self._key = found[1] if found else NO_KEY
-        service = Service(self._label, found[0] if found else " or ".join(variables), redact(self._base_url))
-        self._service = replace(service, **{**self._describe_fixes(), **target.wording})
+        if found is None and (target.key_variable or self._is_at_provider):
+            raise api_keys.missing(self._label, " or ".join(variables))
+        variable, self._key = found or (" or ".join(variables), NO_KEY)
+        service = Service(self._label, variable, redact(self._base_url))
+        self._service = replace(service, **{**fixes, **target.wording})
         self._body: dict[str, Any] = {}
         self._client: Any = None
-        self._is_at_provider = is_providers_own(self._label.partition("/")[0], self._base_url)
 
     @property
     def address(self) -> str:
@@ -127,15 +132,6 @@ class ModelServer(ABC):
     def _clean_address(self, address: str) -> str:
         """Return an address as the SDK wants it."""
         return address
-
-    def _describe_fixes(self) -> dict[str, str]:
-        """Return the fields of :class:`Service` that this provider words in another way."""
-        return {}
-
-    def _require_key(self) -> None:
-        """Raise if a key is wanted and there is none."""
-        if self._key == NO_KEY and (self._target.key_variable or not self._given_address):
-            raise api_keys.missing(self._label, self._service.key)
 
     @abstractmethod
     def _connect(self) -> Any:

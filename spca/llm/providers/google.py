@@ -11,11 +11,10 @@ from typing import Any, Final
 import httpx2
 
 from spca.errors import BadAnswerError, ProviderConfigError
-from spca.llm.providers import api_keys
 from spca.llm.providers.answer_fields import Fields, count_usage
 from spca.llm.providers.base import Finish, Form, Listed, Message, Request, Response, Target, Usage
 from spca.llm.providers.conversation import conversation, declare_tools
-from spca.llm.providers.exchange import NO_KEY, ModelServer
+from spca.llm.providers.exchange import ModelServer
 from spca.llm.providers.schemas import json_schema
 from spca.llm.providers.secrets import quoted
 
@@ -34,18 +33,10 @@ _MALFORMED: Final = re.compile("MALFORMED|TOOL_CALL")
 
 
 class GoogleProvider(ModelServer):
-    """Gemini's ``generateContent``.
-
-    Raises:
-        ProviderConfigError: there is no key.
-    """
+    """Gemini's ``generateContent``."""
 
     def __init__(self, target: Target) -> None:
-        super().__init__(
-            target, "google", "https://generativelanguage.googleapis.com/", "GOOGLE_API_KEY", "GEMINI_API_KEY"
-        )
-        if self._key == NO_KEY:
-            raise api_keys.missing(self._label, self._service.key)
+        super().__init__(target, "google", BASE_URL, "GOOGLE_API_KEY", "GEMINI_API_KEY")
 
     def _connect(self) -> Any:
         from google import genai

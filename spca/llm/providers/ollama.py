@@ -38,8 +38,14 @@ class OllamaProvider(ModelServer):
     """Ollama's chat. ``OLLAMA_API_KEY`` is sent where it is set: ollama.com wants one, one's own server does not."""
 
     def __init__(self, target: Target) -> None:
-        super().__init__(target, "ollama", "http://127.0.0.1:11434", "OLLAMA_API_KEY")
-        self._timeout_s = LISTING_TIMEOUT_S
+        super().__init__(
+            target,
+            "ollama",
+            "http://127.0.0.1:11434",
+            "OLLAMA_API_KEY",
+            if_absent="start it with `ollama serve`, or set OLLAMA_HOST to where it runs",
+            if_unknown=f"fetch it with `ollama pull {target.model}`, or {OTHER_MODEL}",
+        )
 
     def abilities(self, model: str, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[str]:
         """Return what the server says a model can do, such as "vision"; nothing where it does not say.
@@ -49,18 +55,11 @@ class OllamaProvider(ModelServer):
         """
         return self._translate_errors(lambda: self._patient(timeout_s).show(model).capabilities or ())
 
-    def _describe_fixes(self) -> dict[str, str]:
-        return {
-            "if_absent": "start it with `ollama serve`, or set OLLAMA_HOST to where it runs",
-            "if_unknown": f"fetch it with `ollama pull {self._target.model}`, or {OTHER_MODEL}",
-        }
-
     def _patient(self, timeout_s: float) -> Any:
-        """Return the client with this timeout, of which the SDK knows one per client only."""
-        if self._timeout_s != timeout_s:
-            self._client = None
-        self._timeout_s = timeout_s
-        return self._sdk()
+        """Return the client with this timeout, of which the SDK lets one choose one per client only."""
+        client = self._sdk()
+        client._client.timeout = timeout_s
+        return client
 
     def _connect(self) -> Any:
         import ollama
@@ -70,7 +69,7 @@ class OllamaProvider(ModelServer):
         headers = {"authorization": f"Bearer {self._key}"} if has_header else {}
         settings = self._client_settings(httpx)
         try:
-            return ollama.Client(self._base_url, headers=headers, timeout=self._timeout_s, **settings)
+            return ollama.Client(self._base_url, headers=headers, **settings)
         except ValueError as error:
             fault = f"{self.address} is not an address of a server: {error}"
             raise ProviderConfigError(f"{self._label}: {fault}") from error
@@ -88,13 +87,7 @@ class OllamaProvider(ModelServer):
 
 def _arguments(request: Request, context: int) -> dict[str, Any]:
     limits = request.limits
-    options = keep_set(
-        {
-            "num_ctx": context,
-            "num_predict": limits.max_output_tokens,
-            "temperature": limits.temperature,
-        }
-    )
+    options = keep_set(num_ctx=context, num_predict=limits.max_output_tokens, temperature=limits.temperature)
     messages = list(conversation(request))
     found: dict[str, Any] = {"model": request.model, "options": options, "stream": False}
     if limits.effort is not None:

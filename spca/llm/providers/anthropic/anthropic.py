@@ -25,14 +25,10 @@ class AnthropicProvider(ModelServer):
 
     A model that takes no temperature, or no choice of a tool that forces it, is asked without from its first refusal
     on.
-
-    Raises:
-        ProviderConfigError: there is no key, and no server of one's own that may want none.
     """
 
     def __init__(self, target: Target) -> None:
         super().__init__(target, "anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY")
-        self._require_key()
         self._refused: frozenset[str] = frozenset()
 
     def complete(self, request: Request) -> Response:

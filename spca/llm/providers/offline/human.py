@@ -31,7 +31,8 @@ from spca.errors import BadAnswerError, ProviderConfigError
 from spca.llm.calls.answers import parsed
 from spca.llm.calls.call_keys import prompt_key
 from spca.llm.providers import schemas
-from spca.llm.providers.base import Finish, Request, Response, Target, Tool, ToolCall, Usage
+from spca.llm.providers.base import Finish, Request, Response, Target, Tool, ToolCall
+from spca.llm.providers.offline.reference import NO_TOKENS
 
 EDITOR: Final = "editor"
 """The model that is no folder."""
@@ -39,7 +40,6 @@ SETTLED_S: Final = 1.0
 """Seconds for which the file of an answer has stayed as it is before it is read."""
 
 _POLL_S: Final = 0.1
-_NO_TOKENS: Final = Usage(0, 0, 0, 0, 0)
 _NUMBERED: Final = re.compile(r"(\d{4,9})-[a-z]+\..*")
 _ROLE: Final = re.compile("[a-z]{1,20}")
 _SUFFIXES: Final = {"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp"}
@@ -93,7 +93,7 @@ class HumanProvider:
             make_folder(self._folder)
             text = self._edited(request) if self.at_terminal else self._awaited(request)
         call = _call(text, request.tools)
-        return Response("", _NO_TOKENS, Finish.TOOL_CALL, (call,)) if call else Response(text, _NO_TOKENS)
+        return Response("", NO_TOKENS, Finish.TOOL_CALL, (call,)) if call else Response(text, NO_TOKENS)
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
@@ -151,13 +151,11 @@ class HumanProvider:
             stem = f"{number:04d}-{role}"
             names = [f"{stem}-{at}{_SUFFIXES.get(each.media_type, '.bin')}" for at, each in enumerate(images, 1)]
             text = f"{room}{mark}\n{how.replace('STEM', stem)}\n\n{_question(request, names)}\n{_END}"
+            pictures = zip(names, images, strict=True)
+            question = self._folder / f"{stem}{suffix}"
             # The question comes last, when its pictures are there; a number that somebody else has just taken is left.
-            files: list[tuple[str, str | bytes]] = [
-                *zip(names, (each.data for each in images), strict=True),
-                (f"{stem}{suffix}", text),
-            ]
-            if all(_created(self._folder / name, content) for name, content in files):
-                return self._folder / f"{stem}{suffix}"
+            if all(_created(self._folder / each, image.data) for each, image in pictures) and _created(question, text):
+                return question
 
 
 def _drafts() -> Path:

@@ -25,13 +25,9 @@ def arguments(request: Request, limit: str) -> dict[str, Any]:
     """Arguments of ``chat.completions.create``; ``limit`` is what this server calls the limit on the answer."""
     found: dict[str, Any] = {"model": request.model, "messages": list(_messages(conversation(request)))}
     limits = request.limits
-    found |= keep_set(
-        {
-            limit: limits.max_output_tokens,
-            "temperature": limits.temperature,
-            "reasoning_effort": limits.effort,
-        }
-    )
+    found |= keep_set(temperature=limits.temperature, reasoning_effort=limits.effort)
+    if limits.max_output_tokens is not None:
+        found[limit] = limits.max_output_tokens
     if request.tools:
         found["tools"] = [{"type": "function", "function": function} for function in functions(request)]
         named = {"type": "function", "function": {"name": request.tool_choice}}

@@ -25,15 +25,13 @@ class OpenAIProvider(ModelServer):
     """Chat completions, or the Responses API where ``target.info.api`` is "responses".
 
     A server of one's own that lacks the Responses API is asked through chat completions from then on.
-
-    Raises:
-        ProviderConfigError: there is no key, and no server of one's own that may want none.
     """
 
     def __init__(self, target: Target) -> None:
         self._speaks_responses = target.info.api == "responses"
-        super().__init__(target, "openai", "https://api.openai.com/v1", "OPENAI_API_KEY")
-        self._require_key()
+        api = "the Responses API" if self._speaks_responses else "chat completions"
+        if_unknown = f"asked through {api}; {OTHER_MODEL}"
+        super().__init__(target, "openai", "https://api.openai.com/v1", "OPENAI_API_KEY", if_unknown=if_unknown)
         self._at_openai = f".{host(self._base_url)}".endswith(_OPENAI_HOSTS)
 
     def complete(self, request: Request) -> Response:
@@ -45,10 +43,6 @@ class OpenAIProvider(ModelServer):
                 raise
             self._speaks_responses = False
             raise UnsupportedApiError(f"{error}; asked through chat completions from now on") from error
-
-    def _describe_fixes(self) -> dict[str, str]:
-        api = "the Responses API" if self._speaks_responses else "chat completions"
-        return {"if_unknown": f"asked through {api}; {OTHER_MODEL}"}
 
     def _send(self, request: Request) -> object:
         if self._speaks_responses:

@@ -18,19 +18,12 @@ _DECLINED: Final = frozenset(("invalid_prompt", "content_filter", "image_content
 
 def arguments(request: Request) -> dict[str, Any]:
     """Arguments of ``responses.create``; the server is asked to keep nothing."""
-    found: dict[str, Any] = {
-        "model": request.model,
-        "input": [_message(message) for message in conversation(request)],
-        "store": False,
-    }
-    found |= keep_set(
-        {
-            "max_output_tokens": request.limits.max_output_tokens,
-            "temperature": request.limits.temperature,
-        }
-    )
-    if request.limits.effort is not None:
-        found["reasoning"] = {"effort": request.limits.effort}
+    limits = request.limits
+    asked = [_message(message) for message in conversation(request)]
+    found: dict[str, Any] = {"model": request.model, "input": asked, "store": False}
+    found |= keep_set(max_output_tokens=limits.max_output_tokens, temperature=limits.temperature)
+    if limits.effort is not None:
+        found["reasoning"] = {"effort": limits.effort}
     if request.tools:
         # Left out, "strict" is on here, and a schema that it cannot hold is refused.
         found["tools"] = [{"type": "function", "strict": False, **function} for function in functions(request)]

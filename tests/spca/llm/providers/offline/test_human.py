@@ -199,7 +199,7 @@ def test_a_call_of_a_tool(tmp_path: Path, time: Time, choice: str) -> None:
 
 def test_words_instead_of_a_call(tmp_path: Path, time: Time) -> None:
     time(lambda: (tmp_path / "0001-planner.answer.md").write_text("I see no door {"))
-    assert asked(tmp_path, tools=(GO_TO,), tool_choice="auto") == Response("I see no door {", human._NO_TOKENS)
+    assert asked(tmp_path, tools=(GO_TO,), tool_choice="auto") == Response("I see no door {", human.NO_TOKENS)
 
 
 def test_an_answer_that_is_not_text_is_told(tmp_path: Path, time: Time) -> None:
