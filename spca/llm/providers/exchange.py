@@ -51,13 +51,8 @@ _OFFLINE: Final = "is this machine online? (a proxy is named in HTTPS_PROXY)"
 _MAX_NAMES: Final = 5
 _ANSWERS: Final = ("choices", "output", "candidates", "message", "content", "data", "models")
 
-_BAD_ADDRESS: Final = (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx2.InvalidURL, httpx2.UnsupportedProtocol)
-_TRANSPORT: Final = (httpx.InvalidURL, httpx.RequestError, httpx2.InvalidURL, httpx2.RequestError)
-_LATE: Final = (httpx.TimeoutException, httpx2.TimeoutException)
-_UNREACHED: Final = (
-    *(httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError),
-    *(httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError),
-)
+_LIBRARIES: Final[tuple[Any, ...]] = (httpx, httpx2)
+"""The HTTP clients under the SDKs; the second is a fork of the first."""
 
 
 class _RefusedError(Exception):
@@ -119,7 +114,8 @@ class ModelServer(ABC):
             raise UnknownModelError(f"{error}; the server has {names}") from error
         calls = tuple(replace(call, arguments=_without_keys(call.arguments)) for call in response.tool_calls)
         # An answer may repeat the key that came with the question, and goes into files and further prompts.
-        return replace(response, text=sendable(without_keys(response.text)), tool_calls=calls)
+        served = Fields(self._body).read_text("model")
+        return replace(response, text=sendable(without_keys(response.text)), tool_calls=calls, served=served)
 
     def load_sdk(self) -> None:
         """Import the SDK and make its client; see :class:`spca.llm.providers.base.Listing`."""
@@ -218,22 +214,23 @@ class ModelServer(ABC):
                 return explain_refusal(reply, self._service, request)
             if isinstance(link, _BrokenError):
                 return TransientError(f"{label}: {link}", lost=True)
-            if isinstance(link, _TRANSPORT):
-                return self._explain_transport(link)
+            for library in _LIBRARIES:
+                if isinstance(link, (library.InvalidURL, library.RequestError)):
+                    return self._explain_transport(link, library)
         if isinstance(error, ImportError):
             return ProviderConfigError(f"{label}: {error}: install what requirements.txt names")
         return BadAnswerError(f"{label}: the answer has an unknown form: {type(error).__name__}: {quoted(error)}")
 
-    def _explain_transport(self, error: BaseException) -> ProviderError:
+    def _explain_transport(self, error: BaseException, library: Any) -> ProviderError:
         label = self._label
         address = self._service.address
         said = quoted(error) if str(error) else type(error).__name__
-        if isinstance(error, _BAD_ADDRESS):
+        if isinstance(error, (library.InvalidURL, library.UnsupportedProtocol)):
             return ProviderConfigError(f"{label}: {address} is not an address of a server: {said}")
-        if isinstance(error, _UNREACHED):
+        if isinstance(error, (library.ConnectError, library.ConnectTimeout, library.PoolTimeout, library.ProxyError)):
             fix = _OFFLINE if self._is_at_provider else self._service.if_absent
             return TransientError(f"{label}: no server at {address} ({said}): {fix}")
-        if isinstance(error, _LATE):
+        if isinstance(error, library.TimeoutException):
             late = f"did not answer in time ({self._service.if_late})"
             return TransientError(f"{label}: the server at {address} {late}", lost=True)
         return TransientError(f"{label}: the connection to {address} broke: {said}", lost=True)

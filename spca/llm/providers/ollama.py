@@ -146,9 +146,8 @@ def read(answer: Fields, label: str) -> Response:
     # No prompt is empty: a count of 0 means that none was made (a prompt already in the cache is not counted).
     counts = count_usage(answer.read_count("prompt_eval_count"), answer.read_count("eval_count"))
     text = message.read_content(label)
-    served = answer.read_text("model")
     if answer.read_text("done_reason") == "length":
-        return Response(text, counts, Finish.LENGTH, served=served)
+        return Response(text, counts, Finish.LENGTH)
     functions = [call.read_object("function") for call in message.read_objects("tool_calls")]
     calls = tuple(function.read_call("arguments", label) for function in functions)
-    return Response(text, counts, Finish.TOOL_CALL if calls else Finish.STOP, calls, served)
+    return Response(text, counts, Finish.TOOL_CALL if calls else Finish.STOP, calls)

@@ -72,19 +72,18 @@ def read(answer: Fields, request: Request, label: str) -> Response:
     if "content" not in answer:
         raise BadAnswerError(f"{label}: the answer holds no content")
     counts = _count_usage(answer.read_object("usage"))
-    served = answer.read_text("model")
     finish = _FINISHES.get(answer.read_text("stop_reason"), Finish.STOP)
     text = answer.read_content(label)
     if finish is Finish.REFUSAL:
         why = answer.read_object("stop_details").read_text("explanation")
-        return Response(text or why, counts, finish, served=served)
+        return Response(text or why, counts, finish)
     asked = [block for block in answer.read_objects("content") if block.read_text("type") == "tool_use"]
     if finish is Finish.LENGTH or not asked:
-        return Response(text, counts, finish, served=served)
+        return Response(text, counts, finish)
     calls = tuple(block.read_call("input", label) for block in asked)
     if not request.tools:
-        return Response(json.dumps(calls[0].arguments, ensure_ascii=False), counts, served=served)
-    return Response(text, counts, Finish.TOOL_CALL, calls, served)
+        return Response(json.dumps(calls[0].arguments, ensure_ascii=False), counts)
+    return Response(text, counts, Finish.TOOL_CALL, calls)
 
 
 def _most(wanted: int | None, max_output: int | None) -> int:

@@ -18,6 +18,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from spca.llm.providers.base import Finish, Request, Response, Target
@@ -109,7 +110,7 @@ class FaultyProvider:
             self._unusable += 1
             return unusable_answer(kind, good.text, self._unusable)
         if request.model == "stubborn/coder":
-            return Response(_stubborn(good.text), NO_TOKENS)
+            return Response(_replace_bodies(good.text, _stubborn_body), NO_TOKENS)
         if request.model == "planner":
             good = Response(self._with_faulty_writer(good.text, request), NO_TOKENS)
         fault = self._next_fault(request)
@@ -188,28 +189,25 @@ def _extra_parameter(text: str, _tag: str) -> str:
     return _changed_actions(text, change)
 
 
-def _body(code: str) -> Callable[[str, str], str]:
-    """A fault that makes the public methods consist of other statements."""
-
-    def fault(text: str, tag: str) -> str:
-        def change(function: ast.FunctionDef) -> None:
-            function.body = ast.parse(code.replace("TAG", tag)).body
-
-        return _changed_actions(text, change)
-
-    return fault
-
-
-def _stubborn(text: str) -> str:
-    """The answer with the faults of its actions, each always the same."""
+def _replace_bodies(text: str, body_of: Callable[[str], str]) -> str:
+    """Return code whose public functions consist of other statements, by their names; "" for their own."""
 
     def change(function: ast.FunctionDef) -> None:
-        number = int(hashlib.sha256(function.name.encode()).hexdigest()[:8], 16)
-        if number % STUBBORN_ODDS == 0:
-            fault = STUBBORN_FAULTS[number // STUBBORN_ODDS % len(STUBBORN_FAULTS)]
-            function.body = ast.parse(_BODIES[fault].replace("TAG", function.name)).body
+        function.body = ast.parse(body_of(function.name)).body or function.body
 
     return _changed_actions(text, change)
+
+
+def _with_body(body: str, text: str, tag: str) -> str:
+    return _replace_bodies(text, lambda _name: body.replace("TAG", tag))
+
+
+def _stubborn_body(name: str) -> str:
+    number = int(hashlib.sha256(name.encode()).hexdigest()[:8], 16)
+    if number % STUBBORN_ODDS:
+        return ""
+    fault = STUBBORN_FAULTS[number // STUBBORN_ODDS % len(STUBBORN_FAULTS)]
+    return _BODIES[fault].replace("TAG", name)
 
 
 def _changed_actions(text: str, change: Callable[[ast.FunctionDef], None]) -> str:
@@ -250,5 +248,5 @@ _CODER_FAULTS: Final[Mapping[str, Callable[[str, str], str]]] = {
     "syntax_error": _break_syntax,
     "wrong_signature": _extra_parameter,
     "objection": lambda _text, tag: f"PLAN: it does not lead to the goal ({tag})",
-    **{name: _body(code) for name, code in _BODIES.items()},
+    **{name: partial(_with_body, code) for name, code in _BODIES.items()},
 }

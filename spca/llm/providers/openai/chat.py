@@ -62,17 +62,16 @@ def read(answer: Fields, label: str) -> Response:
     if not message:
         raise BadAnswerError(f"{label}: the choice of the answer holds no message")
     counts = read_usage(answer, "prompt", "completion")
-    served = answer.read_text("model")
     if refusal := message.read_text("refusal"):
-        return Response(refusal, counts, Finish.REFUSAL, served=served)
+        return Response(refusal, counts, Finish.REFUSAL)
     text = message.read_content(label)
     finish = _FINISHES.get(reason, Finish.STOP)
     called = message.read_objects("tool_calls") or message.read_objects("function_call")
     if not called or finish is not Finish.STOP:
-        return Response(text, counts, finish, served=served)
+        return Response(text, counts, finish)
     functions = [call.read_object("function") or call for call in called]
     calls = tuple(function.read_call("arguments", label) for function in functions)
-    return Response(text, counts, Finish.TOOL_CALL, calls, served)
+    return Response(text, counts, Finish.TOOL_CALL, calls)
 
 
 def read_usage(answer: Fields, sent: str, said: str) -> Usage:

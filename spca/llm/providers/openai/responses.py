@@ -46,7 +46,6 @@ def read(answer: Fields, label: str) -> Response:
         BadAnswerError: there is no answer in it, or a tool call with arguments that are no JSON.
     """
     counts = read_usage(answer, "input", "output")
-    served = answer.read_text("model")
     status = answer.read_text("status")
     if status in {"failed", "cancelled"}:
         return _failed(answer.read_object("error"), status, label, counts)
@@ -58,13 +57,13 @@ def read(answer: Fields, label: str) -> Response:
     parts = [part for message in messages for part in message.read_objects("content")]
     refusal = "".join(part.read_text("refusal") for part in parts if part.read_text("type") == "refusal")
     if refusal:
-        return Response(refusal, counts, Finish.REFUSAL, served=served)
+        return Response(refusal, counts, Finish.REFUSAL)
     text = "".join(message.read_content(label) for message in messages)
     if status == "incomplete":
         why = answer.read_object("incomplete_details").read_text("reason")
-        return Response(text, counts, Finish.REFUSAL if why == "content_filter" else Finish.LENGTH, served=served)
+        return Response(text, counts, Finish.REFUSAL if why == "content_filter" else Finish.LENGTH)
     calls = tuple(item.read_call("arguments", label) for item in asked)
-    return Response(text, counts, Finish.TOOL_CALL if calls else Finish.STOP, calls, served)
+    return Response(text, counts, Finish.TOOL_CALL if calls else Finish.STOP, calls)
 
 
 def _failed(error: Fields, status: str, label: str, counts: Usage) -> Response:
