@@ -8,23 +8,23 @@ from dataclasses import replace
 from typing import Any
 
 from spca.llm.providers.base import Form, Image, Message, Request, Tool
-from spca.llm.providers.schemas import json_schema, told
+from spca.llm.providers.schemas import describe_form, json_schema
 
 
 def conversation(request: Request) -> tuple[Message, ...]:
-    """The messages to send: the form told in the system message unless the server is given a schema, none empty.
+    """Return the messages to send, none empty, with the form in words unless the server is given a schema.
 
     Text that is not Unicode (half a surrogate pair, which generated code can print) cannot be sent: its characters
     are replaced.
     """
-    messages = [replace(message, text=sendable(message.text)) for message in request.messages]
+    messages = [replace(message, text=make_sendable(message.text)) for message in request.messages]
     if request.schema is not None and request.form is not Form.SCHEMA:
-        messages = with_system_line(messages, told(request.schema))
+        messages = with_system_line(messages, describe_form(request.schema))
     return tuple(message for message in messages if message.text or message.images or message.role != "system")
 
 
 def with_system_line(messages: list[Message], line: str) -> list[Message]:
-    """``messages`` with ``line`` at the end of their first system message, which is made where there is none."""
+    """Return ``messages`` with ``line`` at the end of their first system message, which is made where there is none."""
     for position, message in enumerate(messages):
         if message.role == "system":
             text = f"{message.text}\n\n{line}" if message.text else line
@@ -32,13 +32,13 @@ def with_system_line(messages: list[Message], line: str) -> list[Message]:
     return [Message("system", line), *messages]
 
 
-def sendable(text: str) -> str:
-    """``text`` with everything replaced that UTF-8 cannot carry."""
+def make_sendable(text: str) -> str:
+    """Return ``text`` with everything replaced that UTF-8 cannot carry."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def data_url(image: Image) -> str:
-    """``image`` as a ``data:`` address."""
+    """Return ``image`` as a ``data:`` address."""
     return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
 
 

@@ -32,7 +32,7 @@ from spca.llm.providers import api_keys
 from spca.llm.providers.addresses import VARIABLES, is_providers_own
 from spca.llm.providers.answer_fields import Fields
 from spca.llm.providers.base import LISTING_TIMEOUT_S, Finish, Listed, Request, Response, Target, Usage
-from spca.llm.providers.conversation import sendable
+from spca.llm.providers.conversation import make_sendable
 from spca.llm.providers.failures import Reply, Service, explain_refusal, words
 from spca.llm.providers.secrets import quoted
 
@@ -115,7 +115,7 @@ class ModelServer(ABC):
         calls = tuple(replace(call, arguments=_without_keys(call.arguments)) for call in response.tool_calls)
         # An answer may repeat the key that came with the question, and goes into files and further prompts.
         served = Fields(self._body).read_text("model")
-        return replace(response, text=sendable(without_keys(response.text)), tool_calls=calls, served=served)
+        return replace(response, text=make_sendable(without_keys(response.text)), tool_calls=calls, served=served)
 
     def load_sdk(self) -> None:
         """Import the SDK and make its client; see :class:`spca.llm.providers.base.Listing`."""

@@ -93,7 +93,7 @@ def _arguments(request: Request, context: int) -> dict[str, Any]:
     if limits.effort is not None:
         found["think"] = False if limits.effort == "none" else limits.effort
     if request.tools:
-        messages = with_system_line(messages, _tools_told(request))
+        messages = with_system_line(messages, _describe_tools(request))
         found["tools"] = [_tool(tool) for tool in request.tools]
     elif request.schema is not None and request.form is not Form.TEXT:
         found["format"] = json_schema(request.schema) if request.form is Form.SCHEMA else "json"
@@ -122,8 +122,8 @@ def _plain(schema: Schema) -> Schema:
     return schema
 
 
-def _tools_told(request: Request) -> str:
-    """What Ollama has no field for: that a tool must be called, and schemas that the SDK would cut."""
+def _describe_tools(request: Request) -> str:
+    """Return what Ollama has no field for: that a tool must be called, and schemas that the SDK would cut."""
     choice = request.tool_choice
     is_free = choice == "auto"
     lines = ["Call a tool where it helps; otherwise answer in words." if is_free else tell_choice(choice)]

@@ -47,7 +47,7 @@ def json_schema(model: type[BaseModel]) -> Schema:
 
 
 def is_closed(schema: Schema) -> bool:
-    """Whether a strict mode can promise ``schema``: no map with free keys, nothing of any type, in it."""
+    """Return whether a strict mode can promise ``schema``: no map with free keys, nothing of any type, in it."""
     return all(node and node.get("additionalProperties", False) is False for node in _nodes(schema))
 
 
@@ -58,8 +58,8 @@ def describe_schema(model: type[BaseModel]) -> dict[str, Any]:
     return {"name": name, "schema": schema, "strict": is_closed(schema)}
 
 
-def told(model: type[BaseModel]) -> str:
-    """The form of the answer in words, for servers that cannot be given a schema."""
+def describe_form(model: type[BaseModel]) -> str:
+    """Return the form of the answer in words, for servers that cannot be given a schema."""
     schema = json.dumps(json_schema(model), ensure_ascii=False, separators=(",", ":"))
     return f"Answer with one JSON object and nothing else: no code fence, no comment. Its JSON schema:\n{schema}"
 

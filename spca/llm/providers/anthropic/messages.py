@@ -31,7 +31,7 @@ _FINISHES: Final[Mapping[str, Finish]] = {
 
 
 def arguments(request: Request, max_output: int | None, refused: Collection[str]) -> dict[str, Any]:
-    """Arguments of ``messages.create``.
+    """Return the arguments of ``messages.create``.
 
     Args:
         request: what is asked.
@@ -92,7 +92,7 @@ def _most(wanted: int | None, max_output: int | None) -> int:
 
 
 def _tools(request: Request, is_free: bool) -> dict[str, Any]:
-    """The tools and the choice among them; ``is_free``: the model does not take one that forces it."""
+    """Return the tools and the choice among them; ``is_free``: the model does not take one that forces it."""
     if is_free or request.tool_choice == "auto":
         choice = {"type": "auto"}
     elif request.tool_choice == "required":

@@ -22,7 +22,7 @@ from spca.llm.providers.base import Finish, Request, Response, Target
 from spca.llm.providers.conversation import with_system_line
 from spca.llm.providers.failures import Reply, Service, explain_refusal
 from spca.llm.providers.llamacpp.server import Answer, shared
-from spca.llm.providers.llamacpp.tools_in_words import call_schema, called, told
+from spca.llm.providers.llamacpp.tools_in_words import call_schema, describe_tools, find_call
 from spca.llm.providers.openai import chat
 from spca.llm.providers.secrets import quoted
 
@@ -93,7 +93,7 @@ class LlamacppProvider:
         )
         messages = list(request.messages)
         if request.tools:
-            messages = with_system_line(messages, told(request.tools))
+            messages = with_system_line(messages, describe_tools(request.tools))
         asked = replace(request, messages=tuple(messages), tools=(), limits=limits)
         body = chat.arguments(asked, "max_tokens")
         wanted = [tool for tool in request.tools if request.tool_choice in {"required", tool.name}]
@@ -115,7 +115,7 @@ class LlamacppProvider:
             raise BadAnswerError(f"{self._label}: the answer ended before its end")
         choice = {"message": {"content": "".join(answer.parts)}, "finish_reason": answer.finish}
         response = chat.read(Fields({"choices": [choice], "usage": answer.counts}), self._label)
-        call = called(response.text, request.tools) if response.finish is Finish.STOP else None
+        call = find_call(response.text, request.tools) if response.finish is Finish.STOP else None
         return replace(response, text="", finish=Finish.TOOL_CALL, tool_calls=(call,)) if call else response
 
 

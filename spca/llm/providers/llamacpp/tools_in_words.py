@@ -11,21 +11,21 @@ from spca.llm.providers.conversation import declare_tools
 
 
 def call_schema(tool: Tool) -> schemas.Schema:
-    """The schema of an answer that calls ``tool``."""
+    """Return the schema of an answer that calls ``tool``."""
     properties = {"name": {"enum": [tool.name]}, "arguments": schemas.json_schema(tool.parameters)}
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def told(tools: Sequence[Tool]) -> str:
-    """What the model must know of ``tools``."""
+def describe_tools(tools: Sequence[Tool]) -> str:
+    """Return what the model must know of ``tools``."""
     described = declare_tools(tools, "arguments")
     lines = "\n".join(json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in described)
     form = '{"name": "...", "arguments": {...}}'
     return f"You can call a function by answering with nothing but {form}. The functions, with JSON schemas:\n{lines}"
 
 
-def called(text: str, tools: Sequence[Tool]) -> ToolCall | None:
-    """The call that ``text`` is; None where it is words."""
+def find_call(text: str, tools: Sequence[Tool]) -> ToolCall | None:
+    """Return the call that ``text`` is, None where it is words."""
     try:
         call = json.loads(text) if tools else None
     except (ValueError, RecursionError):

@@ -218,7 +218,7 @@ def _question(request: Request, pictures: Sequence[str]) -> str:
 
 def _form(request: Request) -> str:
     if request.schema is not None:
-        return f"{schemas.told(request.schema)}\nLine breaks within its strings may be written as they are."
+        return f"{schemas.describe_form(request.schema)}\nLine breaks within its strings may be written as they are."
     if not request.tools:
         return ""
     choice = {"auto": "You may call a tool, or answer in words.", "required": "Call one of the tools."}

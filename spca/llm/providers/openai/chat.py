@@ -22,7 +22,7 @@ _BROKEN_OFF: Final = frozenset(("error", "insufficient_system_resource"))
 
 
 def arguments(request: Request, limit: str) -> dict[str, Any]:
-    """Arguments of ``chat.completions.create``; ``limit`` is what this server calls the limit on the answer."""
+    """Return the arguments of ``chat.completions.create``; ``limit`` is what this server calls the limit on the answer."""
     found: dict[str, Any] = {"model": request.model, "messages": list(_messages(conversation(request)))}
     limits = request.limits
     found |= keep_set(temperature=limits.temperature, reasoning_effort=limits.effort)
@@ -40,13 +40,13 @@ def arguments(request: Request, limit: str) -> dict[str, Any]:
 
 
 def functions(request: Request) -> list[dict[str, Any]]:
-    """The tools as function descriptions, strict where their schema allows."""
+    """Return the tools as function descriptions, strict where their schema allows."""
     described = declare_tools(request.tools, "parameters")
     return [function | ({"strict": True} if is_closed(function["parameters"]) else {}) for function in described]
 
 
 def read(answer: Fields, label: str) -> Response:
-    """The response in ``answer``, a chat completion.
+    """Return the response in ``answer``, a chat completion.
 
     Raises:
         TransientError: the server broke the answer off.

@@ -17,7 +17,7 @@ _DECLINED: Final = frozenset(("invalid_prompt", "content_filter", "image_content
 
 
 def arguments(request: Request) -> dict[str, Any]:
-    """Arguments of ``responses.create``; the server is asked to keep nothing."""
+    """Return the arguments of ``responses.create``; the server is asked to keep nothing."""
     limits = request.limits
     asked = [_message(message) for message in conversation(request)]
     found: dict[str, Any] = {"model": request.model, "input": asked, "store": False}
@@ -38,7 +38,7 @@ def arguments(request: Request) -> dict[str, Any]:
 
 
 def read(answer: Fields, label: str) -> Response:
-    """The response in ``answer``.
+    """Return the response in ``answer``.
 
     Raises:
         TransientError: the server failed while it worked on it.

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from spca.llm.providers.schemas import describe_schema, is_closed, json_schema, told
+from spca.llm.providers.schemas import describe_form, describe_schema, is_closed, json_schema
 
 
 class Pose(BaseModel):
@@ -144,7 +144,7 @@ def test_names_are_of_the_characters_that_servers_take() -> None:
 
 
 def test_told_ends_in_the_schema() -> None:
-    text = told(Plan)
+    text = describe_form(Plan)
     assert "JSON object" in text
     assert json.loads(text.partition("\n")[2]) == json_schema(Plan)
 

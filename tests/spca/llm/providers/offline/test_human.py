@@ -21,6 +21,7 @@ from spca.llm.calls.desk import CallDesk
 from spca.llm.providers.base import Finish, Image, Message, Request, Response, Target, ToolCall
 from spca.llm.providers.offline import human
 from spca.llm.providers.offline.human import HumanProvider
+from spca.llm.providers.offline.reference import NO_TOKENS
 from spca.llm.providers.registry import provider_for
 from tests.support.contracts.providing import ARGUMENTS, GO_TO, LOOK, MESSAGES, PIXELS, Route
 from tests.support.spca.student import studying
@@ -199,7 +200,7 @@ def test_a_call_of_a_tool(tmp_path: Path, time: Time, choice: str) -> None:
 
 def test_words_instead_of_a_call(tmp_path: Path, time: Time) -> None:
     time(lambda: (tmp_path / "0001-planner.answer.md").write_text("I see no door {"))
-    assert asked(tmp_path, tools=(GO_TO,), tool_choice="auto") == Response("I see no door {", human.NO_TOKENS)
+    assert asked(tmp_path, tools=(GO_TO,), tool_choice="auto") == Response("I see no door {", NO_TOKENS)
 
 
 def test_an_answer_that_is_not_text_is_told(tmp_path: Path, time: Time) -> None:
