@@ -223,7 +223,7 @@ class CallDesk:
         return self._finish(call, self._paid(record, answer), answer)
 
     def _paid(self, record: Record, answer: Answer) -> Record:
-        """Return the record with what came back and what it costs; an unreadable answer may be billed like any other."""
+        """Return the record with what came back and its cost. An unreadable answer may be billed like any other."""
         usage = answer.response.usage if answer.response else Usage()
         outcome = Outcome.ANSWERED if answer.response else Outcome.LOST
         return replace(record, usage=usage, cost=self._cost(record, usage), outcome=outcome, error=answer.error)

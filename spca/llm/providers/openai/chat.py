@@ -22,7 +22,7 @@ _BROKEN_OFF: Final = frozenset(("error", "insufficient_system_resource"))
 
 
 def arguments(request: Request, limit: str) -> dict[str, Any]:
-    """Return the arguments of ``chat.completions.create``; ``limit`` is what this server calls the limit on the answer."""
+    """Return the arguments of ``chat.completions.create``; ``limit`` is the server's name for that on the answer."""
     found: dict[str, Any] = {"model": request.model, "messages": list(_messages(conversation(request)))}
     limits = request.limits
     found |= keep_set(temperature=limits.temperature, reasoning_effort=limits.effort)
