@@ -78,6 +78,13 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
+def clock(seconds: float) -> str:
+    """Return a time as ``0:42``, ``12:03`` or ``1:02:03``."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
 def escaped_json(text: str) -> str:
     """JSON in which such characters are escapes: it says the same."""
     if text.isascii() and "\x7f" not in text:  # JSON has escaped the others

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from spca.code.merge import merge
 from spca.common.encoding import json_text
-from spca.common.text import counted, escaped_code, escaped_json, one_line, visible
+from spca.common.text import clock, counted, escaped_code, escaped_json, one_line, visible
 from spca.errors import PatchError
 from tests.support.spca.doubles import AGENT
 
@@ -82,3 +82,11 @@ def test_one_line_cannot_pass_for_more() -> None:
 )
 def test_how_many(number: int, words: str) -> None:
     assert counted(number, "level") == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.04, "0:00"), (99.96, "1:39"), (3599.9, "59:59"), (3600, "1:00:00"), (359_999, "99:59:59")],
+)
+def test_times(seconds: float, words: str) -> None:
+    assert clock(seconds) == words
