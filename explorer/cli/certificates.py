@@ -10,7 +10,7 @@ from explorer.errors import SceneError
 from explorer.files import Loaded, certificate_file
 from explorer.released import is_released
 from explorer.solver.certificate import check
-from spca.common.jobs.progress import Bar
+from spca.common.jobs.progress import show_bar
 
 _log = logging.getLogger(__name__)
 
@@ -25,10 +25,10 @@ def require_certificates(scenes: Iterable[Loaded], *, quiet: bool = True) -> Non
         SceneError: a certificate does not hold; the error names its file.
     """
     doubtful = [each for each in scenes if each.certificate is not None and not is_released(_file(each))]
-    with Bar(quiet, "certificates", "hold") as bar:
+    with show_bar(quiet, "certificates", "hold") as update_bar:
         for number, loaded in enumerate(doubtful, start=1):
             require_certificate(loaded)
-            bar.update(number, len(doubtful), number)
+            update_bar(number, len(doubtful), number)
 
 
 def require_certificate(loaded: Loaded) -> None:

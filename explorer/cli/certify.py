@@ -18,7 +18,7 @@ from explorer.solver.certificate import check
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_USER_ERROR
 from spca.common.encoding import json_text
 from spca.common.jobs.processes import do_in_processes
-from spca.common.jobs.progress import Bar
+from spca.common.jobs.progress import show_bar
 from spca.common.jobs.work import TRIES, Job, Setup, Terms
 from spca.common.text import counted, one_line
 
@@ -100,11 +100,11 @@ def run(settings: Settings) -> int:
     places = [Place(at, source, read=read) for at, (source, read) in enumerate(places_at(settings.paths))]
     certified = unusable = 0
     # A bar would redirect what is printed to its own stream.
-    with Bar(not sys.stdout.isatty(), "scenes", "certified") as bar:
+    with show_bar(not sys.stdout.isatty(), "scenes", "certified") as update_bar:
         for at, verdict in enumerate(_in_order(places, settings.workers), start=1):
             certified += verdict.certified
             unusable += bool(verdict.error)
-            bar.update(at, len(places), certified)
+            update_bar(at, len(places), certified)
             for line in [json_text(verdict.to_dict())] if settings.json else map(one_line, verdict.lines()):
                 print(line, flush=True)
     if not settings.json:

@@ -9,7 +9,7 @@ from explorer.generating.batch import Made, Series, make_scenes
 from explorer.generating.knobs import Knobs
 from explorer.generating.production import Tally
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_INTERRUPTED, complain
-from spca.common.jobs.progress import Bar
+from spca.common.jobs.progress import show_bar
 from spca.common.text import counted, one_line
 
 
@@ -22,12 +22,12 @@ def run(settings: Settings) -> int:
     output = settings.output or SCENES
     series = Series(settings.seed, settings.count, settings.hops, Knobs(**settings.knobs))
     finished = 0
-    with Bar(settings.quiet, "scenes", "certified") as bar:
+    with show_bar(settings.quiet, "scenes", "certified") as update_bar:
 
         def on_progress(done: int, total: int, good: int) -> None:
             nonlocal finished
             finished = done
-            bar.update(done, total, good)
+            update_bar(done, total, good)
 
         try:
             made = make_scenes(

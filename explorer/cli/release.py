@@ -9,7 +9,7 @@ from explorer.cli.parser import Settings
 from explorer.generating.releasing import RECIPES, files
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED
 from spca.common.files import write_atomic
-from spca.common.jobs.progress import Bar
+from spca.common.jobs.progress import show_bar
 from spca.common.text import one_line
 
 
@@ -21,12 +21,12 @@ def run(settings: Settings) -> int:
     """
     folder = settings.output or Path(explorer.released.__file__).parent
     total, made, different = sum(recipe.count for recipe in RECIPES.values()), 0, list[str]()
-    with Bar(settings.quiet, "scenes", "certified") as bar:
+    with show_bar(settings.quiet, "scenes", "certified") as update_bar:
 
         def on_scene() -> None:
             nonlocal made
             made += 1
-            bar.update(made, total, made)
+            update_bar(made, total, made)
 
         for name, content in files(on_scene):
             path = folder / name

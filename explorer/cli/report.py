@@ -11,7 +11,7 @@ from explorer.evaluation.results import read_episodes
 from explorer.report.reading import Read, Shelf, report
 from spca.common.command import EXIT_FINISHED, program
 from spca.common.files import make_folder, write_atomic
-from spca.common.jobs.progress import Bar
+from spca.common.jobs.progress import show_bar
 from spca.common.text import one_line
 
 
@@ -32,12 +32,12 @@ def run(settings: Settings) -> int:
         raise EpisodeError(f"{output}: is the results file; choose another --output")
     make_folder(output.parent)
     done = 0
-    with Bar(jobs="episodes", good="drawn") as bar:
+    with show_bar(jobs="episodes", good="drawn") as update_bar:
 
         def drawn() -> None:
             nonlocal done
             done += 1
-            bar.update(done, len(episodes), done)
+            update_bar(done, len(episodes), done)
 
         page = report(episodes, _title(paths), Shelf(folder=settings.scenes), drawn)
     write_atomic(output, page)

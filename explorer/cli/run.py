@@ -10,7 +10,7 @@ from explorer.evaluation.harness import Evaluation, How
 from explorer.evaluation.metrics import rate_lines
 from explorer.files.listing import scenes_at
 from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, complain
-from spca.common.jobs.progress import Bar
+from spca.common.jobs.progress import show_bar
 from spca.common.text import counted, one_line
 
 
@@ -26,8 +26,8 @@ def run(settings: Settings) -> int:
     evaluation = Evaluation(scenes, settings.agent, output, how)
     require_certificates(scenes, quiet=settings.quiet)
     try:
-        with Bar(settings.quiet, "episodes") as bar:
-            episodes = evaluation.run(bar.update)
+        with show_bar(settings.quiet, "episodes") as update_bar:
+            episodes = evaluation.run(update_bar)
     except KeyboardInterrupt:
         more = ": to go on, add --resume to this command" if evaluation.finished else ""
         complain(f"interrupted; {counted(evaluation.finished, 'episode')} finished{more}")

@@ -187,7 +187,7 @@ def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
     arguments = build_parser(models).parse_args(given)
     from gridworld.evaluation.display import prepare, show
     from gridworld.evaluation.running.evaluating import Evaluation
-    from spca.common.jobs.progress import Bar
+    from spca.common.jobs.progress import show_bar
 
     prepare(arguments.quiet)
     entry = find_model(arguments.model, models)
@@ -198,8 +198,8 @@ def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
     for line in evaluation.warnings:
         complain(f"warning: {line}")
     try:
-        with Bar(arguments.quiet or arguments.verbose or asks_people(arguments.model)) as bar:
-            evaluated = evaluation.run(bar.update, partial(_tell_of_found, quiet=arguments.quiet))
+        with show_bar(arguments.quiet or arguments.verbose or asks_people(arguments.model)) as update_bar:
+            evaluated = evaluation.run(update_bar, partial(_tell_of_found, quiet=arguments.quiet))
     except KeyboardInterrupt as error:
         log_error(error)
         complain(f"interrupted; {_how_to_go_on(evaluation, given)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from textwrap import shorten
 
@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from spca.common.jobs.progress import Bar
+from spca.common.jobs.progress import show_bar
 from spca.common.statistics import Estimate, Rate
 from spca.common.text import counted, one_line
 from spca.evaluation.ablations.table import fitting
@@ -39,13 +39,14 @@ def shown(quiet: bool) -> Iterator[OnProgress]:
     """Show a progress bar for each stage if standard error is a terminal, else a line now and then."""
     is_told = not (quiet or sys.stderr.isatty())
     with ExitStack() as stack:
-        bars, tenths = dict[str, Bar](), dict[str, int]()
+        bars: dict[str, Callable[[int, int, int], None]] = {}
+        tenths: dict[str, int] = {}
 
         def update(stage: str, finished: int, total: int, good: int) -> None:
             if stage not in bars:
                 stack.close()
-                bars[stage] = stack.enter_context(Bar(quiet, stage, _GOOD[stage]))
-            bars[stage].update(finished, total, good)
+                bars[stage] = stack.enter_context(show_bar(quiet, stage, _GOOD[stage]))
+            bars[stage](finished, total, good)
             done = 10 * finished // total if total else 0
             if is_told and done > tenths.setdefault(stage, 0):
                 tenths[stage] = done

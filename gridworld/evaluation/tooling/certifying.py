@@ -14,7 +14,6 @@ from gridworld.evaluation.tooling.common import (
     load,
     tiling_of,
     tool_parser,
-    with_progress,
 )
 from gridworld.rules.tilings import TILINGS
 from gridworld.search.certificate import FIELD, Certificate, certify, recertify
@@ -23,6 +22,7 @@ from gridworld.task.jsonfile import read_json, write_json
 from gridworld.task_spec import TaskSpecification
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_USER_ERROR
 from spca.common.debug_log import log_error
+from spca.common.jobs.progress import track_items
 from spca.common.text import counted, one_line
 
 
@@ -53,7 +53,7 @@ def run(argv: Sequence[str]) -> int:
     for problem in problems:
         print(one_line(f"error: {problem}"))
     unusable = len(problems)
-    for path in with_progress(files, len(files), "files"):
+    for path in track_items(files, len(files), "files"):
         try:
             held += _certified(path, arguments)
         except GridworldError as error:

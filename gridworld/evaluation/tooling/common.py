@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from gridworld import library
 from gridworld.errors import TaskError
@@ -19,8 +19,6 @@ from spca.common.command import Parser, complain
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-T = TypeVar("T")
 
 WIDE = 200
 """Columns where standard output is no terminal: nothing is cut."""
@@ -126,19 +124,3 @@ def console() -> Console:
     from rich.console import Console
 
     return Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
-
-
-def with_progress(items: Iterable[T], total: int, what: str) -> Iterator[T]:
-    """The items, with a bar on standard error if that is a terminal and there are several."""
-    if total < 2 or not sys.stderr.isatty():
-        yield from items
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn(what), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=total)
-        for item in items:
-            yield item
-            progress.advance(task)

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 
 from gridworld.evaluation.models.registry import add_limit, count
 from gridworld.evaluation.running.settings import parse_tiers
-from gridworld.evaluation.tooling.common import tool_parser, with_progress
+from gridworld.evaluation.tooling.common import tool_parser
 from gridworld.generating.generator import SEARCH_LIMIT
 from gridworld.rules.tilings import TILINGS
 from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, complain
+from spca.common.jobs.progress import track_items
 from spca.common.text import counted, one_line
 
 
@@ -64,7 +65,7 @@ def run(argv: Sequence[str]) -> int:
     )
     done: Counter[str] = Counter()
     try:
-        for written in with_progress(made, arguments.count * len(tiers), "tasks"):
+        for written in track_items(made, arguments.count * len(tiers), "tasks"):
             done[written.what] += 1
     except KeyboardInterrupt:
         complain(f"interrupted; {counted(done.total(), 'task')} in {arguments.out}; the same command goes on")

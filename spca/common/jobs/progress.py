@@ -1,49 +1,45 @@
-"""A progress bar in the terminal while jobs run."""
+"""Progress bars on standard error while jobs run, if that is a terminal."""
 
 from __future__ import annotations
 
 import sys
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
 
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+_Value = TypeVar("_Value")
 
 
-class Bar:
-    """A progress bar on standard error, if that is a terminal.
+@contextmanager
+def show_bar(
+    quiet: bool = False, jobs: str = "tasks", good: str = "solved"
+) -> Iterator[Callable[[int, int, int], None]]:
+    """Show a progress bar; it is told how many jobs are finished, how many there are, and how many succeeded.
 
     Args:
         quiet: never show it.
         jobs: what to call the jobs.
         good: what to call a successful job.
     """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    def __init__(self, quiet: bool = False, jobs: str = "tasks", good: str = "solved") -> None:
-        self._shown = sys.stderr.isatty() and not quiet
-        self._jobs, self._good = jobs, good
-        self._progress: Progress | None = None
-        self._task: TaskID | None = None
+    text = TextColumn(f"{jobs}, {{task.fields[good]}} {good}")
+    columns = (BarColumn(), MofNCompleteColumn(), text, TimeElapsedColumn())
+    is_hidden = quiet or not sys.stderr.isatty()
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=is_hidden) as progress:
+        task = progress.add_task("", total=None, good=0)
 
-    def __enter__(self) -> Self:
-        if self._shown:
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        def update(finished: int, total: int, good: int) -> None:
+            progress.update(task, completed=finished, total=total, good=good)
 
-            text = TextColumn(f"{self._jobs}, {{task.fields[good]}} {self._good}")
-            columns = (BarColumn(), MofNCompleteColumn(), text, TimeElapsedColumn())
-            self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
-            self._task = self._progress.add_task("", total=None, good=0)
-            self._progress.start()
-        return self
+        yield update
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._progress is not None:
-            self._progress.stop()
 
-    def update(self, finished: int, total: int, good: int) -> None:
-        """Show how many jobs are finished, and how many of them succeeded."""
-        if self._progress is not None and self._task is not None:
-            self._progress.update(self._task, completed=finished, total=total, good=good)
+def track_items(items: Iterable[_Value], total: int, what: str) -> Iterable[_Value]:
+    """Return the items; a bar shows how many were taken, if there are several."""
+    from rich.console import Console
+    from rich.progress import track
+
+    is_hidden = total < 2 or not sys.stderr.isatty()
+    return track(items, what, total, console=Console(stderr=True), transient=True, disable=is_hidden)
