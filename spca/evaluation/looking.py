@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -95,8 +94,7 @@ class _Recorded:
 
 
 def _replay(folder: EvaluationFolder, given: argparse.Namespace, make_world: WorldMaker) -> int:
-    from rich.console import Console
-
+    from spca.common.printing import open_console
     from spca.report.replay.playback import replay_trajectory
 
     played = next((each for each in results(folder).played if each.episode.name == given.level), None)
@@ -108,7 +106,7 @@ def _replay(folder: EvaluationFolder, given: argparse.Namespace, make_world: Wor
     trials = [_attempt(number, trial, start_hash) for number, trial in enumerate(played.trials, 1)]
     trajectory = {"env_id": played.env_id, "seed": played.seed, "attempts": trials}
     files = _Recorded(folder.path, folder.record())
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 400)
+    console = open_console()
     title = f"{played.episode.name} of {folder.id}"
     return replay_trajectory(files, given.level, trajectory, title, given, make_world, console)
 

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from spca.report.read.comparison import Comparison
     from spca.report.read.run_files import RunFiles
 
-_PIPED: Final = 400
-"""Columns of tables outside of a terminal, at most."""
 _STEP: Final = ranged(int, "invalid step {!r}: expected a non-negative integer")
 _RATE: Final = ranged(float, "invalid rate {!r}: expected 0.1 to 60 steps per second", 0.1, 60)
 _LIMIT: Final = amount("seconds")
@@ -145,14 +143,8 @@ def _surplus(command: str, surplus: Sequence[str]) -> str:
     return f"unrecognized arguments: {' '.join(surplus)}"
 
 
-def _console() -> Console:
-    """Standard output; in a pipe or a file lines are as long as they need to be, for ``less -S`` and ``grep``."""
-    from rich.console import Console
-
-    return Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED)
-
-
 def _report(given: argparse.Namespace, make_world: WorldMaker) -> int:
+    from spca.common.printing import open_console
     from spca.report import terminal
 
     if given.compare and given.run:
@@ -161,7 +153,7 @@ def _report(given: argparse.Namespace, make_world: WorldMaker) -> int:
         raise ReportError("--all goes with --compare")
     if given.out and given.no_page:
         raise ReportError("report takes --out or --no-page, not both")
-    console = _console()
+    console = open_console()
     folders, target = _folders(given)
     if not given.no_page:
         check_target(target)
@@ -180,12 +172,12 @@ def _report(given: argparse.Namespace, make_world: WorldMaker) -> int:
 
 
 def _say_how_to_go_on(run: model.Run, console: Console) -> None:
-    """The command that goes on with a run that was stopped."""
-    from spca.common.text import visible
+    """Print the command that goes on with a run that was stopped."""
+    from spca.common.printing import make_text
 
     if run.state == "stopped" and run.finished < run.planned:
         said = f"go on with: {program()} --resume {run.id}{where_runs_lie(Path(run.folder).parent)}"
-        console.print(visible(said), soft_wrap=True, markup=False)
+        console.print(make_text(said), soft_wrap=True)
 
 
 def _folders(given: argparse.Namespace) -> tuple[list[Path | None], Path]:
@@ -235,7 +227,7 @@ def _write_page(
     compared: bool,
 ) -> None:
     from spca.common.files import write_atomic
-    from spca.common.text import visible
+    from spca.common.printing import print_line
     from spca.report.page import assembly
 
     title = " and ".join(run.id for run in runs) if compared or len(runs) == 1 else f"{len(runs)} runs"
@@ -243,16 +235,16 @@ def _write_page(
     report = assembly.report_of(title, runs, comparisons, view=view)
     write_atomic(target, assembly.document(title, report, pieces))
     size = target.stat().st_size / 1e6
-    said = f"page: {visible(str(target))} ({size:.1f} MB); open it in a browser"
-    console.print(said, soft_wrap=True, markup=False)
+    print_line(console, f"page: {target} ({size:.1f} MB); open it in a browser")
 
 
 def _replay(given: argparse.Namespace, make_world: WorldMaker) -> int:
+    from spca.common.printing import open_console
     from spca.report.read.run_files import open_run
     from spca.report.replay import playback
 
     files = open_run(find_one(given.run, given.runs, Path.cwd()))
-    return playback.replay(files, given.level, given, make_world, _console())
+    return playback.replay(files, given.level, given, make_world, open_console())
 
 
 def _watch(given: argparse.Namespace, make_world: WorldMaker) -> int:

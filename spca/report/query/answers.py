@@ -7,21 +7,20 @@ import json
 import math
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, Protocol, TextIO
+from typing import Any, Final, Protocol, TextIO
 
+from rich.table import Table
+from rich.text import Text
+
+from spca.common.printing import make_table, open_console
 from spca.common.text import visible
 from spca.report.query import database
 from spca.report.read.run_files import RunFiles
-
-if TYPE_CHECKING:
-    from rich.table import Table
-    from rich.text import Text
 
 Row = Sequence[object]
 
@@ -107,11 +106,12 @@ class TableWriter:
             self._count += 1
 
     def end(self) -> None:
-        width = shutil.get_terminal_size().columns
-        narrow = len(self._names) * _NARROW > width if self._terminal else self._size() > _LARGEST
-        for table in map(self._record, self._rows) if narrow and self._rows else [self._table()]:
-            self._out.write(rendered(table, width if self._terminal else None, colour=self._terminal))
-            self._out.write("\n" * narrow)
+        console = open_console(self._out)
+        is_terminal = console.is_terminal
+        is_narrow = len(self._names) * _NARROW > console.width if is_terminal else self._size() > _LARGEST
+        for table in map(self._record, self._rows) if is_narrow and self._rows else [self._table()]:
+            console.print(table)
+            self._out.write("\n" * is_narrow)
         self._out.write(f"{self._count} row{'s' * (self._count != 1)}\n")
         if self._count > MOST_ROWS:
             self._out.write(f"shown are the first {MOST_ROWS}; --format csv and --format json give all\n")
@@ -123,22 +123,17 @@ class TableWriter:
         )
 
     def _table(self) -> Table:
-        from rich.box import SIMPLE_HEAD
-        from rich.table import Table
-
-        table = Table(box=SIMPLE_HEAD, padding=0, show_edge=False)
-        for name, type_ in zip(self._names, self._types, strict=True):
-            table.add_column(_line(name), justify="right" if _is_number(type_) else "left", no_wrap=True)
+        table = make_table(*map(_line, self._names), left=len(self._names))
+        for column, type_ in zip(table.columns, self._types, strict=True):
+            column.justify = "right" if _is_number(type_) else "left"
+            column.no_wrap = True
         for row in self._rows:
             table.add_row(*(_text_of(value, lines=self._names == _EXPLAINED) for value in row))
         return table
 
     def _record(self, row: Row) -> Table:
-        """A row as a table of names and values."""
-        from rich.box import SIMPLE_HEAD
-        from rich.table import Table
-
-        table = Table(box=SIMPLE_HEAD, padding=0, show_edge=False, show_header=False)
+        """Return a row as a table of names and values."""
+        table = Table.grid(padding=(0, 1))
         table.add_column(style="bold", no_wrap=True, min_width=min(_NAME, max(map(len, self._names))))
         table.add_column(no_wrap=True)
         for name, value in zip(self._names, row, strict=True):
@@ -191,26 +186,6 @@ def _discard(out: TextIO) -> None:
     """Let what is still buffered go nowhere: at its end Python writes it once more."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
-
-
-def rendered(table: Table, width: int | None, *, colour: bool) -> str:
-    """A table as text, cut to ``width`` columns unless that is None."""
-    import io
-
-    from rich.console import Console
-    from rich.measure import Measurement
-
-    wide = Console(width=1_000_000)
-    needed = Measurement.get(wide, wide.options, table).maximum
-    page = io.StringIO()
-    console = Console(
-        file=page,
-        width=min(needed, width or needed),
-        force_terminal=colour,
-        color_system="standard" if colour else None,
-    )
-    console.print(table)
-    return page.getvalue()
 
 
 def plain(value: object) -> Any:
@@ -271,18 +246,13 @@ def _is_number(type_: str) -> bool:
     return bool(_NUMERIC.fullmatch(type_.partition("(")[0]))
 
 
-def _line(text: str, style: str = "") -> Text:
-    return _plain(visible(text).replace("\n", "\u240a").replace("\t", "\u2409"), style)
+def _line(text: str) -> str:
+    return visible(text).replace("\n", "\u240a").replace("\t", "\u2409")
 
 
 def _text_of(value: object, *, lines: bool = False) -> Text:
-    """A value as a cell of a table, on one line unless ``lines``."""
+    """Return a value as a cell of a table, on one line unless ``lines``."""
     if value is None:
-        return _line("NULL", "dim")
-    return _plain(visible(cell(value))) if lines else _line(cell(value))
-
-
-def _plain(text: str, style: str = "") -> Text:
-    from rich.text import Text
-
-    return Text(text, style, overflow="ellipsis")
+        return Text("NULL", "dim")
+    text = cell(value)
+    return Text(visible(text) if lines else _line(text), overflow="ellipsis")

@@ -11,11 +11,13 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from spca.act.frame import Frame, WorldMaker
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, program
 from spca.common.installation import pip_install
+from spca.common.jobs.progress import track_items
+from spca.common.printing import make_table, make_text, print_line
 from spca.common.text import one_line
 from spca.contracts import DIRECTIONS
 from spca.errors import ReportError
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from spca.report.replay.pictures import Painter, Picture
-
-_Value = TypeVar("_Value")
 
 
 class Options(Protocol):
@@ -85,15 +85,16 @@ def replay_trajectory(
         only=index if targets else None,
     )
     chosen = replayed[0 if targets else index]
-    _say(console, f"{title}, attempt {attempts[index].name}")
-    _say(console, f"mission: {mission}")
+    print_line(console, f"{title}, attempt {attempts[index].name}")
+    print_line(console, f"mission: {mission}")
     if targets:
         film = f"{text(trajectory.get('env_id'))}-{attempts[index].name}"
         _write(targets, _Film(film, mission, attempts[index], chosen), options, console)
     else:
         _show(console, attempts, index, replayed)
-        _say(console, f"to see it move: {_command(files, name, attempts[index].name)}")
-    _say(console, _verdict(chosen))
+        command = _command(files, name, attempts[index].name)
+        console.print(make_text(f"to see it move: {command}"), soft_wrap=True)  # in one line, to be copied
+    print_line(console, _verdict(chosen))
     return EXIT_FAILED if chosen.check.result == "different" else EXIT_FINISHED
 
 
@@ -130,39 +131,34 @@ def _chosen(attempts: Sequence[RecordedAttempt], name: str | None) -> int:
 # On the terminal -----------------------------------------------------------------------------------------------------
 
 
-def _say(console: Console, line: str) -> None:
-    console.print(one_line(line), markup=False, soft_wrap=True)
-
-
 def _show(console: Console, attempts: Sequence[RecordedAttempt], index: int, replayed: Sequence[Replayed]) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    def row(*cells: object) -> list[str]:
-        return [escape(one_line(str(cell))) for cell in cells]
-
-    tried = Table("attempt", "status", "steps", "check", "why", title="attempts", title_justify="left")
+    print_line(console, "attempts", "bold")
+    tried = make_table("attempt", "status", "steps", "check", "why", left=5)
     for attempt, seen in zip(attempts, replayed, strict=True):
-        tried.add_row(*row(attempt.name, attempt.status, len(attempt.steps), seen.check.result, attempt.message))
+        cells = (attempt.name, attempt.status, len(attempt.steps), seen.check.result, attempt.message)
+        tried.add_row(*map(make_text, cells))
     console.print(tried)
+
     chosen = attempts[index]
-    names = ("step of the plan", "action", "--png", "primitives")
-    done = Table(*names, title=f"attempt {chosen.name}, step by step", title_justify="left")
+    print_line(console, f"attempt {chosen.name}, step by step", "bold")
+    done = make_table("step of the plan", "action", "--png", "primitives", left=4)
     past = 0
     for position, run in groupby(chosen.steps, key=lambda step: step.position):
         steps = list(run)
         pictures = f"{past + 1} to {past + len(steps)}" if len(steps) > 1 else past + 1
-        done.add_row(*row(position + 1, chosen.action(steps[0]), pictures, "; ".join(_told(steps))))
+        cells = (position + 1, chosen.action(steps[0]), pictures, "; ".join(_told(steps)))
+        done.add_row(*map(make_text, cells))
         past += len(steps)
     console.print(done)
+
     numbered = f"1 to {past} for a primitive, " if past else ""
-    _say(console, f"--png takes {numbered}0 for the beginning")
+    print_line(console, f"--png takes {numbered}0 for the beginning")
     if failed := chosen.blamed():
-        _say(console, f"failed: {failed}")
+        print_line(console, f"failed: {failed}")
     if replayed[index].frames:
-        console.print("what the agent knows at the end:")
+        print_line(console, "what the agent knows at the end:")
         for line in _map_lines(replayed[index].frames[-1]):
-            _say(console, line)
+            print_line(console, line)
 
 
 def _told(steps: Iterable[Step]) -> Iterator[str]:
@@ -236,7 +232,7 @@ def _write(targets: Mapping[str, Path | None], film: _Film, options: Options, co
         raise ReportError(f"step {step} cannot be shown: the re-simulation ends at step {total - 1}")
 
     def drawn(kind: str) -> Iterator[Picture]:
-        return _tracked(film.pictures(painter), total, f"drawing {kind}")
+        return iter(track_items(film.pictures(painter), total, f"drawing {kind}"))
 
     def png(path: Path) -> None:
         picture_files.save_png(path, painter.draw(film.frames[step], film.caption(step)))
@@ -251,13 +247,4 @@ def _write(targets: Mapping[str, Path | None], film: _Film, options: Options, co
     for kind, target in targets.items():
         path = target or Path.cwd() / f"{film.name}-step{step}.png"
         writers[kind](path)
-        _say(console, f"{kind}: {path} ({path.stat().st_size / 1000:.0f} kB)")
-
-
-def _tracked(values: Iterable[_Value], total: int, words: str) -> Iterator[_Value]:
-    """Show on a terminal how far long work is; on standard error."""
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)
-    return iter(track(values, words, total, console=console, transient=True, disable=not console.is_terminal))
+        print_line(console, f"{kind}: {path} ({path.stat().st_size / 1000:.0f} kB)")
