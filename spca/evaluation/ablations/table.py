@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-
+from spca.common.printing import open_console, print_table
 from spca.common.statistics import Rate
 
 _HEADS: Final = (
@@ -30,9 +26,6 @@ _MEANINGS: Final = """\
 Solved: levels, while learning. Planner, coder: requests to the models. Writers: levels that a stored problem writer
 planned. Actions: of the library at the end. Episodes: frozen ones, without those that nothing can solve. Pass@1: those
 of them that the first plan solved, with Wilson's interval."""
-_PIPED: Final = 120
-_GAP: Final = 3
-"""Characters between two columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,28 +105,8 @@ class AblationRow:
 
 
 def show(rows: Iterable[AblationRow]) -> None:
-    """Print the rows; columns that do not fit follow below, each part with the names of the settings."""
-    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else _PIPED)
-    columns = list(zip(_HEADS, *(row.cells() for row in rows), strict=True))
-    for part in fitting(columns, console.width):
-        table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-        for head, *_ in part:
-            table.add_column(head, justify="right" if table.columns else "left", no_wrap=True)
-        for cells in zip(*(cells for _, *cells in part), strict=True):
-            table.add_row(*cells)
-        console.print(table)
-
-
-def fitting(columns: Sequence[Sequence[str]], width: int) -> Iterator[list[Sequence[str]]]:
-    """Yield the columns in parts of at most this width, each after the first column."""
-    first, *others = columns
-    part = [first]
-    for column in others:
-        if len(part) > 1 and sum(max(map(len, each)) + _GAP for each in (*part, column)) - _GAP > width:
-            yield part
-            part = [first]
-        part.append(column)
-    yield part
+    """Print the rows."""
+    print_table(open_console(), _HEADS, [row.cells() for row in rows])
 
 
 def markdown(rows: Iterable[AblationRow], levels: Mapping[str, int], seeds: str, planner: str, source: str) -> str:

@@ -15,7 +15,7 @@ from spca.common.text import visible
 from spca.common.web.policy import base_style, content_policy
 from spca.evaluation.alike import alike, replay
 from spca.evaluation.eval_folder import EvaluationFolder
-from spca.evaluation.figures import estimate_told, no_width_told, rate_told, ratio_told
+from spca.evaluation.figures import describe_no_width, describe_ratio, format_estimate, format_rate
 from spca.evaluation.proof.certificates import LEGEND
 from spca.evaluation.summary import Results
 from spca.report.read.origin import describe_continuations, describe_origin
@@ -36,7 +36,13 @@ def page(results: Results, folder: EvaluationFolder) -> str:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_spelled
     )
-    told = {"rate": rate_told, "estimate": estimate_told, "bar": _bar, "no_width": no_width_told, "ratio": ratio_told}
+    told = {
+        "rate": format_rate,
+        "estimate": format_estimate,
+        "bar": _bar,
+        "no_width": describe_no_width,
+        "ratio": describe_ratio,
+    }
     environment.filters |= told
     return environment.from_string(_asset("page.html.jinja")).render(
         style=style,

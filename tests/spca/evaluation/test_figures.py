@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,12 +34,16 @@ def test_who_sees_no_bar_is_told_ten_times(quiet: bool, lines: int, capsys: pyte
 def test_names_are_whole_in_80_columns(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spca.evaluation.figures._PIPED", 80)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     name = "static_obstacle_navigation"
     second = replace(WON.trials[0], status="success")
     later = replace(LOST, trials=(replace(LOST.trials[0], reason=""), second))
     played = [replace(each, episode=replace(each.episode, category=name)) for each in (WON, later)]
     show(Results(tuple(played)), evaluated(tmp_path))
-    tables = capsys.readouterr().out.partition("no width")[0].splitlines()[2:]
+    printed = re.sub("\\x1b[^m]*m", "", capsys.readouterr().out)
+    tables = printed.partition("no width")[0].splitlines()[2:]
     assert sum(line.startswith(name) for line in tables) == 2
     assert max(map(len, tables)) <= 80
