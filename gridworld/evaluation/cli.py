@@ -185,11 +185,10 @@ def _tool(name: str, arguments: Sequence[str]) -> int:
 
 def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
     arguments = build_parser(models).parse_args(given)
-    from gridworld.evaluation.display import prepare, show
+    from gridworld.evaluation.display import show
     from gridworld.evaluation.running.evaluating import Evaluation
     from spca.common.jobs.progress import show_bar
 
-    prepare(arguments.quiet)
     entry = find_model(arguments.model, models)
     if entry.admit is not None:
         complete_environment((Path.cwd(),), arguments.servers or ())

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gridworld import library
 from gridworld.errors import TaskError
@@ -16,12 +14,6 @@ from gridworld.rules.tilings import SQUARE, TILINGS
 from gridworld.search.certificate import stored_proof
 from gridworld.task_spec import TaskSpecification
 from spca.common.command import Parser, complain
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-WIDE = 200
-"""Columns where standard output is no terminal: nothing is cut."""
 
 
 def tool_parser(name: str, description: str, examples: Iterable[str], codes: str = "") -> argparse.ArgumentParser:
@@ -117,10 +109,3 @@ def tiling_of(spec: TaskSpecification, asked: str | None) -> str:
     """The tiling asked for, else the one that the task's metadata names, else the square one."""
     named = (spec.metadata or {}).get("tiling")
     return asked or (named if isinstance(named, str) and named in TILINGS else SQUARE.name)
-
-
-def console() -> Console:
-    """Standard output for tables."""
-    from rich.console import Console
-
-    return Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gridworld import library
 from gridworld.errors import TaskError
-from gridworld.evaluation.tooling.common import add_strict, console, files_of, load, tool_parser
+from gridworld.evaluation.tooling.common import add_strict, files_of, load, tool_parser
 from gridworld.task_spec import TaskSpecification
 from spca.common.command import EXIT_FINISHED, EXIT_USER_ERROR, complain
 from spca.common.text import one_line
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 _COLUMNS: Final = ("task", "tier", "size", "goal", "seen", "mechanisms", "max steps", "file")
 _FOLDED: Final = ("task\n  mechanisms", "tier", "size\nsteps", "goal\nseen")
@@ -52,31 +49,24 @@ def run(argv: Sequence[str]) -> int:
     return EXIT_USER_ERROR if problems else EXIT_FINISHED
 
 
-def _show(rows: list[tuple[str, ...]]) -> None:
+def _show(rows: Sequence[tuple[str, ...]]) -> None:
     """Print a line a task; on a terminal that is too narrow for that, two, without the file."""
-    output = console()
-    table = _table(_COLUMNS, rows)
-    needed = output.measure(table, options=output.options.update(width=sys.maxsize)).maximum
-    if sys.stdout.isatty() and needed > output.width:
-        table = _table(_FOLDED, map(_folded, rows))
-    output.print(table)
+    from spca.common.printing import make_table, open_console
 
-
-def _table(columns: Iterable[str], rows: Iterable[tuple[str, ...]]) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=SIMPLE_HEAD)
-    for name in columns:
-        table.add_column(name, justify="right" if name in ("tier", "max steps") else "left", overflow="fold")
+    console = open_console()
+    table = make_table(*_COLUMNS, left=len(_COLUMNS))
     for row in rows:
-        table.add_row(*map(Text, row))
-    return table
+        table.add_row(*row)
+    needed = console.measure(table, options=console.options.update(width=sys.maxsize)).maximum
+    if needed > console.width:
+        table = make_table(*_FOLDED, left=len(_FOLDED))
+        for row in rows:
+            table.add_row(*_fold_row(row))
+    console.print(table)
 
 
-def _folded(row: tuple[str, ...]) -> tuple[str, ...]:
-    """A row as cells of two lines, below ``_FOLDED``."""
+def _fold_row(row: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a row as cells of two lines, below ``_FOLDED``."""
     task, tier, size, goal, seen, mechanisms, steps, _ = row
     return f"{task}\n  {mechanisms}", tier, f"{size}\n{steps}", f"{goal}\n{seen}"
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gridworld.errors import EvaluationError
-from gridworld.evaluation.display import show_ranking
 from gridworld.evaluation.results.leaderboard import grouped, read_entries
 from gridworld.evaluation.results.leaderboard_page import page, thumbnails_of
 from gridworld.evaluation.tooling.common import tool_parser
@@ -39,6 +38,8 @@ def run(argv: Sequence[str]) -> int:
         SettingsError: the page cannot be written.
     """
     arguments = build_parser().parse_args(argv)
+    from gridworld.evaluation.display import show_ranking
+
     entries, problems = read_entries(_files(arguments.results))
     for problem in problems:
         complain(f"error: {problem}")

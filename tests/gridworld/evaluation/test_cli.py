@@ -89,7 +89,7 @@ def test_tables_show_tasks_and_tiers(home: Path, capsys: pytest.CaptureFixture[s
     assert cli.main([*arguments, "--output", "out/o.json"]) == 0
     out = capsys.readouterr().out
     assert re.search(r"pass\s+tier1_maze_corridor_002\s+27\s+27\s+1\.000\s+1\.00 / 1", out)
-    assert re.search(r"\n\s+2\s+3\s+3\s+100\.0%\s+25\.0", out)
+    assert re.search(r"\n2\s+3\s+3\s+100\.0%\s+25\.0", out)
     data = read(home / "out" / "o.json")
     assert (data["benchmark_name"], data["num_tasks"], data["overall_success_rate"]) == ("tiers_1,2", 6, 1.0)
     assert data["tier_metrics"]["2"]["num_success"] == 3
