@@ -6,14 +6,13 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from textwrap import shorten
 
 from rich.console import Console
 
 from spca.common.jobs.progress import show_bar
 from spca.common.printing import open_console, print_line, print_table
 from spca.common.statistics import Estimate, Rate
-from spca.common.text import counted, one_line
+from spca.common.text import beginning, counted, one_line
 from spca.evaluation.alike import Alike, alike, replay
 from spca.evaluation.eval_folder import EvaluationFolder
 from spca.evaluation.harness import OnProgress
@@ -154,7 +153,7 @@ def _print_failures(console: Console, results: Results, folder: EvaluationFolder
         print_line(console, ", ".join(f"{count:,} {name}" for name, count in Counter(names).most_common()))
     for group in groups[:_LISTED]:
         episodes = counted(len(group.failures), "episode")
-        print_line(console, f"{episodes:>12}  {_cut(group.title)} ({group.example.proof})")
+        print_line(console, f"{episodes:>12}  {beginning(group.title, _REASON)} ({group.example.proof})")
         for line in _details(group, folder):
             print_line(console, line, "dim", indent=14)
     left = groups[_LISTED:]
@@ -167,14 +166,10 @@ def _details(group: Alike, folder: EvaluationFolder) -> Iterator[str]:
     """Yield what is told of a group of failures: certificate, ids, and how to see its first episode."""
     judged = group.example.judged
     if group.example.proof == Solvability.UNSOLVABLE and judged:
-        yield _cut(judged.verdict.reason)
+        yield beginning(judged.verdict.reason, _REASON)
     if group.example.refuted_by:
         yield f"the certificate is wrong: {group.example.refuted_by} solved {group.example.played.episode.name}"
     ids = [f"{env_id} ({len(failures)})" for env_id, failures in group.ids.items()]
     more = f" and {len(ids) - _IDS} more" if len(ids) > _IDS else ""
     yield f"{counted(len(ids), 'id')}: {', '.join(ids[:_IDS])}{more}"
     yield replay(group.example, folder.path)
-
-
-def _cut(text: str) -> str:
-    return shorten(text, _REASON, placeholder=" ...")

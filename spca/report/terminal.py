@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spca.common.printing import make_table, make_text, print_line, print_table
-from spca.common.text import clock, counted
+from spca.common.text import beginning, clock, counted
 from spca.llm import spending
 from spca.report import compare
 from spca.report.read.comparison import ComparedLevel, Comparison, Side
@@ -166,8 +166,7 @@ def _print_unsolved(run: Run, console: Console) -> None:
 
 
 def _describe_outcome(row: LevelRow) -> Text:
-    reason = row.reason.partition("\n")[0]
-    cut = reason if len(reason) <= _REASON else f"{reason[:_REASON]}..."
+    cut = beginning(row.reason.partition("\n")[0], _REASON)
     said = cut if row.outcome == "fail" and cut else ": ".join(filter(None, (_name_outcome(row.outcome), cut)))
     return make_text(said, _STYLES[row.outcome])
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import math
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final, Protocol, TextIO
@@ -90,7 +88,7 @@ class TableWriter:
     """A table for people: on a terminal in colour and as wide as that, elsewhere as wide as it needs."""
 
     def __init__(self, out: TextIO) -> None:
-        self._out, self._terminal = out, out.isatty()
+        self._out = out
         self._names: Sequence[str] = ()
         self._types: Sequence[str] = ()
         self._rows: list[Row] = []
@@ -107,11 +105,13 @@ class TableWriter:
 
     def end(self) -> None:
         console = open_console(self._out)
-        is_terminal = console.is_terminal
-        is_narrow = len(self._names) * _NARROW > console.width if is_terminal else self._size() > _LARGEST
-        for table in map(self._record, self._rows) if is_narrow and self._rows else [self._table()]:
-            console.print(table)
-            self._out.write("\n" * is_narrow)
+        is_narrow = len(self._names) * _NARROW > console.width if console.is_terminal else self._size() > _LARGEST
+        if is_narrow and self._rows:
+            for row in self._rows:
+                console.print(self._record(row))
+                console.print()
+        else:
+            console.print(self._table())
         self._out.write(f"{self._count} row{'s' * (self._count != 1)}\n")
         if self._count > MOST_ROWS:
             self._out.write(f"shown are the first {MOST_ROWS}; --format csv and --format json give all\n")
@@ -159,7 +159,7 @@ def query(
     """Answer ``sql`` on ``out`` (standard output); what could not be read of the runs is told on standard error.
 
     Returns:
-        The exit code, 0: also when who reads ``out`` wants no more of it.
+        The exit code, 0.
 
     Raises:
         QueryError: SQL that is wrong, takes too long, or wants more than to read the tables.
@@ -170,22 +170,13 @@ def query(
     for run in files:
         for warning in run.warnings:
             print(visible(f"warning: {run.id}: {warning}"), file=sys.stderr)
-    try:
-        writer = FORMATS[format](out)
-        writer.head(result.names, result.types)
-        for batch in result.batches:
-            writer.rows(batch)
-        writer.end()
-        out.flush()
-    except BrokenPipeError:
-        _discard(out)
+    writer = FORMATS[format](out)
+    writer.head(result.names, result.types)
+    for batch in result.batches:
+        writer.rows(batch)
+    writer.end()
+    out.flush()
     return 0
-
-
-def _discard(out: TextIO) -> None:
-    """Let what is still buffered go nowhere: at its end Python writes it once more."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
 
 
 def plain(value: object) -> Any:

@@ -135,8 +135,13 @@ def _show(console: Console, attempts: Sequence[RecordedAttempt], index: int, rep
     print_line(console, "attempts", "bold")
     tried = make_table("attempt", "status", "steps", "check", "why", left=5)
     for attempt, seen in zip(attempts, replayed, strict=True):
-        cells = (attempt.name, attempt.status, len(attempt.steps), seen.check.result, attempt.message)
-        tried.add_row(*map(make_text, cells))
+        tried.add_row(
+            make_text(attempt.name),
+            make_text(attempt.status),
+            make_text(len(attempt.steps)),
+            make_text(seen.check.result),
+            make_text(attempt.message),
+        )
     console.print(tried)
 
     chosen = attempts[index]
