@@ -12,6 +12,7 @@ from spca.common.text import beginning
 from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, CoderMode, PlanObjection
 from spca.errors import PatchError, PromptTooLongError, ProviderConfigError, ProviderDownError, ProviderError
 from spca.llm.answer_tally import QUOTED, AnswerTally
+from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.providers.base import Message
 from spca.prompts import USUAL, Wording
 from spca.protocols import EventSink, RegressionCheck
@@ -37,9 +38,9 @@ class CoderLLM:
 
     def __init__(
         self,
-        model: str,
+        model: ModelRef,
         emit: EventSink,
-        client_for: Callable[[str], ChatGPTClient[str]] = lambda model: ChatGPTClient(model, reasks=0),
+        client_for: Callable[[ModelRef], ChatGPTClient[str]] = lambda model: ChatGPTClient(model, reasks=0),
         *,
         wording: Wording = USUAL,
         tally: AnswerTally | None = None,
@@ -159,7 +160,7 @@ class CoderLLM:
             self._tally.count("coder", self._client.model, said, is_usable=not error)
         self._emit(
             "coder_call",
-            {"mode": mode.value, "model": self._client.model, "seconds": round(time.perf_counter() - started, 4)}
+            {"mode": mode.value, "model": str(self._client.model), "seconds": round(time.perf_counter() - started, 4)}
             | {"actions": list(expected), "changed": list(patch.changed) if patch else []}
             | {**self._client.last_call(), "objection": words, "ok": not error, "error": error[:500]}
             | ({"began": beginning(said, QUOTED)} if error else {}),

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -31,10 +31,11 @@ from spca.evaluation.peer import BotPeer
 from spca.evaluation.player import Asker, Planning, Player, told
 from spca.evaluation.proof.certifying import certify
 from spca.llm.calls.desk import CallDesk
+from spca.llm.catalogue.model_ref import ModelRef
 from spca.plan.solver import Solver
-from spca.runs import cli, curriculum, model_choice, startup
+from spca.runs import cli, curriculum, startup
 from spca.runs.folder import RunFolder
-from spca.runs.model_choice import Models
+from spca.runs.model_choice import Models, require_usable
 from spca.runs.provenance import check_sandbox, check_versions, note_continuation, run_info
 from spca.runs.settings import Settings
 from spca.sandbox.executor import SandboxExecutor
@@ -77,7 +78,7 @@ def _resumed(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
     environ = cli.load_environment(ROOT, named_servers)
     planning = cli.resumed_settings(told, settings.planning, environ, Path.cwd(), "evaluation")
     if not folder.is_finished:
-        changed = replace(settings, planning=asdict(planning)) if told else settings
+        changed = replace(settings, planning=planning.record()) if told else settings
         folder.change(changed, note_continuation(folder.record(), planning, ROOT))
     return folder
 
@@ -116,8 +117,8 @@ def _begun(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
     settings = EvaluationSettings(
         agent=frozen.source,
         seeds=seeds,
-        planner_model=model if model == options.NO_MODEL else planning.planner_model,
-        planning=asdict(planning),
+        planner_model=model if model == options.NO_MODEL else str(planning.models.planner),
+        planning=planning.record(),
         rename_words=words,
         upstream_rules=bool(rules),
         **own,
@@ -125,8 +126,8 @@ def _begun(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
     episodes = _selected(settings, learned_on)
     check_ids(dict.fromkeys(each.env_id for each in episodes))
     Solver(planning.engine)
-    *_, greeting = model_choice.admitted(planning)
-    if not (planning.uses_reference or given.get("quiet")):
+    *_, greeting = require_usable(planning.models)
+    if not (planning.models.uses_reference or given.get("quiet")):
         print(greeting)
     with SandboxExecutor(unsafe=planning.unsafe_no_sandbox) as executor:
         sandbox = executor.verify()
@@ -145,12 +146,12 @@ def _planning_settings(given: Mapping[str, Any], model: str, learned_with: Mappi
     name = options.EMBEDDED if model == options.NO_MODEL else model
     models = options.models_of(name) | {"compile": False}
     wording = {key: learned_with[key] for key in ("rename_words", "bare_prompt") if key in learned_with}
-    if name.startswith(("reference/", "faulty/")):
+    if ModelRef.parse(name).is_embedded:
         wording.pop("bare_prompt", None)  # which it does not read
     told = wording | {key: given[key] for key in options.OF_PLANNING if key in given}
     if model == options.NO_MODEL:
         told.pop("rename_words", None)  # nobody is asked in any words
-    return cli.chosen(told | models, ROOT)
+    return cli.resolve_settings(told | models, ROOT)
 
 
 def _episodes(folder: EvaluationFolder) -> tuple[Episode, ...]:
@@ -168,7 +169,7 @@ def opened_player(path: Path) -> Iterator[Callable[[Episode], Played]]:
     """What plays the episodes of an evaluation's folder, until the block ends."""
     folder = EvaluationFolder(path)
     settings = folder.settings()
-    asked = Settings(**settings.planning)
+    asked = Settings.from_record(settings.planning)
     with SandboxExecutor(unsafe=asked.unsafe_no_sandbox) as executor, Solver(asked.engine) as solver:
         executor.begin()
         solver.warm()
@@ -195,19 +196,20 @@ class _Model:
     """
 
     def __init__(self, folder: EvaluationFolder, settings: Settings, solver: Solver) -> None:
-        self._settings, self._models, self._solver = settings, Models.of(settings), solver
+        self._settings, self._models, self._solver = settings, Models.load(settings.models), solver
         self._desk: CallDesk | None = None
-        if not settings.uses_reference:
+        if not settings.models.uses_reference:
             caps, run = self._models.caps(), RunFolder(folder.path)
             self._desk = startup.desk_maker(settings, self._models, caps, run)()
 
     def asker(self, episode: Episode, agent: AgentSource) -> Asker:
-        desk = self._desk or CallDesk(table=self._models.table)
+        desk = self._desk or CallDesk(catalogue=self._models.catalogue)
         desk.begin_level(episode.index + 1, episode.category, episode.env_id, episode.seed)
-        client = partial(ChatGPTClient, reasks=0, desk=desk, servers=self._models.servers, limits=self._models.limits)
+        models = self._settings.models
+        client = partial(ChatGPTClient, reasks=0, desk=desk, limits=models.limits)
         asking = partial(client, schema=PDDLOnly)
-        names, wording = self._models.names[:2], self._settings.wording
-        planner = PlannerLLM(*names, self._solver, lambda *_: None, asking, compiles=False, wording=wording)
+        roles, wording = (models.planner, models.planner_small), self._settings.wording
+        planner = PlannerLLM(*roles, self._solver, lambda *_: None, asking, compiles=False, wording=wording)
         level = self._settings.renaming.level(episode.info())
 
         def ask(snapshot: Snapshot, failed: Sequence[FailedPlan]) -> Plan | PlanFailure:

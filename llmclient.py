@@ -1,6 +1,6 @@
 """One client for every model: routes a call by the prefix of the model's name and checks what comes back.
 
->>> client = ChatGPTClient("reference/planner", PDDLResp)   # doctest: +SKIP
+>>> client = ChatGPTClient(ModelRef.parse("reference/planner"), PDDLResp)   # doctest: +SKIP
 >>> client.chat_completion([{"role": "user", "content": "..."}])   # doctest: +SKIP
 PDDLResp(domain='(define ...', problem='(define ...')
 """
@@ -17,10 +17,8 @@ from pydantic import BaseModel
 from spca.errors import BadAnswerError
 from spca.llm.calls.answers import check_complete, plain, quotable, read_object, tool_call
 from spca.llm.calls.desk import Answered, CallDesk
+from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.providers.base import Limits, Message, Provider, Request, Response, Tool, Usage
-from spca.llm.providers.model_names import ModelName
-from spca.llm.providers.registry import provider_for
-from spca.llm.providers.servers import Servers
 from spca.prompts import render
 
 _LOG: Final = logging.getLogger(__name__)
@@ -37,11 +35,11 @@ class ChatGPTClient(Generic[Answer]):
     """A model and the form its answers must have.
 
     Args:
-        model: name with prefix, such as ``openai/gpt-6.1-sol@high`` or ``reference/coder``.
+        model: such as ``openai/gpt-6.1-sol@high`` or ``reference/coder``.
         schema: a Pydantic class for structured answers, None for free text.
         provider: used instead of the one that the prefix names.
-        desk: what the calls pass through: ledger, transcripts, budget, retries; by default one of its own, in memory.
-        servers: those that are not at the usual place.
+        desk: what the calls pass through: catalogue, ledger, transcripts, budget, retries; by default one of its own,
+            in memory.
         limits: of each answer.
         reasks: how often an answer that is not of the form is asked for again with what was wrong.
 
@@ -52,44 +50,40 @@ class ChatGPTClient(Generic[Answer]):
     @overload
     def __init__(
         self: ChatGPTClient[Schema],
-        model: str,
+        model: ModelRef,
         schema: type[Schema],
         *,
         provider: Provider | None = None,
         desk: CallDesk | None = None,
-        servers: Servers | None = None,
         limits: Limits = Limits(),
         reasks: int = MAX_REASKS,
     ) -> None: ...
     @overload
     def __init__(
         self: ChatGPTClient[str],
-        model: str,
+        model: ModelRef,
         schema: None = None,
         *,
         provider: Provider | None = None,
         desk: CallDesk | None = None,
-        servers: Servers | None = None,
         limits: Limits = Limits(),
         reasks: int = MAX_REASKS,
     ) -> None: ...
     def __init__(
         self,
-        model: str,
+        model: ModelRef,
         schema: type[BaseModel] | None = None,
         *,
         provider: Provider | None = None,
         desk: CallDesk | None = None,
-        servers: Servers | None = None,
         limits: Limits = Limits(),
         reasks: int = MAX_REASKS,
     ) -> None:
         self.model = model
-        effort = ModelName.parse(model).effort or limits.effort
-        self._schema, self._limits, self._reasks = schema, replace(limits, effort=effort), reasks
+        self._schema, self._reasks = schema, reasks
+        self._limits = replace(limits, effort=model.effort or limits.effort)
         self._desk = desk or CallDesk()
-        named: tuple[Provider, str] | None = (provider, model) if provider else None
-        self._provider, self._name = named or provider_for(model, servers=servers, table=self._desk.table)
+        self._provider = provider or self._desk.catalogue.provider(model)
         self.last_text = ""
         self._last: Answered | None = None
 
@@ -110,7 +104,7 @@ class ChatGPTClient(Generic[Answer]):
             ProviderConfigError: the model cannot be asked.
             ProviderError: the provider failed in another way.
         """
-        request = Request(self._name, tuple(map(_as_message, messages)), self._schema, limits=self._limits)
+        request = Request(self.model.name, tuple(map(_as_message, messages)), self._schema, limits=self._limits)
         return self._asked(request, self._read, phase, mode)
 
     def call_tool(
@@ -128,7 +122,7 @@ class ChatGPTClient(Generic[Answer]):
             BadAnswerError and the others: as :meth:`chat_completion`.
         """
         given = tuple(map(_as_message, messages))
-        request = Request(self._name, given, tools=tuple(tools), tool_choice=choice, limits=self._limits)
+        request = Request(self.model.name, given, tools=tuple(tools), tool_choice=choice, limits=self._limits)
         return self._asked(request, lambda response: tool_call(response, tools), phase, mode)
 
     @property

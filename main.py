@@ -179,7 +179,7 @@ class Run:
 
     def unusable_model(self) -> UnusableModelError | None:
         """Return the error that pauses the run, once a model has given no usable answer in several levels in a row."""
-        flags = flags_of_models(*self._prepared.models.names)
+        flags = flags_of_models(*self._settings.models.refs)
         return unusable_model(self.recorder.finished, flags, self._desk.ledger.records)
 
     @contextmanager
@@ -200,15 +200,16 @@ class Run:
             yield
 
     def _joined(self, solver: Solver) -> Loop:
-        desk, models, emit = self._desk, self._prepared.models, self._display.telling(self._logger)
+        desk, models, emit = self._desk, self._settings.models, self._display.telling(self._logger)
         self._display.attend(desk)
-        client = partial(ChatGPTClient, reasks=0, desk=desk, servers=models.servers, limits=models.limits)
+        client = partial(ChatGPTClient, reasks=0, desk=desk, limits=models.limits)
         compiles, wording = self._settings.compile, self._settings.wording
         asker = partial(client, schema=PDDLResp if compiles else PDDLOnly)
         tally = AnswerTally()
-        planner = PlannerLLM(*models.names[:2], solver, emit, asker, compiles=compiles, wording=wording, tally=tally)
+        roles = (models.planner, models.planner_small)
+        planner = PlannerLLM(*roles, solver, emit, asker, compiles=compiles, wording=wording, tally=tally)
         progress, keep = desk.noting_rounds(self._display.phase), self._workspace.save_working_copy
-        coder = CoderLLM(models.names[2], emit, client, wording=wording, tally=tally)
+        coder = CoderLLM(models.coder, emit, client, wording=wording, tally=tally)
         return Loop(planner, coder, self._regression, emit, progress, keep, self._writers, tally)
 
     def level(self, number: int, task: Task) -> tuple[LevelResult, dict[str, Any]]:

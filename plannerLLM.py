@@ -35,6 +35,7 @@ from spca.errors import (
 )
 from spca.llm import feedback
 from spca.llm.answer_tally import QUOTED, AnswerTally
+from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.providers.base import Message
 from spca.plan import pddl
 from spca.prompts import USUAL, Wording
@@ -132,11 +133,11 @@ class PlannerLLM:
 
     def __init__(
         self,
-        large: str,
-        small: str,
+        large: ModelRef,
+        small: ModelRef,
         solver: SolverStage,
         emit: EventSink,
-        client_for: Callable[[str], Client] = lambda model: ChatGPTClient(model, PDDLResp, reasks=0),
+        client_for: Callable[[ModelRef], Client] = lambda model: ChatGPTClient(model, PDDLResp, reasks=0),
         *,
         compiles: bool = True,
         wording: Wording = USUAL,
@@ -258,7 +259,12 @@ class PlannerLLM:
             self._tally.count("planner", client.model, client.last_text, is_usable=is_usable)
         self._emit(
             "planner_call",
-            {"mode": mode.value, "model": client.model, "seconds": round(seconds, 4), "solve_s": round(solved_in, 4)}
+            {
+                "mode": mode.value,
+                "model": str(client.model),
+                "seconds": round(seconds, 4),
+                "solve_s": round(solved_in, 4),
+            }
             | {**client.last_call(), "kept_domain": keeps, "ok": not error, "error": error[:500]}
             | ({} if is_usable else {"began": beginning(client.last_text, QUOTED)}),
         )

@@ -90,7 +90,7 @@ class SpcaModel(ModelInterface):
 
         given = {_SETTINGS.get(name, name): value for name, value in (options or {}).items() if value is not None}
         try:
-            self._settings = cli.chosen({"quiet": True, **given}, ROOT)
+            self._settings = cli.resolve_settings({"quiet": True, **given}, ROOT)
         except UserError as error:
             raise ModelError(str(error)) from error
         self._keeps_workspace = "workspace" in given
@@ -101,11 +101,11 @@ class SpcaModel(ModelInterface):
 
     @property
     def model_name(self) -> str:
-        models = dict.fromkeys(self._settings.models)
-        return "spca" if self._settings.uses_reference else f"spca ({', '.join(models)})"
+        models = self._settings.models
+        return "spca" if models.uses_reference else f"spca ({', '.join(dict.fromkeys(map(str, models.refs)))})"
 
     def describe(self) -> Mapping[str, Any]:
-        planner, small, coder = self._settings.models
+        planner, small, coder = map(str, self._settings.models.refs)
         return {"planner": planner, "planner_small": small, "coder": coder}
 
     def setup(self, device: str = "cpu") -> None:

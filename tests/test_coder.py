@@ -19,6 +19,7 @@ from spca.llm.answer_tally import AnswerTally
 from spca.llm.calls.retry import RetryPolicy
 from spca.llm.providers.base import Finish, Response
 from spca.protocols import RegressionCheck
+from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import AGENT, Events, Scripted, ScriptedProvider, coder_client
 
 SCHEMAS = {
@@ -46,7 +47,7 @@ class Asked:
     def __init__(self, *answers: Scripted) -> None:
         self.model = ScriptedProvider(*answers)
         self.events = Events()
-        self.coder = CoderLLM("x/coder", self.events, coder_client(self.model))
+        self.coder = CoderLLM(ref("x/coder"), self.events, coder_client(self.model))
 
     def write(
         self,
@@ -330,7 +331,7 @@ def test_what_is_told_of_an_unusable_answer_is_how_it_began() -> None:
 
 def test_an_exhausted_level_asks_no_more() -> None:
     model, tally = ScriptedProvider("def", "class"), AnswerTally(max_barren_calls=2)
-    coder = CoderLLM("x/coder", Events(), coder_client(model), tally=tally)
+    coder = CoderLLM(ref("x/coder"), Events(), coder_client(model), tally=tally)
     failure = coder.implement_actions(["fetch"], SCHEMAS, "[fetch(a1)]", STATE, None, agent=AGENT)
     assert isinstance(failure, CodeFailure)
     assert failure.calls == 2
@@ -341,7 +342,7 @@ def test_an_exhausted_level_asks_no_more() -> None:
 def test_code_that_the_gate_refuses_and_an_objection_are_usable(refusal: str | None) -> None:
     tally = AnswerTally()
     model = ScriptedProvider(*[REACH] * 6) if refusal else ScriptedProvider("PLAN: there is no way")
-    coder = CoderLLM("x/coder", Events(), coder_client(model), tally=tally)
+    coder = CoderLLM(ref("x/coder"), Events(), coder_client(model), tally=tally)
     coder.implement_actions(
         ["reach_goal"], SCHEMAS, "[reach_goal(a1)]", STATE, None, agent=AGENT, check=lambda _: refusal
     )

@@ -20,9 +20,11 @@ from spca.llm.answer_tally import AnswerTally
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.desk import CallDesk
 from spca.llm.calls.retry import RetryPolicy
+from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.providers.base import Finish, Response, Usage
 from tests.support.spca.asked import AskedPlanner as Asked
 from tests.support.spca.asked import blocks
+from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import (
     LEVEL,
     SNAPSHOT,
@@ -107,14 +109,14 @@ def test_repair_is_for_the_large_model(given: dict[str, Any]) -> None:
 
 
 def test_one_model_for_everything_is_one_client() -> None:
-    made: list[str] = []
+    made: list[ModelRef] = []
 
-    def client_for(model: str) -> Any:
+    def client_for(model: ModelRef) -> Any:
         made.append(model)
         return planner_client(ScriptedProvider(GOOD))(model)
 
-    PlannerLLM("x/one", "x/one", shared_solver(), Events(), client_for)
-    assert made == ["x/one"]
+    PlannerLLM(ref("x/one"), ref("x/one"), shared_solver(), Events(), client_for)
+    assert made == [ref("x/one")]
 
 
 UNPARSABLE = answer(pddl("reach_goal")[0][:-1], pddl("reach_goal")[1])
@@ -216,7 +218,7 @@ def test_what_is_told_of_an_unusable_answer_is_how_it_began() -> None:
 
 def test_an_exhausted_level_asks_no_more() -> None:
     model, tally = ScriptedProvider("no", "never"), AnswerTally(max_barren_calls=2)
-    planner = PlannerLLM("x/large", "x/small", shared_solver(), Events(), planner_client(model), tally=tally)
+    planner = PlannerLLM(ref("x/large"), ref("x/small"), shared_solver(), Events(), planner_client(model), tally=tally)
     failure = planner.plan(SNAPSHOT, LEVEL, "(none yet)")
     assert isinstance(failure, PlanFailure)
     assert failure.calls == 2
@@ -285,8 +287,8 @@ def test_a_model_that_cannot_be_asked_ends_the_run() -> None:
 def test_a_reached_cap_ends_the_run() -> None:
     model, desk = ScriptedProvider("no", GOOD), CallDesk(caps=Caps(calls=1))
     planner = PlannerLLM(
-        "x/large",
-        "x/small",
+        ref("x/large"),
+        ref("x/small"),
         shared_solver(),
         Events(),
         lambda name: ChatGPTClient(name, PDDLResp, provider=model, desk=desk, reasks=0),

@@ -10,6 +10,7 @@ from llmclient import ChatGPTClient
 from plannerLLM import PDDLOnly, PlannerLLM
 from spca.contracts import Plan, ProblemWriter, TrustedPDDL
 from tests.support.spca.asked import AskedPlanner as Asked
+from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import (
     LEVEL,
     SNAPSHOT,
@@ -69,8 +70,8 @@ def test_a_kept_domain_is_that_of_the_writer() -> None:
 
 def test_without_compiled_planning_nobody_speaks_of_writers() -> None:
     model = ScriptedProvider(answer(*pddl("reach_goal")))
-    client = ChatGPTClient("x/m", PDDLOnly, provider=model, desk=patient_desk(), reasks=0)
-    planner = PlannerLLM("x/m", "x/m", shared_solver(), Events(), lambda _model: client, compiles=False)
+    client = ChatGPTClient(ref("x/m"), PDDLOnly, provider=model, desk=patient_desk(), reasks=0)
+    planner = PlannerLLM(ref("x/m"), ref("x/m"), shared_solver(), Events(), lambda _model: client, compiles=False)
     plan = planner.plan(SNAPSHOT, LEVEL, "(none yet)", writers={"others": ["go"]})
     assert isinstance(plan, Plan)
     assert "writer" not in model.asked(0)

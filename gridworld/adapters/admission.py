@@ -12,96 +12,93 @@ from gridworld.errors import ModelError
 from spca.common.command import complain
 from spca.common.errors import SettingsError
 from spca.errors import ProviderConfigError, ProviderDownError
-from spca.llm.calls.budget import Caps, capped
-from spca.llm.calls.preflight import check_spelling, examine
-from spca.llm.calls.prices import ModelTable
-from spca.llm.providers.addresses import VARIABLES, address_fault, is_providers_own
+from spca.llm.calls.budget import Caps, require_caps
+from spca.llm.catalogue.catalogue import Catalogue
+from spca.llm.catalogue.model_ref import EFFORTS, ModelRef
+from spca.llm.catalogue.servers import (
+    SERVERS_VARIABLE,
+    VARIABLES,
+    Server,
+    Servers,
+    find_address_fault,
+    is_providers_own,
+    parse_servers,
+)
 from spca.llm.providers.base import TIMEOUT_S, Limits, Listing
 from spca.llm.providers.failures import OTHER_MODEL
-from spca.llm.providers.model_names import EFFORTS, ModelName, with_effort
-from spca.llm.providers.registry import SERVERS_VARIABLE, own_servers, provider_for
-from spca.llm.providers.servers import Server, Servers
 
 DEFAULT_MAX_COST: Final = 5.0
 """USD that an evaluation may cost where no cap was given."""
-_CAPS: Final = ("max_cost", "max_calls", "max_tokens")
 _CACHE: Final = "llm_cache"
 _WITHOUT_SERVER: Final = "offline, --model bfs plays without one"
 
 
-def with_word(model: str, effort: str) -> str:
-    """The name of a model with the word of ``--effort``; raises what :func:`with_effort` does."""
-    return with_effort(model, effort, "--effort")
+def add_effort(model: str, effort: str) -> str:
+    """Return the name of a model with the word of ``--effort``; raises what :meth:`ModelRef.with_effort` does."""
+    return str(ModelRef.parse(model).with_effort(effort, "--effort"))
 
 
-def asking_of(options: Mapping[str, Any]) -> Asking:
-    """How the options say that a model is asked.
+def make_asking(ref: ModelRef, options: Mapping[str, Any]) -> Asking:
+    """Return how the options say that a model is asked.
 
     Raises:
         ModelError: there is no such model, or it lacks a key.
         SettingsError: an option cannot be used, or the cost of the model cannot be capped.
     """
-    model = options["model"]
-    table = ModelTable.load(Path(options["model_table"]) if options["model_table"] else None)
-    books, servers = Path(options["books"]) if options["books"] else None, _servers(options)
-    table = table.at_ollama(servers["ollama"].url)
-    _check_name(model, servers, table)
+    catalogue = Catalogue.load(options["model_table"], _read_servers(options))
+    _check_name(ref, catalogue)
+    books = Path(options["books"]) if options["books"] else None
+    caps = Caps(options["max_cost"], options["max_calls"], options["max_tokens"])
     return Asking(
         Limits(options["max_output_tokens"], None, options["timeout"] or TIMEOUT_S),
         options["actions_per_call"],
-        capped([model], table, Caps(*(options[name] for name in _CAPS)), DEFAULT_MAX_COST),
-        table=table,
-        servers=servers,
+        require_caps([ref], catalogue, caps, DEFAULT_MAX_COST),
+        catalogue=catalogue,
         books=books,
         cache=books.parent / _CACHE if books and options["cache"] else None,
         notify=complain,
     )
 
 
-def admitted(options: Mapping[str, Any]) -> list[str]:
+def require_usable(options: Mapping[str, Any]) -> list[str]:
     """Look a model up at its provider; return a line for all that a user should know.
 
     Raises:
         ModelError: it does not exist, lacks a key or was shut down.
         SettingsError: an option cannot be used, or the cost of the model cannot be capped.
     """
-    asking = asking_of(options)
-    models = [options["model"]]
+    ref = ModelRef.parse(options["model"])
+    catalogue = make_asking(ref, options).catalogue
     try:
-        if options["preflight"] is False:
-            check_spelling(models, asking.servers, asking.table or ModelTable.load())
-            return []
-        report = examine(models, servers=asking.servers, table=asking.table)
-        report.require_servers(_WITHOUT_SERVER)
-        warning = report.warning()
+        warning = catalogue.find_warning([ref], _WITHOUT_SERVER, is_asked=options["preflight"] is not False)
     except (ProviderConfigError, ProviderDownError) as error:
-        raise ModelError(told(error)) from error
+        raise ModelError(describe_error(error)) from error
     return [warning] if warning else []
 
 
-def _check_name(model: str, servers: Servers, table: ModelTable) -> None:
+def _check_name(ref: ModelRef, catalogue: Catalogue) -> None:
     try:
-        provider, name = provider_for(model, servers=servers, table=table)
+        provider = catalogue.provider(ref)
     except ProviderConfigError as error:
-        raise ModelError(told(error)) from error
-    asked, (_, at, word) = ModelName.parse(model), name.rpartition("@")
-    is_own = isinstance(provider, Listing) and is_providers_own(asked.prefix, provider.address)
-    if at and not asked.effort and is_own:
-        raise ModelError(f"{model}: @{word} is no effort: it is one of {', '.join(EFFORTS)}")
+        raise ModelError(describe_error(error)) from error
+    _, at, word = ref.name.rpartition("@")
+    is_own = isinstance(provider, Listing) and is_providers_own(ref.prefix, provider.address)
+    if at and not ref.effort and is_own:
+        raise ModelError(f"{ref}: @{word} is no effort: it is one of {', '.join(EFFORTS)}")
 
 
-def told(error: Exception, flag: str = "--model") -> str:
-    """An error of a provider with the options of this program."""
+def describe_error(error: Exception, flag: str = "--model") -> str:
+    """Return the words of a provider's error, with the options of this program."""
     return str(error).replace(OTHER_MODEL, f"name another one with {flag}")
 
 
-def _servers(options: Mapping[str, Any]) -> Servers:
-    """The servers that options and environment name."""
+def _read_servers(options: Mapping[str, Any]) -> Servers:
+    """Return the servers that options and environment name."""
     said = {prefix: (variable, os.environ.get(variable, "").strip()) for prefix, variable in VARIABLES.items()}
     if options["base_url"]:
         said["openai"] = "--base-url", options["base_url"]
     for name, url in said.values():
-        if url and (fault := address_fault(name, url, is_host=name == "OLLAMA_HOST")):
+        if url and (fault := find_address_fault(name, url, is_host=name == "OLLAMA_HOST")):
             raise SettingsError(fault)
-    own = own_servers(options["servers"] or (), os.environ.get(SERVERS_VARIABLE, ""))
-    return {**{prefix: Server(url or None) for prefix, (_, url) in said.items()}, **own}
+    providers = {prefix: Server(url or None) for prefix, (_, url) in said.items()}
+    return providers | parse_servers(options["servers"] or (), os.environ.get(SERVERS_VARIABLE, ""))

@@ -19,13 +19,12 @@ from gridworld.task_spec import TaskSpecification
 from spca.common.errors import SettingsError
 from spca.common.files import make_folder
 from spca.llm.calls.budget import Caps
-from spca.llm.calls.cache import Cache, place_of
+from spca.llm.calls.cache import Cache
 from spca.llm.calls.desk import CallDesk
 from spca.llm.calls.ledger import BOOK, IN_FLIGHT, Outcome, Record
-from spca.llm.calls.prices import ModelTable
 from spca.llm.calls.retry import RetryPolicy
+from spca.llm.catalogue.catalogue import Catalogue
 from spca.llm.providers.base import Limits
-from spca.llm.providers.servers import Servers
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +36,7 @@ class Asking:
         actions_per_call: the most actions that an answer may name.
         caps: on all episodes together.
         policy: when a request is sent again.
-        table: prices; None: the built-in one.
-        servers: those that are not at the usual place, and those of the user's own prefixes.
+        catalogue: providers and prices.
         books: folder that keeps every call; None: memory, an episode at a time.
         cache: folder of answers that serve calls that are exactly the same; None: none.
         notify: told in one line whenever a request is about to be sent again.
@@ -48,8 +46,7 @@ class Asking:
     actions_per_call: int = 1
     caps: Caps = Caps()
     policy: RetryPolicy = RetryPolicy()
-    table: ModelTable | None = None
-    servers: Servers = field(default_factory=dict)
+    catalogue: Catalogue = field(default_factory=Catalogue)
     books: Path | None = None
     cache: Path | None = None
     notify: Callable[[str], None] = lambda _line: None
@@ -73,9 +70,11 @@ class Asking:
             folder = self.books / _name(spec, how)
             make_folder(folder)
             caps = SharedCaps(caps.cost_usd, caps.calls, caps.tokens, Books(self.books, folder).others)
-        cache = Cache(self.cache, lambda model: place_of(model, self.servers)) if self.cache else None
+        cache = Cache(self.cache, self.catalogue.servers) if self.cache else None
         run = folder.name if folder else ""
-        desk = CallDesk(folder, run, caps=caps, table=self.table, cache=cache, notify=self.notify, policy=self.policy)
+        desk = CallDesk(
+            folder, run, caps=caps, catalogue=self.catalogue, cache=cache, notify=self.notify, policy=self.policy
+        )
         if spec is not None:
             desk.begin_level(1, "Gridworld", spec.task_id, spec.seed)
         return desk
@@ -91,9 +90,9 @@ class SharedCaps(Caps):
 
     others: Callable[[], Sequence[Record]] = list
 
-    def check(self, records: Sequence[Record], table: ModelTable) -> None:
+    def check(self, records: Sequence[Record], catalogue: Catalogue) -> None:
         """See :meth:`spca.llm.calls.budget.Caps.check`; processes may exceed a cap by one request each."""
-        Caps.check(self, [*self.others(), *records], table)
+        Caps.check(self, [*self.others(), *records], catalogue)
 
 
 class Books:

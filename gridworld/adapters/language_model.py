@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, Final
 
 from gridworld.actions import Action
-from gridworld.adapters.admission import told
+from gridworld.adapters.admission import describe_error, make_asking
 from gridworld.adapters.answers import Choice, read_choice, without_thoughts
 from gridworld.adapters.asking import Asking
 from gridworld.adapters.prompting import PROMPT_VERSION, repair_text, system_text, user_messages
@@ -34,9 +34,8 @@ from spca.errors import (
 from spca.llm.calls.answers import reasoned_away
 from spca.llm.calls.desk import CallDesk
 from spca.llm.calls.ledger import sums
+from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.providers.base import Finish, Message, Provider, Request, Response
-from spca.llm.providers.model_names import ModelName
-from spca.llm.providers.registry import provider_for
 from spca.llm.providers.secrets import quoted
 
 _LOG: Final = logging.getLogger(__name__)
@@ -59,10 +58,11 @@ class LanguageModel(ModelInterface):
     """A model of a provider, or behind a server of one's own, that plays what it sees or is told.
 
     Args:
-        name: with prefix, such as ``openai/gpt-6-luna@low``.
+        ref: such as ``openai/gpt-6-luna@low``.
         asking: how it is asked.
 
     Attributes:
+        name: of the model, with prefix and effort.
         asking: as given; changes hold from the next episode on.
         uses_images: set to False, it is told in words what there is to see.
     """
@@ -72,8 +72,10 @@ class LanguageModel(ModelInterface):
     waits_for_server: ClassVar[bool] = True
     """Whether a server that was never there is asked again."""
 
-    def __init__(self, name: str, asking: Asking | None = None) -> None:
-        self.name, self.asking = name, asking or Asking()
+    def __init__(self, ref: ModelRef, asking: Asking | None = None) -> None:
+        self._ref = ref
+        self.name = str(ref)
+        self.asking = asking or Asking()
         self._tiling = "square"
         self._server: _Server | None = None
         self._begin(self.asking.desk())
@@ -166,9 +168,9 @@ class LanguageModel(ModelInterface):
         more = {"actions_per_call": self.asking.actions_per_call} if self.asking.actions_per_call > 1 else {}
         return {"model": self.name, **told, **more, "prompt_version": PROMPT_VERSION}
 
-    def _make(self) -> tuple[Provider, str]:
-        """Return the provider that reaches the model, and the name of the model there."""
-        return provider_for(self.name, servers=self.asking.servers, table=self.asking.table)
+    def _make(self) -> Provider:
+        """Return the provider that reaches the model."""
+        return self.asking.catalogue.provider(self._ref)
 
     def fault(self, provider: Provider) -> str:
         """Ask the server for what it knows of the model, where that costs nothing; return why it cannot play, or "".
@@ -179,7 +181,7 @@ class LanguageModel(ModelInterface):
         abilities = getattr(provider, "abilities", None)
         if not self.uses_images or abilities is None:
             return ""
-        able = abilities(self._reached().model, SETUP_TIMEOUT_S)
+        able = abilities(self._ref.name, SETUP_TIMEOUT_S)
         return "" if not able or "vision" in able else self.blind(f"it is able of {', '.join(able)}")
 
     def blind(self, why: str) -> str:
@@ -196,14 +198,14 @@ class LanguageModel(ModelInterface):
         return self.name
 
     def _told(self, error: Exception) -> str:
-        return told(error, self.other)
+        return describe_error(error, self.other)
 
     def _begin(self, desk: CallDesk) -> None:
         self._desk = desk
         self._details: dict[str, Any] = {"repairs": 0, "unreadable": 0}
 
     def _reached(self) -> _Server:
-        self._server = self._server or _Server(self, *self._make())
+        self._server = self._server or _Server(self, self._make())
         return self._server
 
     def _read(self, visible: str, input: ModelInput) -> Choice | None:
@@ -220,12 +222,11 @@ class LanguageModel(ModelInterface):
     def _ask(self, messages: Iterable[Message]) -> Response:
         with self._meant():
             server = self._reached()
-            effort = ModelName.parse(self.name).effort
-            request = Request(server.model, tuple(messages), limits=self.asking.limited(effort))
+            request = Request(self._ref.name, tuple(messages), limits=self.asking.limited(self._ref.effort))
             with unbroken():
-                self._answered = self._desk.ask(server, self.name, request, phase="play")
+                self._answered = self._desk.ask(server, self._ref, request, phase="play")
         response = self._answered.answer.get()
-        if response.served not in ("", server.model):
+        if response.served not in ("", self._ref.name):
             self._details["served_model"] = response.served
         return response
 
@@ -242,11 +243,17 @@ class LanguageModel(ModelInterface):
             raise ModelUnavailableError(str(error)) from error
 
 
+def make_model(options: Mapping[str, Any]) -> LanguageModel:
+    """Return the model that ``options["model"]`` names; raises what :func:`make_asking` does."""
+    ref = ModelRef.parse(options["model"])
+    return LanguageModel(ref, make_asking(ref, options))
+
+
 class _Server:
     """The provider of a model, with failures as an evaluation takes them."""
 
-    def __init__(self, player: LanguageModel, provider: Provider, model: str) -> None:
-        self._player, self.provider, self.model = player, provider, model
+    def __init__(self, player: LanguageModel, provider: Provider) -> None:
+        self._player, self.provider = player, provider
         self.has_answered = self.is_absent = False
 
     def complete(self, request: Request) -> Response:

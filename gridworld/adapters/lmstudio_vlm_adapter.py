@@ -37,7 +37,7 @@ class LMStudioVLMAdapter(LocalModel):
     ) -> None:
         super().__init__(model, base_url, temperature, max_tokens, timeout, request_retries, retry_sleep)
 
-    def _make(self) -> tuple[Provider, str]:
+    def _make(self) -> Provider:
         wording = {
             "label": f"lmstudio/{self.model}",
             "if_absent": "start it in LM Studio (`lms server start`), or say where it is (--lmstudio-url)",
@@ -45,7 +45,7 @@ class LMStudioVLMAdapter(LocalModel):
             "if_unknown": self._how_to_get(),
         }
         base = self.base_url if self.base_url.endswith("/v1") else f"{self.base_url}/v1"
-        return OpenAIProvider(Target(self.model, base, is_open=True, wording=wording)), self.model
+        return OpenAIProvider(Target(self.model, base, is_open=True, wording=wording))
 
     def fault(self, provider: Provider) -> str:
         """The server would answer with another model that is loaded."""

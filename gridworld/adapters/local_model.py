@@ -11,8 +11,10 @@ from gridworld.adapters.asking import Asking
 from gridworld.adapters.language_model import LanguageModel
 from gridworld.errors import ModelError, ModelUnavailableError, missing_part
 from spca.errors import ProviderError
-from spca.llm.calls.prices import ModelTable
 from spca.llm.calls.retry import RetryPolicy
+from spca.llm.catalogue.catalogue import Catalogue
+from spca.llm.catalogue.model_ref import ModelRef
+from spca.llm.catalogue.model_table import ModelTable
 from spca.llm.providers.base import Limits
 from spca.llm.providers.secrets import quoted
 
@@ -53,10 +55,10 @@ class LocalModel(LanguageModel):
     ) -> None:
         self.model, self.base_url = model, _checked_address(base_url)
         # No key is ever sent, so that nobody can be billed.
-        table = ModelTable({f"{self.flag}/*": {"input": 0, "output": 0}})
+        catalogue = Catalogue(ModelTable({f"{self.flag}/*": {"input": 0, "output": 0}}))
         policy = RetryPolicy(request_retries + 1, retry_sleep, retry_sleep)
         limits = Limits(max_tokens, temperature, timeout)
-        super().__init__(f"{self.flag}/{model}", Asking(limits, policy=policy, table=table))
+        super().__init__(ModelRef(self.flag, model), Asking(limits, policy=policy, catalogue=catalogue))
 
     @property
     def model_name(self) -> str:

@@ -37,11 +37,11 @@ class OllamaVLMAdapter(LocalModel):
     ) -> None:
         super().__init__(model, base_url, temperature, max_tokens, timeout, request_retries, retry_sleep)
 
-    def _make(self) -> tuple[Provider, str]:
+    def _make(self) -> Provider:
         wording = {
             "if_absent": "is `ollama serve` running there? (--ollama-url)",
             "if_late": "allow more with --ollama-timeout",
             "if_unknown": f"run `ollama pull {self.model}`",
         }
         info = ModelInfo(context=(self.asking.limits.max_output_tokens or 0) + _PROMPT_TOKENS)
-        return OllamaProvider(Target(self.model, self.base_url, info, is_open=True, wording=wording)), self.model
+        return OllamaProvider(Target(self.model, self.base_url, info, is_open=True, wording=wording))

@@ -26,16 +26,13 @@ from spca.errors import ProviderConfigError, ProviderError
 from spca.llm.calls.answers import reasoned_away
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.desk import CallDesk
-from spca.llm.calls.model_suggestions import nearest_model, suggest_model
-from spca.llm.calls.preflight import check_spelling, examine
-from spca.llm.calls.prices import ModelTable
 from spca.llm.calls.retry import RetryPolicy
-from spca.llm.providers.addresses import address_fault
+from spca.llm.catalogue.catalogue import PROVIDERS, Catalogue
+from spca.llm.catalogue.model_ref import EMBEDDED as EMBEDDED_PREFIXES
+from spca.llm.catalogue.model_ref import ModelRef
+from spca.llm.catalogue.servers import SERVERS_VARIABLE, Server, find_address_fault, parse_servers
 from spca.llm.providers.base import Finish, Image, Limits, Listing, Message, Provider, Request, Response, Tool, ToolCall
 from spca.llm.providers.failures import OTHER_MODEL
-from spca.llm.providers.model_names import ModelName
-from spca.llm.providers.registry import PROVIDERS, SERVERS_VARIABLE, own_servers, provider_for
-from spca.llm.providers.servers import Server, Servers
 
 DEFAULT_MAX_COST: Final = 0.5
 """USD, where no cap was given."""
@@ -47,7 +44,7 @@ EMBEDDED: Final[Mapping[str, Callable[[int], DecisionModel]]] = {
     DEFAULT_MODEL: lambda _seed: ReferenceNavigator(),
 }
 """Navigators that are part of the product, made of a seed."""
-_OTHERS: Final = tuple(prefix for prefix in PROVIDERS if prefix not in ("reference", "faulty"))
+_OTHERS: Final = tuple(prefix for prefix in PROVIDERS if prefix not in EMBEDDED_PREFIXES)
 """Prefixes of models that may navigate."""
 
 
@@ -85,14 +82,12 @@ class Named:
     """A model that exists.
 
     Attributes:
-        name: with prefix and effort, such as "openai/gpt-6-luna@low".
-        model: as its provider knows it.
+        ref: such as "openai/gpt-6-luna@low".
         effort: of its reasoning, None for the model's own choice.
         flag: that chooses it.
     """
 
-    name: str
-    model: str
+    ref: ModelRef
     provider: Provider
     effort: str | None = None
     flag: str = "--model"
@@ -134,7 +129,7 @@ class AccountedModel:
         response = self._response(model, messages, tuple(map(_tool, tools)), timeout_s, "navigate")
         calls = tuple((call.name, call.arguments) for call in response.tool_calls)
         if not calls:
-            self.failure = f"{model.name}: the answer called no tool; take a model that calls tools with --model"
+            self.failure = f"{model.ref}: the answer called no tool; take a model that calls tools with --model"
         return ModelReply(response.text, calls, model.latency_s)
 
     def describe(self, prompt: str, image: bytes, timeout_s: float) -> ModelReply:
@@ -149,9 +144,9 @@ class AccountedModel:
         self, model: Named, messages: tuple[Message, ...], tools: tuple[Tool, ...], timeout_s: float, phase: str
     ) -> Response:
         limits = Limits(MAX_OUTPUT_TOKENS, timeout_s=timeout_s, effort=model.effort)
-        request = Request(model.model, messages, tools=tools, limits=limits)
+        request = Request(model.ref.name, messages, tools=tools, limits=limits)
         try:
-            response = self._desk.ask(model.provider, model.name, request, phase=phase).answer.get()
+            response = self._desk.ask(model.provider, model.ref, request, phase=phase).answer.get()
         except BudgetReached as error:
             self.ended = str(error)
             raise BudgetSpent(self.ended) from error
@@ -165,7 +160,7 @@ class AccountedModel:
             self.failure = model.told(error)
             raise ModelFailure(self.failure) from error
         if eaten := reasoned_away(response):
-            self.failure = f"{model.name}: {eaten}; take a model that reasons less with {model.flag}"
+            self.failure = f"{model.ref}: {eaten}; take a model that reasons less with {model.flag}"
             raise ModelFailure(self.failure)
         return response
 
@@ -185,7 +180,7 @@ class Crew:
 
     navigator: Named
     observer: Named | None
-    table: ModelTable
+    catalogue: Catalogue
 
 
 def named(settings: Settings) -> Crew | None:
@@ -200,47 +195,48 @@ def named(settings: Settings) -> Crew | None:
         FileError: ``.env`` cannot be read.
         SettingsError: the table of models or a server cannot be used.
     """
-    asked = [name for name in (settings.model, settings.observe_model) if name and name not in EMBEDDED]
+    named_models = [name for name in (settings.model, settings.observe_model) if name]
+    asked = [ModelRef.parse(name) for name in named_models if name not in EMBEDDED]
     _check_flags(settings)
     if settings.model == NO_MODEL:
         return None
     if asked:
         complete_environment((Path.cwd(),), settings.servers)
-    table = ModelTable.load(Path(settings.model_table) if settings.model_table else None)
-    servers = own_servers(settings.servers, os.environ.get(SERVERS_VARIABLE, "") if asked else "")
-    known = (*_OTHERS, *servers)
-    for name in asked:
-        if ModelName.parse(name).prefix not in known:
-            raise _unknown(name, known, table)
-    if any(name.startswith("openai/") for name in asked):
-        _check_address(settings.base_url)
+    servers = parse_servers(settings.servers, os.environ.get(SERVERS_VARIABLE, "") if asked else "")
     servers["openai"] = Server(settings.base_url)
-    navigator = _named(settings.model, "--model", settings, servers, table)
-    observer = settings.observe_model and _named(settings.observe_model, "--observe-model", settings, servers, table)
+    catalogue = Catalogue.load(settings.model_table, servers)
+    for ref in asked:
+        if ref.prefix not in _OTHERS and ref.prefix not in servers:
+            raise _unknown(ref, catalogue)
+    if any(ref.prefix == "openai" for ref in asked):
+        _check_address(settings.base_url)
+    navigator = _named(settings.model, "--model", settings, catalogue)
+    observer = settings.observe_model and _named(settings.observe_model, "--observe-model", settings, catalogue)
     if asked:
-        _check_models(asked, servers, table, is_asked=settings.preflight)
-    return Crew(navigator, observer or None, table)
+        _check_models(asked, catalogue, is_asked=settings.preflight)
+    return Crew(navigator, observer or None, catalogue)
 
 
-def _named(name: str, flag: str, settings: Settings, servers: Servers, table: ModelTable) -> Named:
+def _named(name: str, flag: str, settings: Settings, catalogue: Catalogue) -> Named:
+    ref = ModelRef.parse(name)
     if name in EMBEDDED:
-        return Named(name, name.partition("/")[2], EmbeddedProvider(EMBEDDED[name](settings.seed)), flag=flag)
-    effort = ModelName.parse(name).effort or table.info(name).least_effort
+        return Named(ref, EmbeddedProvider(EMBEDDED[name](settings.seed)), flag=flag)
+    effort = ref.effort or catalogue.info(ref).least_effort
     try:
-        provider, model = provider_for(name, servers=servers, table=table)
+        provider = catalogue.provider(ref)
         if isinstance(provider, Listing):
             provider.load_sdk()  # here, because questions are asked in a thread of their own
     except ProviderConfigError as error:
         raise SetupError(_told(error, flag)) from error
-    is_priced = table.price(name) is not None
+    is_priced = catalogue.price(ref) is not None
     if not is_priced and (settings.max_cost is not None or settings.max_calls is None):
         fix = "leave it out and give" if settings.max_cost is not None else "give"
-        hint = suggest_model(name, table, settings.base_url if name.startswith("openai/") else None)
-        raise SetupError(f"the price of {name} is unknown{hint}, so its cost cannot be capped: {fix} --max-calls N")
-    return Named(name, model, provider, effort, flag)
+        hint = catalogue.suggest(ref)
+        raise SetupError(f"the price of {ref} is unknown{hint}, so its cost cannot be capped: {fix} --max-calls N")
+    return Named(ref, provider, effort, flag)
 
 
-def _check_models(asked: Sequence[str], servers: Servers, table: ModelTable, *, is_asked: bool) -> None:
+def _check_models(asked: Sequence[ModelRef], catalogue: Catalogue, *, is_asked: bool) -> None:
     """Refuse models that cannot be meant, and warn of what is known of others.
 
     Args:
@@ -248,9 +244,9 @@ def _check_models(asked: Sequence[str], servers: Servers, table: ModelTable, *, 
     """
     try:
         if not is_asked:
-            check_spelling(asked, servers, table)
+            catalogue.require_spelling(asked)
             return
-        warning = examine(asked, servers=servers, table=table).warning()
+        warning = catalogue.look_up(asked).warning()
     except ProviderConfigError as error:
         raise SetupError(_told(error, " or ".join(("--model", "--observe-model")[: len(asked)]))) from error
     if warning:
@@ -258,20 +254,22 @@ def _check_models(asked: Sequence[str], servers: Servers, table: ModelTable, *, 
 
 
 def _check_flags(settings: Settings) -> None:
-    asked = [name for name in (settings.model, settings.observe_model) if name]
-    if settings.base_url and not any(name.startswith("openai/") for name in asked):
+    asked = [ModelRef.parse(name) for name in (settings.model, settings.observe_model) if name]
+    if settings.base_url and not any(ref.prefix == "openai" for ref in asked):
         raise SetupError(f"--base-url is for openai/... models, not for {settings.model}: leave it out or give --model")
     if settings.model == NO_MODEL and settings.observe_model:
         raise SetupError(f"--observe-model describes what a model looks at: --model {NO_MODEL} never looks")
-    if settings.robot == "ros2" and (person := [name for name in asked if name.startswith("human/")]):
+    if settings.robot == "ros2" and (person := [ref for ref in asked if ref.prefix == "human"]):
         raise SetupError(f"{person[0]}: a person answers too late for a real robot: leave out --robot ros2")
 
 
-def _unknown(model: str, prefixes: Sequence[str], table: ModelTable) -> SetupError:
-    similar = [nearest_model(model, table, has_prefix=False)] if model not in table.names() else []
+def _unknown(ref: ModelRef, catalogue: Catalogue) -> SetupError:
+    model = str(ref)
+    near = catalogue.find_nearest(ref, has_prefix=False) if model not in catalogue.table.names() else None
+    similar = [str(near)] if near else []
     similar += get_close_matches(model.lower(), (*EMBEDDED, NO_MODEL), 1)
-    similar = [name for name in similar if name]
     hint = f" (did you mean {similar[0]}?)" if similar else ""
+    prefixes = dict.fromkeys((*_OTHERS, *catalogue.servers))
     known = ", ".join((*EMBEDDED, NO_MODEL, *(f"{prefix}/..." for prefix in prefixes)))
     return SetupError(f"unknown model {model!r}{hint}: choose one of {known}")
 
@@ -279,7 +277,7 @@ def _unknown(model: str, prefixes: Sequence[str], table: ModelTable) -> SetupErr
 def _check_address(given: str | None) -> None:
     name = "--base-url" if given else "OPENAI_BASE_URL"
     url = given or os.environ.get("OPENAI_BASE_URL", "").strip()
-    if url and (fault := address_fault(name, url)):
+    if url and (fault := find_address_fault(name, url)):
         raise SetupError(fault)
 
 
@@ -290,6 +288,6 @@ def accounted(
     if crew is None:
         return None, None
     caps = Caps(settings.max_cost or DEFAULT_MAX_COST, settings.max_calls)
-    desk = CallDesk(folder, folder.name, caps=caps, table=crew.table, policy=RetryPolicy(attempts=1))
+    desk = CallDesk(folder, folder.name, caps=caps, catalogue=crew.catalogue, policy=RetryPolicy(attempts=1))
     desk.begin_level(1, "Robot", LEVEL, settings.seed)
     return AccountedModel(crew.navigator, crew.observer, desk), desk

@@ -12,8 +12,8 @@ from robot_bridge.exploration.endings import Ending
 from robot_bridge.onboard.relay import A1_DOMAIN, chosen_domain
 from spca.common.command import EXIT_USER_ERROR, Parser, amount, program, whole
 from spca.common.errors import SettingsError
-from spca.llm.providers.model_names import with_effort
-from spca.llm.providers.registry import SERVER_FORM, SERVER_HELP
+from spca.llm.catalogue.model_ref import ModelRef
+from spca.llm.catalogue.servers import SERVER_FORM, SERVER_HELP
 
 ROBOTS: Final = ("mujoco", "ros2")
 DEFAULT_WORLD: Final = "MiniGrid-FourRooms-v0"
@@ -144,7 +144,7 @@ def _with_efforts(given: dict[str, Any]) -> dict[str, Any]:
     """The options with each effort in the name of its model.
 
     Raises:
-        SettingsError: see :func:`with_effort`, or the model of an effort is not given.
+        SettingsError: see :meth:`ModelRef.with_effort`, or the model of an effort is not given.
     """
     for model, option in _EFFORT_OF.items():
         if effort := given.pop(option, None):
@@ -152,7 +152,7 @@ def _with_efforts(given: dict[str, Any]) -> dict[str, Any]:
                 raise SettingsError(
                     f"{_flag(option)} {effort}: give the model that is to reason so with {_flag(model)}"
                 )
-            given[model] = with_effort(given[model], effort, _flag(option))
+            given[model] = str(ModelRef.parse(given[model]).with_effort(effort, _flag(option)))
     return given
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
+from textwrap import wrap
 from typing import Final
 
 _HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -71,6 +72,18 @@ def beginning(text: str, length: int) -> str:
     """Return the first characters of a text in one line, its blanks single; "…" stands for what is left out."""
     words = one_line(" ".join(text[: 10 * length].split()))
     return words if len(words) <= length else f"{words[: length - 1]}…"
+
+
+def fold_words(start: str, words: str, width: int = 80) -> list[str]:
+    """Return lines that begin below the end of ``start``; names and addresses stay whole, to be copied."""
+    return wrap(
+        words,
+        width,
+        initial_indent=start,
+        subsequent_indent=" " * len(start),
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
 
 
 def counted(number: int, what: str) -> str:

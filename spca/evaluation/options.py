@@ -13,7 +13,8 @@ from spca.common.command import PROGRAM_VARIABLE, Parser, amount, ranged
 from spca.errors import ResumeError
 from spca.evaluation import selection
 from spca.evaluation.eval_folder import EvaluationSettings
-from spca.llm.providers.registry import SERVER_FORM, SERVER_HELP
+from spca.llm.catalogue.model_ref import ModelRef
+from spca.llm.catalogue.servers import SERVER_FORM, SERVER_HELP
 
 DEFAULT_SEEDS: Final = "1000:1100"
 EMBEDDED: Final = "reference/planner"
@@ -91,8 +92,7 @@ OF_PLANNING: Final = (
 
 def models_of(planner: str) -> dict[str, str]:
     """Return the models of a run whose planner is ``planner``; its coder, who is never asked, is of the same kind."""
-    is_embedded = planner.startswith(("reference/", "faulty/"))
-    coder = "reference/coder" if is_embedded else planner
+    coder = "reference/coder" if ModelRef.parse(planner).is_embedded else planner
     return {"planner_model": planner, "planner_small_model": planner, "coder_model": coder}
 
 

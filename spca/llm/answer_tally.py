@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from spca.common.text import beginning
+from spca.llm.catalogue.model_ref import ModelRef
 
 Role = Literal["planner", "coder"]
 
@@ -24,7 +25,7 @@ QUOTED: Final = 80
 class _Answers:
     """What came of the calls of one role in a level."""
 
-    model: str = ""
+    model: ModelRef
     calls: int = 0
     usable: int = 0
     unusable_in_a_row: int = 0
@@ -52,9 +53,9 @@ class AnswerTally:
         """Forget the level before."""
         self._answers = {}
 
-    def count(self, role: Role, model: str, text: str, *, is_usable: bool) -> None:
+    def count(self, role: Role, model: ModelRef, text: str, *, is_usable: bool) -> None:
         """Count one answer; ``text`` is what the model said, "" if nothing can be quoted."""
-        answers = self._answers.setdefault(role, _Answers())
+        answers = self._answers.setdefault(role, _Answers(model))
         answers.model = model
         answers.calls += 1
         if is_usable:
@@ -79,7 +80,7 @@ class AnswerTally:
     def barren_roles(self) -> Mapping[str, Mapping[str, Any]]:
         """Return the barren roles: ``model``, ``calls``, and how the last answer ``began``."""
         return {
-            role: {"model": answers.model, "calls": answers.calls, "began": answers.began}
+            role: {"model": str(answers.model), "calls": answers.calls, "began": answers.began}
             for role, answers in self._barren.items()
         }
 

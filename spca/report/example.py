@@ -6,7 +6,6 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,11 +16,16 @@ from spca.errors import ReportError
 from spca.llm.calls.packed import PACKED, pack, without_path
 from spca.llm.calls.transcripts import FOLDER, read_all
 from spca.runs.folder import CURRICULUM, RunFolder
-from spca.runs.settings import ABLATIONS, MAY_CHANGE_ON_RESUME, OF_THIS_SESSION, Settings
+from spca.runs.settings import ABLATIONS, MAY_CHANGE_ON_RESUME, MODELS, OF_THIS_SESSION, Settings
 
 ABOUT: Final = "about.json"
 _ABLATING: Final = {name: flag for flag, (name, _) in ABLATIONS.items()}
-_OF_THE_MACHINE: Final = (MAY_CHANGE_ON_RESUME - {"max_output_tokens"}) | OF_THIS_SESSION.keys() | {"unsafe_no_sandbox"}
+_OF_THE_MACHINE: Final = (
+    (MAY_CHANGE_ON_RESUME - {"max_output_tokens"})
+    | OF_THIS_SESSION.keys()
+    | MODELS
+    | {"curriculum", "workspace", "unsafe_no_sandbox"}
+)
 
 
 def pack_run(run: Path, name: str, answered_by: str | None = None) -> dict[str, Any]:
@@ -89,12 +93,12 @@ def about(info: Mapping[str, Any], summary: Mapping[str, Any], calls: list[dict[
 
 def flags(settings: Mapping[str, Any]) -> Iterator[str]:
     """The flags that make a run with these settings, without those of models and of the machine."""
-    for field in fields(Settings):
-        value = settings.get(field.name, field.default)  # absent in runs of earlier versions
-        flag = field.name.replace("_", "-")
-        if field.default is MISSING or field.name in _OF_THE_MACHINE or value == field.default:
+    for name, default in Settings("", "", "").record().items():
+        value = settings.get(name, default)  # absent in runs of earlier versions
+        flag = name.replace("_", "-")
+        if name in _OF_THE_MACHINE or value == default:
             continue
         if isinstance(value, bool):
-            yield _ABLATING.get(field.name, f"--{flag}")
+            yield _ABLATING.get(name, f"--{flag}")
         else:
             yield from (f"--{flag}", str(value))

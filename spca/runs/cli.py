@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,15 +16,16 @@ from spca.common.environment import complete_environment
 from spca.common.errors import SettingsError
 from spca.common.installation import home
 from spca.errors import ResumeError
+from spca.llm.catalogue.servers import SERVER_FORM, SERVER_HELP
 from spca.llm.providers.base import TIMEOUT_S
-from spca.llm.providers.registry import SERVER_FORM, SERVER_HELP
 from spca.runs import model_choice
-from spca.runs.settings import ABLATIONS, MAY_CHANGE_ON_RESUME, MODELS, OF_THIS_SESSION, Settings
+from spca.runs.model_choice import CapOptions, ModelOptions, models_for_resume, resolve_models
+from spca.runs.settings import ABLATIONS, MAY_CHANGE_ON_RESUME, OF_THIS_SESSION, Settings
 
 UNSAFE_VARIABLE: Final = "SPCA_UNSAFE_NO_SANDBOX"
 """Environment variable that confirms ``--unsafe-no-sandbox``."""
 
-_PATHS: Final = ("curriculum", "workspace", "runs", "model_table")
+_PATHS: Final = ("curriculum", "workspace", "runs")
 
 _FLAGS: Final = {setting: flag for flag, setting in ABLATIONS.items()}
 
@@ -118,7 +119,14 @@ def _add_caps(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--max-tokens", type=_COUNT, metavar="N", help="cap on a run's input and output tokens")
 
 
-def chosen(given: Mapping[str, Any], root: Path, recorded: Mapping[str, Any] | None = None) -> Settings:
+def model_options(given: Mapping[str, Any]) -> ModelOptions:
+    """Return what the options say of models."""
+    values = {each.name: given[each.name] for each in fields(ModelOptions) if each.name in given}
+    caps = CapOptions(given.get("max_cost"), given.get("max_calls"), given.get("max_tokens"))
+    return ModelOptions(**values | {"servers": tuple(given.get("servers", ())), "caps": caps})
+
+
+def resolve_settings(given: Mapping[str, Any], root: Path, recorded: Mapping[str, Any] | None = None) -> Settings:
     """Return the settings of a new run, or of one that goes on with those ``recorded``, once nothing contradicts.
 
     Raises:
@@ -145,9 +153,7 @@ def settings_from(given: Mapping[str, Any], environ: Mapping[str, str], root: Pa
     Raises:
         SettingsError: a model or an address that cannot be meant.
     """
-    values: dict[str, Any] = model_choice.chosen(given, environ, cwd)
-    if "model_table" in given:
-        values["model_table"] = str(cwd / given["model_table"])
+    values: dict[str, Any] = {"models": resolve_models(model_options(given), environ, cwd)}
     kept = home(root, cwd)
     paths = {"curriculum": root / "merged_curriculum2.json", "workspace": kept / "workspace", "runs": kept / "runs"}
     for name, default in paths.items():
@@ -172,22 +178,25 @@ def resumed_settings(
         ResumeError: names the flag that contradicts the run, or the run is of another version.
         SettingsError: an address that cannot be meant.
     """
-    if set(recorded) != {field.name for field in fields(Settings)}:
+    if recorded.keys() != Settings("", "", "").record().keys():
         raise ResumeError(f"the {kind} was begun by another version of this program: begin a new one")
-    values, others = dict(recorded) | OF_THIS_SESSION, {"command", *model_choice.EFFORT_OF.values()}
-    told = {name: value for name, value in given.items() if name not in others}
-    may_change = MAY_CHANGE_ON_RESUME | MODELS if kind == "run" else MAY_CHANGE_ON_RESUME
-    for name, value in (told | model_choice.moved(given, recorded, environ, cwd, kind)).items():
-        wanted = str(cwd / value) if name in _PATHS else value
-        if name not in may_change and wanted != recorded.get(name):
-            flag = _FLAGS.get((name, value), f"--{name.replace('_', '-')}")
+    settings = Settings.from_record({**recorded, **OF_THIS_SESSION})
+    models = models_for_resume(model_options(given), settings.models, environ, cwd, kind)
+    changed: dict[str, Any] = {"models": models}
+    for each in fields(Settings):
+        if each.name not in given:
+            continue
+        value = given[each.name]
+        wanted = str(cwd / value) if each.name in _PATHS else value
+        was = recorded[each.name]
+        if each.name in MAY_CHANGE_ON_RESUME:
+            changed[each.name] = wanted
+        elif wanted != was:
+            flag = _FLAGS.get((each.name, value), f"--{each.name.replace('_', '-')}")
             contradiction = flag if isinstance(value, bool) else f"{flag} {value}"
-            was = recorded[name]
             has = "was begun without" if was is None or isinstance(was, bool) else f"has {was}"
             raise ResumeError(f"{contradiction} contradicts the {kind}, which {has}: leave {flag} out")
-        if name in may_change:
-            values[name] = wanted
-    return Settings(**values)
+    return replace(settings, **changed)
 
 
 def parse(
@@ -260,14 +269,15 @@ def check_choice(settings: Settings) -> None:
         raise SettingsError("--start-category and --only exclude each other: give one of them")
     if settings.keep_pddl and not settings.reuse:
         raise SettingsError("--keep-pddl and --no-reuse exclude each other: give one of them")
-    if settings.bare_prompt and settings.embedded == settings.models:
+    models = settings.models
+    if settings.bare_prompt and models.embedded == models.refs:
         raise SettingsError(
-            f"--bare-prompt: {settings.planner_model} does not read prompts: give other models, "
+            f"--bare-prompt: {models.planner} does not read prompts: give other models, "
             "with --planner-model and --coder-model, or leave it out"
         )
-    if settings.rename_words is not None and settings.embedded:
+    if settings.rename_words is not None and models.embedded:
         raise SettingsError(
-            f"--rename-words: {settings.embedded[0]} reads the true words only: give other models, "
+            f"--rename-words: {models.embedded[0]} reads the true words only: give other models, "
             "with --planner-model and --coder-model, or leave it out"
         )
     if settings.unsafe_no_sandbox and os.environ.get(UNSAFE_VARIABLE) != "1":

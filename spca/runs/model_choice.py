@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self, TypeVar
 
 from spca.common.command import program
 from spca.common.errors import SettingsError
 from spca.common.installation import applications
 from spca.common.text import counted
 from spca.errors import ResumeError
-from spca.llm.calls.budget import Caps, capped
-from spca.llm.calls.cache import place_of
-from spca.llm.calls.preflight import Report, check_spelling, examine
-from spca.llm.calls.prices import ModelTable
-from spca.llm.providers.addresses import VARIABLES, address_fault, is_providers_own
+from spca.llm.calls.budget import Caps, require_caps
+from spca.llm.catalogue.catalogue import Catalogue
+from spca.llm.catalogue.lookup import Report
+from spca.llm.catalogue.model_ref import EFFORTS, ModelRef
+from spca.llm.catalogue.servers import (
+    SERVERS_VARIABLE,
+    VARIABLES,
+    Server,
+    Servers,
+    find_address_fault,
+    is_providers_own,
+    parse_servers,
+)
 from spca.llm.providers.base import Limits
-from spca.llm.providers.model_names import EFFORTS, WITHOUT_EFFORT, ModelName, with_effort
-from spca.llm.providers.registry import SERVERS_VARIABLE, own_servers, provider_for, servers_text
-from spca.llm.providers.servers import Server, Servers
-from spca.runs.settings import ADDRESSES, Settings
+from spca.runs.settings import ROLES, ModelSettings
 
 DEFAULT_MAX_COST: Final = 5.0
 """USD that a run may cost where no cap was given."""
@@ -31,9 +36,54 @@ DEFAULT_MAX_COST: Final = 5.0
 _WITHOUT_SERVER: Final = "offline, --planner-model reference/planner takes the embedded model"
 _AT_EDITOR: Final = "human/editor"
 _FILES: Final = ("replay", "llamacpp", "human")
-EFFORT_OF: Final = {f"{role}_model": f"{role}_effort" for role in ("planner", "planner_small", "coder")}
+Value = TypeVar("Value")
+EFFORT_OF: Final = {f"{role}_model": f"{role}_effort" for role in ROLES}
 """Option of each role's model -> option of its effort, which is another way to write ``@WORD`` after the model."""
-_NAMES: Final = tuple(EFFORT_OF)
+
+
+@dataclass(frozen=True, slots=True)
+class CapOptions:
+    """What a user says that a run may spend; None where nothing is said."""
+
+    max_cost: float | None = None
+    max_calls: int | None = None
+    max_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """What a user says of the models of a run; None where nothing is said.
+
+    Attributes:
+        servers: values of ``--server``.
+        preflight: whether the models are looked up before anything is paid.
+        cache: whether answers of other runs are served.
+    """
+
+    planner_model: str | None = None
+    planner_small_model: str | None = None
+    coder_model: str | None = None
+    planner_effort: str | None = None
+    planner_small_effort: str | None = None
+    coder_effort: str | None = None
+    base_url: str | None = None
+    servers: tuple[str, ...] = ()
+    model_table: str | None = None
+    timeout: float | None = None
+    max_output_tokens: int | None = None
+    preflight: bool = True
+    cache: bool = False
+    caps: CapOptions = CapOptions()
+
+    def model(self, role: str) -> str | None:
+        """Return the model that is given for a role."""
+        model: str | None = getattr(self, f"{role}_model")
+        return model
+
+    def effort(self, role: str) -> str | None:
+        """Return the effort that is given for a role."""
+        effort: str | None = getattr(self, f"{role}_effort")
+        return effort
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,259 +92,296 @@ class Default:
 
     prefix: str
     variables: tuple[str, ...]
-    models: tuple[str, str, str]
+    models: tuple[ModelRef, ...]
 
 
-REFERENCE: Final = Default("reference", (), ("reference/planner", "reference/planner", "reference/coder"))
+def _make_default(prefix: str, variables: tuple[str, ...], *names: str) -> Default:
+    return Default(prefix, variables, tuple(ModelRef(prefix, name) for name in names))
+
+
+REFERENCE: Final = _make_default("reference", (), "planner", "planner", "coder")
 DEFAULTS: Final = (
-    Default(
-        "openai",
-        ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
-        ("openai/gpt-6.1-sol", "openai/gpt-6.1-terra", "openai/gpt-6.1-sol"),
-    ),
-    Default(
-        "anthropic",
-        ("ANTHROPIC_API_KEY",),
-        ("anthropic/claude-opus-5-5", "anthropic/claude-sonnet-5-5", "anthropic/claude-opus-5-5"),
-    ),
-    Default(
+    _make_default("openai", ("OPENAI_API_KEY", "OPENAI_BASE_URL"), "gpt-6.1-sol", "gpt-6.1-terra", "gpt-6.1-sol"),
+    _make_default("anthropic", ("ANTHROPIC_API_KEY",), "claude-opus-5-5", "claude-sonnet-5-5", "claude-opus-5-5"),
+    _make_default(
         "google",
         ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-        ("google/gemini-3.8-flash", "google/gemini-3.5-flash-lite", "google/gemini-3.8-flash"),
+        "gemini-3.8-flash",
+        "gemini-3.5-flash-lite",
+        "gemini-3.8-flash",
     ),
-    Default("ollama", ("OLLAMA_HOST",), ("ollama/qwen3-coder:30b",) * 3),
+    _make_default("ollama", ("OLLAMA_HOST",), "qwen3-coder:30b", "qwen3-coder:30b", "qwen3-coder:30b"),
 )
 """In order of preference."""
-_FAULTY: Final = Default("faulty", (), ("faulty/planner", "faulty/planner", "faulty/coder"))
+_FAULTY: Final = _make_default("faulty", (), "planner", "planner", "coder")
 _ROLES: Final = {default.prefix: default.models for default in (*DEFAULTS[:-1], REFERENCE, _FAULTY)}
 """Models of each role by prefix, where a provider has all of them; an Ollama server has what its owner has fetched."""
 
 
-def configured(environ: Mapping[str, str]) -> tuple[Default, ...]:
-    """Defaults for which a key or server is set, the one that is used first; the embedded model comes last."""
+def list_configured(environ: Mapping[str, str]) -> tuple[Default, ...]:
+    """Return the defaults for which a key or server is set, in order; the embedded model comes last."""
     return (*(default for default in DEFAULTS if any(environ.get(v) for v in default.variables)), REFERENCE)
 
 
-def chosen(given: Mapping[str, Any], environ: Mapping[str, str], cwd: Path) -> dict[str, Any]:
-    """Models and addresses of a new run: flag, else environment (``SPCA_PLANNER_MODEL`` ...), else default.
+def resolve_models(options: ModelOptions, environ: Mapping[str, str], cwd: Path) -> ModelSettings:
+    """Return the models of a new run: flag, else environment (``SPCA_PLANNER_MODEL`` ...), else default.
 
     Where a large planner is chosen, the other roles take its provider's defaults; where the provider has none, or a
     server of one's own stands for it, the model that was chosen plays them too.
 
     Raises:
-        SettingsError: as :func:`check`.
+        SettingsError: a model or an address cannot be meant; names the flag.
     """
-    names = {name: str(given.get(name) or environ.get(f"SPCA_{name.upper()}") or "") for name in _NAMES}
-    names = {name: model and _with_effort(name, model, given, environ) for name, model in names.items()}
-    there = dict(environ) | ({"OPENAI_BASE_URL": str(given["base_url"])} if given.get("base_url") else {})
-    default = configured(there)[0].models
-    if large := names["planner_model"]:
-        prefix = large.partition("/")[0]
-        is_elsewhere = not is_providers_own(prefix, there.get(VARIABLES.get(prefix, "")))
-        default = (large,) * 3 if is_elsewhere else _ROLES.get(prefix, (large,) * 3)
-    values: dict[str, Any] = {
-        name: names[name] or _with_effort(name, model, given, environ)
-        for name, model in zip(_NAMES, default, strict=True)
-    }
-    values = absolute(values, cwd)
-    values |= {name: given.get(name) or environ.get(variable) or None for name, variable in ADDRESSES.items()}
-    values["servers"] = _used(own(given, environ), (values[name] for name in _NAMES))
-    check(values)
-    return values
+    urls = {prefix: environ.get(variable) or None for prefix, variable in VARIABLES.items()}
+    urls["openai"] = options.base_url or urls["openai"]
+    chosen: dict[str, ModelRef] = {}
+    for role in ROLES:
+        if text := options.model(role) or environ.get(f"SPCA_{role.upper()}_MODEL"):
+            chosen[role] = _add_effort(role, ModelRef.parse(text), options, environ)
+    defaults = _find_defaults(chosen.get("planner"), urls, environ)
+    for role, ref in zip(ROLES, defaults, strict=True):
+        if role not in chosen:
+            chosen[role] = _add_effort(role, ref, options, environ)
+    planner, planner_small, coder = (_make_absolute(chosen[role], cwd) for role in ROLES)
+    return _apply_options(
+        options, ModelSettings(planner, planner_small, coder), urls, user_servers(options, environ), cwd
+    )
 
 
-def _with_effort(name: str, model: str, given: Mapping[str, Any], environ: Mapping[str, str]) -> str:
-    """The model of a role with the effort of its flag, else of its variable.
+def models_for_resume(
+    options: ModelOptions, recorded: ModelSettings, environ: Mapping[str, str], cwd: Path, kind: str = "run"
+) -> ModelSettings:
+    """Return the models of a run that goes on: as recorded, but for what options say.
+
+    Servers may have moved: a flag says so, and for those without a flag the environment.
+
+    Args:
+        kind: what goes on, as the user knows it; an evaluation keeps its models.
+
+    Raises:
+        ResumeError: a model or an effort is not that of an evaluation.
+        SettingsError: a model or an address cannot be meant; names the flag.
+    """
+    refs = (_resume_role(role, ref, options, cwd, kind) for role, ref in zip(ROLES, recorded.refs, strict=True))
+    planner, planner_small, coder = refs
+    known = replace(recorded, planner=planner, planner_small=planner_small, coder=coder)
+    urls = {prefix: environ.get(name) or known.servers[prefix].url for prefix, name in VARIABLES.items()}
+    urls["openai"] = options.base_url or known.servers["openai"].url or urls["openai"]
+    named = {name: server for name, server in known.servers.items() if server.is_named}
+    return _apply_options(options, known, urls, named | user_servers(options, environ), cwd)
+
+
+def _apply_options(
+    options: ModelOptions, known: ModelSettings, urls: Mapping[str, str | None], named: Servers, cwd: Path
+) -> ModelSettings:
+    """Return the settings with what options say besides models and addresses.
+
+    Args:
+        known: holds for what options leave out.
+        urls: addresses of providers by prefix.
+        named: servers of the user's own; those that no model names are left out.
+    """
+    servers = {prefix: Server(url) for prefix, url in urls.items()}
+    servers |= {ref.prefix: named[ref.prefix] for ref in known.refs if ref.prefix in named}
+    limits, caps = known.limits, known.caps
+    models = replace(
+        known,
+        servers=servers,
+        model_table=str(cwd / options.model_table) if options.model_table else known.model_table,
+        limits=Limits(
+            _choose(options.max_output_tokens, limits.max_output_tokens),
+            None,
+            _choose(options.timeout, limits.timeout_s),
+        ),
+        caps=Caps(
+            _choose(options.caps.max_cost, caps.cost_usd),
+            _choose(options.caps.max_calls, caps.calls),
+            _choose(options.caps.max_tokens, caps.tokens),
+        ),
+        preflight=options.preflight,
+        cache=options.cache,
+    )
+    _check_models(models)
+    return models
+
+
+def _choose(said: Value | None, known: Value) -> Value:
+    return known if said is None else said
+
+
+def user_servers(options: ModelOptions, environ: Mapping[str, str]) -> dict[str, Server]:
+    """Return the servers of the user's own, of flags and of the environment.
+
+    Raises:
+        SettingsError: see :func:`parse_servers`.
+    """
+    return parse_servers(options.servers, environ.get(SERVERS_VARIABLE, ""))
+
+
+def _find_defaults(
+    large: ModelRef | None, urls: Mapping[str, str | None], environ: Mapping[str, str]
+) -> tuple[ModelRef, ...]:
+    """Return the models of roles for which none is chosen; ``large`` is the large planner that is."""
+    if large is None:
+        at_openai = {"OPENAI_BASE_URL": urls["openai"]} if urls["openai"] else {}
+        return list_configured({**environ, **at_openai})[0].models
+    everywhere = (large, large, large)
+    if not is_providers_own(large.prefix, urls.get(large.prefix)):
+        return everywhere
+    return _ROLES.get(large.prefix, everywhere)
+
+
+def _add_effort(role: str, ref: ModelRef, options: ModelOptions, environ: Mapping[str, str]) -> ModelRef:
+    """Return the model of a role with the effort of its flag, else of its variable.
 
     A flag goes before what a variable says. A variable says nothing of a model without efforts that is not its own.
 
     Raises:
-        SettingsError: see :func:`with_effort`.
+        SettingsError: see :meth:`ModelRef.with_effort`.
     """
-    option, asked = EFFORT_OF[name], ModelName.parse(model)
-    if word := given.get(option):
-        return with_effort(model if name in given else asked.model, word, _flag(option))
-    variable, is_given = f"SPCA_{option.upper()}", name in given
-    is_set = not is_given and bool(environ.get(f"SPCA_{name.upper()}"))
+    is_given = bool(options.model(role))
+    is_set = not is_given and bool(environ.get(f"SPCA_{role.upper()}_MODEL"))
+    if word := options.effort(role):
+        return (ref if is_given else ref.without_effort()).with_effort(word, _write_flag(role, "effort"))
+    variable = f"SPCA_{role.upper()}_EFFORT"
     word = environ.get(variable)
-    if not word or (is_given and asked.effort) or (asked.prefix in WITHOUT_EFFORT and not is_set):
-        return model
-    return with_effort(model if is_given or is_set else asked.model, word, variable)
+    is_settled = bool(is_given and ref.effort) or (ref.runs_in_process and not is_set)
+    if not word or is_settled:
+        return ref
+    return (ref if is_given or is_set else ref.without_effort()).with_effort(word, variable)
 
 
-def _flag(option: str) -> str:
-    return f"--{option.replace('_', '-')}"
+def _resume_role(role: str, known: ModelRef, options: ModelOptions, cwd: Path, kind: str) -> ModelRef:
+    """Return the model with which a role goes on."""
+    ref, contradiction = known, ""
+    if model := options.model(role):
+        ref = _make_absolute(ModelRef.parse(model), cwd)
+        contradiction = f"{_write_flag(role)} {ref}"
+    if word := options.effort(role):
+        flag = _write_flag(role, "effort")
+        ref = (ref if model else ref.without_effort()).with_effort(word, flag)
+        contradiction = f"{flag} {word}"
+    if ref != known and kind != "run":
+        flag = contradiction.partition(" ")[0]
+        raise ResumeError(f"{contradiction} contradicts the {kind}, which has {known}: leave {flag} out")
+    return ref
 
 
-def moved(
-    given: Mapping[str, Any], recorded: Mapping[str, Any], environ: Mapping[str, str], cwd: Path, kind: str = "run"
-) -> dict[str, Any]:
-    """The models given, and the addresses of a run that goes on: flag, else environment, else as recorded.
+def _write_flag(role: str, option: str = "model") -> str:
+    return f"--{role.replace('_', '-')}-{option}"
 
-    Raises:
-        ResumeError: an effort is not that of an evaluation.
-        SettingsError: as :func:`check`.
+
+def _make_absolute(ref: ModelRef, cwd: Path) -> ModelRef:
+    """Return a model with its path made absolute if it is a file or folder: a run may go on from elsewhere.
+
+    A path leads from the current folder, and to an example that ships from anywhere.
     """
-    models = {name: given[name] for name in _NAMES if name in given}
-    for name, option in EFFORT_OF.items():
-        if option in given:
-            flag, word, known = _flag(option), given[option], recorded[name]
-            models[name] = with_effort(models.get(name) or ModelName.parse(known).model, word, flag)
-            if models[name] != known and kind != "run":
-                raise ResumeError(f"{flag} {word} contradicts the {kind}, which has {known}: leave {flag} out")
-    values = {name: given.get(name) or environ.get(variable) or recorded[name] for name, variable in ADDRESSES.items()}
-    values["base_url"] = given.get("base_url") or recorded["base_url"] or values["base_url"]
-    there = _recorded(recorded["servers"]) | own(given, environ)
-    asked = dict(recorded) | absolute(models, cwd)
-    values["servers"] = _used(there, (asked[name] for name in _NAMES))
-    check(asked | values)
-    return absolute(models, cwd) | values
+    if ref.prefix not in _FILES or not ref.name or str(ref) == _AT_EDITOR:
+        return ref
+    here = cwd / ref.name
+    shipped = applications() / ref.name
+    is_shipped = ref.prefix == "replay" and os.path.exists(shipped) and not os.path.lexists(here)
+    return replace(ref, name=str(shipped if is_shipped else here))
 
 
-def own(given: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Server]:
-    """Servers of the user's own, of flags and of the environment.
-
-    Raises:
-        SettingsError: see :func:`own_servers`.
-    """
-    return own_servers(given.get("servers", ()), environ.get(SERVERS_VARIABLE, ""))
-
-
-def _used(servers: Servers, models: Iterable[str]) -> str | None:
-    """The servers of the user's own that models name, as they are recorded."""
-    prefixes = dict.fromkeys(ModelName.parse(model).prefix for model in models)
-    return servers_text({prefix: servers[prefix] for prefix in prefixes if prefix in servers})
-
-
-def _recorded(servers: str | None) -> dict[str, Server]:
-    return own_servers((), servers or "")
-
-
-def absolute(given: Mapping[str, Any], cwd: Path) -> dict[str, Any]:
-    """The models given; one that is a file or folder has its path made absolute: a run may go on from elsewhere."""
-    parts = {name: given[name].partition("/") for name in _NAMES if name in given}
-    return {
-        name: f"{prefix}/{_found(prefix, path, cwd)}"
-        if prefix in _FILES and path and given[name] != _AT_EDITOR
-        else given[name]
-        for name, (prefix, _, path) in parts.items()
-    }
-
-
-def _found(prefix: str, path: str, cwd: Path) -> Path:
-    """Where a path leads: from the current folder, and to an example that ships from anywhere."""
-    here, shipped = cwd / path, applications() / path
-    return shipped if prefix == "replay" and os.path.exists(shipped) and not os.path.lexists(here) else here
-
-
-def check(values: Mapping[str, Any]) -> None:
+def _check_models(models: ModelSettings) -> None:
     """Refuse models and addresses that cannot be meant.
 
     Raises:
         SettingsError: names the flag.
     """
-    addresses = dict(zip(VARIABLES, ADDRESSES, strict=True))
-    for name, role in zip(_NAMES, ("planner", "planner", "coder"), strict=True):
-        flag, model = _flag(name), values[name]
-        asked = ModelName.parse(model)
-        _, at, word = asked.name.rpartition("@")
-        if at and word in EFFORTS and asked.prefix in WITHOUT_EFFORT and not Path(asked.name).exists():
-            raise SettingsError(f"{flag} {model}: {asked.prefix}/... reasons as it does: leave @{word} out")
-        if asked.prefix in ("reference", "faulty") and asked.name.rpartition("/")[2] != role:
-            raise SettingsError(f"{flag} {model}: the embedded model for this is {asked.prefix}/{role}")
-        is_own = asked.prefix in addresses and is_providers_own(asked.prefix, values[addresses[asked.prefix]])
-        if at and not asked.effort and is_own:
-            raise SettingsError(f"{flag} {model}: @{word} is no effort: it is one of {', '.join(EFFORTS)}")
-    for name, variable in ADDRESSES.items():
-        said, url = "--base-url (OPENAI_BASE_URL)" if name == "base_url" else variable, values[name]
-        if url is not None and (fault := address_fault(said, url, is_host=variable == "OLLAMA_HOST")):
+    for role, part, ref in zip(ROLES, ("planner", "planner", "coder"), models.refs, strict=True):
+        said = f"{_write_flag(role)} {ref}"
+        _, at, word = ref.name.rpartition("@")
+        if at and word in EFFORTS and ref.runs_in_process and not Path(ref.name).exists():
+            raise SettingsError(f"{said}: {ref.prefix}/... reasons as it does: leave @{word} out")
+        if ref.is_embedded and ref.name.rpartition("/")[2] != part:
+            raise SettingsError(f"{said}: the embedded model for this is {ref.prefix}/{part}")
+        is_own = ref.prefix in VARIABLES and is_providers_own(ref.prefix, models.servers[ref.prefix].url)
+        if at and not ref.effort and is_own:
+            raise SettingsError(f"{said}: @{word} is no effort: it is one of {', '.join(EFFORTS)}")
+    for prefix, variable in VARIABLES.items():
+        said = "--base-url (OPENAI_BASE_URL)" if prefix == "openai" else variable
+        url = models.servers[prefix].url
+        if url is not None and (fault := find_address_fault(said, url, is_host=prefix == "ollama")):
             raise SettingsError(fault)
 
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The models of a run: their names by role, where their servers are, and what is known of them.
+    """The models of a run, with what is known of them.
 
     Attributes:
-        names: of the large and the small planner and of the coder.
-        servers: by prefix.
-        table: the user's own first; what Ollama's own service runs has no known price.
-        limits: of every answer.
-        cost_money: one of them is paid for, or may be.
+        settings: which they are, and where.
+        catalogue: what they cost, and who answers for them.
     """
 
-    settings: Settings
-    names: tuple[str, str, str]
-    servers: Servers
-    table: ModelTable
-    limits: Limits
-    cost_money: bool
+    settings: ModelSettings
+    catalogue: Catalogue
 
     @classmethod
-    def of(cls, settings: Settings) -> Self:
+    def load(cls, settings: ModelSettings) -> Self:
         """Return the models that the settings name; reads the model table.
 
         Raises:
             SettingsError: that table cannot be read.
         """
-        known = ModelTable.load(Path(settings.model_table) if settings.model_table else None)
-        known = known.at_ollama(settings.ollama_host)
-        servers = {prefix: Server(getattr(settings, name)) for prefix, name in zip(VARIABLES, ADDRESSES, strict=True)}
-        servers |= _recorded(settings.servers)
-        limits = Limits(settings.max_output_tokens, None, settings.timeout)
-        names = settings.models
-        cost_money = not all(price and price.is_free for price in map(known.price, names))
-        return cls(settings, names, servers, known, limits, cost_money)
+        return cls(settings, Catalogue.load(settings.model_table, settings.servers))
 
-    def place(self, model: str) -> str:
-        """What a model's answers depend on besides its name; see :func:`spca.llm.calls.cache.place_of`."""
-        return place_of(model, self.servers)
+    @property
+    def cost_money(self) -> bool:
+        """Whether one of them is paid for, or may be."""
+        prices = [self.catalogue.price(ref) for ref in self.settings.refs]
+        return not all(price and price.is_free for price in prices)
 
     def caps(self) -> Caps:
-        """The caps of a run.
+        """Return the caps of a run.
 
         Raises:
             SettingsError: its cost cannot be capped, because a price is unknown; names the ways out.
         """
-        asked = self.settings
-        caps = Caps(asked.max_cost, asked.max_calls, asked.max_tokens)
-        return capped(self.names, self.table, caps, DEFAULT_MAX_COST)
-
-    def look_up(self) -> Report:
-        """Look up the models of a run at their providers; see :func:`spca.llm.calls.preflight.examine`."""
-        return examine(self.names, servers=self.servers, table=self.table)
+        return require_caps(self.settings.refs, self.catalogue, self.settings.caps, DEFAULT_MAX_COST)
 
     def greeting(self, environ: Mapping[str, str], caps: Caps) -> str:
-        """One line on which models a run uses, why, what caps can be reached, and how to choose others."""
-        if all(model.startswith("reference/") for model in self.names):
+        """Return one line on which models a run uses, why, what caps can be reached, and how to choose others."""
+        if self.settings.uses_reference:
             return (
                 "Models: the embedded reference model (no key needed). "
                 "For a real one: set OPENAI_API_KEY in .env or give --planner-model and --coder-model; "
                 f"{program()} models lists what there is (docs/models.md)."
             )
-        large, small, coder = self.names
-        names = f"planner {large}, {'' if small == large else f'small planner {small}, '}coder {coder}"
-        used = {model.partition("/")[0] for model in self.names}
-        there = [
-            f"{prefix} at {server.url}" for prefix, server in self.servers.items() if server.url and prefix in used
-        ]
-        limit = [f"{caps.cost_usd:g} USD"] if caps.cost_usd is not None and self.cost_money else []
-        limit += [counted(caps.calls, "request")] if caps.calls is not None else []
-        limit += [counted(caps.tokens, "token")] if caps.tokens is not None else []
-        parts = [f"Models: {names}", *there, *([f"capped at {' and '.join(limit)}"] if limit else [])]
-        found = configured(environ)
+        large, small, coder = self.settings.refs
+        small_words = "" if small == large else f"small planner {small}, "
+        parts = [f"Models: planner {large}, {small_words}coder {coder}"]
+        used = {ref.prefix for ref in self.settings.refs}
+        for prefix, server in self.settings.servers.items():
+            if server.url and prefix in used:
+                parts.append(f"{prefix} at {server.url}")
+        if limits := self._list_limits(caps):
+            parts.append(f"capped at {' and '.join(limits)}")
+        found = list_configured(environ)
         also = [default.prefix for default in found[1:-1] if default.prefix not in used]
-        if found[0].models == self.names and also:
+        if also and found[0].models == self.settings.refs:
             parts.append(f"{' and '.join(also)} could be used too (docs/models.md)")
         return "; ".join(parts) + "."
 
+    def _list_limits(self, caps: Caps) -> list[str]:
+        limits = []
+        if caps.cost_usd is not None and self.cost_money:
+            limits.append(f"{caps.cost_usd:g} USD")
+        if caps.calls is not None:
+            limits.append(counted(caps.calls, "request"))
+        if caps.tokens is not None:
+            limits.append(counted(caps.tokens, "token"))
+        return limits
 
-def look_up(settings: Settings) -> Report:
+
+def look_up(settings: ModelSettings) -> Report:
     """Look up the models of a run at their providers."""
-    return Models.of(settings).look_up()
+    return Models.load(settings).catalogue.look_up(settings.refs)
 
 
-def admitted(settings: Settings) -> tuple[Models, Caps, str]:
+def require_usable(settings: ModelSettings) -> tuple[Models, Caps, str]:
     """Return the models of a run, its caps and its first line, once nothing speaks against paying them.
 
     Warns of what ends soon or cannot be looked up.
@@ -302,15 +389,11 @@ def admitted(settings: Settings) -> tuple[Models, Caps, str]:
     Raises:
         UserError: a model does not exist or lacks a key, its cost cannot be capped, or it is missing at its provider.
     """
-    models = Models.of(settings)
-    for name in models.names:
-        provider_for(name, servers=models.servers, table=models.table)
+    models = Models.load(settings)
+    for ref in settings.refs:
+        models.catalogue.provider(ref)
     caps = models.caps()
-    if settings.preflight:
-        report = models.look_up()
-        report.require_servers(_WITHOUT_SERVER)
-        if warning := report.warning():
-            print(f"warning: {warning}", file=sys.stderr, flush=True)
-    else:
-        check_spelling(models.names, models.servers, models.table)
+    warning = models.catalogue.find_warning(settings.refs, _WITHOUT_SERVER, is_asked=settings.preflight)
+    if warning:
+        print(f"warning: {warning}", file=sys.stderr, flush=True)
     return models, caps, models.greeting(os.environ, caps)

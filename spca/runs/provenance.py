@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,7 +36,7 @@ def run_info(settings: Settings, root: Path, sandbox: str, curriculum: str | Non
         curriculum: text of the levels; None where an evaluation chooses them.
     """
     return {
-        "settings": asdict(settings),
+        "settings": settings.record(),
         "models": models_info(settings),
         "versions": versions(),
         **source_info(settings, root, curriculum),
@@ -88,7 +87,7 @@ def continue_run(
     """
     check_sandbox(record.get("sandbox"), sandbox)
     changed = note_continuation(record, settings, root)
-    changed["settings"] = settings.kept(record["settings"])
+    changed["settings"] = settings.update_record(record["settings"])
     return changed | _note_models(record, settings, finished)
 
 
@@ -104,9 +103,9 @@ def _note_models(record: Mapping[str, Any], settings: Settings, finished: int) -
 def models_info(settings: Settings) -> dict[str, str]:
     """Return the models of a run by role."""
     return {
-        "planner": settings.planner_model,
-        "planner_small": settings.planner_small_model,
-        "coder": settings.coder_model,
+        "planner": str(settings.models.planner),
+        "planner_small": str(settings.models.planner_small),
+        "coder": str(settings.models.coder),
     }
 
 

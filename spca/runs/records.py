@@ -22,7 +22,7 @@ from pydantic import (
 
 from spca.common.text import one_line
 from spca.errors import ResumeError
-from spca.runs.settings import Settings
+from spca.runs.settings import ADDRESSES, MODELS, Settings
 
 _MAX_SHOWN: Final = 120
 
@@ -203,10 +203,20 @@ class SolvedTrajectory(StrictRecord):
     snapshot: SnapshotRecord | None = None
 
 
+_KINDS: Final[dict[str, Any]] = {
+    **get_type_hints(Settings),
+    **dict.fromkeys(MODELS, str),
+    **dict.fromkeys((*ADDRESSES, "servers", "model_table"), str | None),
+    **dict.fromkeys(("max_calls", "max_tokens", "max_output_tokens"), int | None),
+    "max_cost": float | None,
+    "timeout": float,
+    "preflight": bool,
+    "cache": bool,
+}
 SettingsRecord = create_model(  # what is missing or further is of another version, and told so elsewhere
     "SettingsRecord",
     __base__=StrictRecord,
-    **{name: (kind, None) for name, kind in get_type_hints(Settings).items()},  # type: ignore[call-overload]
+    **{name: (kind, None) for name, kind in _KINDS.items() if name != "models"},  # type: ignore[call-overload]
 )
 """Types of the settings that ``run.json`` records."""
 

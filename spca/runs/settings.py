@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, Self
 
-from spca.llm.providers.base import TIMEOUT_S
+from spca.llm.calls.budget import Caps
+from spca.llm.catalogue.model_ref import ModelRef
+from spca.llm.catalogue.servers import VARIABLES, Server, Servers, format_servers, parse_servers
+from spca.llm.providers.base import Limits
 from spca.prompts import Wording
 from spca.sense.renaming import Renaming
 
 ADDRESSES: Final = {
-    "base_url": "OPENAI_BASE_URL",
-    "anthropic_base_url": "ANTHROPIC_BASE_URL",
-    "google_base_url": "GOOGLE_GEMINI_BASE_URL",
-    "ollama_host": "OLLAMA_HOST",
+    "base_url": "openai",
+    "anthropic_base_url": "anthropic",
+    "google_base_url": "google",
+    "ollama_host": "ollama",
 }
-"""Setting of a server's address -> environment variable that gives it."""
+"""What records call the address of a provider -> its prefix."""
 ABLATIONS: Final = {
     "--no-compile": ("compile", False),
     "--no-reuse": ("reuse", False),
@@ -30,17 +33,103 @@ MAY_CHANGE_ON_RESUME: Final = frozenset(
     | {"timeout", "cache", "model_table", "preflight", "servers"}
     | ADDRESSES.keys()
 )
-MODELS: Final = frozenset({"planner_model", "planner_small_model", "coder_model"})
+ROLES: Final = ("planner", "planner_small", "coder")
+MODELS: Final = frozenset(f"{role}_model" for role in ROLES)
 """What a run may go on with others of, where a flag names them; an evaluation may not."""
 OF_THIS_SESSION: Final = {"render": False, "quiet": False, "cache": False, "preflight": True}
 """How a run is watched is not a property of the run: it is not taken over when the run goes on."""
 
 
+_PLANNER: Final = ModelRef("reference", "planner")
+_CODER: Final = ModelRef("reference", "coder")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """The models of a run, where they are asked, and what they may spend.
+
+    Attributes:
+        planner: makes fresh plans, replans and repairs.
+        planner_small: adapts PDDL that is trusted already.
+        coder: writes actions.
+        servers: the provider of each prefix of :data:`VARIABLES`, and the servers of the user's own that are asked.
+        model_table: path of the user's table.
+        limits: of every answer.
+        caps: those that the user has given.
+        preflight: whether the models are looked up before anything is paid.
+        cache: whether answers of other runs are served.
+    """
+
+    planner: ModelRef = _PLANNER
+    planner_small: ModelRef = _PLANNER
+    coder: ModelRef = _CODER
+    servers: Servers = field(default_factory=lambda: dict.fromkeys(VARIABLES, Server()))
+    model_table: str | None = None
+    limits: Limits = Limits()
+    caps: Caps = Caps()
+    preflight: bool = True
+    cache: bool = False
+
+    @property
+    def refs(self) -> tuple[ModelRef, ModelRef, ModelRef]:
+        """Models of the large and the small planner and of the coder."""
+        return self.planner, self.planner_small, self.coder
+
+    @property
+    def embedded(self) -> tuple[ModelRef, ...]:
+        """Those that are embedded: they read data alone, not what prompts tell."""
+        return tuple(ref for ref in self.refs if ref.is_embedded)
+
+    @property
+    def uses_reference(self) -> bool:
+        """Whether all of them are the embedded reference model."""
+        return all(ref.prefix == "reference" for ref in self.refs)
+
+    def record(self) -> dict[str, Any]:
+        """Return them as they are recorded, flat; ``servers`` lists those of the user's own."""
+        roles = {f"{role}_model": str(ref) for role, ref in zip(ROLES, self.refs, strict=True)}
+        addresses = {name: self.servers[prefix].url for name, prefix in ADDRESSES.items()}
+        return (
+            roles
+            | addresses
+            | {
+                "servers": format_servers(self.servers),
+                "model_table": self.model_table,
+                "max_cost": self.caps.cost_usd,
+                "max_calls": self.caps.calls,
+                "max_tokens": self.caps.tokens,
+                "max_output_tokens": self.limits.max_output_tokens,
+                "timeout": self.limits.timeout_s,
+                "preflight": self.preflight,
+                "cache": self.cache,
+            }
+        )
+
+    @classmethod
+    def from_record(cls, recorded: Mapping[str, Any]) -> Self:
+        """Return the models that :meth:`record` has described.
+
+        Raises:
+            SettingsError: a server cannot be meant.
+        """
+        providers = {prefix: Server(recorded[name]) for name, prefix in ADDRESSES.items()}
+        planner, planner_small, coder = (ModelRef.parse(recorded[f"{role}_model"]) for role in ROLES)
+        return cls(
+            planner,
+            planner_small,
+            coder,
+            servers=providers | parse_servers((), recorded["servers"] or ""),
+            model_table=recorded["model_table"],
+            limits=Limits(recorded["max_output_tokens"], None, recorded["timeout"]),
+            caps=Caps(recorded["max_cost"], recorded["max_calls"], recorded["max_tokens"]),
+            preflight=recorded["preflight"],
+            cache=recorded["cache"],
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Everything a run is told; one value passed down, nothing global. Paths are absolute.
-
-    ``servers`` lists the servers of the user's own that its models are asked at, as ``SPCA_SERVERS`` does.
 
     Ablations: without ``compile`` no problem writers are asked for, kept or tried; without ``reuse`` no PDDL that
     solved a level is shown; without ``regression_check`` a rewritten method is kept unchecked; without ``carry_over``
@@ -51,9 +140,6 @@ class Settings:
     curriculum: str
     workspace: str
     runs: str
-    planner_model: str
-    planner_small_model: str
-    coder_model: str
     seed: int = 1
     start_category: str | None = None
     only: str | None = None
@@ -69,19 +155,7 @@ class Settings:
     rename_words: int | None = None
     unsafe_no_sandbox: bool = False
     engine: str | None = None
-    base_url: str | None = None
-    anthropic_base_url: str | None = None
-    google_base_url: str | None = None
-    ollama_host: str | None = None
-    servers: str | None = None
-    model_table: str | None = None
-    max_cost: float | None = None
-    max_calls: int | None = None
-    max_tokens: int | None = None
-    max_output_tokens: int | None = None
-    timeout: float = TIMEOUT_S
-    preflight: bool = True
-    cache: bool = False
+    models: ModelSettings = ModelSettings()
     render: bool = False
     quiet: bool = False
     resume: str | None = None
@@ -108,21 +182,26 @@ class Settings:
         """How its prompts are worded."""
         return Wording(self.bare_prompt, self.renaming)
 
-    @property
-    def embedded(self) -> tuple[str, ...]:
-        """Those of its models that are embedded: they read data alone, not what prompts tell."""
-        return tuple(model for model in self.models if model.startswith(("reference/", "faulty/")))
+    def record(self) -> dict[str, Any]:
+        """Return what ``run.json`` holds of them: flat, the models among the others."""
+        flat: dict[str, Any] = {}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            flat |= value.record() if each.name == "models" else {each.name: value}
+        return flat
 
-    @property
-    def uses_reference(self) -> bool:
-        return all(model.startswith("reference/") for model in self.models)
+    @classmethod
+    def from_record(cls, recorded: Mapping[str, Any]) -> Self:
+        """Return the settings that :meth:`record` has described.
 
-    @property
-    def models(self) -> tuple[str, str, str]:
-        """Models of the large and the small planner and of the coder."""
-        return self.planner_model, self.planner_small_model, self.coder_model
+        Raises:
+            SettingsError: a server cannot be meant.
+        """
+        values = {each.name: recorded[each.name] for each in fields(cls) if each.name != "models"}
+        return cls(**values, models=ModelSettings.from_record(recorded))
 
-    def kept(self, recorded: Mapping[str, Any]) -> dict[str, Any]:
-        """The recorded settings of a run with what it goes on with, but for what is of the present session only."""
+    def update_record(self, recorded: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the recorded settings of a run with what it goes on with, but for what is of this session only."""
         lasting = (MAY_CHANGE_ON_RESUME | MODELS) - OF_THIS_SESSION.keys() - {"runs", "resume"}
-        return {name: getattr(self, name) if name in lasting else value for name, value in recorded.items()}
+        mine = self.record()
+        return {name: mine[name] if name in lasting else value for name, value in recorded.items()}

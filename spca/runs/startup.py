@@ -20,12 +20,12 @@ from spca.llm.calls.budget import Caps
 from spca.llm.calls.cache import Cache
 from spca.llm.calls.desk import CallDesk
 from spca.plan.solver import Solver
-from spca.runs import cli, curriculum, model_choice
+from spca.runs import cli, curriculum
 from spca.runs.curriculum import Task
 from spca.runs.display import list_tasks
 from spca.runs.folder import ASKED_ANEW, CURRICULUM, LOCK, Begun, RunFolder
 from spca.runs.level.barren import count_barren_end
-from spca.runs.model_choice import Models
+from spca.runs.model_choice import Models, look_up, require_usable
 from spca.runs.provenance import check_versions, continue_run, run_info
 from spca.runs.settings import Settings
 from spca.runs.workspace import Workspace
@@ -63,10 +63,10 @@ def settings(given: Mapping[str, Any], root: Path) -> tuple[Settings, Begun | No
         UserError: flags that exclude one another or contradict the run.
     """
     if "resume" not in given:
-        return cli.chosen(given, root), None
+        return cli.resolve_settings(given, root), None
     runs = Path.cwd() / given.get("runs", home(root, Path.cwd()) / "runs")
     begun = RunFolder.begun(runs, given["resume"])
-    chosen = cli.chosen({"runs": str(runs), **given}, root, begun.info["settings"])
+    chosen = cli.resolve_settings({"runs": str(runs), **given}, root, begun.info["settings"])
     check_versions(begun.info.get("versions", {}))
     return chosen, begun
 
@@ -84,7 +84,7 @@ def doctor(given: Mapping[str, Any], root: Path) -> int:
     with closing(Zygote()) as zygote:
         report = sandbox_doctor.examine(zygote)
     print(sandbox_doctor.render(report))
-    models = model_choice.look_up(chosen)
+    models = look_up(chosen.models)
     print(f"\nModels:\n{models.render()}")
     return command.EXIT_FINISHED if report.level == "strict" and not models.is_refused else command.EXIT_FAILED
 
@@ -140,7 +140,7 @@ def prepared(
         executor.begin()
         Solver(chosen.engine)
         check_worlds(task.env_id for task in tasks or ())
-        models, caps, greeting = model_choice.admitted(chosen)
+        models, caps, greeting = require_usable(chosen.models)
         if chosen.ablations:
             greeting = f"{greeting} Learning with {', '.join(chosen.ablations)}."
         sandbox = executor.verify()
@@ -166,9 +166,9 @@ def desk_maker(
     chosen: Settings, models: Models, caps: Caps, folder: RunFolder, asked_anew: Mapping[str, int] | None = None
 ) -> Callable[[], CallDesk]:
     """Return what makes the desk that all calls of a run pass through; ``asked_anew``: see :class:`CallDesk`."""
-    cache = Cache(Path(chosen.runs) / "llm_cache", models.place) if chosen.cache else None
+    cache = Cache(Path(chosen.runs) / "llm_cache", models.catalogue.servers) if chosen.models.cache else None
     make_desk = partial(CallDesk, folder.path, folder.run_id, asked_anew=asked_anew)
-    return partial(make_desk, caps=caps, table=models.table, cache=cache)
+    return partial(make_desk, caps=caps, catalogue=models.catalogue, cache=cache)
 
 
 def _keep_changes(begun: Begun, chosen: Settings, sandbox: str, root: Path) -> None:

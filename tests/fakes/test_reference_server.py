@@ -15,15 +15,15 @@ import pytest
 
 from plannerLLM import PDDLResp
 from spca.errors import ProviderConfigError, TransientError, UnknownModelError, UnsupportedFormError
+from spca.llm.catalogue.servers import Server
 from spca.llm.providers.base import Finish, Form, Limits, Listing, Message, ModelInfo, Response, Target, Usage
 from spca.llm.providers.openai.openai import OpenAIProvider
-from spca.llm.providers.registry import provider_for
-from spca.llm.providers.servers import Server
 from spca.reference import planner
 from tests.fakes.reference_server import Line, ReferenceServer, Settings
 from tests.support.contracts.providing import GO_TO, request_of
 from tests.support.processes import Process
 from tests.support.reference.asking import prompt
+from tests.support.spca.call_requests import provider_for
 from tests.support.spca.doubles import ROOT
 from tests.support.waiting import AGES, becomes
 

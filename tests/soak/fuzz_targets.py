@@ -25,7 +25,7 @@ from gridworld.task_spec import TaskSpecification
 from spca.common.errors import SPCAError, UserError
 from spca.contracts import DIRECTIONS, GRIDWORLD, AgentView, PlanStep, Snapshot, Status
 from spca.errors import BadAnswerError, PatchError, PlanTextError
-from spca.llm.calls.prices import ModelTable
+from spca.llm.catalogue.model_table import ModelTable
 from spca.llm.providers.base import Message
 from spca.plan import pddl
 from spca.prompts import render
@@ -45,6 +45,7 @@ from tests.soak.common import ROOT
 from tests.support import untrusted
 from tests.support.gridworld.hostile import spoil
 from tests.support.report.making import finished_run
+from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import AGENT
 
 _GRID: Final = 9
@@ -124,7 +125,7 @@ def _task(input_: bytes) -> bool:
 
 
 def _models(input_: bytes) -> bool:
-    ModelTable.load(_file("models.json", input_)).info("openai/gpt-5")
+    ModelTable.load(_file("models.json", input_)).info(ref("openai/gpt-5"))
     return True
 
 

@@ -26,9 +26,10 @@ from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import DecisionModel
 from robot_bridge.safety.chain import SafetyChain
 from robot_bridge.twin.worlds.world import TwinWorld
-from spca.llm.calls.prices import ModelTable
+from spca.llm.catalogue.model_table import ModelTable
 from spca.llm.providers.base import Usage
 from tests.soak.journal import Figures
+from tests.support.spca.call_requests import ref
 
 WORLD: Final = "MiniGrid-FourRooms-v0"
 MINUTES: Final = 40.0
@@ -104,7 +105,7 @@ class Metered:
 
     def cost(self, picture_tokens: int) -> float:
         """USD."""
-        price = ModelTable.load().price(PRICED)
+        price = ModelTable.load().price(ref(PRICED))
         spent = price.cost(Usage(self.asked + self.pictures * picture_tokens, self.answered)) if price else None
         return float(spent or 0)
 

@@ -52,10 +52,9 @@ def asks_people(model: str) -> bool:
 
 def make(options: Mapping[str, Any]) -> ModelInterface:
     """The model that ``options["model"]`` names."""
-    from gridworld.adapters.admission import asking_of
-    from gridworld.adapters.language_model import LanguageModel
+    from gridworld.adapters.language_model import make_model
 
-    return LanguageModel(options["model"], asking_of(options))
+    return make_model(options)
 
 
 def admit(options: Mapping[str, Any]) -> Sequence[str]:
@@ -64,9 +63,9 @@ def admit(options: Mapping[str, Any]) -> Sequence[str]:
     Raises:
         UserError: the model does not exist or lacks a key, or its cost cannot be capped.
     """
-    from gridworld.adapters.admission import admitted
+    from gridworld.adapters.admission import require_usable
 
-    return admitted(options)
+    return require_usable(options)
 
 
 def named(model: str, effort: str | None) -> str:
@@ -75,6 +74,6 @@ def named(model: str, effort: str | None) -> str:
     Raises:
         SettingsError: the model takes none, or its name asks for another one.
     """
-    from gridworld.adapters.admission import with_word
+    from gridworld.adapters.admission import add_effort
 
-    return with_word(model, effort) if effort else model
+    return add_effort(model, effort) if effort else model

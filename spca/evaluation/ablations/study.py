@@ -135,14 +135,15 @@ def _settings(text: str) -> list[str]:
 
 def _begun(runs: Path, own: Mapping[str, Any], given: Mapping[str, Any], root: Path) -> Path:
     """Return the folder of a new study, once nothing speaks against it."""
-    chosen = cli.chosen(given, root)
+    chosen = cli.resolve_settings(given, root)
     which = {name: getattr(chosen, name) for name in _LEVELS[:3]}
     levels = curriculum.load(Path(chosen.curriculum)).select(**which)
-    is_read = chosen.embedded != chosen.models
+    is_read = chosen.models.embedded != chosen.models.refs
     if _BARE in own.get("settings", ()) and not is_read:
-        raise SettingsError(f"--settings {_BARE}: {chosen.planner_model} does not read prompts: leave {_BARE} out")
-    models = {name: getattr(chosen, name) for name in model_choice.EFFORT_OF}
-    fixed = {"model_table": chosen.model_table} if chosen.model_table else {}
+        raise SettingsError(f"--settings {_BARE}: {chosen.models.planner} does not read prompts: leave {_BARE} out")
+    record = chosen.record()
+    models = {name: record[name] for name in model_choice.EFFORT_OF}
+    fixed = {"model_table": record["model_table"]} if record["model_table"] else {}
     left_out = (*_LEVELS, *model_choice.EFFORT_OF.values())
     renamed = {} if chosen.rename_words is None else {"rename_words": chosen.rename_words}
     planner = _frozen_planner(own, renamed, root)
@@ -176,7 +177,7 @@ def _frozen_planner(own: Mapping[str, Any], renamed: Mapping[str, Any], root: Pa
         return model
     if model != options.EMBEDDED and own.get("workers", 1) > 1:
         raise SettingsError(f"--workers {own['workers']}: what is asked of {model} is counted by one process")
-    return cli.chosen({**options.models_of(model), **renamed}, root).planner_model
+    return str(cli.resolve_settings({**options.models_of(model), **renamed}, root).models.planner)
 
 
 def _text(levels: Curriculum) -> str:

@@ -10,8 +10,8 @@ from typing import TypeAlias
 from spca.common.errors import BudgetReached, SettingsError
 from spca.common.text import counted
 from spca.llm.calls.ledger import Outcome, Record
-from spca.llm.calls.model_suggestions import suggest_model
-from spca.llm.calls.prices import ModelTable
+from spca.llm.catalogue.catalogue import Catalogue
+from spca.llm.catalogue.model_ref import ModelRef
 
 _Amounts: TypeAlias = Sequence[tuple[Decimal | int | None, Decimal | int]]
 """What each request took, None where that is unknown, and a guess of it."""
@@ -25,7 +25,7 @@ class Caps:
     calls: int | None = None
     tokens: int | None = None
 
-    def check(self, records: Sequence[Record], table: ModelTable) -> None:
+    def check(self, records: Sequence[Record], catalogue: Catalogue) -> None:
         """Refuse one more request when a cap is reached by those already sent.
 
         A request that got lost may have been billed: it counts as much as the dearest one that is known, and at least
@@ -45,15 +45,15 @@ class Caps:
                 words = f"budget: {_told(f'{used:.0f} tokens', 'used', tokens)} (--max-tokens {self.tokens})"
                 raise BudgetReached(words, "--max-tokens")
         if self.cost_usd is not None:
-            costs = [(record.cost, _guess(record, table)) for record in worked]
+            costs = [(record.cost, _guess(record, catalogue)) for record in worked]
             spent = _bound(costs)
             if 0 < spent >= Decimal(str(self.cost_usd)):
                 words = f"budget: {_told(f'{spent:.4f} USD', 'spent', costs)} (--max-cost {self.cost_usd:g})"
                 raise BudgetReached(words, "--max-cost")
 
 
-def capped(models: Iterable[str], table: ModelTable, asked: Caps, default_usd: float) -> Caps:
-    """The caps on models (names with prefixes): those asked for, with one on the cost wherever prices are known.
+def require_caps(models: Iterable[ModelRef], catalogue: Catalogue, asked: Caps, default_usd: float) -> Caps:
+    """Return the caps on models: those asked for, with one on the cost wherever prices are known.
 
     Args:
         default_usd: the cap on the cost where none is asked for.
@@ -61,13 +61,13 @@ def capped(models: Iterable[str], table: ModelTable, asked: Caps, default_usd: f
     Raises:
         SettingsError: the cost cannot be capped, because a price is unknown; names the ways out.
     """
-    prices = {model: table.price(model) for model in models}
+    prices = {model: catalogue.price(model) for model in models}
     unknown = [model for model, price in prices.items() if price is None]
     others = asked.calls is not None or asked.tokens is not None
     if unknown and (asked.cost_usd is not None or not others):
         cap = "--max-cost" if asked.cost_usd is not None else f"the cost cap of {default_usd:g} USD"
         fix = "leave it out and give" if asked.cost_usd is not None else "give"
-        hint = suggest_model(unknown[0], table)
+        hint = catalogue.suggest(unknown[0])
         raise SettingsError(
             f"the price of {unknown[0]} is unknown{hint}, so {cap} cannot hold: {fix} --max-calls N or --max-tokens N, "
             "or its price with --model-table FILE (docs/models.md)"
@@ -91,7 +91,7 @@ def _told(total: str, done: str, amounts: _Amounts) -> str:
     return f"up to {total} may have been {done}" if is_guess else f"{total} were {done}"
 
 
-def _guess(record: Record, table: ModelTable) -> Decimal:
+def _guess(record: Record, catalogue: Catalogue) -> Decimal:
     """What a request without a known cost may have cost: its prompt and an answer as long, in the dearest tier."""
-    price = table.price(record.model, record.started) if record.cost is None else None
+    price = catalogue.price(record.model, record.started) if record.cost is None else None
     return price.most(record.asked_tokens) if price else Decimal(0)

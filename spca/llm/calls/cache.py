@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,17 +11,16 @@ from spca.common.errors import SettingsError
 from spca.common.files import make_folder, write_atomic
 from spca.llm.calls.ledger import Place
 from spca.llm.calls.transcripts import Answer, Call, read_answer, to_text, unsent
-from spca.llm.providers.model_names import ModelName
-from spca.llm.providers.servers import Server, Servers
+from spca.llm.catalogue.model_ref import ModelRef
+from spca.llm.catalogue.servers import Server, Servers
 
 
-def place_of(model: str, servers: Servers) -> str:
-    """What a model's answers depend on besides its name: the address of its server, or the state of its file."""
-    asked = ModelName.parse(model)
-    if asked.prefix != "llamacpp":
-        return servers.get(asked.prefix, Server()).url or ""
+def find_place(model: ModelRef, servers: Servers) -> str:
+    """Return what answers depend on besides the model's name: the address of its server, or the state of its file."""
+    if model.prefix != "llamacpp":
+        return servers.get(model.prefix, Server()).url or ""
     with suppress(OSError):
-        file = Path(asked.name).stat()
+        file = Path(model.name).stat()
         return f"{file.st_size} {file.st_mtime_ns}"
     return ""
 
@@ -32,11 +30,12 @@ class Cache:
 
     Args:
         folder: where they lie; made when there is something to keep.
-        place_of: what a model's answers depend on besides its name, such as the address of its server.
+        servers: a model at another address answers otherwise.
     """
 
-    def __init__(self, folder: Path, place_of: Callable[[str], str] = lambda _model: "") -> None:
-        self._folder, self._place_of = folder, place_of
+    def __init__(self, folder: Path, servers: Servers | None = None) -> None:
+        self._folder = folder
+        self._servers: Servers = servers or {}
         self._bypassed: set[str] = set()
 
     def get(self, call: Call) -> Answer | None:
@@ -67,6 +66,6 @@ class Cache:
         self._bypassed.add(call.key)
 
     def _path(self, call: Call) -> Path:
-        place = self._place_of(call.model)
+        place = find_place(call.model, self._servers)
         suffix = f"-{hashlib.sha256(place.encode()).hexdigest()[:8]}" if place else ""
         return self._folder / f"{call.key}{suffix}.json"

@@ -6,15 +6,16 @@ import hashlib
 import json
 from typing import Any
 
+from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.providers.base import Message, Request
 
 
-def call_key(model: str, request: Request) -> str:
+def call_key(model: ModelRef, request: Request) -> str:
     """Return the sha256 of model, effort, messages, schema, tools and parameters, without the time-out and the form.
 
     Two efforts of a model answer like two models.
     """
-    return _digest({"model": model, **effort(request), **question(request)})
+    return _digest({"model": str(model), **effort(request), **question(request)})
 
 
 def prompt_key(request: Request) -> str:

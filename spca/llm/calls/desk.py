@@ -24,10 +24,11 @@ from spca.errors import (
 )
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.cache import Cache
-from spca.llm.calls.ledger import Ledger, Outcome, Place, Record
-from spca.llm.calls.prices import ModelTable, asked_tokens, metered
+from spca.llm.calls.ledger import Ledger, Outcome, Place, Record, estimate_prompt, measure_usage
 from spca.llm.calls.retry import AGAIN, RetryPolicy
 from spca.llm.calls.transcripts import Answer, Call, Transcripts, unsent
+from spca.llm.catalogue.catalogue import Catalogue
+from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.providers.base import Form, Provider, Request, Usage
 
 _LOG: Final = logging.getLogger(__name__)
@@ -56,7 +57,7 @@ class CallDesk:
         folder: the run's folder.
         run: stamped on every record.
         caps: checked before every request.
-        table: prices.
+        catalogue: providers and prices; by default the built-in ones.
         cache: answers of earlier runs.
         notify: told in one line whenever a request is about to be sent again.
         policy: when that is done.
@@ -74,14 +75,14 @@ class CallDesk:
         run: str = "",
         *,
         caps: Caps = Caps(),
-        table: ModelTable | None = None,
+        catalogue: Catalogue | None = None,
         cache: Cache | None = None,
         notify: Callable[[str], None] = lambda _line: None,
         policy: RetryPolicy = RetryPolicy(),
         sleep: Callable[[float], None] = time.sleep,
         asked_anew: Mapping[str, int] | None = None,
     ) -> None:
-        self.table = table or ModelTable.load()
+        self.catalogue = catalogue or Catalogue()
         self._transcripts = Transcripts(folder, asked_anew)
         self.ledger = Ledger(folder, self._recovered)
         self.notify = notify
@@ -89,7 +90,7 @@ class CallDesk:
         self.waiting: Callable[[str, str], AbstractContextManager[object]] = lambda _role, _model: nullcontext()
         self._caps, self._cache, self._policy, self._sleep = caps, cache, policy, sleep
         self._place = Place(run)
-        self._forms: dict[str, Form] = {}
+        self._forms: dict[ModelRef, Form] = {}
         self._rng = random.Random()  # noqa: S311  # spreads clients over time
 
     def begin_level(self, index: int, category: str, level: str, seed: int) -> None:
@@ -111,11 +112,13 @@ class CallDesk:
 
         return noting
 
-    def ask(self, provider: Provider, model: str, request: Request, *, phase: str = "", mode: str = "") -> Answered:
+    def ask(
+        self, provider: Provider, model: ModelRef, request: Request, *, phase: str = "", mode: str = ""
+    ) -> Answered:
         """One call.
 
         Args:
-            model: name with prefix, for ledger and keys.
+            model: for ledger and keys.
             phase, mode: who asks and why.
 
         Raises:
@@ -137,7 +140,7 @@ class CallDesk:
             self._transcripts.write(call, unsent(call, place, name), kept, "cache")
             return Answered(call, kept, "cache", (), name)
         first = len(self.ledger.records)
-        with self.waiting(phase, model):
+        with self.waiting(phase, str(model)):
             answer = self._sent(provider, call, place, name)
         return Answered(call, answer, "model", tuple(self.ledger.records[first:]), name)
 
@@ -173,7 +176,7 @@ class CallDesk:
         """Ask until an answer comes; ``first`` requests were sent before the call's own."""
         failed = 0
         while True:
-            self._caps.check(self.ledger.records, self.table)
+            self._caps.check(self.ledger.records, self.catalogue)
             try:
                 return self._once(provider, call, place, len(self.ledger.records) - first + 1, name)
             except TransientError as error:
@@ -190,7 +193,7 @@ class CallDesk:
 
     def _check_before_waiting(self, error: TransientError) -> None:
         try:
-            self._caps.check(self.ledger.records, self.table)
+            self._caps.check(self.ledger.records, self.catalogue)
         except BudgetReached as reached:
             raise BudgetReached(f"{reached}; the last one was not answered: {error}", reached.flag) from reached
 
@@ -199,7 +202,7 @@ class CallDesk:
         form = call.request.form.value if call.request.schema else ""
         record = Record(self.ledger.next_number, place, attempt, call.model, form, call.key, round(time.time(), 3))
         # The cost is known beforehand where the model is free.
-        record = replace(record, asked_tokens=asked_tokens(call.request), cost=self._cost(record, Usage()))
+        record = replace(record, asked_tokens=estimate_prompt(call.request), cost=self._cost(record, Usage()))
         self.ledger.begin(record)
         _LOG.debug("request %d: asks %s for %s", record.number, call.model, call.request.phase or "an answer")
         started = time.perf_counter()
@@ -207,7 +210,7 @@ class CallDesk:
         try:
             with self.step_aside() if getattr(provider, "at_terminal", False) else nullcontext():
                 response = provider.complete(call.request)
-            usage, estimated = metered(call.request, response)
+            usage, estimated = measure_usage(call.request, response)
             answer = Answer(replace(response, usage=usage))
         except BadAnswerError as error:
             answer = Answer(None, str(error))
@@ -230,7 +233,7 @@ class CallDesk:
 
     def _cost(self, record: Record, usage: Usage) -> Decimal | None:
         """USD by the prices of the day on which the request was sent."""
-        price = self.table.price(record.model, record.started)
+        price = self.catalogue.price(record.model, record.started)
         return price.cost(usage) if price else None
 
     def _finish(self, call: Call, record: Record, answer: Answer) -> Answer:

@@ -19,7 +19,8 @@ from typing import Any, Final
 from spca.common.encoding import json_text
 from spca.common.files import whole_lines, write_line
 from spca.errors import ResumeError
-from spca.llm.providers.base import Usage
+from spca.llm.catalogue.model_ref import ModelRef
+from spca.llm.providers.base import Request, Response, Usage
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ class Record:
     number: int
     place: Place
     attempt: int
-    model: str
+    model: ModelRef
     form: str
     key: str
     started: float
@@ -90,6 +91,7 @@ class Record:
         flat: dict[str, Any] = {"number": self.number}
         flat |= asdict(self.place)
         flat |= {name: getattr(self, name) for name in _SENT}
+        flat["model"] = str(self.model)
         flat |= asdict(self.usage)
         flat |= {
             "estimated": self.estimated,
@@ -105,6 +107,7 @@ class Record:
         place = Place(**{name: flat[name] for name in _PLACE})
         usage = Usage(**{name: flat[name] for name in _USAGE if name in flat})  # older runs lack cache writes
         rest = {name: flat[name] for name in ("number", *_SENT)}
+        rest["model"] = ModelRef.parse(flat["model"])
         end = {name: flat[name] for name in ("estimated", "status", "error", "transcript")}
         cost = None if flat["cost"] is None else Decimal(str(flat["cost"]))
         end |= {"differs": flat.get("differs", False)}
@@ -154,7 +157,12 @@ class Ledger:
             return
         except OSError as error:
             raise ResumeError(f"{path} cannot be read: {error.strerror}") from error
-        except (ValueError, KeyError, TypeError):  # torn: it died while writing the intent, so nothing was sent
+        except (
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+        ):  # torn: it died while writing the intent, so nothing was sent
             _LOG.info("%s is torn: nothing was sent", path)
             path.unlink()
             return
@@ -188,6 +196,33 @@ def sums(records: Iterable[Record]) -> dict[str, Any]:
     return total | {"latency_s": round(total["latency_s"], 3), "cost_usd": float(spent)}
 
 
+def measure_usage(request: Request, response: Response) -> tuple[Usage, bool]:
+    """Return the tokens of an answered request, and whether one of the counts is estimated."""
+    usage = response.usage
+    if usage.input_tokens is not None and usage.output_tokens is not None:
+        return usage, False
+    sent, said = usage.input_tokens, usage.output_tokens
+    if sent is None:
+        sent = estimate_prompt(request)
+    if said is None:
+        arguments = sum(len(str(call.arguments)) for call in response.tool_calls)
+        said = estimate_tokens(len(response.text) + arguments)
+    return replace(usage, input_tokens=sent, output_tokens=said), True
+
+
+def estimate_prompt(request: Request) -> int:
+    """Return an estimate of the size of a prompt; pictures, schemas and tools do not count."""
+    return estimate_tokens(sum(len(message.text) for message in request.messages))
+
+
+def estimate_tokens(characters: int) -> int:
+    """Return more tokens than a text of that length usually has.
+
+    PDDL, Python and English hold 3.5 to 4.5 characters a token.
+    """
+    return -(-characters // 3)
+
+
 def _line(record: Record) -> str:
     return json_text(record.to_dict())
 
@@ -197,5 +232,5 @@ def _read(path: Path) -> list[Record]:
     lines = whole_lines(path)
     try:
         return [Record.from_dict(json.loads(line)) for line in lines]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ResumeError(f"{path} cannot be read: {error}") from error

@@ -11,7 +11,7 @@ from spca.common.errors import FileError
 from spca.common.files import read_bytes
 from spca.errors import ResumeError
 from spca.llm.calls.transcripts import Transcript, read_transcript
-from spca.llm.providers.model_names import ModelName
+from spca.llm.catalogue.model_ref import ModelRef
 
 PACKED: Final = "transcripts.jsonl.xz"
 
@@ -39,5 +39,5 @@ def unpack(path: Path) -> tuple[Transcript, ...]:
 
 def without_path(model: str) -> str:
     """The name of a model, of one that is a file or folder without where that lies."""
-    asked = ModelName.parse(model)
+    asked = ModelRef.parse(model)
     return f"{asked.prefix}/{Path(asked.name).name}" if Path(asked.name).is_absolute() else model

@@ -24,6 +24,7 @@ from spca.common.files import LARGEST, make_folder, read_text, write_atomic
 from spca.errors import BadAnswerError, ResumeError
 from spca.llm.calls.call_keys import call_key, effort, prompt_key, question
 from spca.llm.calls.ledger import Place, Record
+from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.providers.base import Finish, Image, Request, Response, ToolCall, Turn, Usage
 
 FOLDER: Final = "llm"
@@ -34,7 +35,7 @@ _NAME: Final = re.compile(r"[0-9]+-.+\.json")
 class Call:
     """A question as it is asked now: its keys, and how many calls with its key came before it."""
 
-    model: str
+    model: ModelRef
     request: Request
     key: str
     prompt_key: str
@@ -108,7 +109,7 @@ class Transcripts:
         self._finished = {(t.key, t.occurrence): t for t in served}
         self._found = tuple(t for t in self._found if t.index > index)
 
-    def call(self, model: str, request: Request, place: Place) -> Call:
+    def call(self, model: ModelRef, request: Request, place: Place) -> Call:
         """The next occurrence of a question, which is asked at that place."""
         key, turn = call_key(model, request), Turn(place.category, place.level, place.seed, place.phase)
         occurrence, number = self._seen[key], self._turns[turn]
@@ -159,7 +160,7 @@ def _to_json(call: Call, record: Record, answer: Answer, source: str) -> dict[st
         message["text"] = _lines(message["text"])
         if pictures:
             message["images"] = pictures
-    head = {"model": call.model, **effort(call.request), **asdict(record.place)}
+    head = {"model": str(call.model), **effort(call.request), **asdict(record.place)}
     head |= {"key": call.key, "prompt_key": call.prompt_key}
     head |= {"occurrence": call.occurrence, "source": source, "request": record.number, "form": record.form}
     cost = None if record.cost is None else float(record.cost)

@@ -28,8 +28,8 @@ from spca.errors import (
     TransientError,
     UnknownModelError,
 )
+from spca.llm.catalogue.servers import VARIABLES, is_providers_own
 from spca.llm.providers import api_keys
-from spca.llm.providers.addresses import VARIABLES, is_providers_own
 from spca.llm.providers.answer_fields import Fields
 from spca.llm.providers.base import LISTING_TIMEOUT_S, Finish, Listed, Request, Response, Target, Usage
 from spca.llm.providers.conversation import make_sendable

@@ -9,6 +9,7 @@ from spca.common.errors import UnusableModelError
 from spca.common.text import counted
 from spca.llm import spending
 from spca.llm.calls.ledger import Outcome, Record, sums
+from spca.llm.catalogue.model_ref import ModelRef
 
 MAX_BARREN_LEVELS: Final = 2
 """Levels in a row after which a model that gives no usable answer is not asked any more."""
@@ -16,11 +17,11 @@ MAX_BARREN_LEVELS: Final = 2
 _WRITES: Final = {"planner": "a valid plan", "coder": "usable code"}
 
 
-def flags_of_models(large: str, small: str, coder: str) -> dict[str, dict[str, str]]:
+def flags_of_models(large: ModelRef, small: ModelRef, coder: ModelRef) -> dict[str, dict[str, str]]:
     """Return for each role its models, each with the flag that names another one."""
     return {
-        "planner": {small: "--planner-small-model", large: "--planner-model"},
-        "coder": {coder: "--coder-model"},
+        "planner": {str(small): "--planner-small-model", str(large): "--planner-model"},
+        "coder": {str(coder): "--coder-model"},
     }
 
 
@@ -81,7 +82,7 @@ def _describe_model(
         for record in records
         if record.place.index in levels
         and record.place.phase == role
-        and record.model in models
+        and str(record.model) in models
         and record.outcome is not Outcome.REJECTED
     ]
     usage = sums(asked)

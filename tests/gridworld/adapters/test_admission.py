@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gridworld.adapters.admission import admitted, asking_of
+from gridworld.adapters.admission import make_asking, require_usable
+from gridworld.adapters.asking import Asking
 from gridworld.errors import ModelError
 from gridworld.evaluation.models import asked
 from gridworld.evaluation.models.registry import ASKED, MODELS, find_model
 from spca.common.errors import SettingsError, SPCAError
 from spca.llm.calls.budget import Caps
-from spca.llm.providers.servers import Server
+from spca.llm.catalogue.servers import Server
 from tests.fakes.reference_server import ReferenceServer, Settings
+from tests.support.spca.call_requests import ref
 
 KNOWN, FREE, UNKNOWN = "openai/gpt-6.1-sol", "ollama/qwen3-coder:30b", "lab/m"
 LAB: dict[str, Any] = {"servers": ["lab=http://127.0.0.1:9/v1"]}
@@ -23,6 +26,10 @@ LAB: dict[str, Any] = {"servers": ["lab=http://127.0.0.1:9/v1"]}
 
 def options(model: str = KNOWN, **given: Any) -> dict[str, Any]:
     return {**dict.fromkeys(asked.OPTIONS), "actions_per_call": 1, "books": "", "model": model, **given}
+
+
+def ask_as(given: Mapping[str, Any]) -> Asking:
+    return make_asking(ref(given["model"]), given)
 
 
 def test_every_name_with_a_prefix_is_asked() -> None:
@@ -39,19 +46,19 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_options_reach_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPCA_SERVERS", "box=http://127.0.0.1:9/v1|BOX_KEY")
     given = options(max_output_tokens=7, timeout=9.0, actions_per_call=3, base_url="http://127.0.0.1:9/v1", **LAB)
-    asking = asking_of(given | {"books": str(tmp_path / "o.calls"), "cache": True})
+    asking = ask_as(given | {"books": str(tmp_path / "o.calls"), "cache": True})
     assert (asking.limits.max_output_tokens, asking.limits.timeout_s, asking.limits.temperature) == (7, 9.0, None)
     assert (asking.actions_per_call, asking.caps) == (3, Caps(5.0))
     assert (asking.books, asking.cache) == (tmp_path / "o.calls", tmp_path / "llm_cache")
-    assert asking.servers["openai"] == Server("http://127.0.0.1:9/v1")
-    assert asking.servers["box"] == Server("http://127.0.0.1:9/v1", "BOX_KEY", is_named=True)
+    assert asking.catalogue.servers["openai"] == Server("http://127.0.0.1:9/v1")
+    assert asking.catalogue.servers["box"] == Server("http://127.0.0.1:9/v1", "BOX_KEY", is_named=True)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:7/v1")
-    assert asking_of(given).servers["openai"] == Server("http://127.0.0.1:9/v1"), "the option goes first"
-    asking = asking_of(options())
-    assert (asking.limits.timeout_s, asking.servers["openai"]) == (300, Server("http://127.0.0.1:7/v1"))
+    assert ask_as(given).catalogue.servers["openai"] == Server("http://127.0.0.1:9/v1"), "the option goes first"
+    asking = ask_as(options())
+    assert (asking.limits.timeout_s, asking.catalogue.servers["openai"]) == (300, Server("http://127.0.0.1:7/v1"))
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "nowhere")
     with pytest.raises(SettingsError, match="ANTHROPIC_BASE_URL nowhere: an address looks like"):
-        asking_of(options())
+        ask_as(options())
 
 
 @pytest.mark.parametrize(
@@ -65,7 +72,7 @@ def test_options_reach_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_caps(model: str, given: dict[str, Any], caps: Caps) -> None:
-    assert asking_of(options(model, **LAB, **given)).caps == caps
+    assert ask_as(options(model, **LAB, **given)).caps == caps
 
 
 @pytest.mark.parametrize(
@@ -81,19 +88,19 @@ def test_caps(model: str, given: dict[str, Any], caps: Caps) -> None:
 )
 def test_what_cannot_be_meant_names_the_option(model: str, given: dict[str, Any], words: str) -> None:
     with pytest.raises(SettingsError, match=words):
-        asking_of(options(model, **(LAB | given)))
+        ask_as(options(model, **(LAB | given)))
 
 
 def test_a_price_of_ones_own_lets_the_cost_be_capped(tmp_path: Path) -> None:
     table = tmp_path / "table.json"
     table.write_text(json.dumps({"models": {"lab/*": {"input": 1, "output": 2}}}), encoding="utf-8")
-    assert asking_of(options(UNKNOWN, model_table=str(table), **LAB)).caps == Caps(5.0)
+    assert ask_as(options(UNKNOWN, model_table=str(table), **LAB)).caps == Caps(5.0)
 
 
 def test_the_service_of_ollama_has_no_known_price(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLLAMA_HOST", "https://ollama.com")
     with pytest.raises(SettingsError, match="price of ollama/"):
-        asking_of(options(FREE))
+        ask_as(options(FREE))
 
 
 def test_an_effort_is_part_of_the_name() -> None:
@@ -107,14 +114,14 @@ def test_an_effort_is_part_of_the_name() -> None:
 def test_a_model_is_looked_up_once_and_nothing_is_paid() -> None:
     with ReferenceServer(Settings(models=("gpt-6.1-sol",), ends={})) as server:
         there = {"base_url": server.base_url}
-        assert list(admitted(options(**there))) == []
+        assert list(require_usable(options(**there))) == []
         assert [line.method for line in server.lines] == ["GET"]
-        (warning,) = admitted(options("openai/gpt-6.1-terra", **there))
+        (warning,) = require_usable(options("openai/gpt-6.1-terra", **there))
         assert "gpt-6.1-terra is not in the list of models" in warning
-        assert list(admitted(options("openai/gpt-6.1-terra", preflight=False, **there))) == []
+        assert list(require_usable(options("openai/gpt-6.1-terra", preflight=False, **there))) == []
         assert len(server.lines) == 2
         with pytest.raises(ModelError, match="was shut down on 2026-02-12: use openai/"):
-            admitted(options("openai/codex-mini-latest", max_calls=1, **there))
+            require_usable(options("openai/codex-mini-latest", max_calls=1, **there))
 
 
 @pytest.mark.parametrize(
@@ -131,21 +138,21 @@ def test_a_model_that_cannot_be_asked_is_refused(model: str, words: str, monkeyp
     monkeypatch.delenv("OPENAI_API_KEY")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key-0123456789")
     with pytest.raises(ModelError) as caught:
-        admitted(options(model, max_calls=3))
+        require_usable(options(model, max_calls=3))
     assert words in str(caught.value)
     assert "--planner-model" not in str(caught.value)
 
 
 def test_a_server_that_is_not_there_is_refused_at_once() -> None:
     with pytest.raises(ModelError) as caught:
-        admitted(options("lab/m", max_calls=1, **LAB))
+        require_usable(options("lab/m", max_calls=1, **LAB))
     line = str(caught.value)
     assert line.startswith("lab/m: no server at http://127.0.0.1:9/v1 (")
     assert line.endswith("; offline, --model bfs plays without one (--no-preflight starts all the same)")
-    assert list(admitted(options("lab/m", max_calls=1, preflight=False, **LAB))) == []
+    assert list(require_usable(options("lab/m", max_calls=1, preflight=False, **LAB))) == []
 
 
 @pytest.mark.parametrize("given", [{}, {"max_calls": 1, "preflight": False}])
 def test_a_misspelled_model_names_the_nearest(given: dict[str, Any]) -> None:
     with pytest.raises(SPCAError, match=r"(did you mean|use) openai/gpt-6\.1-sol\b(?!l)"):
-        admitted(options("openai/gpt-6.1-soll", **given))
+        require_usable(options("openai/gpt-6.1-soll", **given))

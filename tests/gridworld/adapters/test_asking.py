@@ -17,11 +17,13 @@ from spca.common.errors import SettingsError
 from spca.errors import ProviderConfigError, TransientError
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.ledger import BOOK, IN_FLIGHT
-from spca.llm.calls.prices import ModelTable
+from spca.llm.catalogue.catalogue import Catalogue
+from spca.llm.catalogue.model_table import ModelTable
+from spca.llm.catalogue.servers import Server, Servers
 from spca.llm.providers.base import Request, Response, Usage
-from spca.llm.providers.servers import Server
 from tests.support.gridworld.drawn import drawn
 from tests.support.gridworld.serving import seen
+from tests.support.spca.call_requests import ref
 
 TABLE = ModelTable({"lab/*": {"input": 1_000_000, "output": 1_000_000}})
 """A dollar for a token."""
@@ -47,14 +49,14 @@ class Asked(LanguageModel):
 
     def __init__(self, provider: Saying, asking: Asking) -> None:
         self.provider = provider
-        super().__init__("lab/m@low", asking)
+        super().__init__(ref("lab/m@low"), asking)
 
     def _make(self) -> Any:
-        return self.provider, "m"
+        return self.provider
 
 
-def asked(folder: Path | None, *answers: str | Exception, **more: Any) -> Asked:
-    return Asked(Saying(*answers or ("Action: 2",)), Asking(table=TABLE, books=folder, **more))
+def asked(folder: Path | None, *answers: str | Exception, servers: Servers | None = None, **more: Any) -> Asked:
+    return Asked(Saying(*answers or ("Action: 2",)), Asking(catalogue=Catalogue(TABLE, servers), books=folder, **more))
 
 
 def play(model: Asked, number: int = 0, steps: int = 2) -> list[int]:

@@ -24,6 +24,7 @@ from tests.fakes.openai_wire import CHAT
 from tests.robot_bridge.exploration.test_observing import filming, line
 from tests.support.robot_bridge.kinematic import rig
 from tests.support.robot_bridge.scripted import LOOK, SHADOW
+from tests.support.spca.call_requests import ref
 
 JPEG = b"\xff\xd8picture\xff\xd9"
 NAMES = tuple(tool.value for tool in Tool)
@@ -88,7 +89,7 @@ def test_each_is_asked_at_its_server_with_its_key_and_effort(
     assert description.body["messages"][0]["content"][1]["image_url"]["detail"] == "high"
     assert description.headers["authorization"] == f"Bearer {KEY}"
     assert KEY not in str(decision.headers)
-    assert [(each.model, each.place.phase) for each in desk.ledger.records] == [
+    assert [(str(each.model), each.place.phase) for each in desk.ledger.records] == [
         ("openai/small", "navigate"),
         ("lab/large@high", "observe"),
     ]
@@ -197,7 +198,7 @@ def test_prices_come_from_a_table_of_the_users(settings: Settings, tmp_path: Pat
         named(priced)
     table.write_text(json.dumps({"models": {"*/*": {"input": 1e6, "output": 0, "least_effort": "minimal"}}}))
     _, desk = made(replace(priced, max_cost=20.0, observe_model="lab/large"), tmp_path / "run")
-    assert desk.table.price("lab/large") is not None
+    assert desk.catalogue.price(ref("lab/large")) is not None
     model, desk = made(replace(priced, max_cost=20.0, observe_model="lab/large"), tmp_path / "again")
     model.describe("What?", JPEG, LIMIT_S)
     assert desk.ledger.records[0].cost == 11

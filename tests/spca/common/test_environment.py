@@ -11,7 +11,7 @@ import pytest
 
 from spca.common.environment import KNOWN_VARIABLES, complete_environment, load_env, nearest_variable
 from spca.common.errors import SettingsError
-from spca.llm.providers.addresses import VARIABLES
+from spca.llm.catalogue.servers import VARIABLES
 from spca.runs.model_choice import DEFAULTS, EFFORT_OF
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from spca.llm.calls.ledger import Outcome, Place, Record, sums
 from spca.llm.providers.base import Usage
 from spca.llm.spending import cells, so_far, spent, tokens, unanswered, usd
+from tests.support.spca.call_requests import ref
 
 
 def usage(**more: Any) -> dict[str, Any]:
@@ -52,9 +53,9 @@ def test_requests_that_were_not_answered(taken: dict[str, Any], words: str) -> N
 def test_what_is_not_known_is_never_shown_as_known(outcomes: list[Outcome], estimated: bool) -> None:
     priced = Usage(7, 3)
     records = [
-        Record(1, Place(), 1, "m", "", "k", 0.0, 0.0, priced, estimated, Decimal(1), outcome)
+        Record(1, Place(), 1, ref("a/m"), "", "k", 0.0, 0.0, priced, estimated, Decimal(1), outcome)
         if outcome is Outcome.ANSWERED
-        else Record(1, Place(), 1, "m", "", "k", 0.0, outcome=outcome)
+        else Record(1, Place(), 1, ref("a/m"), "", "k", 0.0, outcome=outcome)
         for outcome in outcomes
     ]
     total = sums(records)

@@ -37,6 +37,7 @@ from spca.plan.pddl import extract_actions
 from spca.prompts import USUAL, Wording, render
 from spca.sense.map_text import agent_state
 from spca.sense.renaming import Renaming
+from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import AGENT, Events, ScriptedProvider, coder_client, planner_client, shared_solver
 
 FOLDER: Final = Path(__file__).with_name("golden")
@@ -193,7 +194,7 @@ def ask_planner(
     """Return what a planner gets that answers so, to the end of the script or its first usable answer."""
     model = ScriptedProvider(*answers, ProviderConfigError("enough"))
     planner = PlannerLLM(
-        "x/m", "x/m", shared_solver(), Events(), planner_client(model), compiles=compiles, wording=at.wording
+        ref("x/m"), ref("x/m"), shared_solver(), Events(), planner_client(model), compiles=compiles, wording=at.wording
     )
     actions = library.action_listing(at.agent.text, at.snapshot.mission)
     with suppress(ProviderConfigError):
@@ -207,7 +208,7 @@ def ask_coder(
     """Return what a coder gets that answers so, to the end of the script or its first usable answer."""
     plan = at.plan
     model = ScriptedProvider(*answers, ProviderConfigError("enough"))
-    coder = CoderLLM("x/m", Events(), coder_client(model), wording=at.wording)
+    coder = CoderLLM(ref("x/m"), Events(), coder_client(model), wording=at.wording)
     schemas = {schema.name: schema for schema in plan.schemas}
     wanted = plan.actions if error else plan.actions[1:]
     state = agent_state(at.snapshot, at.level.skill, plan.objects)

@@ -46,6 +46,7 @@ from spca.reference import planner as reference
 from spca.runs import curriculum
 from spca.sense import perception
 from spca.sense.map_text import agent_state, planner_state
+from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import (
     AGENT,
     LEVEL,
@@ -158,7 +159,7 @@ def to_planner(
 ) -> list[Message]:
     """The first messages that a planner gets."""
     model = ScriptedProvider(ProviderConfigError("enough"))
-    planner = PlannerLLM("x/m", "x/m", shared_solver(), Events(), planner_client(model), compiles=compiles)
+    planner = PlannerLLM(ref("x/m"), ref("x/m"), shared_solver(), Events(), planner_client(model), compiles=compiles)
     with pytest.raises(ProviderConfigError):
         planner.plan(snapshot, level, actions_for(snapshot.mission), trusted=trusted, failed=failed)
     return list(model.requests[0].messages)
@@ -169,7 +170,7 @@ def to_coder(
 ) -> list[Message]:
     """The first messages that a coder gets."""
     model = ScriptedProvider(ProviderConfigError("enough"))
-    coder = CoderLLM("x/m", Events(), coder_client(model))
+    coder = CoderLLM(ref("x/m"), Events(), coder_client(model))
     schemas = {schema.name: schema for schema in plan.schemas}
     state = agent_state(snapshot, level.skill, plan.objects)
     with pytest.raises(ProviderConfigError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,12 +59,12 @@ def test_flags_make_the_same_settings(tmp_path: Path) -> None:
     chosen = ("--only", "doors", "--levels", "A*", "--upstream-rules", "--engine", "tamer", "--keep-agent")
     arguments = (*chosen, *ABLATIONS, "--rename-words", "7")
     before = cli.settings_from(cli.parse(arguments, COMMANDS), {}, ROOT, tmp_path)
-    again = list(flags(asdict(replace(before, seed=8))))
+    again = list(flags(replace(before, seed=8).record()))
     assert cli.settings_from(cli.parse(again, COMMANDS), {}, ROOT, tmp_path) == replace(before, seed=8)
 
 
 def test_a_run_of_the_users_defaults_needs_no_flag(tmp_path: Path) -> None:
-    assert not list(flags(asdict(cli.settings_from({}, {}, ROOT, tmp_path))))
+    assert not list(flags(cli.settings_from({}, {}, ROOT, tmp_path).record()))
 
 
 @pytest.mark.parametrize(("more", "why"), [({"calls": 0}, "nothing to pack"), ({"ended": False}, "has not ended")])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,10 @@ import pytest
 from spca.common import command
 from spca.common.errors import SettingsError
 from spca.errors import ResumeError
+from spca.llm.calls.budget import Caps
 from spca.runs import cli
-from spca.runs.settings import Settings
+from spca.runs.settings import ModelSettings, Settings
+from tests.support.spca.call_requests import ref
 
 ROOT, CWD = Path("/checkout"), Path("/here")
 COMMANDS = {"run": "learn"}
@@ -24,31 +26,33 @@ def settings(*argv: str, **environ: str) -> Settings:
     return cli.settings_from(cli.parse(argv, COMMANDS), environ, ROOT, CWD)
 
 
+def names(chosen: Settings) -> tuple[str, ...]:
+    """The models of the large and the small planner and of the coder."""
+    return tuple(map(str, chosen.models.refs))
+
+
 def test_without_flags_and_key_the_reference_model_learns_the_whole_curriculum() -> None:
     assert settings() == Settings(
         curriculum="/checkout/merged_curriculum2.json",
         workspace="/checkout/workspace",
         runs="/checkout/runs",
-        planner_model="reference/planner",
-        planner_small_model="reference/planner",
-        coder_model="reference/coder",
+        models=ModelSettings(ref("reference/planner"), ref("reference/planner"), ref("reference/coder")),
         seed=1,
-        max_cost=None,
     )
 
 
 def test_with_a_key_the_default_models_are_those_of_openai() -> None:
     chosen = settings(OPENAI_API_KEY="not-a-key")
-    assert chosen.models == ("openai/gpt-6.1-sol", "openai/gpt-6.1-terra", "openai/gpt-6.1-sol")
+    assert names(chosen) == ("openai/gpt-6.1-sol", "openai/gpt-6.1-terra", "openai/gpt-6.1-sol")
     assert "not-a-key" not in str(chosen)
 
 
 def test_a_flag_wins_over_the_environment_over_the_default() -> None:
     environ = {"SPCA_PLANNER_MODEL": "x/env", "SPCA_CODER_MODEL": "x/env", "SPCA_ENGINE": "tamer"}
     chosen = settings("--planner-model", "x/flag", **environ)
-    assert chosen.models == ("x/flag", "x/flag", "x/env")  # one planner is both, unless the small one is chosen too
-    assert settings("--planner-model", "x/1", SPCA_PLANNER_SMALL_MODEL="x/2").models[:2] == ("x/1", "x/2")
-    assert settings(**environ | {"SPCA_PLANNER_MODEL": ""}).models[:2] == ("reference/planner", "reference/planner")
+    assert names(chosen) == ("x/flag", "x/flag", "x/env")  # one planner is both, unless the small one is chosen too
+    assert names(settings("--planner-model", "x/1", SPCA_PLANNER_SMALL_MODEL="x/2"))[:2] == ("x/1", "x/2")
+    assert names(settings(**environ | {"SPCA_PLANNER_MODEL": ""}))[:2] == ("reference/planner", "reference/planner")
     assert chosen.engine == "tamer"
     assert settings("--engine", "pyperplan", **environ).engine == "pyperplan"
     assert settings(SPCA_ENGINE="").engine is None
@@ -64,7 +68,7 @@ def test_every_flag_reaches_the_settings() -> None:
         "--no-compile --no-reuse --no-regression-check --no-curriculum --bare-prompt --rename-words 5"
     )
     chosen = settings(*flags.split())
-    assert asdict(chosen) | {"upstream_rules": False} == {
+    assert chosen.record() | {"upstream_rules": False} == {
         "curriculum": "/here/c.json",
         "workspace": "/here/w",
         "runs": "/abs/r",
@@ -169,7 +173,7 @@ def test_categories_that_exclude_one_another() -> None:
     cli.check_choice(settings("--only", "a"))
 
 
-RECORDED = asdict(settings("--seed", "3", "--workspace", "w"))
+RECORDED = settings("--seed", "3", "--workspace", "w").record()
 
 
 def resumed(*argv: str, recorded: dict[str, Any] = RECORDED, **environ: str) -> Settings:
@@ -178,12 +182,17 @@ def resumed(*argv: str, recorded: dict[str, Any] = RECORDED, **environ: str) -> 
 
 def test_a_resumed_run_has_its_recorded_settings() -> None:
     chosen = resumed("--resume", "r")
-    assert chosen == replace(Settings(**RECORDED), resume="r")
+    assert chosen == replace(Settings.from_record(RECORDED), resume="r")
 
 
 def test_what_changes_no_result_may_change() -> None:
     chosen = resumed("--resume", "r", "--quiet", "--render", "--max-cost", "9", "--runs", "elsewhere")
-    assert (chosen.quiet, chosen.render, chosen.max_cost, chosen.runs) == (True, True, 9.0, "/here/elsewhere")
+    assert (chosen.quiet, chosen.render, chosen.models.caps.cost_usd, chosen.runs) == (
+        True,
+        True,
+        9.0,
+        "/here/elsewhere",
+    )
     chosen = resumed(
         *[
             "--resume",
@@ -199,8 +208,9 @@ def test_what_changes_no_result_may_change() -> None:
             "t.json",
         ]
     )
-    assert (chosen.cache, chosen.max_calls, chosen.max_tokens, chosen.timeout) == (True, 7, 8, 9.0)
-    assert chosen.model_table == "/here/t.json"
+    assert (chosen.models.cache, chosen.models.caps) == (True, Caps(None, 7, 8))
+    assert chosen.models.limits.timeout_s == 9.0
+    assert chosen.models.model_table == "/here/t.json"
 
 
 @pytest.mark.parametrize(
@@ -212,36 +222,39 @@ def test_what_changes_no_result_may_change() -> None:
     ],
 )
 def test_servers_may_have_moved_when_a_run_goes_on(variable: str, name: str) -> None:
-    recorded = asdict(settings(**{variable: "http://old"}))
-    assert getattr(resumed(recorded=recorded), name) == "http://old"
-    assert getattr(resumed(recorded=recorded, **{variable: ""}), name) == "http://old"
-    assert getattr(resumed(recorded=recorded, **{variable: "http://new"}), name) == "http://new"
+    recorded = settings(**{variable: "http://old"}).record()
+    assert resumed(recorded=recorded).record()[name] == "http://old"
+    assert resumed(recorded=recorded, **{variable: ""}).record()[name] == "http://old"
+    assert resumed(recorded=recorded, **{variable: "http://new"}).record()[name] == "http://new"
 
 
 def test_a_server_that_a_flag_can_name_moves_by_the_flag() -> None:
-    recorded = asdict(settings("--base-url", "http://old", OPENAI_BASE_URL="http://env"))
-    assert resumed(recorded=recorded, OPENAI_BASE_URL="http://env").base_url == "http://old"
-    assert resumed("--base-url", "http://new", recorded=recorded, OPENAI_BASE_URL="http://env").base_url == "http://new"
-    assert resumed(recorded=asdict(settings()), OPENAI_BASE_URL="http://env").base_url == "http://env"
+    recorded = settings("--base-url", "http://old", OPENAI_BASE_URL="http://env").record()
+    assert resumed(recorded=recorded, OPENAI_BASE_URL="http://env").record()["base_url"] == "http://old"
+    assert (
+        resumed("--base-url", "http://new", recorded=recorded, OPENAI_BASE_URL="http://env").record()["base_url"]
+        == "http://new"
+    )
+    assert resumed(recorded=settings().record(), OPENAI_BASE_URL="http://env").record()["base_url"] == "http://env"
 
 
 def test_a_server_of_ones_own_moves_by_flag_else_environment() -> None:
     flags = ("--planner-model", "lab/m", "--server", "lab=http://old/v1,LAB_KEY")
-    recorded = asdict(settings(*flags))
-    assert resumed(recorded=recorded).servers == recorded["servers"] == "lab=http://old/v1|LAB_KEY"
+    recorded = settings(*flags).record()
+    assert resumed(recorded=recorded).record()["servers"] == recorded["servers"] == "lab=http://old/v1|LAB_KEY"
     env = {"SPCA_SERVERS": "lab=http://env/v1, other=http://o/v1"}
-    assert resumed(recorded=recorded, **env).servers == "lab=http://env/v1"
+    assert resumed(recorded=recorded, **env).record()["servers"] == "lab=http://env/v1"
     moved = resumed("--server", "lab=http://new/v1,NEW_KEY", recorded=recorded, **env)
-    assert moved.servers == "lab=http://new/v1|NEW_KEY"
-    assert moved.kept(recorded) == recorded | {"servers": moved.servers}
+    assert moved.record()["servers"] == "lab=http://new/v1|NEW_KEY"
+    assert moved.update_record(recorded) == recorded | {"servers": moved.record()["servers"]}
 
 
 def test_a_run_that_goes_on_keeps_its_efforts() -> None:
-    recorded = asdict(settings("--coder-effort", "high", OPENAI_API_KEY="k"))
+    recorded = settings("--coder-effort", "high", OPENAI_API_KEY="k").record()
     model = "openai/gpt-6.1-sol"
     for same in ((), ("--coder-effort", "high"), ("--coder-model", model, "--coder-effort", "high")):
         chosen = resumed("--resume", "r", *same, recorded=recorded, SPCA_CODER_EFFORT="low", OPENAI_API_KEY="k")
-        assert chosen.coder_model == f"{model}@high"
+        assert names(chosen)[2] == f"{model}@high"
     with pytest.raises(SettingsError, match="--coder-effort high: reference/coder reasons as it does"):
         resumed("--resume", "r", "--coder-effort", "high")
 
@@ -257,42 +270,43 @@ def test_a_run_that_goes_on_keeps_its_efforts() -> None:
     ],
 )
 def test_a_run_goes_on_with_the_models_that_flags_name(flags: tuple[str, ...], models: tuple[str, str, str]) -> None:
-    begun = asdict(settings("--coder-effort", "high", OPENAI_API_KEY="k"))
+    begun = settings("--coder-effort", "high", OPENAI_API_KEY="k").record()
     chosen = resumed("--resume", "r", *flags, recorded=begun, SPCA_PLANNER_MODEL="x/of-the-environment")
-    assert chosen.models == models
-    assert chosen.servers == ("lab=http://new/v1" if "--server" in flags else None)
-    kept = chosen.kept(begun)
-    assert resumed("--resume", "r", recorded=kept).models == models, "they hold the next time too"
+    assert names(chosen) == models
+    assert chosen.record()["servers"] == ("lab=http://new/v1" if "--server" in flags else None)
+    kept = chosen.update_record(begun)
+    assert names(resumed("--resume", "r", recorded=kept)) == models, "they hold the next time too"
 
 
 def test_an_evaluation_keeps_its_models() -> None:
-    recorded = asdict(settings("--planner-model", SOL))
+    recorded = settings("--planner-model", SOL).record()
     with pytest.raises(ResumeError, match=r"^--planner-model x/y contradicts the evaluation"):
         cli.resumed_settings({"planner_model": "x/y"}, recorded, {}, CWD, "evaluation")
 
 
 def test_a_model_that_is_a_folder_is_the_same_when_a_run_goes_on() -> None:
-    recorded = asdict(settings("--planner-model", "replay/runs/1"))
-    assert resumed("--planner-model", "replay/runs/1", recorded=recorded).planner_model == "replay//here/runs/1"
+    recorded = settings("--planner-model", "replay/runs/1").record()
+    assert names(resumed("--planner-model", "replay/runs/1", recorded=recorded))[0] == "replay//here/runs/1"
 
 
 def test_the_address_of_the_server_comes_from_flag_or_environment() -> None:
     environ = {"OPENAI_BASE_URL": "http://env", "GOOGLE_GEMINI_BASE_URL": "http://g", "OLLAMA_HOST": "h:1"}
     chosen = settings("--base-url", "http://flag", **environ)
-    assert (chosen.base_url, chosen.google_base_url, chosen.ollama_host) == ("http://flag", "http://g", "h:1")
-    assert settings(**environ).base_url == "http://env"
-    assert settings(OPENAI_BASE_URL="").base_url is None
+    record = chosen.record()
+    assert (record["base_url"], record["google_base_url"], record["ollama_host"]) == ("http://flag", "http://g", "h:1")
+    assert settings(**environ).record()["base_url"] == "http://env"
+    assert settings(OPENAI_BASE_URL="").record()["base_url"] is None
 
 
 def test_what_a_flag_changed_lasts_but_not_how_the_run_is_watched() -> None:
-    begun = asdict(settings("--max-calls", "3", "--runs", "here"))
+    begun = settings("--max-calls", "3", "--runs", "here").record()
     flags = ("--max-calls", "9", "--timeout", "7", "--quiet", "--cache", "--runs", "elsewhere")
-    kept = resumed("--resume", "r", *flags, recorded=begun).kept(begun)
+    kept = resumed("--resume", "r", *flags, recorded=begun).update_record(begun)
     assert kept == begun | {"max_calls": 9, "timeout": 7.0}
 
 
 def test_a_run_that_was_ablated_is_not_made_whole() -> None:
-    begun = asdict(settings("--no-compile", "--rename-words", "5"))
+    begun = settings("--no-compile", "--rename-words", "5").record()
     assert resumed("--resume", "r", "--no-compile", recorded=begun).ablations == ("--no-compile", "--rename-words 5")
     with pytest.raises(ResumeError, match="--compile contradicts the run, which was begun without: leave --compile"):
         resumed("--resume", "r", "--compile", recorded=begun)
@@ -325,7 +339,7 @@ def test_bare_prompts_want_a_model_that_reads_prompts(models: tuple[str, ...]) -
 
 def test_what_goes_on_is_called_what_it_is() -> None:
     for given, flag in (({"engine": "tamer"}, "--engine tamer"), ({"planner_effort": "high"}, "--planner-effort high")):
-        recorded = asdict(settings("--planner-model", "openai/gpt-6.1-sol", OPENAI_API_KEY="k"))
+        recorded = settings("--planner-model", "openai/gpt-6.1-sol", OPENAI_API_KEY="k").record()
         with pytest.raises(ResumeError, match=f"^{flag} contradicts the evaluation, which"):
             cli.resumed_settings(given, recorded, {}, CWD, "evaluation")
 
@@ -363,6 +377,6 @@ def test_settings_of_another_version_are_refused(change: dict[str, Any]) -> None
 
 
 def test_how_a_run_is_watched_is_not_taken_over_when_it_goes_on() -> None:
-    recorded = asdict(cli.settings_from({"quiet": True, "render": True}, {}, Path("/root"), Path("/here")))
+    recorded = cli.settings_from({"quiet": True, "render": True}, {}, Path("/root"), Path("/here")).record()
     chosen = cli.resumed_settings({"resume": "r"}, recorded, {}, Path("/here"))
     assert (chosen.quiet, chosen.render) == (False, False)

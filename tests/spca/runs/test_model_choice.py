@@ -12,12 +12,15 @@ import pytest
 
 from spca.common.errors import SettingsError
 from spca.llm.calls.budget import Caps
-from spca.llm.calls.prices import ModelTable
+from spca.llm.calls.cache import find_place
+from spca.llm.catalogue.catalogue import Catalogue
+from spca.llm.catalogue.model_table import ModelTable
+from spca.llm.catalogue.servers import VARIABLES, Server
 from spca.llm.providers.base import Limits
-from spca.llm.providers.servers import Server
 from spca.runs import cli, model_choice
 from spca.runs.model_choice import Models
-from spca.runs.settings import ADDRESSES, Settings
+from spca.runs.settings import Settings
+from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import ROOT
 
 CWD = Path("/here")
@@ -32,13 +35,26 @@ def settings(*argv: str, **environ: str) -> Settings:
     return cli.settings_from(cli.parse(argv, {"run": ""}), environ, Path("/checkout"), CWD)
 
 
+def names(*argv: str, **environ: str) -> tuple[str, ...]:
+    """The models of the large and the small planner and of the coder."""
+    return tuple(map(str, settings(*argv, **environ).models.refs))
+
+
+def load_models(*argv: str, **environ: str) -> Models:
+    return Models.load(settings(*argv, **environ).models)
+
+
+def place(chosen: Settings, model: str) -> str:
+    return find_place(ref(model), chosen.models.servers)
+
+
 def greeting(*argv: str, **environ: str) -> str:
-    chosen = Models.of(settings(*argv, **environ))
+    chosen = load_models(*argv, **environ)
     return chosen.greeting(environ, chosen.caps())
 
 
 def caps(*argv: str, **environ: str) -> Caps:
-    return Models.of(settings(*argv, **environ)).caps()
+    return load_models(*argv, **environ).caps()
 
 
 def refused(*argv: str, **environ: str) -> str:
@@ -67,20 +83,20 @@ def refused(*argv: str, **environ: str) -> str:
     ],
 )
 def test_the_default_is_the_first_that_is_configured(environ: dict[str, str], prefixes: list[str]) -> None:
-    assert [default.prefix for default in model_choice.configured(environ)] == prefixes
-    assert all(model.startswith(f"{prefixes[0]}/") for model in settings(**environ).models)
+    assert [default.prefix for default in model_choice.list_configured(environ)] == prefixes
+    assert all(model.startswith(f"{prefixes[0]}/") for model in names(**environ))
 
 
 def test_a_flag_goes_before_the_environment_before_the_default() -> None:
     environ = {"SPCA_PLANNER_MODEL": "x/env", "SPCA_CODER_MODEL": "x/env", **KEYS}
-    assert settings("--planner-model", "x/flag", **environ).models == ("x/flag", "x/flag", "x/env")
+    assert names("--planner-model", "x/flag", **environ) == ("x/flag", "x/flag", "x/env")
 
 
 def test_a_planner_that_is_chosen_plays_both_planners_unless_the_small_one_is_chosen_too() -> None:
-    assert settings("--planner-model", "x/l", **KEYS).models == ("x/l", "x/l", "x/l")
-    assert settings(SPCA_PLANNER_MODEL="x/l", SPCA_PLANNER_SMALL_MODEL="x/s", **KEYS).models == ("x/l", "x/s", "x/l")
-    assert settings("--planner-small-model", "x/s", **KEYS).models == (SOL, "x/s", SOL)
-    assert settings("--coder-model", "x/c", **KEYS).models == (SOL, TERRA, "x/c")
+    assert names("--planner-model", "x/l", **KEYS) == ("x/l", "x/l", "x/l")
+    assert names(SPCA_PLANNER_MODEL="x/l", SPCA_PLANNER_SMALL_MODEL="x/s", **KEYS) == ("x/l", "x/s", "x/l")
+    assert names("--planner-small-model", "x/s", **KEYS) == (SOL, "x/s", SOL)
+    assert names("--coder-model", "x/c", **KEYS) == (SOL, TERRA, "x/c")
 
 
 @pytest.mark.parametrize(
@@ -101,23 +117,23 @@ def test_a_planner_that_is_chosen_plays_both_planners_unless_the_small_one_is_ch
 def test_a_role_that_is_not_chosen_takes_the_planners_provider(
     large: str, small: str, coder: str, environ: dict[str, str]
 ) -> None:
-    assert settings("--planner-model", large, **environ).models == (large, small, coder)
-    assert settings(SPCA_PLANNER_MODEL=large, **environ).models == (large, small, coder)
+    assert names("--planner-model", large, **environ) == (large, small, coder)
+    assert names(SPCA_PLANNER_MODEL=large, **environ) == (large, small, coder)
     settings("--planner-model", large, **environ)
 
 
 @pytest.mark.parametrize("url", ["http://localhost:8000/v1", "https://api.openai.com.example.net/v1"])
 def test_a_server_of_ones_own_has_the_model_that_is_chosen_there(url: str) -> None:
-    assert set(settings("--planner-model", "openai/m", "--base-url", url, **KEYS).models) == {"openai/m"}
-    assert set(settings("--planner-model", "openai/m", OPENAI_BASE_URL=url).models) == {"openai/m"}
-    assert set(settings("--planner-model", "anthropic/m", ANTHROPIC_BASE_URL=url).models) == {"anthropic/m"}
-    assert set(settings("--planner-model", "google/m", GOOGLE_GEMINI_BASE_URL=url).models) == {"google/m"}
-    assert settings("--planner-model", "google/m", OPENAI_BASE_URL=url).coder_model == "google/gemini-3.8-flash"
+    assert set(names("--planner-model", "openai/m", "--base-url", url, **KEYS)) == {"openai/m"}
+    assert set(names("--planner-model", "openai/m", OPENAI_BASE_URL=url)) == {"openai/m"}
+    assert set(names("--planner-model", "anthropic/m", ANTHROPIC_BASE_URL=url)) == {"anthropic/m"}
+    assert set(names("--planner-model", "google/m", GOOGLE_GEMINI_BASE_URL=url)) == {"google/m"}
+    assert names("--planner-model", "google/m", OPENAI_BASE_URL=url)[2] == "google/gemini-3.8-flash"
 
 
 def test_an_address_of_openais_has_its_defaults() -> None:
     for url in ("https://api.openai.com/v1", "https://eu.api.openai.com/v1"):
-        assert settings("--planner-model", "openai/m", "--base-url", url).models == ("openai/m", TERRA, SOL)
+        assert names("--planner-model", "openai/m", "--base-url", url) == ("openai/m", TERRA, SOL)
 
 
 def test_the_defaults_are_those_of_the_docs() -> None:
@@ -129,33 +145,33 @@ def test_the_defaults_are_those_of_the_docs() -> None:
 
 
 def test_a_recorded_run_plays_every_part_that_is_not_chosen() -> None:
-    assert set(settings("--planner-model", "replay/runs/1", **KEYS).models) == {"replay//here/runs/1"}
+    assert set(names("--planner-model", "replay/runs/1", **KEYS)) == {"replay//here/runs/1"}
     chosen = settings("--planner-model", "replay/runs/1", "--coder-model", "reference/coder")
-    assert chosen.models == ("replay//here/runs/1", "replay//here/runs/1", "reference/coder")
-    assert settings(SPCA_PLANNER_MODEL="replay//abs").models == ("replay//abs",) * 3
+    assert tuple(map(str, chosen.models.refs)) == ("replay//here/runs/1", "replay//here/runs/1", "reference/coder")
+    assert names(SPCA_PLANNER_MODEL="replay//abs") == ("replay//abs",) * 3
 
 
 def test_an_address_that_is_given_is_meant_to_be_used() -> None:
-    assert settings("--base-url", "http://x/v1").models == settings(OPENAI_BASE_URL="http://x/v1").models
-    assert settings("--base-url", "http://x/v1").planner_model.startswith("openai/")
+    assert names("--base-url", "http://x/v1") == names(OPENAI_BASE_URL="http://x/v1")
+    assert names("--base-url", "http://x/v1")[0].startswith("openai/")
 
 
 def test_a_model_that_is_a_file_is_found_from_anywhere() -> None:
-    assert settings("--coder-model", "llamacpp/m.gguf").coder_model == "llamacpp//here/m.gguf"
-    assert settings("--coder-model", "llamacpp//m.gguf").coder_model == "llamacpp//m.gguf"
-    assert settings("--coder-model", "openai/m.gguf").coder_model == "openai/m.gguf"
+    assert names("--coder-model", "llamacpp/m.gguf")[2] == "llamacpp//here/m.gguf"
+    assert names("--coder-model", "llamacpp//m.gguf")[2] == "llamacpp//m.gguf"
+    assert names("--coder-model", "openai/m.gguf")[2] == "openai/m.gguf"
 
 
 def test_every_address_goes_to_its_provider() -> None:
     environ = {"OPENAI_BASE_URL": "http://o", "ANTHROPIC_BASE_URL": "http://a", "GOOGLE_GEMINI_BASE_URL": "http://g"}
     chosen = settings(**environ, OLLAMA_HOST="h")
-    assert {p: s.url for p, s in Models.of(chosen).servers.items()} == {
+    assert {p: s.url for p, s in chosen.models.servers.items()} == {
         "openai": "http://o",
         "anthropic": "http://a",
         "google": "http://g",
         "ollama": "h",
     }
-    assert {server.url for server in Models.of(settings()).servers.values()} == {None}
+    assert {server.url for server in settings().models.servers.values()} == {None}
 
 
 LAB = ("--planner-model", "lab/m", "--coder-model", "openai/gpt-6.1-sol", "--server", "lab=http://h:1/v1,LAB_KEY")
@@ -163,9 +179,9 @@ LAB = ("--planner-model", "lab/m", "--coder-model", "openai/gpt-6.1-sol", "--ser
 
 def test_a_server_of_ones_own_stands_beside_a_provider() -> None:
     chosen = settings(*LAB, OPENAI_API_KEY="k", SPCA_SERVERS="lab=http://env/v1,unused=http://u/v1")
-    assert chosen.models == ("lab/m", "lab/m", SOL)
-    assert chosen.servers == "lab=http://h:1/v1|LAB_KEY"
-    servers = Models.of(chosen).servers
+    assert tuple(map(str, chosen.models.refs)) == ("lab/m", "lab/m", SOL)
+    assert chosen.record()["servers"] == "lab=http://h:1/v1|LAB_KEY"
+    servers = chosen.models.servers
     assert servers["lab"] == Server("http://h:1/v1", "LAB_KEY", is_named=True)
     assert "unused" not in servers
 
@@ -175,12 +191,12 @@ def test_its_models_are_counted_and_kept_apart_like_those_of_any_server() -> Non
         caps(*LAB)
     said = greeting(*LAB, "--max-calls", "9", OPENAI_API_KEY="k")
     assert said.startswith(f"Models: planner lab/m, coder {SOL}; lab at http://h:1/v1; capped at 9 requests")
-    assert Models.of(settings(*LAB)).place("lab/m@high") == "http://h:1/v1"
+    assert place(settings(*LAB), "lab/m@high") == "http://h:1/v1"
 
 
 def test_limits_of_answers() -> None:
-    assert Models.of(settings("--timeout", "9", "--max-output-tokens", "8")).limits == Limits(8, None, 9.0)
-    assert Models.of(settings()).limits == Limits()
+    assert settings("--timeout", "9", "--max-output-tokens", "8").models.limits == Limits(8, None, 9.0)
+    assert settings().models.limits == Limits()
 
 
 @pytest.mark.parametrize(
@@ -232,7 +248,7 @@ def test_one_unpriced_model_is_enough() -> None:
         caps("--planner-small-model", "x/y", **KEYS)
     half = ModelTable({"*": {"input": 1, "output": None}})
     with pytest.raises(SettingsError, match=f"the price of {SOL} is unknown"):
-        replace(Models.of(settings(**KEYS)), table=half).caps()
+        replace(load_models(**KEYS), catalogue=Catalogue(half)).caps()
 
 
 def test_an_unknown_price_can_be_capped_otherwise_or_told(tmp_path: Path) -> None:
@@ -240,12 +256,12 @@ def test_an_unknown_price_can_be_capped_otherwise_or_told(tmp_path: Path) -> Non
     assert caps(*UNPRICED, "--max-tokens", "7") == Caps(None, None, 7)
     (tmp_path / "t.json").write_text(json.dumps({"models": {"openai/new": {"input": 1, "output": 2}}}))
     chosen = settings(*UNPRICED, "--model-table", str(tmp_path / "t.json"))
-    assert Models.of(chosen).caps() == Caps(5.0)
+    assert Models.load(chosen.models).caps() == Caps(5.0)
 
 
 def test_a_table_that_cannot_be_read_is_a_users_mistake(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"absent\.json"):
-        Models.of(settings("--model-table", str(tmp_path / "absent.json")))
+        load_models("--model-table", str(tmp_path / "absent.json"))
 
 
 OLLAMA = [f"--{name}=ollama/big" for name in ("planner-model", "planner-small-model", "coder-model")]
@@ -254,38 +270,38 @@ OLLAMA = [f"--{name}=ollama/big" for name in ("planner-model", "planner-small-mo
 @pytest.mark.parametrize("host", ["https://ollama.com", "ollama.com", "https://ollama.com:443/api"])
 def test_what_runs_at_ollamas_own_service_has_no_known_price(host: str, tmp_path: Path) -> None:
     chosen = settings(*OLLAMA, OLLAMA_HOST=host)
-    assert Models.of(chosen).table.price("ollama/big") is None
+    assert Models.load(chosen.models).catalogue.price(ref("ollama/big")) is None
     with pytest.raises(SettingsError, match="the price of ollama/big is unknown"):
-        Models.of(chosen).caps()
+        Models.load(chosen.models).caps()
     (tmp_path / "t.json").write_text(json.dumps({"models": {"ollama/big": {"input": 1, "output": 2}}}))
-    told = Models.of(settings(*OLLAMA, "--model-table", str(tmp_path / "t.json"), OLLAMA_HOST=host)).table
-    price = told.price("ollama/big")
+    told = load_models(*OLLAMA, "--model-table", str(tmp_path / "t.json"), OLLAMA_HOST=host).catalogue
+    price = told.price(ref("ollama/big"))
     assert price is not None
     assert [price.tiers[0].input, price.tiers[0].output] == [Decimal(1), Decimal(2)]
-    assert told.price("ollama/other") is None
-    assert told.info(SOL) == BUILT_IN.info(SOL)
+    assert told.price(ref("ollama/other")) is None
+    assert told.info(ref(SOL)) == BUILT_IN.info(ref(SOL))
 
 
 @pytest.mark.parametrize("environ", [{}, {"OLLAMA_HOST": "127.0.0.1:11434"}, {"OLLAMA_HOST": "http://gpu-server"}])
 def test_what_runs_at_home_is_free(environ: dict[str, str]) -> None:
-    price = Models.of(settings(*OLLAMA, **environ)).table.price("ollama/big")
+    price = load_models(*OLLAMA, **environ).catalogue.price(ref("ollama/big"))
     assert price is not None
     assert price.is_free
 
 
 def test_a_models_place_is_its_server_or_the_state_of_its_file(tmp_path: Path) -> None:
     chosen = settings(OPENAI_BASE_URL="http://o", OLLAMA_HOST="h")
-    places = [Models.of(chosen).place(model) for model in ("openai/m", "ollama/m", "google/m", "reference/planner")]
+    places = [place(chosen, model) for model in ("openai/m", "ollama/m", "google/m", "reference/planner")]
     assert places == ["http://o", "h", "", ""]
     file = tmp_path / "m.gguf"
     model = f"llamacpp/{file}"
-    assert Models.of(chosen).place(model) == ""
+    assert place(chosen, model) == ""
     seen = {""}
     for content, moment in (("a", 1), ("a", 2), ("ab", 2)):
         file.write_text(content)
         os.utime(file, ns=(moment, moment))
-        seen.add(Models.of(chosen).place(model))
-        assert Models.of(settings()).place(model) in seen
+        seen.add(place(chosen, model))
+        assert place(settings(), model) in seen
     assert len(seen) == 4
 
 
@@ -340,7 +356,7 @@ def test_good_addresses(url: str) -> None:
         "http://localhost/v1#very-secret",
     ],
 )
-@pytest.mark.parametrize("name", sorted(ADDRESSES.values()))
+@pytest.mark.parametrize("name", sorted(VARIABLES.values()))
 def test_no_key_in_an_address_is_taken_or_told(url: str, name: str) -> None:
     said = refused(**{"OPENAI_API_KEY": "k", name: url})
     assert "very-secret" not in said
@@ -395,6 +411,6 @@ def test_an_address_without_models_is_no_complaint() -> None:
     ],
 )
 def test_a_cap_on_the_cost_is_told_where_models_cost_money(argv: tuple[str, ...], paid: bool) -> None:
-    chosen = Models.of(settings(*argv))
+    chosen = load_models(*argv)
     assert chosen.cost_money is paid
     assert ("capped at 5 USD" in chosen.greeting({}, Caps(5.0))) is paid

@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spca.common.errors import SettingsError
-from spca.llm.calls.prices import ModelTable
-from spca.llm.providers import addresses
-from spca.llm.providers.servers import Server
+from spca.llm.catalogue import servers as addresses
+from spca.llm.catalogue.catalogue import Catalogue
+from spca.llm.catalogue.model_table import ModelTable
+from spca.llm.catalogue.servers import Server
 from spca.runs import model_list
-from spca.runs.model_list import Entry, Offer, offered, rendered
+from spca.runs.model_list import Entry, Offer, list_offers, render_offers
 from tests.fakes.reference_server import ReferenceServer, Settings
 
 TODAY = date(2026, 11, 23)
@@ -40,7 +41,7 @@ OFFERS = st.builds(
 
 @given(st.lists(OFFERS, max_size=4))
 def test_lines_fit_80_columns_and_words_stay_whole(offers: list[Offer]) -> None:
-    lines = list(rendered(offers))
+    lines = list(render_offers(offers))
     words = " ".join(lines).split()
     for line in lines:
         assert len(line) <= 80 or len(line.split()) == 1 or len(line.split()[1]) > 60
@@ -50,7 +51,7 @@ def test_lines_fit_80_columns_and_words_stay_whole(offers: list[Offer]) -> None:
 
 
 def one(prefix: str, server: Server, *, ask: bool = True, **environ: str) -> Offer:
-    (offer,) = offered({prefix: server}, TABLE, environ, ask=ask, today=TODAY)
+    (offer,) = list_offers(Catalogue(TABLE, {prefix: server}), environ, ask=ask, today=TODAY)
     return offer
 
 
@@ -68,7 +69,7 @@ def test_without_a_key_a_provider_says_which_it_needs_and_what_the_table_knows(m
 
 
 def test_a_list_of_a_provider_decides_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(addresses._OWN, "openai", "127.0.0.1")
+    monkeypatch.setitem(addresses.PROVIDER_HOSTS, "openai", "127.0.0.1")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     there = ("gpt-6-luna", "gpt-6.1-sol", "some-thing", "gpt-5.2-2025-12-11", "gpt-5.1")
     ends = {"gpt-6-luna": "2027-03-01", "gpt-5.1": "2026-11-01"}
@@ -89,10 +90,10 @@ def test_a_server_of_ones_own_shows_all_that_it_lists(monkeypatch: pytest.Monkey
     table = TABLE.after({"lab/priced": {"input": 1, "output": 2}})
     with ReferenceServer(Settings(models=("new", "priced", "bad\x1b[31mname"), key=KEY)) as server:
         servers = {"lab": Server(server.base_url, "LAB_KEY", is_named=True)}
-        (offer,) = offered(servers, table, {"LAB_KEY": KEY}, ask=True, today=TODAY)
+        (offer,) = list_offers(Catalogue(table, servers), {"LAB_KEY": KEY}, ask=True, today=TODAY)
     assert [entry.model for entry in offer.entries] == ["lab/priced", "lab/new", "lab/bad [31mname"]
     assert (offer.entries[1].input, offer.roles, offer.others) == (None, (), ())
-    assert KEY not in "".join(rendered([offer]))
+    assert KEY not in "".join(render_offers([offer]))
 
 
 def test_a_server_that_is_not_there_is_told_and_nothing_is_asked_where_that_is_not_wanted() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import shutil
 import subprocess
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,7 @@ from spca.runs.provenance import (
     run_info,
     versions,
 )
+from tests.support.spca.call_requests import ref
 
 SETTINGS = cli.settings_from(
     {}, {"OPENAI_API_KEY": "very-secret", "GEMINI_API_KEY": "very-secret"}, Path("/checkout"), Path("/here")
@@ -31,7 +32,7 @@ SETTINGS = cli.settings_from(
 
 def test_models_and_versions_but_no_secret(tmp_path: Path) -> None:
     info = run_info(SETTINGS, tmp_path, "strict")
-    assert info["settings"] == asdict(SETTINGS)
+    assert info["settings"] == SETTINGS.record()
     assert info["sandbox"] == "strict"
     assert info["models"] == {
         "planner": "openai/gpt-6.1-sol",
@@ -119,7 +120,7 @@ def test_the_models_that_a_run_went_on_without_are_kept(tmp_path: Path) -> None:
     assert continue_run(record, SETTINGS, "strict", 3, tmp_path) == record
     old = {name: value for name, value in record.items() if name != "models"}
     assert continue_run(old, SETTINGS, "strict", 3, tmp_path) == old, "of an earlier version"
-    other = replace(SETTINGS, coder_model="x/y")
+    other = replace(SETTINGS, models=replace(SETTINGS.models, coder=ref("x/y")))
     changed = continue_run(record, other, "strict", 3, tmp_path)
     assert changed["models"] == models_info(other)
     assert changed["earlier_models"] == [models_info(SETTINGS) | {"finished": 3}]

@@ -17,6 +17,7 @@ from spca.runs.folder import RunFolder
 from spca.runs.recorder import Recorder, library_size, totals
 from spca.runs.results import Attempt, LevelResult
 from spca.runs.writer_files import solved_level
+from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import AGENT, outcome_of, plan_of
 from tests.support.spca.starting import Log
 
@@ -192,7 +193,7 @@ def test_the_books_are_summed_by_level_category_and_run(folder: RunFolder) -> No
 def spend(ledger: Ledger, index: int, category: str, cost: str | None, outcome: Outcome) -> None:
     place = Place("run", index, category, f"level-{index}", 7)
     usd = None if cost is None else Decimal(cost)
-    record = Record(ledger.next_number, place, 1, "m", "", "k", 0.0, cost=usd, outcome=outcome)
+    record = Record(ledger.next_number, place, 1, ref("m"), "", "k", 0.0, cost=usd, outcome=outcome)
     ledger.begin(record)
     ledger.end(record)
 

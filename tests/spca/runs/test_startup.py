@@ -22,6 +22,7 @@ from spca.runs.folder import LOCK
 from tests.fakes.faults import FaultServer
 from tests.fakes.openai_wire import CHAT
 from tests.support.commands import curriculum, fingerprint
+from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import AGENT, ROOT, ScriptedProvider
 
 
@@ -91,7 +92,7 @@ def test_what_a_flag_changes_in_a_resumed_run_holds_the_next_time(given: dict[st
     with started(again | {"max_calls": 9, "max_output_tokens": 7, "quiet": True, "cache": True}):
         changed = before["settings"] | {"max_calls": 9, "max_output_tokens": 7}
         assert folder.info() == before | {"settings": changed}
-    assert startup.settings(again, ROOT)[0].max_calls == 9
+    assert startup.settings(again, ROOT)[0].models.caps.calls == 9
 
 
 @pytest.mark.long
@@ -99,7 +100,7 @@ def test_the_cache_knows_the_server(given: dict[str, Any]) -> None:
     def ask(url: str, *answers: str) -> str:
         told = {"cache": True, "max_calls": 2, "base_url": url, "preflight": False}
         with started(given | told) as run:
-            client = ChatGPTClient("openai/m", provider=ScriptedProvider(*answers), desk=run.make_desk())
+            client = ChatGPTClient(ref("openai/m"), provider=ScriptedProvider(*answers), desk=run.make_desk())
             return client.chat_completion([Message("user", "a")])
 
     assert ask("http://one/v1", "one") == "one"
@@ -279,7 +280,7 @@ def test_the_desk_keeps_its_books_in_the_runs_folder_and_its_cache_beside_the_ru
     with started(given | {"cache": True, "max_calls": 2}) as run:
         folder, made = run.folder, run.make_desk()
     made.begin_level(1, "a", "x-v0", 1)
-    client = ChatGPTClient("free/model", provider=ScriptedProvider("yes", "no"), desk=made)
+    client = ChatGPTClient(ref("free/model"), provider=ScriptedProvider("yes", "no"), desk=made)
     assert [client.chat_completion([Message("user", text)]) for text in "aab"] == ["yes", "yes", "no"]
     with pytest.raises(BudgetReached, match="--max-calls 2"):
         client.chat_completion([Message("user", "c")])
@@ -301,8 +302,8 @@ def test_the_cache_is_no_run(given: dict[str, Any]) -> None:
 def test_clients_are_told_of_servers_and_limits(given: dict[str, Any]) -> None:
     told = {"base_url": "http://x:1/v1", "timeout": 3.0, "max_output_tokens": 9, "preflight": False}
     with started(given | told) as run:
-        assert run.models.servers["openai"].url == "http://x:1/v1"
-        assert run.models.limits == Limits(9, None, 3.0)
+        assert run.settings.models.servers["openai"].url == "http://x:1/v1"
+        assert run.settings.models.limits == Limits(9, None, 3.0)
         assert run.greeting.startswith("Models: planner openai/")
 
 

@@ -21,6 +21,7 @@ from spca.reference.vocabulary import AGENT
 from spca.runs import curriculum
 from spca.sense.object_names import advice, fault_of, words_told
 from spca.sense.perception import COLOURS, VOCABULARY
+from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import (
     LEVEL,
     ROOT,
@@ -128,7 +129,7 @@ def reference_objects() -> dict[str, tuple[Snapshot, list[str]]]:
         with closing(MiniGridEnv(task.env_id, 1)) as world:
             snapshot = world.sense()
         model = ScriptedProvider(ProviderConfigError("enough"))
-        asked = PlannerLLM("x/m", "x/m", shared_solver(), Events(), planner_client(model))
+        asked = PlannerLLM(ref("x/m"), ref("x/m"), shared_solver(), Events(), planner_client(model))
         with pytest.raises(ProviderConfigError):
             asked.plan(snapshot, task.info(), "(none yet)")
         written = json.loads(planner.answer(model.requests[0].messages))

@@ -29,6 +29,7 @@ from spca.reference import planner as reference_planner
 from spca.runs import curriculum
 from tests.support.prompts.drawn import Drawing, register
 from tests.support.reference.skill_runs import agent_with
+from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import AGENT, ROOT, Events, coder_client, planner_client, shared_solver
 
 Step = str | Callable[[Sequence[Message]], str]
@@ -133,8 +134,10 @@ def _play(case: Case, *answers: Step) -> tuple[Player, Player, str | None]:
     planner, coder = Player(scripts["planner"]), Player(scripts["coder"])
     clients = planner_client(planner), coder_client(coder)  # type: ignore[arg-type]
     events = Events()
-    large = PlannerLLM("x/large", "x/small", shared_solver(), events, clients[0])
-    loop = Loop(large, CoderLLM("x/coder", events, clients[1]), RegressionSuite(MiniGridEnv), events, lambda *_: None)
+    large = PlannerLLM(ref("x/large"), ref("x/small"), shared_solver(), events, clients[0])
+    loop = Loop(
+        large, CoderLLM(ref("x/coder"), events, clients[1]), RegressionSuite(MiniGridEnv), events, lambda *_: None
+    )
     with closing(MiniGridEnv(*_place(case))) as world:
         try:
             result = loop.run_level(world, case.info, library(case), trusted(case))
@@ -174,7 +177,7 @@ def trusted(case: Case) -> TrustedPDDL | None:
     if case.trusted is None:
         return None
     player = Player([])
-    planner = PlannerLLM("x/m", "x/m", shared_solver(), Events(), planner_client(player))  # type: ignore[arg-type]
+    planner = PlannerLLM(ref("x/m"), ref("x/m"), shared_solver(), Events(), planner_client(player))  # type: ignore[arg-type]
     with closing(MiniGridEnv(*case.trusted)) as world, suppress(ScriptEndError):
         planner.plan(world.sense(), case.info, "(none yet)")
     answer = json.loads(reference_planner.answer(player.requests[0].messages))

@@ -18,6 +18,7 @@ from spca.runs.recorder import Recorder
 from spca.runs.results import Attempt, Considered, LevelResult, Round
 from spca.writers.stored import StoredWriter
 from tests.support.commands import curriculum, main_py, only_run
+from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import AGENT, outcome_of, plan_of
 
 IDS = ("MiniGrid-Empty-5x5-v0", "MiniGrid-Empty-6x6-v0", "MiniGrid-DoorKey-5x5-v0")
@@ -178,7 +179,7 @@ class Writing:
         place = Place(run, self.number, task.category, env_id, self.seed, self._round, phase, mode)
         number = self.ledger.next_number
         name = f"llm/{number:04d}-{phase}-{mode}-00000000-0.json"
-        record = Record(number, place, 1, f"openai/{phase}", "", f"{number:064x}", 1.8e9, 0.25)
+        record = Record(number, place, 1, ref(f"openai/{phase}"), "", f"{number:064x}", 1.8e9, 0.25)
         self.ledger.begin(record)
         usage, cost = Usage(100, 10, 20, 5, 50), Decimal("0.001")
         self.ledger.end(replace(record, usage=usage, cost=cost, outcome=Outcome.ANSWERED, transcript=name))

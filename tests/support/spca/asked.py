@@ -8,6 +8,7 @@ from typing import Any
 
 from plannerLLM import PlannerLLM
 from spca.contracts import Plan, PlanFailure, Snapshot
+from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import (
     LEVEL,
     SNAPSHOT,
@@ -25,7 +26,9 @@ class AskedPlanner:
     def __init__(self, *answers: Scripted) -> None:
         self.model = ScriptedProvider(*answers)
         self.events = Events()
-        self.planner = PlannerLLM("x/large", "x/small", shared_solver(), self.events, planner_client(self.model))
+        self.planner = PlannerLLM(
+            ref("x/large"), ref("x/small"), shared_solver(), self.events, planner_client(self.model)
+        )
 
     def plan(self, snapshot: Snapshot = SNAPSHOT, actions: str = "(none yet)", **more: Any) -> Plan | PlanFailure:
         return self.planner.plan(snapshot, LEVEL, actions, **more)

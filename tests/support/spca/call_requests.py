@@ -11,11 +11,18 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from spca.llm.calls.desk import Answered, CallDesk
-from spca.llm.calls.prices import ModelTable
+from spca.llm.catalogue.catalogue import Catalogue
+from spca.llm.catalogue.model_ref import ModelRef
+from spca.llm.catalogue.model_table import ModelTable
+from spca.llm.catalogue.servers import Servers
 from spca.llm.providers.base import Image, Message, Provider, Request, Response, Usage
+
+ref = ModelRef.parse
+"""A model by its name."""
 
 PAID = "paid/model"
 TABLE = ModelTable({"free/*": {"input": 0, "output": 0}, PAID: {"input": 2, "cached": 0.5, "output": 8}})
+CATALOGUE = Catalogue(TABLE)
 """``paid/model`` costs 2 USD a million input tokens (0.5 cached) and 8 USD a million output tokens."""
 
 USAGE = Usage(1000, 100, 400, 60)
@@ -56,6 +63,13 @@ class Answers:
         return answer
 
 
+def provider_for(
+    model: str, *, servers: Servers | None = None, table: ModelTable | None = None
+) -> tuple[Provider, str]:
+    """The provider of a model, and what the provider calls it."""
+    return Catalogue(table, servers).provider(ref(model)), ref(model).name
+
+
 class Desk:
     """A desk for one model, which notes how long it waited and what it told; a new one goes on with the folder."""
 
@@ -63,7 +77,11 @@ class Desk:
         self.waited: list[float] = []
         self.notes: list[str] = []
         self.model = model
-        given: dict[str, Any] = {"table": TABLE, "notify": self.notes.append, "sleep": self.waited.append} | more
+        given: dict[str, Any] = {
+            "catalogue": CATALOGUE,
+            "notify": self.notes.append,
+            "sleep": self.waited.append,
+        } | more
         self.desk = CallDesk(folder, "run-1", **given)
 
     def level(self, index: int = 1) -> Desk:
@@ -73,7 +91,7 @@ class Desk:
 
     def ask(self, provider: Provider, question: Request | str = "?", model: str = "") -> Answered:
         asked = request(question) if isinstance(question, str) else question
-        return self.desk.ask(provider, model or self.model, asked, phase="planner", mode="fresh")
+        return self.desk.ask(provider, ref(model or self.model), asked, phase="planner", mode="fresh")
 
     @property
     def outcomes(self) -> list[str]:

@@ -26,6 +26,7 @@ from spca.contracts import (
     VisibleObject,
 )
 from spca.llm.calls.desk import CallDesk
+from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.providers.base import Message, Request, Response, Usage
 from spca.plan.solver import Solver
 
@@ -98,13 +99,13 @@ def patient_desk() -> CallDesk:
     return CallDesk(sleep=lambda _seconds: None)
 
 
-def planner_client(provider: ScriptedProvider) -> Callable[[str], ChatGPTClient[PDDLResp]]:
+def planner_client(provider: ScriptedProvider) -> Callable[[ModelRef], ChatGPTClient[PDDLResp]]:
     """Clients of one scripted planner, whatever the model is called; like the loop's they do not ask again."""
     desk = patient_desk()
     return lambda model: ChatGPTClient(model, PDDLResp, provider=provider, desk=desk, reasks=0)
 
 
-def coder_client(provider: ScriptedProvider) -> Callable[[str], ChatGPTClient[str]]:
+def coder_client(provider: ScriptedProvider) -> Callable[[ModelRef], ChatGPTClient[str]]:
     """Clients of one scripted coder, whatever the model is called; like the loop's they do not ask again."""
     desk = patient_desk()
     return lambda model: ChatGPTClient(model, provider=provider, desk=desk, reasks=0)

@@ -17,6 +17,7 @@ from spca.contracts import AgentSource, TrustedPDDL
 from spca.llm.answer_tally import AnswerTally
 from spca.runs.level.compiled_planning import Writers
 from spca.runs.results import LevelResult
+from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import (
     AGENT,
     LEVEL,
@@ -66,8 +67,8 @@ class Scene:
         self.phases: list[tuple[int, str]] = []
         tally = AnswerTally()
         clients = planner_client(self.planner), coder_client(self.coder)
-        large = PlannerLLM("x/large", "x/small", shared_solver(), self.events, clients[0], tally=tally)
-        coder_llm = CoderLLM("x/coder", self.events, clients[1], tally=tally)
+        large = PlannerLLM(ref("x/large"), ref("x/small"), shared_solver(), self.events, clients[0], tally=tally)
+        coder_llm = CoderLLM(ref("x/coder"), self.events, clients[1], tally=tally)
         self.loop = Loop(large, coder_llm, self.regression, self.events, self._progress, self._remember, writers, tally)
 
     def run(self, known: AgentSource = AGENT, trusted: TrustedPDDL | None = None) -> LevelResult:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from spca.llm.calls.ledger import BOOK
-from spca.llm.providers.model_names import ModelName
+from spca.llm.catalogue.model_ref import ModelRef
 from tests.fakes.reference_server import Line, ReferenceServer
 
 CHAT = ("openai/gpt-5.2", "openai/gpt-5.2-2025-12-11", "openai/gpt-5.2")
@@ -86,7 +86,7 @@ def imbalance(run: Path, log: Sequence[Line]) -> list[str]:
     if len(records) != len(log):
         found.append(f"{len(records)} records, {len(log)} requests in the server's log")
     for record, line in zip(records, log, strict=False):
-        mine: list[Any] = [ModelName.parse(record["model"]).name]
+        mine: list[Any] = [ModelRef.parse(record["model"]).name]
         theirs: list[Any] = [line.model]
         if record["outcome"] != "unknown":
             mine += [record["outcome"], record["status"] or 200, *(record[name] for name in TOKENS)]

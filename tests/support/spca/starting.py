@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,7 +24,7 @@ from tests.support.spca.scenes import DOOR_KEY, EMPTY
 
 def prepared(chosen: Settings, folder: RunFolder, tasks: list[Task]) -> startup.Prepared:
     """What ``main.Run`` takes; code runs in the sandbox that all worlds of the process share."""
-    models = Models.of(chosen)
+    models = Models.load(chosen.models)
     make_desk = startup.desk_maker(chosen, models, models.caps(), folder, folder.info().get(ASKED_ANEW))
     workspace, executor = Workspace(Path(chosen.workspace)), default_executor()
     return startup.Prepared(chosen, models, "", folder, workspace, make_desk, executor, tuple(tasks), "")
@@ -57,7 +56,7 @@ class Learned:
 
     def __init__(self, root: Path, **given: object) -> None:
         chosen = cli.settings_from({"workspace": "w", "quiet": True, **given}, {}, root, root)
-        info = {"settings": asdict(chosen), "sandbox": "strict"}
+        info = {"settings": chosen.record(), "sandbox": "strict"}
         runs = root / "runs"
         self._resumed = RunFolder(runs / str(given["resume"])) if "resume" in given else None
         self.folder = self._resumed or RunFolder.create(runs, info, "[]", AGENT)

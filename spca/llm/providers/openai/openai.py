@@ -11,7 +11,7 @@ from typing import Any, Final
 import httpx2
 
 from spca.errors import UnknownApiError, UnsupportedApiError
-from spca.llm.providers.addresses import host
+from spca.llm.catalogue.servers import host
 from spca.llm.providers.answer_fields import Fields, read_day
 from spca.llm.providers.base import Listed, Request, Response, Target
 from spca.llm.providers.exchange import ModelServer

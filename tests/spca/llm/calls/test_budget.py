@@ -15,7 +15,7 @@ from spca.common.errors import BudgetReached
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.ledger import Outcome, Place, Record
 from spca.llm.providers.base import Usage
-from tests.support.spca.call_requests import PAID, TABLE
+from tests.support.spca.call_requests import CATALOGUE, PAID, ref
 
 ANSWERED, REJECTED, LOST, UNKNOWN = Outcome
 numbers = count(1)
@@ -27,14 +27,24 @@ def record(
     usage = Usage() if tokens is None else Usage(tokens, 0)
     price = None if cost is None else Decimal(cost)
     return Record(
-        next(numbers), Place(), 1, model, "", "k", 0.0, usage=usage, cost=price, outcome=outcome, asked_tokens=asked
+        next(numbers),
+        Place(),
+        1,
+        ref(model),
+        "",
+        "k",
+        0.0,
+        usage=usage,
+        cost=price,
+        outcome=outcome,
+        asked_tokens=asked,
     )
 
 
 def reached(caps: Caps, *records: Record) -> str:
     """The flag of the cap that was reached, "" while there is none."""
     try:
-        caps.check(records, TABLE)
+        caps.check(records, CATALOGUE)
     except BudgetReached as error:
         return error.flag
     return ""
@@ -50,7 +60,7 @@ def reached(caps: Caps, *records: Record) -> str:
 )
 def test_a_reached_cap_is_told_with_its_flag(caps: Caps, words: str, flag: str) -> None:
     with pytest.raises(BudgetReached) as caught:
-        caps.check([record("0.01234", 10), record("0", None, REJECTED)][: caps.calls], TABLE)
+        caps.check([record("0.01234", 10), record("0", None, REJECTED)][: caps.calls], CATALOGUE)
     assert (str(caught.value), caught.value.flag) == (words, flag)
 
 
@@ -62,7 +72,7 @@ def test_a_total_that_is_partly_a_guess_is_told_as_one(outcome: Outcome) -> None
         (Caps(cost_usd=0.01), "budget: up to 0.0247 USD may have been spent (--max-cost 0.01)"),
     ):
         with pytest.raises(BudgetReached, match=f"^{re.escape(words)}$"):
-            caps.check(sent, TABLE)
+            caps.check(sent, CATALOGUE)
 
 
 @pytest.mark.parametrize(
@@ -179,5 +189,5 @@ def test_a_cap_once_reached_stays_reached(
 @given(records, st.floats(0.001, 30))
 def test_known_costs_are_never_underrated(early: list[Record], usd: float) -> None:
     with suppress(BudgetReached):
-        Caps(cost_usd=usd).check(early, TABLE)
+        Caps(cost_usd=usd).check(early, CATALOGUE)
         assert sum(r.cost or 0 for r in early if r.outcome is not REJECTED) < Decimal(str(usd))

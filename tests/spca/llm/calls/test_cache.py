@@ -11,8 +11,9 @@ from llmclient import ChatGPTClient
 from spca.common.errors import SettingsError
 from spca.errors import BadAnswerError
 from spca.llm.calls.cache import Cache
+from spca.llm.catalogue.servers import Server
 from spca.llm.providers.base import Message, Response, ToolCall
-from tests.support.spca.call_requests import PAID, USAGE, Answers, Desk, Form, book, request, transcripts
+from tests.support.spca.call_requests import PAID, USAGE, Answers, Desk, Form, book, ref, request, transcripts
 from tests.support.spca.doubles import Scripted, ScriptedProvider
 
 GOOD, BAD = '{"value": 1}', "no JSON"
@@ -27,7 +28,7 @@ class Run:
         self.folder.mkdir(exist_ok=True)
         self.desk = Desk(self.folder, cache=Cache(folder / "cache")).level()
         self.model = ScriptedProvider(*answers)
-        self._client = ChatGPTClient(model, Form, provider=self.model, desk=self.desk.desk, reasks=reasks)
+        self._client = ChatGPTClient(ref(model), Form, provider=self.model, desk=self.desk.desk, reasks=reasks)
 
     def ask(self, text: str = "?") -> int:
         return self._client.chat_completion([Message("user", text)]).value
@@ -124,11 +125,9 @@ def test_a_spoiled_file_is_named(tmp_path: Path, content: str) -> None:
 
 def test_an_answer_is_served_only_at_the_place_where_it_was_given(tmp_path: Path) -> None:
     """The same name may be another model elsewhere."""
-    places = {"a/m": "http://one/v1"}
-    cache = Cache(tmp_path / "cache", lambda model: places.get(model, ""))
 
     def ask(place: str) -> tuple[str, str]:
-        places["a/m"] = place
+        cache = Cache(tmp_path / "cache", {"a": Server(place)} if place else {})
         desk = Desk(model="a/m", cache=cache)
         answered = desk.ask(Answers(lambda _text: Response(f"at {place}", USAGE)))
         desk.desk.accept(answered)

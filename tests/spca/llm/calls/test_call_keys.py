@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from spca.llm.calls.call_keys import call_key, prompt_key
 from spca.llm.providers.base import Form as Forms
 from spca.llm.providers.base import Image, Limits, Message, Request, Tool
-from tests.support.spca.call_requests import Form, Other, messages
+from tests.support.spca.call_requests import Form, Other, messages, ref
 
 ASKED = Request(
     "model",
@@ -64,7 +64,7 @@ class SameForm(BaseModel):
 )
 def test_all_that_an_answer_depends_on_changes_the_key(change: dict[str, Any]) -> None:
     other = replace(ASKED, **change)
-    assert call_key("any/model", other) != call_key("any/model", ASKED)
+    assert call_key(ref("any/model"), other) != call_key(ref("any/model"), ASKED)
     assert prompt_key(other) != prompt_key(ASKED)
 
 
@@ -80,18 +80,20 @@ def test_all_that_an_answer_depends_on_changes_the_key(change: dict[str, Any]) -
 )
 def test_how_it_is_asked_does_not(change: dict[str, Any]) -> None:
     other = replace(ASKED, **change)
-    assert call_key("any/model", other) == call_key("any/model", ASKED)
+    assert call_key(ref("any/model"), other) == call_key(ref("any/model"), ASKED)
     assert prompt_key(other) == prompt_key(ASKED)
 
 
 def test_the_model_is_part_of_the_calls_key_only() -> None:
-    assert call_key("a/model", ASKED) != call_key("b/model", ASKED)
-    assert len({prompt_key(ASKED), call_key("a/model", ASKED), call_key("b/model", ASKED)}) == 3
+    assert call_key(ref("a/model"), ASKED) != call_key(ref("b/model"), ASKED)
+    assert len({prompt_key(ASKED), call_key(ref("a/model"), ASKED), call_key(ref("b/model"), ASKED)}) == 3
 
 
 def test_two_efforts_of_a_model_are_two_models() -> None:
     low = replace(ASKED, limits=replace(ASKED.limits, effort="low"))
-    assert len({call_key("a/model", each) for each in (ASKED, low, replace(low, limits=Limits(effort="none")))}) == 3
+    assert (
+        len({call_key(ref("a/model"), each) for each in (ASKED, low, replace(low, limits=Limits(effort="none")))}) == 3
+    )
     assert prompt_key(low) == prompt_key(ASKED)
 
 
@@ -113,11 +115,11 @@ def test_a_recorded_run_is_found_by_keys_that_do_not_change_between_versions() -
         ',%s"parameters":{"max_output_tokens":10,"temperature":0.0},"schema":null,"tool_choice":null,"tools":[]}'
     )
     assert prompt_key(asked) == hashlib.sha256(("{" + content % "").encode()).hexdigest()
-    assert call_key("any/m", asked) == hashlib.sha256(("{" + content % '"model":"any/m",').encode()).hexdigest()
+    assert call_key(ref("any/m"), asked) == hashlib.sha256(("{" + content % '"model":"any/m",').encode()).hexdigest()
 
 
 @given(st.lists(messages, max_size=3), st.lists(messages, max_size=3))
 def test_only_equal_conversations_have_equal_keys(one: list[Message], other: list[Message]) -> None:
-    keys = [call_key("m", Request("m", tuple(each))) for each in (one, other)]
+    keys = [call_key(ref("m"), Request("m", tuple(each))) for each in (one, other)]
     assert (keys[0] == keys[1]) == (one == other)
     assert all(len(key) == 64 for key in keys)

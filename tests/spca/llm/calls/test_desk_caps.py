@@ -13,8 +13,8 @@ from spca.common.errors import BudgetReached
 from spca.errors import BadAnswerError, ProviderDownError, TransientError
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.ledger import sums
-from spca.llm.calls.prices import ModelTable
 from spca.llm.calls.retry import RetryPolicy
+from spca.llm.catalogue.catalogue import Catalogue
 from spca.llm.providers.base import Response, Target, Usage
 from spca.llm.providers.openai.openai import OpenAIProvider
 from tests.fakes.faults import FaultServer, answering, miscounted
@@ -141,11 +141,11 @@ def test_a_resumed_run_goes_on_with_what_was_spent(tmp_path: Path) -> None:
 
 
 def test_a_lost_request_counts_as_the_dearest_tier_of_its_day() -> None:
-    desk = Desk(model="openai/gpt-6.1-sol", table=ModelTable.load(), caps=Caps(cost_usd=0.02))
+    desk = Desk(model="openai/gpt-6.1-sol", catalogue=Catalogue(), caps=Caps(cost_usd=0.02))
     with suppress(BudgetReached):  # 1000 tokens at 5 USD a million, written into the cache, and 1000 at 15
         desk.ask(Answers(lambda _text: GONE), "b" * 3000)
     assert desk.outcomes == ["lost"]
-    cheaper = Desk(model="openai/gpt-6.1-sol", table=ModelTable.load(), caps=Caps(cost_usd=0.0201))
+    cheaper = Desk(model="openai/gpt-6.1-sol", catalogue=Catalogue(), caps=Caps(cost_usd=0.0201))
     with suppress(BudgetReached):
         cheaper.ask(Answers(lambda _text: GONE), "b" * 3000)
     assert cheaper.outcomes == ["lost", "lost"]

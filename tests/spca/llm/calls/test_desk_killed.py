@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from spca.errors import TransientError
 from spca.llm.calls.ledger import BOOK, IN_FLIGHT, sums
-from spca.llm.calls.prices import ModelTable
+from spca.llm.catalogue.catalogue import Catalogue
 from spca.llm.providers.base import Request, Response, Usage
 from tests.support.spca.call_requests import USAGE, Answers, Desk, book, transcripts
 from tests.support.spca.doubles import ScriptedProvider
@@ -243,7 +243,7 @@ def test_a_request_costs_what_it_cost_on_the_day_on_which_it_was_sent(
 
     now = [datetime(2026, 11, 30, 23, 59, tzinfo=UTC).timestamp()]
     monkeypatch.setattr(time, "time", lambda: now[-1])
-    dated: dict[str, Any] = {"model": "google/gemini-4-argon", "table": ModelTable.load()}
+    dated: dict[str, Any] = {"model": "google/gemini-4-argon", "catalogue": Catalogue()}
     Desk(tmp_path, **dated).level().ask(Answers(sent))
     assert [line["cost"] for line in book(tmp_path)] == [12]
     (tmp_path / BOOK).write_bytes(b"")  # killed before it was entered

@@ -17,10 +17,10 @@ from spca.common.errors import FileError, SettingsError
 from spca.errors import ResumeError
 from spca.llm.calls.ledger import BOOK, IN_FLIGHT, Ledger, Outcome, Place, Record, sums
 from spca.llm.providers.base import Usage
-from tests.support.spca.call_requests import any_text, usages
+from tests.support.spca.call_requests import any_text, ref, usages
 
 PLACE = Place("run-1", 3, "doors", "MiniGrid-DoorKey-5x5-v0", 7, 2, "coder", "semantic")
-RECORD = Record(1, PLACE, 2, "openai/o3", "json_schema", "k" * 64, 1234.567, asked_tokens=300)
+RECORD = Record(1, PLACE, 2, ref("openai/o3"), "json_schema", "k" * 64, 1234.567, asked_tokens=300)
 DONE = replace(
     RECORD,
     latency_s=1.5,
@@ -35,7 +35,7 @@ records = st.builds(
     number=st.integers(1, 10**6),
     place=st.sampled_from([PLACE, Place(), replace(PLACE, category="ü\u2028", round=None)]),
     attempt=st.integers(1, 9),
-    model=st.just("m"),
+    model=st.just(ref("m")),
     form=st.sampled_from(["", "text"]),
     key=st.just("k"),
     started=st.integers(0, 2 * 10**12).map(lambda value: value / 1000),

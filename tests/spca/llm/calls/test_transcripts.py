@@ -19,13 +19,13 @@ from spca.llm.calls.call_keys import call_key, prompt_key
 from spca.llm.calls.ledger import Place
 from spca.llm.calls.transcripts import Answer, Call, Transcripts, read_all, unsent
 from spca.llm.providers.base import Finish, Image, Limits, Message, Request, Response, Tool, ToolCall
-from tests.support.spca.call_requests import USAGE, Form, any_text, messages, request, transcripts, usages
+from tests.support.spca.call_requests import USAGE, Form, any_text, messages, ref, request, transcripts, usages
 
 PLACE = Place("run-1", 3, "doors", "DoorKey", 7, 2, "planner", "fresh")
 
 
 def write(store: Transcripts, asked: Request, answer: Answer, place: Place = PLACE, number: int = 0) -> Call:
-    call = store.call("any/model", asked, place)
+    call = store.call(ref("any/model"), asked, place)
     name = store.name(call, place)
     store.write(call, replace(unsent(call, place, name), number=number), answer, "model")
     return call
@@ -108,7 +108,7 @@ def test_a_file_holds_question_answer_and_place(tmp_path: Path) -> None:
     assert [content[name] for name in place] == ["run-1", 3, "doors", "DoorKey", 7, 2, "planner", "fresh"]
     assert (content["model"], content["key"], content["prompt_key"]) == (
         "any/model",
-        call_key("any/model", asked),
+        call_key(ref("any/model"), asked),
         prompt_key(asked),
     )
     assert (content["occurrence"], content["source"], content["request"]) == (0, "model", 12)
@@ -128,7 +128,7 @@ def test_nothing_half_written_is_left_or_read(tmp_path: Path) -> None:
     write(Transcripts(tmp_path), request("a"), said("b"))
     (tmp_path / "llm" / ".0002-planner-fresh-00000000-0.json.tmp").write_text("{")
     assert len(read_all(tmp_path / "llm")) == 1
-    assert len(Transcripts(tmp_path).call("any/model", request("x"), PLACE).key) == 64
+    assert len(Transcripts(tmp_path).call(ref("any/model"), request("x"), PLACE).key) == 64
 
 
 def test_files_are_numbered_in_order_over_processes(tmp_path: Path) -> None:
@@ -158,12 +158,12 @@ def test_of_two_files_for_the_same_call_the_newer_one_counts(tmp_path: Path) -> 
 def test_without_a_folder_nothing_is_kept_but_calls_are_counted() -> None:
     store = Transcripts()
     assert [write(store, request(text), said("x")).occurrence for text in "aab"] == [0, 1, 0]
-    assert store.name(store.call("m", request("a"), PLACE), PLACE) == ""
+    assert store.name(store.call(ref("m"), request("a"), PLACE), PLACE) == ""
 
 
 def test_equal_calls_are_counted_and_the_provider_is_told() -> None:
     store = Transcripts()
-    calls = [store.call(model, request("a"), PLACE) for model in ("m", "m", "n", "m")]
+    calls = [store.call(ref(model), request("a"), PLACE) for model in ("m", "m", "n", "m")]
     assert [call.occurrence for call in calls] == [0, 1, 0, 2]
     assert [call.request.occurrence for call in calls] == [0, 1, 0, 2]
 
@@ -180,7 +180,7 @@ def test_a_resumed_run_counts_on(levels: list[list[str]], begun: int, deep: int)
             store.begin_level(index)
             for text in levels[index - 1][: calls if index == last else None]:
                 place = replace(PLACE, index=index, seed=index % 2)
-                call = store.call("m", request(text), place)
+                call = store.call(ref("m"), request(text), place)
                 if store.finished(call) is None:
                     store.write(call, unsent(call, place, store.name(call, place)), said(text), "model")
                 seen.append((index, text, call.request))
@@ -204,7 +204,7 @@ def test_only_the_unfinished_level_is_served_again(tmp_path: Path) -> None:
             write(store, request(text), said(f"{index}{text}"), replace(PLACE, index=index))
     again = Transcripts(tmp_path)
     again.begin_level(2)
-    got = [again.finished(again.call("any/model", request(text), PLACE)) for text in "acb"]
+    got = [again.finished(again.call(ref("any/model"), request(text), PLACE)) for text in "acb"]
     assert [t and t.answer.get().text for t in got] == ["2a", "2c", None]
 
 
@@ -218,7 +218,7 @@ def test_a_role_that_is_asked_anew_is_served_only_what_came_later(tmp_path: Path
     places = {"a": PLACE, "b": replace(PLACE, phase="coder")}
 
     def served(store: Transcripts) -> list[str | None]:
-        got = [store.finished(store.call("any/model", request(text), place)) for text, place in places.items()]
+        got = [store.finished(store.call(ref("any/model"), request(text), place)) for text, place in places.items()]
         return [each.answer.get().text if each else None for each in got]
 
     assert served(later) == ["plan", None]

@@ -11,8 +11,9 @@ import pytest
 from spca.llm.calls.ledger import Outcome, Place, Record
 from spca.llm.providers.base import Usage
 from spca.runs.level.barren import count_barren_end, flags_of_models, unusable_model
+from tests.support.spca.call_requests import ref
 
-FLAGS = flags_of_models("x/large", "x/small", "x/coder")
+FLAGS = flags_of_models(ref("x/large"), ref("x/small"), ref("x/coder"))
 BARREN: dict[str, Any] = {"coder": {"model": "x/coder", "calls": 8, "began": "I am sorry"}}
 
 
@@ -27,7 +28,8 @@ def numbered(*levels: dict[str, Any]) -> list[dict[str, Any]]:
 
 def request(index: int, phase: str = "coder", model: str = "x/coder", usd: str = "0.01") -> Record:
     place = Place("r", index, phase=phase)
-    return Record(index, place, 1, model, "", "k", 0.0, usage=Usage(1, 1), cost=Decimal(usd), outcome=Outcome.ANSWERED)
+    cost = Decimal(usd)
+    return Record(index, place, 1, ref(model), "", "k", 0.0, usage=Usage(1, 1), cost=cost, outcome=Outcome.ANSWERED)
 
 
 def test_two_levels_in_a_row_are_enough_and_one_is_not() -> None:
@@ -75,7 +77,7 @@ def test_the_flag_is_that_of_the_model_that_answered_last(model: str, flag: str)
 
 
 def test_one_model_for_both_planners_is_named_by_the_flag_of_the_large_one() -> None:
-    assert flags_of_models("x/m", "x/m", "x/m")["planner"] == {"x/m": "--planner-model"}
+    assert flags_of_models(ref("x/m"), ref("x/m"), ref("x/m"))["planner"] == {"x/m": "--planner-model"}
 
 
 def test_levels_at_the_end_are_played_again_up_to_one_with_usable_answers() -> None:

@@ -11,14 +11,16 @@ from llmclient import ChatGPTClient
 from plannerLLM import PDDLResp
 from spca.llm.calls.desk import CallDesk
 from spca.llm.calls.ledger import Outcome, Record
+from spca.llm.catalogue.catalogue import Catalogue
+from spca.llm.catalogue.servers import Server
 from spca.llm.providers.base import Message
-from spca.llm.providers.servers import Server
 from tests.fakes.anthropic_wire import ANTHROPIC, objection
 from tests.fakes.faults import FaultServer, calling
 from tests.fakes.reference_server import ReferenceServer
 from tests.fakes.serving import Asked, Reply
 from tests.support.contracts.providing import ARGUMENTS, GO_TO, Step
 from tests.support.reference.asking import prompt
+from tests.support.spca.call_requests import ref
 
 OPENING = tuple(prompt("go to the red ball", "empty", "ball red"))
 REPAIR = (*OPENING, Message("assistant", "No."), Message("user", "That is no PDDL. Answer again."))
@@ -34,8 +36,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReferenceServer]:
 
 def asked(server: ReferenceServer, model: str, *conversations: tuple[Message, ...]) -> list[Record]:
     """The records of the answered requests of these conversations."""
-    desk = CallDesk()
-    client = ChatGPTClient(model, PDDLResp, desk=desk, servers={"anthropic": Server(server.url)})
+    desk = CallDesk(catalogue=Catalogue(servers={"anthropic": Server(server.url)}))
+    client = ChatGPTClient(ref(model), PDDLResp, desk=desk)
     for conversation in conversations:
         client.chat_completion(conversation)
     return [record for record in desk.ledger.records if record.outcome is Outcome.ANSWERED]
@@ -89,11 +91,10 @@ class Choosy(FaultServer):
 
 def test_a_refused_part_is_booked_and_free(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-real-key")
-    desk = CallDesk()
     with Choosy(ANTHROPIC) as server:
         server.reply = calling(ANTHROPIC, "go_to", ARGUMENTS)
-        servers = {"anthropic": Server(server.base_url)}
-        client = ChatGPTClient("anthropic/claude-opus-5-5", desk=desk, servers=servers)
+        desk = CallDesk(catalogue=Catalogue(servers={"anthropic": Server(server.base_url)}))
+        client = ChatGPTClient(ref("anthropic/claude-opus-5-5"), desk=desk)
         for _ in range(2):
             assert client.call_tool([Message("user", "Go to the door.")], [GO_TO]) == (
                 "go_to",

@@ -22,8 +22,8 @@ from spca.llm.providers.base import Finish, Image, Message, Request, Response, T
 from spca.llm.providers.offline import human
 from spca.llm.providers.offline.human import HumanProvider
 from spca.llm.providers.offline.reference import NO_TOKENS
-from spca.llm.providers.registry import provider_for
 from tests.support.contracts.providing import ARGUMENTS, GO_TO, LOOK, MESSAGES, PIXELS, Route
+from tests.support.spca.call_requests import provider_for, ref
 from tests.support.spca.student import studying
 
 ROUTE = '{"name": "n", "path": [{"place": "a\nb", "steps": 2}], "note": null}'
@@ -179,7 +179,7 @@ def test_an_answer_that_is_not_of_the_form_goes_back(tmp_path: Path, monkeypatch
     monkeypatch.setattr(human, "SETTLED_S", 0.05)
     answers = iter(['{"name": 3}', ROUTE])
     with studying(tmp_path, lambda _role, _text: next(answers)):
-        client = ChatGPTClient(f"human/{tmp_path}", Route)
+        client = ChatGPTClient(ref(f"human/{tmp_path}"), Route)
         assert client.chat_completion(MESSAGES, phase="planner").path[0].place == "a\nb"
     assert client.last_call()["cost"] == 0
     first, second = (path.read_text() for path in sorted(tmp_path.glob("*.prompt.md")))
@@ -317,9 +317,10 @@ def test_the_display_steps_aside_for_the_editor_only(editing: Editing) -> None:
         seen.append("back")
 
     desk.step_aside = aside
-    desk.ask(editing(ABOVE), "human/editor", request())
+    desk.ask(editing(ABOVE), ref("human/editor"), request())
     assert seen == ["away", "back"]
-    desk.ask(SimpleNamespace(complete=lambda _request: Response("x")), "paid/model", request(Message("user", "y")))
+    asked = request(Message("user", "y"))
+    desk.ask(SimpleNamespace(complete=lambda _request: Response("x")), ref("paid/model"), asked)
     assert seen == ["away", "back"]
 
 

@@ -13,6 +13,7 @@ from spca.errors import ProviderConfigError
 from spca.llm.providers.base import Message, Request, Usage
 from spca.llm.providers.offline.reference import ReferenceProvider
 from spca.sense.map_text import agent_state
+from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import AGENT, LEVEL, SNAPSHOT, Events, shared_solver
 
 
@@ -24,7 +25,7 @@ def test_it_offers_two_models() -> None:
 
 def test_the_planner_answers_the_planners_own_prompt() -> None:
     events = Events()
-    plan = PlannerLLM("reference/planner", "reference/planner", shared_solver(), events).plan(
+    plan = PlannerLLM(ref("reference/planner"), ref("reference/planner"), shared_solver(), events).plan(
         SNAPSHOT, LEVEL, "(none yet)"
     )
     assert isinstance(plan, Plan)
@@ -35,13 +36,13 @@ def test_the_planner_answers_the_planners_own_prompt() -> None:
 
 
 def test_the_coder_answers_the_coders_own_prompt() -> None:
-    plan = PlannerLLM("reference/planner", "reference/planner", shared_solver(), Events()).plan(
+    plan = PlannerLLM(ref("reference/planner"), ref("reference/planner"), shared_solver(), Events()).plan(
         SNAPSHOT, LEVEL, "(none yet)"
     )
     assert isinstance(plan, Plan)
     schemas = {schema.name: schema for schema in plan.schemas}
     events = Events()
-    patch = CoderLLM("reference/coder", events).implement_actions(
+    patch = CoderLLM(ref("reference/coder"), events).implement_actions(
         plan.actions, schemas, plan.text, agent_state(SNAPSHOT), None, agent=AGENT
     )
     assert isinstance(patch, CodePatch)

@@ -13,8 +13,7 @@ from spca.llm.calls.ledger import Record, sums
 from spca.llm.calls.packed import PACKED, pack
 from spca.llm.providers.base import Finish, Limits, Message, Request, Response, Target, Tool, ToolCall
 from spca.llm.providers.offline.replay import ReplayProvider
-from spca.llm.providers.registry import provider_for
-from tests.support.spca.call_requests import USAGE, Desk, Form, book, request, transcripts
+from tests.support.spca.call_requests import USAGE, Desk, Form, book, provider_for, ref, request, transcripts
 from tests.support.spca.doubles import Scripted, ScriptedProvider
 
 
@@ -83,7 +82,7 @@ def test_retries_then_leave_no_trace_now(tmp_path: Path) -> None:
 def test_a_replay_costs_nothing(tmp_path: Path) -> None:
     recorded(tmp_path, ("a", Response("1", USAGE)))
     model = f"replay/{tmp_path}"
-    client = ChatGPTClient(model)
+    client = ChatGPTClient(ref(model))
     assert client.chat_completion([Message("user", "a")]) == "1"
     assert (client.last_call()["cost"], client.last_call()["input_tokens"]) == (0.0, 1000)
 

@@ -9,13 +9,19 @@ import pytest
 from spca.common.errors import SettingsError
 from spca.common.redaction import HIDDEN, redact
 from spca.errors import ProviderConfigError, TransientError
-from spca.llm.providers.addresses import address_fault, is_providers_own
+from spca.llm.catalogue.catalogue import PROVIDERS
+from spca.llm.catalogue.servers import (
+    Server,
+    find_address_fault,
+    format_servers,
+    is_providers_own,
+    parse_servers,
+)
 from spca.llm.providers.base import Message, Request, Response, Target
 from spca.llm.providers.openai.openai import OpenAIProvider
-from spca.llm.providers.registry import PROVIDERS, own_servers, provider_for, servers_text
-from spca.llm.providers.servers import Server
 from tests.fakes.faults import FaultServer, answering
 from tests.fakes.openai_wire import CHAT
+from tests.support.spca.call_requests import provider_for
 
 LAB = Server("http://host:8000/v1", "LAB_KEY", is_named=True)
 OPEN = Server("http://host:9000/v1", is_named=True)
@@ -24,21 +30,21 @@ OPEN = Server("http://host:9000/v1", is_named=True)
 def test_a_server_is_given_by_flag_or_in_a_list() -> None:
     both = {"lab": LAB, "my-2_box": OPEN}
     flags = ["lab=http://host:8000/v1,LAB_KEY", "my-2_box=http://host:9000/v1"]
-    assert own_servers(flags, "") == both
-    assert own_servers((), "lab=http://host:8000/v1|LAB_KEY, my-2_box=http://host:9000/v1,") == both
-    assert own_servers((), servers_text(both) or "") == both
-    assert own_servers((), "") == {}
-    assert servers_text({"openai": Server("http://x/v1")}) is None
+    assert parse_servers(flags, "") == both
+    assert parse_servers((), "lab=http://host:8000/v1|LAB_KEY, my-2_box=http://host:9000/v1,") == both
+    assert parse_servers((), format_servers(both) or "") == both
+    assert parse_servers((), "") == {}
+    assert format_servers({"openai": Server("http://x/v1")}) is None
 
 
 def test_a_flag_goes_before_the_list() -> None:
-    assert own_servers(["lab=http://host:8000/v1|LAB_KEY"], "lab=http://old/v1") == {"lab": LAB}
+    assert parse_servers(["lab=http://host:8000/v1|LAB_KEY"], "lab=http://old/v1") == {"lab": LAB}
 
 
 @pytest.mark.parametrize("name", [*PROVIDERS])
 def test_a_prefix_that_is_known_is_no_name(name: str) -> None:
     with pytest.raises(SettingsError, match=rf"^--server {name}: "):
-        own_servers([f"{name}=http://host/v1"], "")
+        parse_servers([f"{name}=http://host/v1"], "")
 
 
 @pytest.mark.parametrize(
@@ -63,19 +69,19 @@ def test_a_prefix_that_is_known_is_no_name(name: str) -> None:
 )
 def test_what_cannot_be_meant_is_one_line_without_a_key(text: str, said: str) -> None:
     with pytest.raises(SettingsError) as caught:
-        own_servers([text], "")
+        parse_servers([text], "")
     assert str(caught.value).startswith(said)
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_a_key_in_the_place_of_an_address_is_not_repeated() -> None:
-    assert address_fault("OPENAI_BASE_URL", "sk-0123456789").startswith(f"OPENAI_BASE_URL {HIDDEN}: an address")
+    assert find_address_fault("OPENAI_BASE_URL", "sk-0123456789").startswith(f"OPENAI_BASE_URL {HIDDEN}: an address")
 
 
 def test_two_servers_have_two_names() -> None:
     with pytest.raises(SettingsError, match=r"^SPCA_SERVERS lab: two servers have this name"):
-        own_servers((), "lab=http://a/v1,lab=http://b/v1")
+        parse_servers((), "lab=http://a/v1,lab=http://b/v1")
 
 
 def ask(server: Server) -> Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import date
@@ -10,15 +10,17 @@ from datetime import date
 import pytest
 
 from spca.errors import ProviderConfigError, ProviderDownError, UnknownModelError
-from spca.llm.calls.preflight import ESCAPE, Known, State, check_spelling, examine, judged
-from spca.llm.calls.prices import ModelTable
+from spca.llm.catalogue.catalogue import Catalogue
+from spca.llm.catalogue.lookup import ESCAPE, KnownList, Report, State, judge
+from spca.llm.catalogue.model_table import ModelTable
+from spca.llm.catalogue.servers import Server, Servers
 from spca.llm.providers.base import Listed
-from spca.llm.providers.servers import Server
 from tests.fakes.anthropic_wire import ANTHROPIC
 from tests.fakes.faults import BROKEN, FaultServer
 from tests.fakes.google_wire import GOOGLE
 from tests.fakes.ollama_wire import OLLAMA
 from tests.fakes.openai_wire import CHAT
+from tests.support.spca.call_requests import ref
 from tests.support.tiers import few
 
 TODAY = date(2026, 11, 22)
@@ -36,8 +38,8 @@ TABLE = ModelTable(
 NAMES = ("over", "today", "soon", "later", "fine", "qwen:latest", "qwen:7b")
 
 
-def known(address: str, *names: str, **ends: date) -> Known:
-    return Known(address, [*map(Listed, names), *(Listed(name, end) for name, end in ends.items())])
+def known(address: str, *names: str, **ends: date) -> KnownList:
+    return KnownList(address, [*map(Listed, names), *(Listed(name, end) for name, end in ends.items())])
 
 
 @pytest.mark.parametrize(
@@ -46,18 +48,18 @@ def known(address: str, *names: str, **ends: date) -> Known:
         # the table holds at the provider's own address, unless the list has the model
         ("openai/over", known(OPENAI_OWN, *NAMES), State.AVAILABLE),
         ("openai/over", known(OPENAI_OWN, "fine"), State.GONE),
-        ("openai/over", Known(OPENAI_OWN, lost="no list"), State.GONE),
+        ("openai/over", KnownList(OPENAI_OWN, lost="no list"), State.GONE),
         ("openai/today", known(OPENAI_OWN, *NAMES), State.ENDING),
-        ("openai/today", Known(OPENAI_OWN, lost="no list"), State.GONE),
+        ("openai/today", KnownList(OPENAI_OWN, lost="no list"), State.GONE),
         ("openai/soon", known(OPENAI_OWN, *NAMES), State.ENDING),
-        ("openai/soon", Known(OPENAI_OWN, lost="no list"), State.ENDING),
+        ("openai/soon", KnownList(OPENAI_OWN, lost="no list"), State.ENDING),
         ("openai/later", known(OPENAI_OWN, *NAMES), State.AVAILABLE),
-        ("openai/later", Known(OPENAI_OWN, lost="no list"), State.UNKNOWN),
+        ("openai/later", KnownList(OPENAI_OWN, lost="no list"), State.UNKNOWN),
         ("google/over", known(GOOGLE_OWN, "fine"), State.GONE),
         ("google/models/fine", known(GOOGLE_OWN, *NAMES), State.AVAILABLE),
         # a server of one's own may serve anything under a name
         ("openai/over", known(ELSEWHERE, *NAMES), State.AVAILABLE),
-        ("openai/over", Known(ELSEWHERE, lost="no list"), State.UNKNOWN),
+        ("openai/over", KnownList(ELSEWHERE, lost="no list"), State.UNKNOWN),
         ("openai/over", known(ELSEWHERE, "fine"), State.GONE),
         ("openai/soon", known(ELSEWHERE, *NAMES), State.AVAILABLE),
         ("openai/soon", known(ELSEWHERE, "fine"), State.UNLISTED),
@@ -83,11 +85,11 @@ def known(address: str, *names: str, **ends: date) -> Known:
         ("ollama/qwen", known(ELSEWHERE, *NAMES), State.AVAILABLE),
         ("ollama/qwen:7b", known(ELSEWHERE, *NAMES), State.AVAILABLE),
         ("ollama/qwen:14b", known(ELSEWHERE, *NAMES), State.MISSING),
-        ("ollama/x", Known(ELSEWHERE, lost="no list"), State.UNKNOWN),
+        ("ollama/x", KnownList(ELSEWHERE, lost="no list"), State.UNKNOWN),
     ],
 )
-def test_what_a_list_and_the_table_say(model: str, at: Known, state: State) -> None:
-    assert judged(model, at, TABLE, TODAY).state is state
+def test_what_a_list_and_the_table_say(model: str, at: KnownList, state: State) -> None:
+    assert judge(ref(model), at, TABLE, TODAY).state is state
 
 
 @pytest.mark.parametrize(
@@ -109,13 +111,21 @@ def test_what_a_list_and_the_table_say(model: str, at: Known, state: State) -> N
         ("openai/x", known(ELSEWHERE, "something-else"), f"openai/x is not in the list of models at {ELSEWHERE}"),
     ],
 )
-def test_words_say_what_to_use_instead(model: str, at: Known, words: str) -> None:
-    assert words in judged(model, at, TABLE, TODAY).words
+def test_words_say_what_to_use_instead(model: str, at: KnownList, words: str) -> None:
+    assert words in judge(ref(model), at, TABLE, TODAY).words
 
 
 def test_a_list_of_any_size_takes_no_time() -> None:
     at = known(OPENAI_OWN, *(f"{number}{'x' * 5000}" for number in range(2000)), *map(str, range(20_000)))
-    assert judged(f"openai/{'x' * 3000}", at, TABLE, TODAY).state is State.MISSING
+    assert judge(ref(f"openai/{'x' * 3000}"), at, TABLE, TODAY).state is State.MISSING
+
+
+def look_up(models: Sequence[str], servers: Servers | None = None, today: date | None = None) -> Report:
+    return Catalogue(servers=servers).look_up(map(ref, models), today)
+
+
+def require_spelling(*models: str) -> None:
+    Catalogue().require_spelling(map(ref, models))
 
 
 DIALECTS = {"openai": CHAT, "anthropic": ANTHROPIC, "google": GOOGLE, "ollama": OLLAMA}
@@ -136,14 +146,14 @@ def server(prefix: str) -> Iterator[FaultServer]:
 
 def test_a_list_is_asked_for_once_and_nothing_else(prefix: str, server: FaultServer) -> None:
     models = [f"{prefix}/{name}" for name in ("small", "large", "small")]
-    report = examine(models, servers={prefix: Server(server.base_url)})
-    assert [(each.model, each.state) for each in report.findings] == [(m, State.AVAILABLE) for m in models[:2]]
+    report = look_up(models, {prefix: Server(server.base_url)})
+    assert [(str(each.model), each.state) for each in report.findings] == [(m, State.AVAILABLE) for m in models[:2]]
     assert (report.line, report.warning()) == ("", "")
     assert [asked.method for asked in server.asked] == ["GET"]
 
 
 def test_a_model_that_is_not_there(prefix: str, server: FaultServer) -> None:
-    report = examine([f"{prefix}/smal"], servers={prefix: Server(server.base_url)})
+    report = look_up([f"{prefix}/smal"], {prefix: Server(server.base_url)})
     assert f"{prefix}/smal is not in the list of models at http://127.0.0.1" in report.line
     assert f"use {prefix}/small" in report.line
     if prefix == "ollama":
@@ -156,19 +166,19 @@ def test_a_model_that_is_not_there(prefix: str, server: FaultServer) -> None:
 def test_a_list_of_a_server_of_ones_own_is_a_warning_at_most() -> None:
     with FaultServer(CHAT) as lab:
         servers = {"lab": Server(lab.base_url, is_named=True)}
-        assert examine(["lab/small@high"], servers=servers).line == ""
-        report = examine(["lab/smal@low"], servers=servers)
+        assert look_up(["lab/small@high"], servers).line == ""
+        report = look_up(["lab/smal@low"], servers)
         assert [each.state for each in report.findings] == [State.UNLISTED]
         assert report.warning() == f"lab/smal@low is not in the list of models at {lab.base_url}: use lab/small"
         lab.listing = CHAT.refused(401, "No.", None)
-        assert "cannot be had" in examine(["lab/smal"], servers=servers).warning()
+        assert "cannot be had" in look_up(["lab/smal"], servers).warning()
 
 
 @pytest.mark.parametrize("fault", few(2, ["truncated", "page", "silent", "401", "404", "500"]))
 def test_a_list_that_cannot_be_had_is_one_warning(prefix: str, server: FaultServer, fault: str) -> None:
     dialect = server.dialect
     server.listing = BROKEN[fault](dialect) if fault in BROKEN else dialect.refused(int(fault), "No.", None)
-    report = examine([f"{prefix}/small", f"{prefix}/large"], servers={prefix: Server(server.base_url)})
+    report = look_up([f"{prefix}/small", f"{prefix}/large"], {prefix: Server(server.base_url)})
     line = report.warning()
     assert {each.state for each in report.findings} == {State.UNKNOWN}
     assert line.count("cannot be had") == 1
@@ -180,7 +190,7 @@ def test_a_list_that_cannot_be_had_is_one_warning(prefix: str, server: FaultServ
 def test_a_server_that_is_not_there_is_one_warning(prefix: str) -> None:
     with FaultServer(DIALECTS[prefix]) as gone:
         address = gone.base_url
-    line = examine([f"{prefix}/small"], servers={prefix: Server(address)}).warning()
+    line = look_up([f"{prefix}/small"], {prefix: Server(address)}).warning()
     assert "cannot be had (no server at " in line
 
 
@@ -194,9 +204,8 @@ def test_all_providers_are_asked_and_one_line_names_all_that_is_wrong(monkeypatc
         servers["anthropic"].ends = {"small": "2026-11-30"}
         models = ["openai/small", "openai/large", "google/large", "ollama/small", "reference/planner"]
         models.insert(2, "anthropic/small")
-        report = examine(
-            models, servers={prefix: Server(server.base_url) for prefix, server in servers.items()}, today=TODAY
-        )
+        addresses = {prefix: Server(server.base_url) for prefix, server in servers.items()}
+        report = look_up(models, addresses, TODAY)
     states = [State.GONE, State.ENDING, State.ENDING, State.UNKNOWN, State.AVAILABLE, State.EMBEDDED]
     assert [each.state for each in report.findings] == states
     with pytest.raises(UnknownModelError) as caught:
@@ -217,24 +226,24 @@ def test_a_day_that_cannot_be_read_is_none() -> None:
     with FaultServer(CHAT) as server:
         for day in ("soon", "", "2026-13-45", "99999999999"):
             server.ends = {"small": day}
-            assert examine(["openai/small"], servers={"openai": Server(server.base_url)}).line == ""
+            assert look_up(["openai/small"], {"openai": Server(server.base_url)}).line == ""
 
 
 @pytest.mark.parametrize("model", ["reference/planner", "faulty/coder", "replay//no/run", "llamacpp//no.gguf"])
 def test_what_runs_in_this_process_is_not_looked_up(model: str) -> None:
-    (finding,) = examine([model]).findings
+    (finding,) = look_up([model]).findings
     assert finding.state is State.EMBEDDED
 
 
 def test_a_key_that_is_missing_is_said_as_ever() -> None:
     with pytest.raises(ProviderConfigError, match="set OPENAI_API_KEY"):
-        examine(["openai/gpt-6-luna"])
+        look_up(["openai/gpt-6-luna"])
 
 
 def test_a_server_that_cannot_be_reached_is_refused_at_once(prefix: str) -> None:
     with FaultServer(DIALECTS[prefix]) as gone:
         address = gone.base_url
-    report = examine([f"{prefix}/small", f"{prefix}/large"], servers={prefix: Server(address)})
+    report = look_up([f"{prefix}/small", f"{prefix}/large"], {prefix: Server(address)})
     with pytest.raises(ProviderDownError) as caught:
         report.require_servers("offline, take another")
     line = str(caught.value)
@@ -248,22 +257,22 @@ def test_a_server_that_cannot_be_reached_is_refused_at_once(prefix: str) -> None
 def test_a_server_that_is_there_is_asked(prefix: str, server: FaultServer, fault: str) -> None:
     dialect = server.dialect
     server.listing = BROKEN[fault](dialect) if fault in BROKEN else dialect.refused(int(fault), "No.", None)
-    report = examine([f"{prefix}/small"], servers={prefix: Server(server.base_url)})
+    report = look_up([f"{prefix}/small"], {prefix: Server(server.base_url)})
     assert report.unreachable == ()
     report.require_servers("")
 
 
-LOST = Known("https://api.openai.com/v1", lost="no list")
+LOST = KnownList("https://api.openai.com/v1", lost="no list")
 
 
 def test_a_misspelled_name_is_refused_without_a_list() -> None:
     table = ModelTable.load()
-    finding = judged("openai/gpt-6.1-soll@high", LOST, table, TODAY)
+    finding = judge(ref("openai/gpt-6.1-soll@high"), LOST, table, TODAY)
     assert finding.state is State.MISSING
     assert finding.words.startswith("openai/gpt-6.1-soll@high is no model that is known: use openai/gpt-6.1-sol@high")
-    assert judged("openai/gpt-6.3-sol", LOST, table, TODAY).state is State.UNKNOWN
-    assert judged("openai/gpt-6.1-soll", replace(LOST, address=ELSEWHERE), table, TODAY).state is State.UNKNOWN
+    assert judge(ref("openai/gpt-6.3-sol"), LOST, table, TODAY).state is State.UNKNOWN
+    assert judge(ref("openai/gpt-6.1-soll"), replace(LOST, address=ELSEWHERE), table, TODAY).state is State.UNKNOWN
     with pytest.raises(UnknownModelError, match=r"use openai/gpt-6\.1-sol, or describe it with --model-table"):
-        check_spelling(["reference/planner", "openai/gpt-6.1-soll"], {}, table)
-    check_spelling(["openai/gpt-6.1-soll"], {"openai": Server(ELSEWHERE)}, table)
-    check_spelling(["openai/gpt-6.3-sol", "lab/gpt-6.1-soll", "human/editor"], {}, table)
+        require_spelling("reference/planner", "openai/gpt-6.1-soll")
+    Catalogue(table, {"openai": Server(ELSEWHERE)}).require_spelling([ref("openai/gpt-6.1-soll")])
+    require_spelling("openai/gpt-6.3-sol", "lab/gpt-6.1-soll", "human/editor")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from spca.llm.calls.model_suggestions import count_changes, misspelled_model, nearest_model, suggest_model
-from spca.llm.calls.prices import ModelTable
+from spca.llm.catalogue.catalogue import Catalogue
+from spca.llm.catalogue.model_table import ModelTable
+from spca.llm.catalogue.servers import Server
+from spca.llm.catalogue.spelling import count_changes, find_misspelled, find_nearest
+from tests.support.spca.call_requests import ref
 
 TABLE = ModelTable.load()
+KNOWN = TABLE.known_names()
 SOL = "openai/gpt-6.1-sol"
 
 
@@ -38,24 +42,26 @@ SOL = "openai/gpt-6.1-sol"
     ],
 )
 def test_a_name_and_what_it_nearly_is(model: str, near: str, certain: bool) -> None:
-    assert nearest_model(model, TABLE) == near
-    assert misspelled_model(model, TABLE) == (near if certain else "")
+    expected = ref(near) if near else None
+    assert find_nearest(ref(model), KNOWN) == expected
+    assert find_misspelled(ref(model), KNOWN) == (expected if certain else None)
 
 
 @pytest.mark.parametrize("model", ["gpt-6.1-sol", "gpt-6.1-soll", "opnai/gpt-6.1-sol", "OpenAI/gpt-6.1-sol"])
 def test_a_prefix_may_be_missing_or_misspelled(model: str) -> None:
-    assert nearest_model(model, TABLE, has_prefix=False) == SOL
+    assert find_nearest(ref(model), KNOWN, has_prefix=False) == ref(SOL)
 
 
 def test_a_server_of_the_users_own_may_have_any_names() -> None:
-    assert suggest_model("openai/gpt-6.1-soll", TABLE) == f" (did you mean {SOL}?)"
-    assert suggest_model("openai/gpt-6.1-soll", TABLE, "https://eu.api.openai.com/v1") != ""
-    assert suggest_model("openai/gpt-6.1-soll", TABLE, "http://gpu:8000/v1") == ""
+    soll = ref("openai/gpt-6.1-soll")
+    assert Catalogue(TABLE).suggest(soll) == f" (did you mean {SOL}?)"
+    assert Catalogue(TABLE, {"openai": Server("https://eu.api.openai.com/v1")}).suggest(soll) != ""
+    assert Catalogue(TABLE, {"openai": Server("http://gpu:8000/v1")}).suggest(soll) == ""
 
 
 def test_a_name_in_a_table_of_the_users_own_is_known() -> None:
     table = TABLE.after({"openai/gpt-6.1-soll": {"input": 1, "output": 2}})
-    assert nearest_model("openai/gpt-6.1-soll", table) == ""
+    assert find_nearest(ref("openai/gpt-6.1-soll"), table.known_names()) is None
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spca.common.errors import SettingsError
-from spca.llm.calls.prices import ModelTable, asked_tokens, estimated_tokens, metered
-from spca.llm.calls.rates import Price, Rates
+from spca.llm.calls.ledger import estimate_prompt, estimate_tokens, measure_usage
+from spca.llm.catalogue.model_table import ModelTable
+from spca.llm.catalogue.prices import Price, Rates
 from spca.llm.providers.base import ModelInfo, Response, ToolCall, Usage
-from tests.support.spca.call_requests import any_text, request
+from tests.support.spca.call_requests import any_text, ref, request
 
 BUILT_IN = ModelTable.load()
 
@@ -74,7 +75,7 @@ def test_what_is_not_known_is_unknown_and_not_zero(price: Price, usage: Usage) -
 
 @pytest.mark.parametrize("entry", [{}, {"input": 2}, {"output": 2}, {"input": 0}, {"input": None, "output": 1}])
 def test_a_model_without_the_price_of_input_and_output_has_none(entry: dict[str, Any]) -> None:
-    assert ModelTable({"a/b": entry}).price("a/b") is None
+    assert ModelTable({"a/b": entry}).price(ref("a/b")) is None
 
 
 tokens = st.integers(0, 10**7)
@@ -111,48 +112,48 @@ def test_a_cheaper_cache_never_costs_more(sent: int, said: int, cached: int) -> 
 
 def test_reported_tokens_are_no_estimate() -> None:
     usage = Usage(3, 0, None, 7)
-    assert metered(request("a" * 999), Response("b" * 999, usage)) == (usage, False)
+    assert measure_usage(request("a" * 999), Response("b" * 999, usage)) == (usage, False)
 
 
 def test_tokens_that_a_server_does_not_tell_are_estimated() -> None:
-    usage, estimated = metered(request("a" * 300, "b" * 31), Response("c" * 30))
+    usage, estimated = measure_usage(request("a" * 300, "b" * 31), Response("c" * 30))
     assert (usage, estimated) == (Usage(111, 10), True)
 
 
 def test_an_estimate_replaces_only_what_was_not_told() -> None:
     asked, said = request("a" * 300), Response("b" * 30)
-    assert metered(asked, replace(said, usage=Usage(77, None, 5))) == (Usage(77, 10, 5), True)
-    assert metered(asked, replace(said, usage=Usage(None, 7, None, 3))) == (Usage(100, 7, None, 3), True)
+    assert measure_usage(asked, replace(said, usage=Usage(77, None, 5))) == (Usage(77, 10, 5), True)
+    assert measure_usage(asked, replace(said, usage=Usage(None, 7, None, 3))) == (Usage(100, 7, None, 3), True)
 
 
 def test_arguments_of_tools_are_output_too() -> None:
-    usage, _ = metered(request("?"), Response("", tool_calls=(ToolCall("move", {"steps": "x" * 300}),)))
+    usage, _ = measure_usage(request("?"), Response("", tool_calls=(ToolCall("move", {"steps": "x" * 300}),)))
     assert (usage.output_tokens or 0) >= 100
 
 
 @given(st.lists(any_text, min_size=1, max_size=4))
 def test_a_prompt_is_as_long_as_its_messages(texts: list[str]) -> None:
-    assert asked_tokens(request(*texts)) == estimated_tokens(sum(map(len, texts)))
+    assert estimate_prompt(request(*texts)) == estimate_tokens(sum(map(len, texts)))
 
 
 def test_a_table_goes_before_the_built_in_one_and_after_that_of_the_user() -> None:
     user, built_in = {"a/x": {"input": 1}}, {"a/*": {"input": 9, "output": 9, "context": 9}}
     known = ModelTable(user, built_in).after({"a/*": {"output": 5}})
-    assert (known.price("a/x"), known.info("a/x").context) == (flat(input=1, output=5), 9)
-    assert ModelTable(user, built_in).after({"a/*": {"output": None}}).price("a/x") is None
-    assert ModelTable(built_in).after({"a/x": {"input": 5}}).price("a/x") == flat(input=5, output=9)
-    assert ModelTable(user, built_in).price("a/y") == flat(input=9, output=9)
+    assert (known.price(ref("a/x")), known.info(ref("a/x")).context) == (flat(input=1, output=5), 9)
+    assert ModelTable(user, built_in).after({"a/*": {"output": None}}).price(ref("a/x")) is None
+    assert ModelTable(built_in).after({"a/x": {"input": 5}}).price(ref("a/x")) == flat(input=5, output=9)
+    assert ModelTable(user, built_in).price(ref("a/y")) == flat(input=9, output=9)
 
 
 def test_a_dated_version_may_differ_from_its_model() -> None:
-    old, new = BUILT_IN.info("openai/gpt-4o-2024-05-13"), BUILT_IN.info("openai/gpt-4o-2024-08-06")
+    old, new = BUILT_IN.info(ref("openai/gpt-4o-2024-05-13")), BUILT_IN.info(ref("openai/gpt-4o-2024-08-06"))
     assert (old.shutdown, old.successor) == (date(2026, 10, 23), "openai/gpt-6.1-sol")
-    assert new == BUILT_IN.info("openai/gpt-4o") != old
+    assert new == BUILT_IN.info(ref("openai/gpt-4o")) != old
 
 
 @given(any_text)
 def test_an_estimate_is_no_less_than_a_fourth_of_the_characters(text: str) -> None:
-    assert len(text) / 4 <= estimated_tokens(len(text)) <= len(text)
+    assert len(text) / 4 <= estimate_tokens(len(text)) <= len(text)
 
 
 def table(path: Path, content: object) -> Path:
@@ -161,11 +162,11 @@ def table(path: Path, content: object) -> Path:
 
 
 def test_the_built_in_table_knows_the_default_models() -> None:
-    sol = BUILT_IN.info("openai/gpt-6.1-sol")
+    sol = BUILT_IN.info(ref("openai/gpt-6.1-sol"))
     assert (sol.context, sol.max_output, sol.api) == (922_000, 128_000, "responses")
-    assert BUILT_IN.info("openai/gpt-5.3-codex").api == "responses"
+    assert BUILT_IN.info(ref("openai/gpt-5.3-codex")).api == "responses"
     for free in ("reference/planner", "faulty/coder", "replay//a/run", "llamacpp//a/model.gguf", "ollama/qwen:14b"):
-        price = BUILT_IN.price(free)
+        price = BUILT_IN.price(ref(free))
         assert price is not None
         assert price.is_free
         assert price.cost(Usage()) == 0
@@ -190,30 +191,30 @@ CHAT = ("o3", "gpt-4", "gpt-4o-mini", "gpt-4.1", "gpt-5", "gpt-5-2025-08-07", "g
 
 @pytest.mark.parametrize("model", RESPONSES)
 def test_newer_models_are_asked_through_the_responses_api(model: str) -> None:
-    assert BUILT_IN.info(f"openai/{model}").api == "responses"
+    assert BUILT_IN.info(ref(f"openai/{model}")).api == "responses"
 
 
 @pytest.mark.parametrize(
     "model", [*CHAT, "gpt-3.5-turbo", "gpt-35-turbo", "gpt-oss-120b", "qwen3-coder", "openai/gpt-6"]
 )
 def test_others_are_asked_through_chat_completions(model: str) -> None:
-    assert BUILT_IN.info(f"openai/{model}").api == "chat"
+    assert BUILT_IN.info(ref(f"openai/{model}")).api == "chat"
 
 
 @pytest.mark.parametrize("model", ["ollama/gpt-oss:120b-cloud", "openai/gpt-oss-120b", "openai/my-model"])
 def test_what_others_run_at_prices_of_their_own_is_unknown(model: str) -> None:
-    assert BUILT_IN.price(model) is None
+    assert BUILT_IN.price(ref(model)) is None
 
 
 @pytest.mark.parametrize("date", ["-2025-04-16", "-20250416"])
 def test_a_dated_version_is_the_model_without_the_date(date: str) -> None:
-    assert BUILT_IN.info(f"openai/o3{date}") == BUILT_IN.info("openai/o3")
-    assert BUILT_IN.price(f"openai/o3{date}", 0) == BUILT_IN.price("openai/o3", 0) is not None
+    assert BUILT_IN.info(ref(f"openai/o3{date}")) == BUILT_IN.info(ref("openai/o3"))
+    assert BUILT_IN.price(ref(f"openai/o3{date}"), 0) == BUILT_IN.price(ref("openai/o3"), 0) is not None
 
 
 @pytest.mark.parametrize("model", ["openai/o3-2025", "openai/o33", "openai/xo3", "OpenAI/o3", "openai/", "other/o3"])
 def test_a_model_that_is_only_similar_is_not_known(model: str) -> None:
-    assert (BUILT_IN.info(model), BUILT_IN.price(model)) == (ModelInfo(), None)
+    assert (BUILT_IN.info(ref(model)), BUILT_IN.price(ref(model))) == (ModelInfo(), None)
 
 
 def test_what_is_more_exact_counts_and_the_rest_is_filled_in() -> None:
@@ -225,31 +226,31 @@ def test_what_is_more_exact_counts_and_the_rest_is_filled_in() -> None:
             "x/big-2025-01-01": {"output": 2},
         }
     )
-    assert known.price("x/big") == flat(input=1, output=7)
-    assert known.price("x/big-2025-01-01") == flat(input=1, output=2)
-    assert known.price("x/big-2024-12-31") == flat(input=1, output=7)
-    assert known.price("x/bag") == flat(input=8, output=7)
-    assert (known.info("x/c"), known.price("x/c")) == (ModelInfo(context=10), None)
+    assert known.price(ref("x/big")) == flat(input=1, output=7)
+    assert known.price(ref("x/big-2025-01-01")) == flat(input=1, output=2)
+    assert known.price(ref("x/big-2024-12-31")) == flat(input=1, output=7)
+    assert known.price(ref("x/bag")) == flat(input=8, output=7)
+    assert (known.info(ref("x/c")), known.price(ref("x/c"))) == (ModelInfo(context=10), None)
 
 
 def test_the_users_table_goes_before_the_built_in_one_field_by_field(tmp_path: Path) -> None:
     mine = {"models": {"openai/o3": {"input": 1.5}, "my/*": {"input": 0, "output": 0}, "openai/*": {"context": 5}}}
     known = ModelTable.load(table(tmp_path / "t.json", mine))
-    assert known.info("openai/o3") == replace(BUILT_IN.info("openai/o3"), context=5)
-    assert known.price("openai/o3", noon("2026-11-22")) == flat(input=1.5, cached=0.5, output=8)
-    assert known.info("openai/o3-2025-04-16") == known.info("openai/o3")
-    assert known.price("my/model") == flat(input=0, output=0)
-    assert known.info("google/gemini-2.5-pro") == BUILT_IN.info("google/gemini-2.5-pro")
+    assert known.info(ref("openai/o3")) == replace(BUILT_IN.info(ref("openai/o3")), context=5)
+    assert known.price(ref("openai/o3"), noon("2026-11-22")) == flat(input=1.5, cached=0.5, output=8)
+    assert known.info(ref("openai/o3-2025-04-16")) == known.info(ref("openai/o3"))
+    assert known.price(ref("my/model")) == flat(input=0, output=0)
+    assert known.info(ref("google/gemini-2.5-pro")) == BUILT_IN.info(ref("google/gemini-2.5-pro"))
 
 
 def test_a_pattern_needs_no_prefix(tmp_path: Path) -> None:
     known = ModelTable.load(table(tmp_path / "t.json", {"models": {"*": {"input": 1, "output": 2}}}))
-    assert known.price("any/model") == flat(input=1, output=2)
+    assert known.price(ref("any/model")) == flat(input=1, output=2)
 
 
 def test_a_table_may_carry_remarks(tmp_path: Path) -> None:
     known = ModelTable.load(table(tmp_path / "t.json", {"about": "mine", "models": {"a/b": {"input": 1, "output": 2}}}))
-    assert known.price("a/b") == flat(input=1, output=2)
+    assert known.price(ref("a/b")) == flat(input=1, output=2)
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spca.common.errors import SettingsError
 from spca.errors import ProviderConfigError
-from spca.llm.calls.prices import ModelTable
-from spca.llm.providers.model_names import EFFORTS, EFFORTS_OF, WITHOUT_EFFORT, ModelName, with_effort
-from spca.llm.providers.registry import PROVIDERS, provider_for
+from spca.llm.catalogue.catalogue import PROVIDERS
+from spca.llm.catalogue.model_ref import EFFORTS, EFFORTS_OF, IN_PROCESS, ModelRef
+from spca.llm.catalogue.model_table import ModelTable
+from tests.support.spca.call_requests import provider_for, ref
 
 
 @pytest.mark.parametrize("effort", EFFORTS)
 def test_an_effort_is_a_word_after_the_last_at(effort: str) -> None:
-    assert ModelName.parse(f"openai/gpt-6.1-sol@{effort}") == ModelName("openai", "gpt-6.1-sol", effort)
-    assert ModelName.parse(f"lab/org/qwen@q4@{effort}") == ModelName("lab", "org/qwen@q4", effort)
+    assert ModelRef.parse(f"openai/gpt-6.1-sol@{effort}") == ModelRef("openai", "gpt-6.1-sol", effort)
+    assert ModelRef.parse(f"lab/org/qwen@q4@{effort}") == ModelRef("lab", "org/qwen@q4", effort)
 
 
 @pytest.mark.parametrize(
@@ -25,37 +28,51 @@ def test_an_effort_is_a_word_after_the_last_at(effort: str) -> None:
         ("openai/m@HIGH", "openai", "m@HIGH"),
         ("llamacpp//models/a@high", "llamacpp", "/models/a@high"),
         ("replay/runs/x@low", "replay", "runs/x@low"),
-        ("nothing", "nothing", ""),
     ],
 )
 def test_any_other_at_belongs_to_the_name(text: str, prefix: str, name: str) -> None:
-    assert ModelName.parse(text) == ModelName(prefix, name)
+    assert ModelRef.parse(text) == ModelRef(prefix, name)
+
+
+@pytest.mark.parametrize("text", ["", "/", "/o3", "o3", "o3@high", "human", "human/", "openai/@high", "a//b@low@none"])
+def test_a_name_is_written_as_it_was_read(text: str) -> None:
+    assert str(ModelRef.parse(text)) == text
+    assert f"{ModelRef.parse(text)}" == text
+
+
+@given(st.text("ab/@", max_size=9), st.sampled_from(("", "@", "@high", "@HIGH", "@none", "/low")))
+def test_any_name_is_written_as_it_was_read(text: str, end: str) -> None:
+    assert str(ModelRef.parse(text + end)) == text + end
+
+
+def test_a_name_without_a_slash_is_no_model() -> None:
+    assert ModelRef.parse("nothing") == ModelRef("nothing", "", is_bare=True)
 
 
 def test_an_effort_costs_what_its_model_costs() -> None:
     table = ModelTable.load()
-    assert table.price("openai/gpt-6.1-sol@high") == table.price("openai/gpt-6.1-sol") is not None
-    assert table.info("openai/gpt-6.1-sol@high") == table.info("openai/gpt-6.1-sol")
+    assert table.price(ref("openai/gpt-6.1-sol@high")) == table.price(ref("openai/gpt-6.1-sol")) is not None
+    assert table.info(ref("openai/gpt-6.1-sol@high")) == table.info(ref("openai/gpt-6.1-sol"))
 
 
 @pytest.mark.parametrize("model", ["openai/gpt-6.1-sol", "lab/gemma@q4_k_m", "google/gemini-3.8-flash@high"])
 def test_an_effort_is_added_once(model: str) -> None:
-    named = with_effort(model, "high", "--coder-effort")
-    assert named == f"{model.removesuffix('@high')}@high"
-    assert with_effort(named, "high", "--coder-effort") == named
+    named = ModelRef.parse(model).with_effort("high", "--coder-effort")
+    assert str(named) == f"{model.removesuffix('@high')}@high"
+    assert named.with_effort("high", "--coder-effort") == named
     with pytest.raises(SettingsError, match=rf"^--coder-effort low contradicts {named}: give one of them$"):
-        with_effort(named, "low", "--coder-effort")
+        named.with_effort("low", "--coder-effort")
 
 
-@pytest.mark.parametrize("prefix", sorted(WITHOUT_EFFORT))
+@pytest.mark.parametrize("prefix", sorted(IN_PROCESS))
 def test_files_and_embedded_models_take_none(prefix: str) -> None:
     with pytest.raises(SettingsError, match=rf"^--coder-effort low: {prefix}/x reasons as it does: "):
-        with_effort(f"{prefix}/x", "low", "--coder-effort")
+        ModelRef(prefix, "x").with_effort("low", "--coder-effort")
 
 
 def test_every_prefix_takes_efforts_or_is_known_to_take_none() -> None:
     assert set(EFFORTS_OF) <= set(PROVIDERS)
-    assert set(WITHOUT_EFFORT) <= set(PROVIDERS)
+    assert set(IN_PROCESS) <= set(PROVIDERS)
     for words in EFFORTS_OF.values():
         assert list(words) == [word for word in EFFORTS if word in words]
 

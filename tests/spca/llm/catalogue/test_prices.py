@@ -16,14 +16,15 @@ from genai_prices import data_snapshot
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.llm.calls import published
-from spca.llm.calls.prices import ModelTable
-from spca.llm.calls.rates import RATES, Price
+from spca.llm.catalogue import prices
+from spca.llm.catalogue.model_table import ModelTable
+from spca.llm.catalogue.prices import RATES, Price
 from spca.llm.providers.base import Usage
+from tests.support.spca.call_requests import ref
 
 BUILT_IN = ModelTable.load()
 ENTRIES: dict[str, dict[str, Any]] = json.loads(
-    resources.files("spca.llm.calls").joinpath("models.json").read_text(encoding="utf-8")
+    resources.files("spca.llm.catalogue").joinpath("models.json").read_text(encoding="utf-8")
 )["models"]
 KNOWN = (
     *("openai/gpt-6.1-sol", "openai/gpt-6.1-terra", "openai/gpt-6-luna", "openai/gpt-5.6-sol", "openai/gpt-5.6-luna"),
@@ -40,7 +41,7 @@ def at(day: str) -> float:
 
 
 def price(model: str, day: str = NOVEMBER, table: ModelTable = BUILT_IN) -> Price:
-    found = table.price(model, at(day))
+    found = table.price(ref(model), at(day))
     assert found is not None
     return found
 
@@ -68,7 +69,7 @@ def test_a_cost_is_what_the_package_computes(
         provider_id=prefix,
         genai_request_timestamp=moment,
     )
-    ours = BUILT_IN.price(model, moment.timestamp())
+    ours = BUILT_IN.price(ref(model), moment.timestamp())
     assert ours is not None
     assert ours.cost(Usage(sent, said, cached, 0, written)) == theirs.total_price
 
@@ -134,13 +135,13 @@ def test_a_model_that_is_gone_costs_what_its_successor_does() -> None:
 
 def test_models_that_follow_one_another_in_a_circle_have_an_end() -> None:
     circle = {f"a/{one}": {"shutdown": "2020-01-01", "successor": f"a/{other}"} for one, other in ("xy", "yx")}
-    assert ModelTable(circle).price("a/x") is None
+    assert ModelTable(circle).price(ref("a/x")) is None
 
 
 @pytest.mark.parametrize("date", ["-2099-01-01", "-20990101"])
 def test_a_dated_version_that_nobody_knows_costs_what_its_model_does(date: str) -> None:
     assert price(f"openai/gpt-5.2{date}") == price("openai/gpt-5.2")
-    assert BUILT_IN.price(f"openai/my-model{date}") is None
+    assert BUILT_IN.price(ref(f"openai/my-model{date}")) is None
 
 
 def test_what_a_table_says_goes_before_in_every_tier() -> None:
@@ -172,7 +173,7 @@ def test_the_most_that_a_request_costs_is_no_less_than_it_costs(
 def test_the_table_holds_no_price_that_is_published() -> None:
     for model, entry in ENTRIES.items():
         if set(RATES) & entry.keys() and entry["input"] is not None:
-            assert published.rates(model, at(NOVEMBER)) == {}, model
+            assert prices.find_published_rates(ref(model), at(NOVEMBER)) == {}, model
 
 
 def test_every_successor_is_there_and_has_a_price() -> None:
@@ -180,14 +181,14 @@ def test_every_successor_is_there_and_has_a_price() -> None:
         assert ("shutdown" in entry) == ("successor" in entry), model
         if "successor" in entry:
             following = entry["successor"]
-            assert BUILT_IN.info(following).shutdown is None, model
-            assert BUILT_IN.price(following, at("2027-06-30")), model
+            assert BUILT_IN.info(ref(following)).shutdown is None, model
+            assert BUILT_IN.price(ref(following), at("2027-06-30")), model
 
 
 def test_every_model_named_in_full_has_a_price() -> None:
     for model in ENTRIES:
         if "*" not in model:
-            assert BUILT_IN.price(model, at(NOVEMBER)), model
+            assert BUILT_IN.price(ref(model), at(NOVEMBER)), model
 
 
 def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +197,7 @@ def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     threads = threading.active_count()
-    published._data.cache_clear()
+    prices._read_data.cache_clear()
     assert price("openai/gpt-6.1-sol").tiers
     assert threading.active_count() == threads
     assert data_snapshot._custom_snapshot is None
@@ -204,5 +205,5 @@ def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_prices_that_another_program_has_put_there_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data_snapshot, "_custom_snapshot", data_snapshot.DataSnapshot([], from_auto_update=True))
-    published._data.cache_clear()
+    prices._read_data.cache_clear()
     assert price("openai/gpt-6.1-sol").tiers[0].input == 2

@@ -1,0 +1,1 @@
+"""Which models there are, where they are asked, and what they cost."""
