@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from spca.errors import ProviderConfigError, UnknownModelError
-from spca.llm.catalogue.lookup import Finding, Report, State, ask_lists, describe_misspelled, judge
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.catalogue.model_table import ModelTable
 from spca.llm.catalogue.prices import PUBLISHED, Price
 from spca.llm.catalogue.servers import SERVER_FORM, Server, Servers, is_providers_own
-from spca.llm.catalogue.spelling import find_misspelled, find_nearest
-from spca.llm.providers.base import Listing, ModelInfo, Provider, Target
+from spca.llm.catalogue.spelling import describe_misspelled, find_misspelled, find_nearest
+from spca.llm.providers.base import ModelInfo, Provider, Target
+
+if TYPE_CHECKING:
+    from spca.llm.catalogue.lookup import Report
 
 PROVIDERS: Final[Mapping[str, tuple[str, str]]] = {
     "reference": ("spca.llm.providers.offline.reference", "ReferenceProvider"),
@@ -126,17 +128,11 @@ class Catalogue:
             ProviderConfigError: a model cannot be asked at all, because its key is missing or there is no such
                 provider.
         """
-        today = today or datetime.now(UTC).date()
+        from spca.llm.catalogue.lookup import look_up  # asks servers, which most programs do not
+
         asked = tuple(dict.fromkeys(refs))
         providers = {ref.prefix: self.provider(ref) for ref in asked if not ref.runs_in_process}
-        lists = ask_lists({prefix: each for prefix, each in providers.items() if isinstance(each, Listing)})
-        found = []
-        for ref in asked:
-            known = lists.get(ref.prefix)
-            found.append(judge(ref, known, self.table, today) if known else Finding(ref, State.EMBEDDED))
-        lost = tuple(known.lost for known in lists.values() if known.lost)
-        unreachable = tuple(known.unreachable for known in lists.values() if known.unreachable)
-        return Report(tuple(found), lost, unreachable)
+        return look_up(asked, providers, self.table, today)
 
     def find_warning(self, refs: Sequence[ModelRef], without_server: str, *, is_asked: bool) -> str:
         """Return the line to warn with before models are paid, "" if all is well.

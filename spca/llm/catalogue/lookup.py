@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from difflib import get_close_matches
 from enum import StrEnum
 from typing import Final
@@ -29,8 +29,8 @@ from spca.errors import ProviderDownError, ProviderError, TransientError, Unknow
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.catalogue.model_table import ModelTable
 from spca.llm.catalogue.servers import is_providers_own
-from spca.llm.catalogue.spelling import find_misspelled
-from spca.llm.providers.base import Listed, Listing
+from spca.llm.catalogue.spelling import describe_misspelled, find_misspelled
+from spca.llm.providers.base import Listed, Listing, Provider
 from spca.llm.providers.failures import OTHER_MODEL
 from spca.llm.providers.secrets import quoted
 
@@ -137,6 +137,28 @@ class KnownList:
         return found
 
 
+def look_up(
+    refs: Sequence[ModelRef], providers: Mapping[str, Provider], table: ModelTable, today: date | None = None
+) -> Report:
+    """Look up models, each provider's list once and all of them at the same time.
+
+    Args:
+        refs: what a run is to use; those that run in this process are not looked up.
+        providers: of the others, by prefix.
+        table: what is known of models.
+        today: by default the day in UTC.
+    """
+    today = today or datetime.now(UTC).date()
+    lists = ask_lists({prefix: each for prefix, each in providers.items() if isinstance(each, Listing)})
+    found = []
+    for ref in refs:
+        known = lists.get(ref.prefix)
+        found.append(judge(ref, known, table, today) if known else Finding(ref, State.EMBEDDED))
+    lost = tuple(known.lost for known in lists.values() if known.lost)
+    unreachable = tuple(known.unreachable for known in lists.values() if known.unreachable)
+    return Report(tuple(found), lost, unreachable)
+
+
 def ask_lists(servers: Mapping[str, Listing]) -> dict[str, KnownList]:
     """Ask servers for their lists, all of them at the same time; the answers by the same names."""
     for server in servers.values():
@@ -177,11 +199,6 @@ def judge(ref: ModelRef, known: KnownList, table: ModelTable, today: date) -> Fi
     if end and today <= end <= today + SOON:
         return Finding(ref, State.ENDING, f"{ref} will be shut down on {end}: {instead}")
     return Finding(ref, State.UNKNOWN if known.lost else State.AVAILABLE)
-
-
-def describe_misspelled(ref: ModelRef, meant: ModelRef) -> str:
-    """Return what is wrong with a misspelled name."""
-    return f"{ref} is no model that is known: use {meant}, or describe it with --model-table FILE (docs/models.md)"
 
 
 def _judge_missing(ref: ModelRef, known: KnownList, *, is_own: bool) -> Finding:

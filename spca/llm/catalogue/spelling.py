@@ -56,6 +56,11 @@ def find_misspelled(ref: ModelRef, known: Collection[str]) -> ModelRef | None:
     return near if is_word and count_changes(given, true) <= most else None
 
 
+def describe_misspelled(ref: ModelRef, meant: ModelRef) -> str:
+    """Return what is wrong with a misspelled name."""
+    return f"{ref} is no model that is known: use {meant}, or describe it with --model-table FILE (docs/models.md)"
+
+
 def _split_words(ref: ModelRef) -> list[str]:
     return ref.model.replace(":", "-").split("-")
 
