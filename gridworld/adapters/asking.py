@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gridworld.runner.encoding import file_stem, json_text
@@ -50,10 +50,6 @@ class Asking:
     books: Path | None = None
     cache: Path | None = None
     notify: Callable[[str], None] = lambda _line: None
-
-    def limited(self, effort: str | None) -> Limits:
-        """The limits of a request with this effort."""
-        return replace(self.limits, effort=effort)
 
     def desk(self, spec: TaskSpecification | None = None, how: str = "") -> CallDesk:
         """What the calls of an episode pass through; without a task nothing is kept.

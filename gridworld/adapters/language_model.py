@@ -11,6 +11,7 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from gridworld.actions import Action
@@ -222,7 +223,8 @@ class LanguageModel(ModelInterface):
     def _ask(self, messages: Iterable[Message]) -> Response:
         with self._meant():
             server = self._reached()
-            request = Request(self._ref.name, tuple(messages), limits=self.asking.limited(self._ref.effort))
+            limits = replace(self.asking.limits, effort=self._ref.effort)
+            request = Request(self._ref.name, tuple(messages), limits=limits)
             with unbroken():
                 self._answered = self._desk.ask(server, self._ref, request, phase="play")
         response = self._answered.answer.get()

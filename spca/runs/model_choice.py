@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from spca.common.command import program
 from spca.common.errors import SettingsError
@@ -36,7 +36,7 @@ DEFAULT_MAX_COST: Final = 5.0
 _WITHOUT_SERVER: Final = "offline, --planner-model reference/planner takes the embedded model"
 _AT_EDITOR: Final = "human/editor"
 _FILES: Final = ("replay", "llamacpp", "human")
-Value = TypeVar("Value")
+Value = TypeVar("Value", Limits, Caps)
 EFFORT_OF: Final = {f"{role}_model": f"{role}_effort" for role in ROLES}
 """Option of each role's model -> option of its effort, which is another way to write ``@WORD`` after the model."""
 
@@ -75,15 +75,9 @@ class ModelOptions:
     cache: bool = False
     caps: CapOptions = CapOptions()
 
-    def model(self, role: str) -> str | None:
-        """Return the model that is given for a role."""
-        model: str | None = getattr(self, f"{role}_model")
-        return model
-
-    def effort(self, role: str) -> str | None:
-        """Return the effort that is given for a role."""
-        effort: str | None = getattr(self, f"{role}_effort")
-        return effort
+    def of_role(self, role: str) -> tuple[str | None, str | None]:
+        """Return the model and the effort that are given for a role."""
+        return getattr(self, f"{role}_model"), getattr(self, f"{role}_effort")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +130,7 @@ def resolve_models(options: ModelOptions, environ: Mapping[str, str], cwd: Path)
     urls["openai"] = options.base_url or urls["openai"]
     chosen: dict[str, ModelRef] = {}
     for role in ROLES:
-        if text := options.model(role) or environ.get(f"SPCA_{role.upper()}_MODEL"):
+        if text := options.of_role(role)[0] or environ.get(f"SPCA_{role.upper()}_MODEL"):
             chosen[role] = _add_effort(role, ModelRef.parse(text), options, environ)
     defaults = _find_defaults(chosen.get("planner"), urls, environ)
     for role, ref in zip(ROLES, defaults, strict=True):
@@ -183,21 +177,13 @@ def _apply_options(
     """
     servers = {prefix: Server(url) for prefix, url in urls.items()}
     servers |= {ref.prefix: named[ref.prefix] for ref in known.refs if ref.prefix in named}
-    limits, caps = known.limits, known.caps
+    caps = options.caps
     models = replace(
         known,
         servers=servers,
         model_table=str(cwd / options.model_table) if options.model_table else known.model_table,
-        limits=Limits(
-            _choose(options.max_output_tokens, limits.max_output_tokens),
-            None,
-            _choose(options.timeout, limits.timeout_s),
-        ),
-        caps=Caps(
-            _choose(options.caps.max_cost, caps.cost_usd),
-            _choose(options.caps.max_calls, caps.calls),
-            _choose(options.caps.max_tokens, caps.tokens),
-        ),
+        limits=_replace_given(known.limits, max_output_tokens=options.max_output_tokens, timeout_s=options.timeout),
+        caps=_replace_given(known.caps, cost_usd=caps.max_cost, calls=caps.max_calls, tokens=caps.max_tokens),
         preflight=options.preflight,
         cache=options.cache,
     )
@@ -205,8 +191,10 @@ def _apply_options(
     return models
 
 
-def _choose(said: Value | None, known: Value) -> Value:
-    return known if said is None else said
+def _replace_given(known: Value, **given: float | None) -> Value:
+    """Return a data class with the values that are given; None where nothing is."""
+    said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    return replace(known, **said)
 
 
 def user_servers(options: ModelOptions, environ: Mapping[str, str]) -> dict[str, Server]:
@@ -239,9 +227,10 @@ def _add_effort(role: str, ref: ModelRef, options: ModelOptions, environ: Mappin
     Raises:
         SettingsError: see :meth:`ModelRef.with_effort`.
     """
-    is_given = bool(options.model(role))
+    model, word = options.of_role(role)
+    is_given = bool(model)
     is_set = not is_given and bool(environ.get(f"SPCA_{role.upper()}_MODEL"))
-    if word := options.effort(role):
+    if word:
         return (ref if is_given else ref.without_effort()).with_effort(word, _write_flag(role, "effort"))
     variable = f"SPCA_{role.upper()}_EFFORT"
     word = environ.get(variable)
@@ -254,10 +243,11 @@ def _add_effort(role: str, ref: ModelRef, options: ModelOptions, environ: Mappin
 def _resume_role(role: str, known: ModelRef, options: ModelOptions, cwd: Path, kind: str) -> ModelRef:
     """Return the model with which a role goes on."""
     ref, contradiction = known, ""
-    if model := options.model(role):
+    model, word = options.of_role(role)
+    if model:
         ref = _make_absolute(ModelRef.parse(model), cwd)
         contradiction = f"{_write_flag(role)} {ref}"
-    if word := options.effort(role):
+    if word:
         flag = _write_flag(role, "effort")
         ref = (ref if model else ref.without_effort()).with_effort(word, flag)
         contradiction = f"{flag} {word}"
