@@ -19,7 +19,7 @@ from spca.errors import ResumeError
 from spca.llm.catalogue.servers import SERVER_FORM, SERVER_HELP
 from spca.llm.providers.base import TIMEOUT_S
 from spca.runs import model_choice
-from spca.runs.model_choice import CapOptions, ModelOptions, models_for_resume, resolve_models
+from spca.runs.model_choice import ModelOptions, models_for_resume, resolve_models
 from spca.runs.settings import ABLATIONS, MAY_CHANGE_ON_RESUME, OF_THIS_SESSION, Settings
 
 UNSAFE_VARIABLE: Final = "SPCA_UNSAFE_NO_SANDBOX"
@@ -122,8 +122,7 @@ def _add_caps(group: argparse._ArgumentGroup) -> None:
 def model_options(given: Mapping[str, Any]) -> ModelOptions:
     """Return what the options say of models."""
     values = {each.name: given[each.name] for each in fields(ModelOptions) if each.name in given}
-    caps = CapOptions(given.get("max_cost"), given.get("max_calls"), given.get("max_tokens"))
-    return ModelOptions(**values | {"servers": tuple(given.get("servers", ())), "caps": caps})
+    return ModelOptions(**values | {"servers": tuple(given.get("servers", ()))})
 
 
 def resolve_settings(given: Mapping[str, Any], root: Path, recorded: Mapping[str, Any] | None = None) -> Settings:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Self, TypeVar
+from typing import Final, Self
 
 from spca.common.command import program
 from spca.common.errors import SettingsError
@@ -27,8 +27,7 @@ from spca.llm.catalogue.servers import (
     is_providers_own,
     parse_servers,
 )
-from spca.llm.providers.base import Limits
-from spca.runs.settings import ROLES, ModelSettings
+from spca.runs.settings import PLAIN, ROLES, ModelSettings
 
 DEFAULT_MAX_COST: Final = 5.0
 """USD that a run may cost where no cap was given."""
@@ -36,7 +35,6 @@ DEFAULT_MAX_COST: Final = 5.0
 _WITHOUT_SERVER: Final = "offline, --planner-model reference/planner takes the embedded model"
 _AT_EDITOR: Final = "human/editor"
 _FILES: Final = ("replay", "llamacpp", "human")
-Value = TypeVar("Value", Limits, Caps)
 EFFORT_OF: Final = {f"{role}_model": f"{role}_effort" for role in ROLES}
 """Option of each role's model -> option of its effort, which is another way to write ``@WORD`` after the model."""
 
@@ -51,7 +49,7 @@ class CapOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelOptions:
+class ModelOptions(CapOptions):
     """What a user says of the models of a run; None where nothing is said.
 
     Attributes:
@@ -73,7 +71,6 @@ class ModelOptions:
     max_output_tokens: int | None = None
     preflight: bool = True
     cache: bool = False
-    caps: CapOptions = CapOptions()
 
     def of_role(self, role: str) -> tuple[str | None, str | None]:
         """Return the model and the effort that are given for a role."""
@@ -177,24 +174,13 @@ def _apply_options(
     """
     servers = {prefix: Server(url) for prefix, url in urls.items()}
     servers |= {ref.prefix: named[ref.prefix] for ref in known.refs if ref.prefix in named}
-    caps = options.caps
-    models = replace(
-        known,
-        servers=servers,
-        model_table=str(cwd / options.model_table) if options.model_table else known.model_table,
-        limits=_replace_given(known.limits, max_output_tokens=options.max_output_tokens, timeout_s=options.timeout),
-        caps=_replace_given(known.caps, cost_usd=caps.max_cost, calls=caps.max_calls, tokens=caps.max_tokens),
-        preflight=options.preflight,
-        cache=options.cache,
-    )
+    given = {name: getattr(options, name) for name in PLAIN}
+    changed = {name: value for name, value in given.items() if value is not None}
+    if options.model_table is not None:
+        changed["model_table"] = str(cwd / options.model_table)
+    models = replace(known, servers=servers, **changed)
     _check_models(models)
     return models
-
-
-def _replace_given(known: Value, **given: float | None) -> Value:
-    """Return a data class with the values that are given; None where nothing is."""
-    said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    return replace(known, **said)
 
 
 def user_servers(options: ModelOptions, environ: Mapping[str, str]) -> dict[str, Server]:
@@ -304,10 +290,12 @@ class Models:
     Attributes:
         settings: which they are, and where.
         catalogue: what they cost, and who answers for them.
+        cost_money: one of them is paid for, or may be.
     """
 
     settings: ModelSettings
     catalogue: Catalogue
+    cost_money: bool
 
     @classmethod
     def load(cls, settings: ModelSettings) -> Self:
@@ -316,13 +304,9 @@ class Models:
         Raises:
             SettingsError: that table cannot be read.
         """
-        return cls(settings, Catalogue.load(settings.model_table, settings.servers))
-
-    @property
-    def cost_money(self) -> bool:
-        """Whether one of them is paid for, or may be."""
-        prices = [self.catalogue.price(ref) for ref in self.settings.refs]
-        return not all(price and price.is_free for price in prices)
+        catalogue = Catalogue.load(settings.model_table, settings.servers)
+        prices = [catalogue.price(ref) for ref in settings.refs]
+        return cls(settings, catalogue, not all(price and price.is_free for price in prices))
 
     def caps(self) -> Caps:
         """Return the caps of a run.

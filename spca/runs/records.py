@@ -22,7 +22,7 @@ from pydantic import (
 
 from spca.common.text import one_line
 from spca.errors import ResumeError
-from spca.runs.settings import ADDRESSES, MODELS, Settings
+from spca.runs.settings import ADDRESSES, MODELS, PLAIN, ModelSettings, Settings
 
 _MAX_SHOWN: Final = 120
 
@@ -205,13 +205,9 @@ class SolvedTrajectory(StrictRecord):
 
 _KINDS: Final[dict[str, Any]] = {
     **get_type_hints(Settings),
+    **{name: kind for name, kind in get_type_hints(ModelSettings).items() if name in PLAIN},
     **dict.fromkeys(MODELS, str),
-    **dict.fromkeys((*ADDRESSES, "servers", "model_table"), str | None),
-    **dict.fromkeys(("max_calls", "max_tokens", "max_output_tokens"), int | None),
-    "max_cost": float | None,
-    "timeout": float,
-    "preflight": bool,
-    "cache": bool,
+    **dict.fromkeys((*ADDRESSES, "servers"), str | None),
 }
 SettingsRecord = create_model(  # what is missing or further is of another version, and told so elsewhere
     "SettingsRecord",

@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 from spca.llm.calls.budget import Caps
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.catalogue.servers import VARIABLES, Server, Servers, format_servers, parse_servers
-from spca.llm.providers.base import Limits
+from spca.llm.providers.base import TIMEOUT_S, Limits
 from spca.prompts import Wording
 from spca.sense.renaming import Renaming
 
@@ -20,6 +20,9 @@ ADDRESSES: Final = {
     "ollama_host": "ollama",
 }
 """What records call the address of a provider -> its prefix."""
+CAPS: Final = ("max_cost", "max_calls", "max_tokens")
+PLAIN: Final = ("model_table", *CAPS, "max_output_tokens", "timeout", "preflight", "cache")
+"""Settings of models that are recorded as they are."""
 ABLATIONS: Final = {
     "--no-compile": ("compile", False),
     "--no-reuse": ("reuse", False),
@@ -28,11 +31,7 @@ ABLATIONS: Final = {
     "--bare-prompt": ("bare_prompt", True),
 }
 """Flag that takes away a part of learning -> its setting and the value that says so."""
-MAY_CHANGE_ON_RESUME: Final = frozenset(
-    {"runs", "resume", "render", "quiet", "max_cost", "max_calls", "max_tokens", "max_output_tokens"}
-    | {"timeout", "cache", "model_table", "preflight", "servers"}
-    | ADDRESSES.keys()
-)
+MAY_CHANGE_ON_RESUME: Final = frozenset({"runs", "resume", "render", "quiet", "servers", *PLAIN} | ADDRESSES.keys())
 ROLES: Final = ("planner", "planner_small", "coder")
 MODELS: Final = frozenset(f"{role}_model" for role in ROLES)
 """What a run may go on with others of, where a flag names them; an evaluation may not."""
@@ -54,8 +53,8 @@ class ModelSettings:
         coder: writes actions.
         servers: the provider of each prefix of :data:`VARIABLES`, and the servers of the user's own that are asked.
         model_table: path of the user's table.
-        limits: of every answer.
-        caps: those that the user has given.
+        max_cost, max_calls, max_tokens: caps that the user has given, in USD, requests and tokens.
+        max_output_tokens, timeout: limits of every answer; the second in seconds.
         preflight: whether the models are looked up before anything is paid.
         cache: whether answers of other runs are served.
     """
@@ -65,10 +64,23 @@ class ModelSettings:
     coder: ModelRef = _CODER
     servers: Servers = field(default_factory=lambda: dict.fromkeys(VARIABLES, Server()))
     model_table: str | None = None
-    limits: Limits = Limits()
-    caps: Caps = Caps()
+    max_cost: float | None = None
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    max_output_tokens: int | None = None
+    timeout: float = TIMEOUT_S
     preflight: bool = True
     cache: bool = False
+
+    @property
+    def limits(self) -> Limits:
+        """Limits of every answer."""
+        return Limits(self.max_output_tokens, None, self.timeout)
+
+    @property
+    def caps(self) -> Caps:
+        """Those that the user has given."""
+        return Caps(self.max_cost, self.max_calls, self.max_tokens)
 
     @property
     def refs(self) -> tuple[ModelRef, ModelRef, ModelRef]:
@@ -89,21 +101,8 @@ class ModelSettings:
         """Return them as they are recorded, flat; ``servers`` lists those of the user's own."""
         roles = {f"{role}_model": str(ref) for role, ref in zip(ROLES, self.refs, strict=True)}
         addresses = {name: self.servers[prefix].url for name, prefix in ADDRESSES.items()}
-        return (
-            roles
-            | addresses
-            | {
-                "servers": format_servers(self.servers),
-                "model_table": self.model_table,
-                "max_cost": self.caps.cost_usd,
-                "max_calls": self.caps.calls,
-                "max_tokens": self.caps.tokens,
-                "max_output_tokens": self.limits.max_output_tokens,
-                "timeout": self.limits.timeout_s,
-                "preflight": self.preflight,
-                "cache": self.cache,
-            }
-        )
+        others = {name: getattr(self, name) for name in PLAIN}
+        return {**roles, **addresses, "servers": format_servers(self.servers), **others}
 
     @classmethod
     def from_record(cls, recorded: Mapping[str, Any]) -> Self:
@@ -112,19 +111,11 @@ class ModelSettings:
         Raises:
             SettingsError: a server cannot be meant.
         """
-        providers = {prefix: Server(recorded[name]) for name, prefix in ADDRESSES.items()}
         planner, planner_small, coder = (ModelRef.parse(recorded[f"{role}_model"]) for role in ROLES)
-        return cls(
-            planner,
-            planner_small,
-            coder,
-            servers=providers | parse_servers((), recorded["servers"] or ""),
-            model_table=recorded["model_table"],
-            limits=Limits(recorded["max_output_tokens"], None, recorded["timeout"]),
-            caps=Caps(recorded["max_cost"], recorded["max_calls"], recorded["max_tokens"]),
-            preflight=recorded["preflight"],
-            cache=recorded["cache"],
-        )
+        providers = {prefix: Server(recorded[name]) for name, prefix in ADDRESSES.items()}
+        servers = providers | parse_servers((), recorded["servers"] or "")
+        others = {name: recorded[name] for name in PLAIN}
+        return cls(planner, planner_small, coder, servers, **others)
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,8 @@ from spca.llm.providers.base import Message, Request
 {forked.WATCH_IMPORTS}
 crew = named(Settings("explore", model="openai/gpt-4o-mini", base_url=sys.argv[1], max_calls=1, preflight=False))
 answers = []
-ask = lambda: answers.append(crew.navigator.provider.complete(Request(crew.navigator.model, (Message("user", "?"),))))
+asked = Request(crew.navigator.ref.name, (Message("user", "?"),))
+ask = lambda: answers.append(crew.navigator.provider.complete(asked))
 thread = threading.Thread(target=ask)
 thread.start()
 thread.join()
