@@ -27,6 +27,10 @@ class UserError(SPCAError):
     """A mistake of the user."""
 
 
+class UsageError(UserError):
+    """A command line with a word that is no option or command, or with a value that cannot be meant."""
+
+
 class FileError(UserError):
     """A file that a user named, or that lies in a folder that a user named, cannot be read.
 

@@ -1,0 +1,70 @@
+"""The layout of ``--help``: plain text in two columns, as wide as the terminal."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from cyclopts.help import HelpEntry, HelpPanel
+    from rich.console import Console, ConsoleOptions
+
+_INDENT: Final = "  "
+_MAX_NAMES: Final = 24
+"""Columns of the names; a longer name has a line of its own."""
+
+
+class HelpLayout:
+    """Formats help as cyclopts asks for it; the plain formatter of cyclopts does not align or wrap."""
+
+    def __call__(self, console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
+        """Print one group of options or commands."""
+        if not panel.entries:
+            return
+
+        _print(console, f"{panel.title}:")
+        names = [_name_entry(entry) for entry in panel.entries]
+        column = min(max(map(len, names)), _MAX_NAMES) + len(_INDENT)
+
+        for name, entry in zip(names, panel.entries, strict=True):
+            lines = wrap(_describe_entry(entry), options.max_width - column - len(_INDENT), break_on_hyphens=False)
+            if len(name) >= column or not lines:
+                _print(console, f"{_INDENT}{name}")
+            else:
+                _print(console, f"{_INDENT}{name:<{column}}{lines.pop(0)}")
+            for line in lines:
+                _print(console, f"{_INDENT}{'':<{column}}{line}")
+
+        console.print()
+
+    def render_usage(self, console: Console, _options: ConsoleOptions, usage: object) -> None:
+        """Print the usage line."""
+        _print(console, f"Usage: {_plain(usage)}")
+        console.print()
+
+    def render_description(self, console: Console, _options: ConsoleOptions, description: object) -> None:
+        """Print what the command does."""
+        if words := _plain(description):
+            _print(console, words)
+            console.print()
+
+
+def _name_entry(entry: HelpEntry) -> str:
+    """Return the names of an option and what its value is called."""
+    return ", ".join(entry.display_labels_with_metavar or entry.positive_names)
+
+
+def _describe_entry(entry: HelpEntry) -> str:
+    words = _plain(entry.description)
+    if entry.choices:
+        words = f"{words} ({', '.join(entry.choices)})"
+    return f"{words} (required)" if entry.required else words
+
+
+def _plain(text: object) -> str:
+    """Return the words of what cyclopts wraps into a renderable."""
+    return str(getattr(text, "primary_renderable", text or "")).strip()
+
+
+def _print(console: Console, text: str) -> None:
+    console.print(text, highlight=False, markup=False, soft_wrap=True)

@@ -1,0 +1,74 @@
+"""Groups of options and kinds of their values, for ``Annotated[int | None, whole_number(0), Parameter(help=...)]``.
+
+cyclopts alone would round ``--count 2.5`` and read ``0x10``; these say what they expect.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Final
+
+from cyclopts import Group, Parameter, Token
+
+MAX_NUMBER: Final = 10**9
+_COUNTER: Final = itertools.count()
+
+
+def option_group(title: str) -> Group:
+    """Return a group that ``--help`` shows after those that were made before."""
+    return Group(title, sort_key=next(_COUNTER))
+
+
+def text_option(read: Callable[[str], object]) -> Parameter:
+    """Return the kind of an option whose value ``read`` makes of its text.
+
+    Args:
+        read: raises a ValueError whose words say what was expected.
+    """
+
+    def convert(_type: object, tokens: Sequence[Token]) -> object:
+        return read(tokens[0].value)
+
+    return Parameter(converter=convert, n_tokens=1, accepts_keys=False)
+
+
+def read_whole_number(text: str, least: int, most: int = MAX_NUMBER) -> int:
+    """Return the whole number that ``text`` writes in decimal digits.
+
+    Raises:
+        ValueError: it is no such number, or not from ``least`` to ``most``.
+    """
+    with suppress(ValueError):  # Python refuses to convert thousands of digits
+        number = int(text)
+        if text.isascii() and text.isdigit() and least <= number <= most:
+            return number
+    raise ValueError(f"{text!a:.80} is not a whole number from {least} to {most}")
+
+
+def read_amount(text: str, unit: str, *, zero: bool = False) -> float:
+    """Return the finite number above 0, or 0 too, that ``text`` writes.
+
+    Args:
+        unit: for the message, such as "seconds".
+
+    Raises:
+        ValueError: it is no such number.
+    """
+    with suppress(ValueError):
+        number = float(text)
+        if math.isfinite(number) and (number > 0 or (zero and number == 0)):
+            return number
+    raise ValueError(f"{text!a:.80} is not a number of {unit} {'from' if zero else 'above'} 0")
+
+
+def whole_number(least: int, most: int = MAX_NUMBER) -> Parameter:
+    """Return the kind of an option that is a whole number from ``least`` to ``most``."""
+    return text_option(lambda text: read_whole_number(text, least, most))
+
+
+def amount(unit: str, *, zero: bool = False) -> Parameter:
+    """Return the kind of an option that is a finite number above 0, or 0 too; see :func:`read_amount`."""
+    return text_option(lambda text: read_amount(text, unit, zero=zero))
