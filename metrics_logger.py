@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Protocol, Self
 
 from spca.common.encoding import json_text
 from spca.common.files import make_folder, whole_lines, write_atomic, write_line
@@ -228,7 +228,13 @@ def _finished_levels(lines: Iterable[bytes]) -> set[object]:
     return ended
 
 
-def register_signal_handlers(logger: MetricsLogger) -> Callable[[], None]:
+class Interruptible(Protocol):
+    """What a signal interrupts, such as :class:`MetricsLogger`."""
+
+    def interrupt(self, signal_name: str, /) -> None: ...
+
+
+def register_signal_handlers(logger: Interruptible) -> Callable[[], None]:
     """On SIGINT, SIGTERM and SIGHUP abort the level, then raise KeyboardInterrupt; return how to undo it.
 
     A second signal kills: generated code can swallow the exception of the first.

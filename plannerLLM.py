@@ -151,6 +151,11 @@ class PlannerLLM:
         self._compiles, self._wording = compiles, wording
         self._tally = tally or AnswerTally(max_barren_calls=None)
 
+    @property
+    def has_given_up(self) -> bool:
+        """Whether so many answers in a row were unusable that another round would be asked in vain."""
+        return self._tally.unusable_in_a_row("planner") > MAX_RETRIES
+
     def plan(
         self,
         snapshot: Snapshot,

@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from gridworld.actions import Action
@@ -22,7 +21,7 @@ from gridworld.errors import BudgetSpentError, ModelError, ModelUnavailableError
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
 from gridworld.evaluation.models.registry import ModelEntry, seconds
 from gridworld.task_spec import TaskSpecification
-from spca.common.installation import OfApplication
+from spca.common.installation import ApplicationFunction
 
 if TYPE_CHECKING:
     from gridworld.rules.layout import Layout
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from spca.runs.settings import Settings
     from spca.runs.startup import Prepared
 
-ROOT: Final = Path(__file__).resolve().parent
 SHARED: Final = frozenset(
     {"base_url", "servers", "model_table", "preflight", "max_cost", "max_calls", "max_tokens", "max_output_tokens"}
 )
@@ -40,7 +38,6 @@ SHARED: Final = frozenset(
 MAY_CHANGE: Final = SHARED | {"spca_runs", "spca_workspace", "spca_timeout"}
 """Options that do not decide results, and so may differ when an evaluation is resumed."""
 
-_SETTINGS: Final = {"spca_runs": "runs", "spca_workspace": "workspace", "spca_timeout": "timeout"}
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -63,7 +60,7 @@ def make(options: Mapping[str, Any]) -> SpcaModel:
 
 
 ENTRY: Final = ModelEntry(
-    OfApplication("spca_model", "make"),
+    ApplicationFunction("spca_model", "make"),
     "senses, plans, codes and acts in a world of its own",
     add_options,
     MAY_CHANGE,
@@ -85,15 +82,51 @@ class SpcaModel(ModelInterface):
     uses_images = False
 
     def __init__(self, options: Mapping[str, Any] | None = None) -> None:
+        from spca.common.environment import load_environment
         from spca.common.errors import UserError
-        from spca.runs import cli
+        from spca.runs.options import (
+            CapOptions,
+            DisplayOptions,
+            KeptOptions,
+            ModelOptions,
+            RunOptions,
+            SelectionOptions,
+            ServerOptions,
+        )
+        from spca.runs.resolution import resolve_settings
 
-        given = {_SETTINGS.get(name, name): value for name, value in (options or {}).items() if value is not None}
+        given = options or {}
+        run_options = RunOptions(
+            selection=SelectionOptions(seed=given.get("seed")),
+            kept=KeptOptions(runs=given.get("spca_runs"), workspace=given.get("spca_workspace")),
+            models=ModelOptions(
+                planner_model=given.get("planner_model"),
+                planner_small_model=given.get("planner_small_model"),
+                coder_model=given.get("coder_model"),
+                planner_effort=given.get("planner_effort"),
+                planner_small_effort=given.get("planner_small_effort"),
+                coder_effort=given.get("coder_effort"),
+                where=ServerOptions(
+                    base_url=given.get("base_url"),
+                    servers=tuple(given.get("servers") or ()),
+                    model_table=given.get("model_table"),
+                ),
+                no_preflight=given.get("preflight") is False,
+                timeout=given.get("spca_timeout"),
+                max_output_tokens=given.get("max_output_tokens"),
+                caps=CapOptions(
+                    max_cost=given.get("max_cost"),
+                    max_calls=given.get("max_calls"),
+                    max_tokens=given.get("max_tokens"),
+                ),
+            ),
+            display=DisplayOptions(quiet=True),
+        )
         try:
-            self._settings = cli.resolve_settings({"quiet": True, **given}, ROOT)
+            self._settings = resolve_settings(run_options, load_environment(run_options.models.where.servers))
         except UserError as error:
             raise ModelError(str(error)) from error
-        self._keeps_workspace = "workspace" in given
+        self._keeps_workspace = given.get("spca_workspace") is not None
         self._stack = ExitStack()
         self._session: _Session | None = None
         self._actions: list[tuple[int, str]] = []
@@ -180,11 +213,11 @@ class SpcaModel(ModelInterface):
 @contextmanager
 def _opened(settings: Settings) -> Iterator[_Session]:
     """A new run, ready to play; at the end it is summed up."""
-    from spca.runs import startup
+    from spca.runs.startup import prepare_run
 
-    with startup.prepared(settings, ROOT) as prepared:
+    with prepare_run(settings) as prepared:
         session = _Session(prepared)
-        with session.run.opened():
+        with session.run.open():
             try:
                 yield session
             finally:
@@ -198,23 +231,24 @@ class _Session:
     def __init__(self, prepared: Prepared) -> None:
         import main
         from spca.runs.display import Display
+        from spca.runs.run import Run
 
         self._folder, self._executor = prepared.folder, prepared.executor
         self._layouts: dict[str, Layout] = {}
         self._tasks: list[Task] = []
         self._world: GridTaskWorld | None = None
-        self.run = main.Run(prepared, self._make_world, Display((), quiet=True))
+        self.run = Run(prepared, main.load_phases(), Display((), quiet=True), self._make_world)
 
     def play(self, layout: Layout) -> tuple[list[tuple[int, str]], dict[str, Any]]:
         """Play a task; its primitives with the action that each belongs to, and how it went."""
         from spca.runs.folder import CURRICULUM
 
-        if error := self.run.unusable_model():
+        if error := self.run.find_unusable_model():
             raise error  # before anything is asked: the tasks that it has failed are results of the evaluation
         task = self._task(layout)
         self._layouts[task.env_id], self._world = layout, None
         self._folder.write_json(CURRICULUM, _curriculum([*self._tasks, task]))
-        result, summary = self.run.level(task.index + 1, task)
+        result, summary = self.run.play_level(task.index + 1, task)
         self._tasks.append(task)
         return _told(result), self._details(result, summary)
 
@@ -232,10 +266,9 @@ class _Session:
         env_id = next(each for each in names if each not in self._layouts)
         return Task(len(self._tasks), GRIDWORLD, skill(layout.spec), "task", env_id)
 
-    def _make_world(self, env_id: str, _seed: int, *, render: bool = False) -> GridTaskWorld:
+    def _make_world(self, env_id: str, _seed: int, **_settings: object) -> GridTaskWorld:
         from gridworldenv import GridTaskWorld
 
-        del render
         world = GridTaskWorld(self._layouts[env_id], self._executor)
         self._world = self._world or world
         return world

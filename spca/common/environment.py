@@ -26,6 +26,7 @@ from spca.common.command import complain
 from spca.common.debug_log import start_if_asked
 from spca.common.errors import FileError, SettingsError
 from spca.common.files import read_text
+from spca.common.installation import applications
 
 KNOWN_VARIABLES: Final = (
     "ANTHROPIC_API_KEY",
@@ -57,6 +58,24 @@ _OUR_PREFIX: Final = "SPCA_"
 _LEAST_LIKENESS: Final = 0.9
 _ON: Final = frozenset({"1", "true", "t", "yes", "y"})
 """Values of ``PYTHON_DOTENV_DISABLED`` that turn ``.env`` off, as python-dotenv has them."""
+
+
+def load_environment(servers: Collection[str] = ()) -> Mapping[str, str]:
+    """Return the environment, completed from ``.env`` in the working directory or the checkout.
+
+    Args:
+        servers: values of ``--server``, and variables that hold keys of servers: they are the user's own.
+
+    Raises:
+        FileError: see :func:`load_env`.
+        SettingsError: see :func:`load_env`, or there is no working directory any more.
+    """
+    try:
+        here = Path.cwd()
+    except FileNotFoundError as error:
+        raise SettingsError("the current folder was deleted: change to another one") from error
+    complete_environment((here, applications()), servers)
+    return os.environ
 
 
 def complete_environment(folders: Iterable[Path], servers: Collection[str] = ()) -> None:

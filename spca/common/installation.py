@@ -32,7 +32,7 @@ def application(name: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class OfApplication:
+class ApplicationFunction:
     """A function of an application, for a process that does not find applications yet, such as an actor of Ray."""
 
     module: str
@@ -49,6 +49,11 @@ def home(root: Path, cwd: Path) -> Path:
         root: the folder of the applications.
     """
     return cwd if root == APPLICATIONS else root
+
+
+def find_runs(folder: str | None) -> Path:
+    """Return where runs lie: a folder that a user names, or the default one."""
+    return Path.cwd() / (folder or home(applications(), Path.cwd()) / "runs")
 
 
 def where_runs_lie(runs: Path) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
 
-from spca.common.installation import OfApplication
 from spca.common.jobs.work import TRIES, Job, Setup, Terms
 from spca.evaluation.episodes import Episode
 
@@ -26,6 +25,8 @@ class Line(Protocol):
 
 
 L = TypeVar("L", bound=Line)
+OpenWorker: TypeAlias = Callable[[Path], AbstractContextManager[Callable[[Episode], L]]]
+"""Given the folder, it returns a context whose value deals with one episode; it is sent to processes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,20 +61,20 @@ class BatchSetup(Setup[Batch, BatchResult[L]]):
 
     Attributes:
         folder: of the evaluation.
-        opened_doer: given the folder, it returns a context whose value deals with one episode.
+        open_worker: opens what deals with an episode.
         kind: of the lines.
     """
 
     terms: ClassVar[Terms] = Terms("evaluation", "agent", "--runs", again="begin a new evaluation")
 
     folder: Path
-    opened_doer: OfApplication
+    open_worker: OpenWorker[L]
     kind: type[L]
     verbose: bool = False
 
     @contextmanager
     def opened(self) -> Iterator[Callable[[Batch], BatchResult[L]]]:
-        with self.opened_doer(self.folder) as do:
+        with self.open_worker(self.folder) as do:
             yield lambda batch: BatchResult(batch.id, tuple(map(do, batch.episodes)))
 
     def lost(self, job: Batch, how: str) -> BatchResult[L]:

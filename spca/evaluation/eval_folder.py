@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Self
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import PlainValidator, TypeAdapter, ValidationError
 
 from spca.code.policy import check as policy
 from spca.common.encoding import json_text
@@ -30,10 +31,11 @@ from spca.common.errors import SPCAError
 from spca.common.files import LARGEST, make_folder, read_text, write_atomic
 from spca.contracts import AgentSource
 from spca.errors import PatchError, ResumeError
-from spca.evaluation import selection
 from spca.evaluation.learned import Learned
+from spca.evaluation.seeds import read_seeds
 from spca.runs.folder import RunFolder, existing, new_run_id
 from spca.runs.records import WRITERS, check_record
+from spca.runs.settings import Settings
 from spca.runs.writer_files import WriterFiles
 from spca.writers.stored import StoredWriter
 
@@ -52,14 +54,14 @@ class EvaluationSettings:
     Attributes:
         agent: id of the run, or file of the agent.
         planner_model: asked where no stored writer has a plan; ``none`` for writers alone.
-        planning: settings of that model, as a run's (:class:`spca.runs.settings.Settings`).
+        planning: settings of that model, as a run's.
         versus: ``bot`` to have the bot of BabyAI play the same episodes.
     """
 
     agent: str
     seeds: str
     planner_model: str
-    planning: Mapping[str, Any]
+    planning: Annotated[Settings, PlainValidator(partial(Settings.from_record, kind="evaluation"))]
     categories: str | None = None
     ids: str | None = None
     outside: bool = False
@@ -67,6 +69,11 @@ class EvaluationSettings:
     versus: str | None = None
     rename_words: int | None = None
     upstream_rules: bool = False
+
+    def record(self) -> dict[str, Any]:
+        """Return what ``evaluation.json`` holds of them."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {**values, "planning": self.planning.record()}
 
 
 class EvaluationFolder:
@@ -96,7 +103,7 @@ class EvaluationFolder:
                 make_folder(copied.parent)
                 write_atomic(copied, RunFolder(learned.folder).read_text(name))
         folder._write(_WRITERS, {"writers": list(learned.writers), "of_category": learned.of_category})
-        folder._write(RECORD, {"id": folder.id, "settings": asdict(settings), **made_with})
+        folder._write(RECORD, {"id": folder.id, "settings": settings.record(), **made_with})
         return folder
 
     @classmethod
@@ -139,7 +146,7 @@ class EvaluationFolder:
             raise ResumeError(f"{self.path} was begun by another version of this program: begin a new evaluation")
         try:
             settings = TypeAdapter(EvaluationSettings).validate_json(json.dumps(recorded), strict=True)
-            selection.seeds(settings.seeds)
+            read_seeds(settings.seeds)
         except ValidationError as error:
             fault = error.errors()[0]
             raise ResumeError(f"{self.path / RECORD}: {fault['loc'][0]}: {fault['msg']}") from error
@@ -156,7 +163,7 @@ class EvaluationFolder:
         Raises:
             SettingsError: it cannot be written.
         """
-        changed = {**record, "settings": asdict(settings)}
+        changed = {**record, "settings": settings.record()}
         if changed != self.record():
             self._write(RECORD, changed)
 

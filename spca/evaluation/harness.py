@@ -6,20 +6,22 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Generic
 
 from spca.common.debug_log import log_to_folder
 from spca.common.encoding import json_text
 from spca.common.errors import SPCAError
 from spca.common.files import LARGEST, locked, make_folder, read_text, remove_torn_files
-from spca.common.installation import OfApplication
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal
 from spca.errors import ResumeError
-from spca.evaluation.batches import BatchSetup, L, batches_of
+from spca.evaluation.batches import BatchSetup, L, OpenWorker, batches_of
 from spca.evaluation.episodes import BotPlayed, Episode, Judged, Played
 from spca.evaluation.eval_folder import SUMMARY, EvaluationFolder
 from spca.evaluation.summary import Results
+from spca.evaluation.workers import open_bot, open_player, open_prover
+from spca.runs.phases import LoadPhases
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -64,27 +66,20 @@ PROVING: Final = Stage("proofs", Judged, lambda line: line.is_decided, 1)
 PEER: Final = Stage("bot", BotPlayed, lambda line: line.solved, 10)
 
 
-@dataclass(frozen=True, slots=True)
-class Doers:
-    """What opens each stage: given the folder, it returns a context whose value deals with one episode."""
-
-    play: OfApplication
-    prove: OfApplication
-    peer: OfApplication
-
-
 class Harness:
     """Carries out an evaluation."""
 
     def __init__(
         self,
         folder: EvaluationFolder,
-        doers: Doers,
+        load_phases: LoadPhases,
         workers: int = 1,
         on_progress: OnProgress = lambda *_: None,
     ) -> None:
-        self._folder, self._doers = folder, doers
-        self._workers, self._on_progress = workers, on_progress
+        self._folder = folder
+        self._load_phases = load_phases
+        self._workers = workers
+        self._on_progress = on_progress
 
     def run(self, episodes: Sequence[Episode]) -> Results:
         """Do what is left, write the results and return them.
@@ -103,16 +98,17 @@ class Harness:
 
     def _found(self, episodes: Sequence[Episode]) -> Results:
         """Carry out every stage and write the summary, which makes the evaluation final."""
-        played = self._done(PLAYING, self._doers.play, episodes)
-        judged = self._done(PROVING, self._doers.prove, [each.episode for each in played if not each.pass1])
-        bot = self._done(PEER, self._doers.peer, episodes) if self._folder.settings().versus else ()
+        played = self._done(PLAYING, partial(open_player, self._load_phases), episodes)
+        failed = [each.episode for each in played if not each.pass1]
+        judged = self._done(PROVING, partial(open_prover, self._load_phases), failed)
+        bot = self._done(PEER, open_bot, episodes) if self._folder.settings().versus else ()
         found = Results(played, judged, bot)
         self._folder.finish(found.to_dict())
         return found
 
-    def _done(self, stage: Stage[L], doer: OfApplication, episodes: Sequence[Episode]) -> tuple[L, ...]:
+    def _done(self, stage: Stage[L], open_worker: OpenWorker[L], episodes: Sequence[Episode]) -> tuple[L, ...]:
         """Do the episodes that the journal of a stage lacks; write the lines of all, and return them."""
-        setup, jobs = BatchSetup(self._folder.path, doer, stage.kind), batches_of(episodes, stage.size)
+        setup, jobs = BatchSetup(self._folder.path, open_worker, stage.kind), batches_of(episodes, stage.size)
         header: dict[str, Any] = {"settings": {}, "tasks": [job.to_dict() for job in jobs]}
         path = self._folder.path / "state" / f"{stage.name}.journal.jsonl"
         with Journal(path, header, setup.read, resume=True, terms=setup.terms) as journal:

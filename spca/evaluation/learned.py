@@ -60,8 +60,10 @@ class Learned:
         """Return what to say of a run that has levels to come, "" else."""
         if self.folder is None:
             return ""
-        chosen = {name: self.settings.get(name) for name in ("start_category", "only", "levels")}
-        levels = len(curriculum.parse(self.curriculum, self.source).select(**chosen).tasks())
+        start = self.settings.get("start_category")
+        only = [value for name in ("only", "levels") if (value := self.settings.get(name)) is not None]
+        selected = curriculum.parse(self.curriculum, self.source).select(start_category=start, only=only)
+        levels = len(selected.tasks())
         return f"{self.source} has learned {self.levels} of {levels} levels so far" if self.levels < levels else ""
 
     def warning_of_seeds(self, seeds: Sequence[int]) -> str:

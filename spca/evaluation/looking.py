@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spca.act.frame import WorldMaker
-from spca.common.command import EXIT_FINISHED, program
+from spca.common.command import program
 from spca.common.files import write_atomic
 from spca.common.installation import where_runs_lie
 from spca.common.text import one_line
@@ -22,21 +21,21 @@ from spca.evaluation.figures import show
 from spca.evaluation.harness import results
 from spca.evaluation.summary import Results
 from spca.report.finding import check_target
+from spca.report.replay.replay_options import ReplayOptions
 from spca.runs.folder import only_folder
 
+if TYPE_CHECKING:
+    from rich.console import Console
 
-def look(given: argparse.Namespace, make_world: WorldMaker) -> int | None:
-    """Carry out ``report`` or ``replay`` where an evaluation is meant, else return None.
+
+def find_evaluation(name: str, runs: Path) -> EvaluationFolder | None:
+    """Return the finished evaluation that a user names, None if the name means something else.
 
     Raises:
-        ReportError: the evaluation is not finished, the command wants what an evaluation lacks, or there is no such
-            episode.
+        ReportError: the evaluation is not finished.
         ResumeError: its files cannot be read.
     """
-    name = getattr(given, "run", None)
-    if given.command not in ("report", "replay") or not name:
-        return None
-    places = (given.runs / name, Path.cwd() / name, only_folder(given.runs, name))
+    places = (runs / name, Path.cwd() / name, only_folder(runs, name))
     path = next((each for each in places if each and os.path.isfile(each / RECORD)), None)
     if path is None:
         return None
@@ -44,7 +43,7 @@ def look(given: argparse.Namespace, make_world: WorldMaker) -> int | None:
     if not folder.is_finished:
         command = f"{program()} evaluate --resume {folder.id}{where_runs_lie(folder.path.parent)}"
         raise ReportError(f"{folder.id} is not finished: go on with {command}")
-    return _report(folder, given) if given.command == "report" else _replay(folder, given, make_world)
+    return folder
 
 
 def write_page(found: Results, folder: EvaluationFolder, target: Path | None = None) -> Path:
@@ -68,18 +67,23 @@ def look_at(folder: EvaluationFolder) -> str:
     return one_line(f"look at it: {program()} report {folder.id}{where_runs_lie(folder.path.parent)}")
 
 
-def _report(folder: EvaluationFolder, given: argparse.Namespace) -> int:
-    if given.compare:
-        raise ReportError("--compare takes two runs, not an evaluation")
-    target = Path.cwd() / given.out if given.out else folder.path / REPORT
+def show_evaluation(folder: EvaluationFolder, target: Path | None, *, writes_page: bool) -> None:
+    """Print the figures of an evaluation and write its page.
+
+    Args:
+        target: where the page goes; None for the usual place.
+
+    Raises:
+        ReportError: the page cannot be written.
+    """
+    path = target or folder.path / REPORT
     found = results(folder)
-    if not given.no_page:
-        check_target(target)
-        write_page(found, folder, target)
+    if writes_page:
+        check_target(path)
+        write_page(found, folder, path)
     show(found, folder)
-    if not given.no_page:
-        print(describe_page(target))
-    return EXIT_FINISHED
+    if writes_page:
+        print(describe_page(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +97,30 @@ class _Recorded:
         return None  # which lines yielded the primitives is not recorded
 
 
-def _replay(folder: EvaluationFolder, given: argparse.Namespace, make_world: WorldMaker) -> int:
-    from spca.common.printing import open_console
+def replay_episode(
+    folder: EvaluationFolder, name: str, options: ReplayOptions, make_world: WorldMaker, console: Console
+) -> int:
+    """Show an episode again; return the exit code.
+
+    Args:
+        name: ``ENVIRONMENT:SEED``, as in ``episodes.jsonl``.
+
+    Raises:
+        ReportError: there is no such episode, or a file cannot be written.
+    """
     from spca.report.replay.playback import replay_trajectory
 
-    played = next((each for each in results(folder).played if each.episode.name == given.level), None)
+    played = next((each for each in results(folder).played if each.episode.name == name), None)
     if played is None:
-        raise ReportError(f"there is no episode {given.level!a:.80}: name one as in episodes.jsonl, ENVIRONMENT:SEED")
+        raise ReportError(f"there is no episode {name!a:.80}: name one as in episodes.jsonl, ENVIRONMENT:SEED")
     upstream = folder.settings().upstream_rules
     with closing(make_world(played.env_id, played.seed, upstream_rules=upstream)) as world:
         start_hash = world.checkpoint().state_hash  # id and seed determine it; it is the end that is checked
     trials = [_attempt(number, trial, start_hash) for number, trial in enumerate(played.trials, 1)]
     trajectory = {"env_id": played.env_id, "seed": played.seed, "attempts": trials}
     files = _Recorded(folder.path, folder.record())
-    console = open_console()
     title = f"{played.episode.name} of {folder.id}"
-    return replay_trajectory(files, given.level, trajectory, title, given, make_world, console)
+    return replay_trajectory(files, name, trajectory, title, options, make_world, console)
 
 
 def _attempt(number: int, trial: Trial, start_hash: str) -> dict[str, Any]:

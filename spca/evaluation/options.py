@@ -1,119 +1,108 @@
-"""The command line of ``evaluate``."""
+"""What a user says of an evaluation on the command line; None, False or () where nothing is said."""
 
 from __future__ import annotations
 
-import argparse
-import os
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
 
-from spca.common.command import PROGRAM_VARIABLE, Parser, amount, ranged
-from spca.errors import ResumeError
-from spca.evaluation import selection
-from spca.evaluation.eval_folder import EvaluationSettings
-from spca.llm.catalogue.model_ref import ModelRef
-from spca.llm.catalogue.servers import SERVER_FORM, SERVER_HELP
+from cyclopts import Parameter
+
+from spca.common.options.values import option_group, text_option, whole_number
+from spca.evaluation.seeds import read_seeds
+from spca.runs.options import CapOptions, ServerOptions, SolverOptions
 
 DEFAULT_SEEDS: Final = "1000:1100"
 EMBEDDED: Final = "reference/planner"
 NO_MODEL: Final = "none"
+"""``--planner-model`` that asks no model: stored writers plan alone."""
 
-_COUNT: Final = ranged(int, "invalid count {!r}: expected a positive integer", 1)
-_ATTEMPTS: Final = ranged(int, "invalid count {!r}: expected 1 to 100", 1, 100)
-_SEED: Final = ranged(int, "invalid seed {!r}: expected a non-negative integer")
-_USD: Final = amount("USD", zero=True)
-
-
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser; options that were not given are absent from its namespace."""
-    parser = Parser(
-        prog=f"{os.environ.get(PROGRAM_VARIABLE, 'main.py')} evaluate",
-        description="Play unseen seeds with what was learned: no code is written, no call is paid unless named.",
-        argument_default=argparse.SUPPRESS,
-    )
-    add = parser.add_argument
-    add("--agent", metavar="FILE|RUN", help="an agent.py, or a run and its writers (default: the latest finished run)")
-    add(
-        "--seeds", type=seeds, metavar="A:B", help=f"ranges without their end: 1000:1020,5000 (default {DEFAULT_SEEDS})"
-    )
-    add("--categories", metavar="A,B", help="these only (default: those that the run learned)")
-    add("--ids", metavar="GLOB", help="only environment ids that match")
-    add("--outside", action="store_true", help="play the ids that the curriculum lacks too, counted apart")
-    add("--attempts", type=_ATTEMPTS, metavar="N", help="plans an episode may try, each after an undo (default 1)")
-    add("--versus", choices=("bot",), help="have the bot of BabyAI play the same episodes")
-    add("--rename-words", type=_SEED, metavar="SEED", help="other words for colours and kinds, everywhere")
-    add("--upstream-rules", action="store_true", help="judge as minigrid does, its known defects included")
-    how = parser.add_argument_group("how")
-    how.add_argument("--workers", type=_COUNT, metavar="N", help="processes (default: one for each processor)")
-    how.add_argument("--runs", metavar="DIR", help="where runs and evaluations lie (default runs)")
-    how.add_argument(
-        "--resume", metavar="ID", help="go on with an evaluation that was interrupted: its id, or how it begins"
-    )
-    how.add_argument("--quiet", action="store_true", help="print nothing but errors and the final tables")
-    _add_model(parser.add_argument_group("a model for what no stored writer plans"))
-    return parser
+_SELECTION: Final = option_group("What is played")
+_HOW: Final = option_group("How")
+_MODEL: Final = option_group("A model for what no stored writer plans")
 
 
-def _add_model(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add("--planner-model", metavar="MODEL", help=f"default {EMBEDDED}; {NO_MODEL}: writers alone")
-    add("--planner-effort", metavar="WORD", help="how much it reasons, such as high")
-    add("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
-    add("--server", dest="servers", action="append", metavar=SERVER_FORM, help=SERVER_HELP)
-    add("--model-table", metavar="FILE", help="context sizes and prices of models (docs/models.md)")
-    add("--max-cost", type=_USD, metavar="USD", help="cap on the cost")
-    add("--max-calls", type=_COUNT, metavar="N", help="cap on the requests")
-    add("--max-tokens", type=_COUNT, metavar="N", help="cap on input and output tokens")
-    add("--engine", metavar="NAME", help="planning engine (default: by kind of problem)")
-    add("--unsafe-no-sandbox", action="store_true", help="run the agent's code without the sandbox; see main.py --help")
-
-
-def seeds(text: str) -> str:
+def check_seeds(text: str) -> str:
     """Return the value of ``--seeds`` as it was given.
 
     Raises:
-        ArgumentTypeError: it does not name seeds.
+        ValueError: it does not name seeds.
     """
-    try:
-        selection.seeds(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    read_seeds(text)
     return text
 
 
-OF_PLANNING: Final = (
-    *("planner_effort", "base_url", "servers", "model_table", "max_cost", "max_calls", "max_tokens"),
-    *("engine", "unsafe_no_sandbox", "rename_words"),
-)
-"""Options that are settings of a run, too."""
+@Parameter(name="*", group=_SELECTION)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeOptions:
+    """Which episodes are played, and with what."""
+
+    agent: Annotated[
+        str | None,
+        Parameter(metavar="FILE|RUN", help="an agent.py, or a run and its writers (default: the latest finished run)"),
+    ] = None
+    seeds: Annotated[
+        str | None,
+        text_option(check_seeds),
+        Parameter(metavar="A:B", help=f"ranges without their end: 1000:1020,5000 (default {DEFAULT_SEEDS})"),
+    ] = None
+    only: Annotated[
+        tuple[str, ...],
+        Parameter(
+            metavar="NAMES",
+            help="only these categories (A,B), or environment ids that match (GLOB); a second one narrows the first "
+            "(default: the categories that the run learned)",
+        ),
+    ] = ()
+    outside: Annotated[bool, Parameter(help="play the ids that the curriculum lacks too, counted apart")] = False
+    attempts: Annotated[
+        int | None,
+        whole_number(1, 100),
+        Parameter(metavar="N", help="plans an episode may try, each after an undo (default 1)"),
+    ] = None
+    versus: Annotated[Literal["bot"] | None, Parameter(help="have the bot of BabyAI play the same episodes")] = None
+    rename_words: Annotated[
+        int | None,
+        whole_number(0),
+        Parameter(metavar="SEED", help="other words for colours and kinds, everywhere"),
+    ] = None
+    upstream_rules: Annotated[bool, Parameter(help="judge as minigrid does, its known defects included")] = False
 
 
-def models_of(planner: str) -> dict[str, str]:
-    """Return the models of a run whose planner is ``planner``; its coder, who is never asked, is of the same kind."""
-    coder = "reference/coder" if ModelRef.parse(planner).is_embedded else planner
-    return {"planner_model": planner, "planner_small_model": planner, "coder_model": coder}
+@Parameter(name="*", group=_HOW)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HowOptions:
+    """How an evaluation is carried out."""
+
+    workers: Annotated[
+        int | None, whole_number(1), Parameter(metavar="N", help="processes (default: one for each processor)")
+    ] = None
+    runs: Annotated[str | None, Parameter(metavar="DIR", help="where runs and evaluations lie (default runs)")] = None
+    resume: Annotated[
+        str | None,
+        Parameter(metavar="ID", help="go on with an evaluation that was interrupted: its id, or how it begins"),
+    ] = None
+    quiet: Annotated[bool, Parameter(help="print nothing but errors and the final tables")] = False
 
 
-def contradiction(given: Mapping[str, Any], recorded: EvaluationSettings) -> None:
-    """Refuse options that are not those of the evaluation to be resumed.
+@Parameter(name="*", group=_MODEL)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannerOptions:
+    """Who plans where no stored writer does."""
 
-    Raises:
-        ResumeError: names the option.
-    """
-    known = asdict(recorded)
-    for name, value in given.items():
-        if name not in known or name == "planning":
-            continue
-        same = (value, Path(value).name) if name == "agent" else (value,)
-        if known[name] not in same:
-            flag = f"--{name.replace('_', '-')}"
-            said = flag if value is True else f"{flag} {value}"
-            has = "was begun without" if known[name] in (None, False) else f"has {known[name]}"
-            raise ResumeError(f"{said} contradicts the evaluation, which {has}: leave {flag} out")
+    planner_model: Annotated[
+        str | None, Parameter(metavar="MODEL", help=f"default {EMBEDDED}; {NO_MODEL}: writers alone")
+    ] = None
+    planner_effort: Annotated[str | None, Parameter(metavar="WORD", help="how much it reasons, such as high")] = None
+    where: Annotated[ServerOptions, Parameter(group=_MODEL)] = ServerOptions()
+    caps: CapOptions = CapOptions()
+    solver: SolverOptions = SolverOptions()
 
 
-def parse(arguments: Sequence[str]) -> dict[str, Any]:
-    """Return the options given, by name."""
-    return vars(build_parser().parse_args(arguments))
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateOptions:
+    """What ``evaluate`` is told."""
+
+    episodes: EpisodeOptions = EpisodeOptions()
+    how: HowOptions = HowOptions()
+    planner: PlannerOptions = PlannerOptions()

@@ -2,41 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Final
 
 from spca.common.errors import SettingsError
 from spca.evaluation.episodes import Episode
 from spca.evaluation.outside import CATEGORY, UNPLAYABLE
+from spca.evaluation.seeds import MAX_EPISODES
 from spca.runs.curriculum import Task, listed, nearest
-
-MAX_EPISODES: Final = 200_000
-_LARGEST_SEED: Final = 10**9
-_RANGE: Final = re.compile(r"(\d{1,10})(?::(\d{1,10}))?", re.ASCII)
-
-
-def seeds(text: str) -> tuple[int, ...]:
-    """Return the seeds of a list such as ``1000:1020,5000``, each once, in order; ranges exclude their end.
-
-    Raises:
-        ValueError: says what is wrong.
-    """
-    found: set[int] = set()
-    for part in text.split(","):
-        match = _RANGE.fullmatch(part.strip())
-        if match is None:
-            raise ValueError(f"invalid seeds {text!a:.80}: expected a list such as 1000:1100 or 7,1000:1020")
-        first = int(match[1])
-        end = int(match[2]) if match[2] else first + 1
-        if end <= first:
-            raise ValueError(f"invalid seeds {part.strip()}: the end, which is excluded, must be above {first}")
-        if end - 1 > _LARGEST_SEED or end - first > MAX_EPISODES:
-            raise ValueError(f"invalid seeds {part.strip()}: at most {MAX_EPISODES:,} seeds of at most 1,000,000,000")
-        found.update(range(first, end))
-    return tuple(sorted(found))
 
 
 def episodes(
@@ -98,7 +72,7 @@ def _categories(names: str, known: Iterable[str]) -> frozenset[str]:
         if name not in there:
             near = nearest(name, there, 1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(there)}"
-            raise SettingsError(f"--categories: no category {name!a:.80}; {hint}")
+            raise SettingsError(f"--only: no category {name!a:.80}; {hint}")
     return frozenset(wanted)
 
 
@@ -109,4 +83,4 @@ def _why(tasks: Sequence[Task], ids: str | None) -> str:
         if matches(env_id, ids):
             return f"{env_id} cannot be played: {UNPLAYABLE[env_id]}"
     near = nearest(ids, (task.env_id for task in tasks), 1)
-    return f"no id matches --ids {ids!a:.80}{f'; did you mean {near[0]}?' if near else ''}"
+    return f"no id matches --only {ids!a:.80}{f'; did you mean {near[0]}?' if near else ''}"

@@ -7,20 +7,27 @@ configs environment ids. Whether an id exists is for the simulator to say.
 from __future__ import annotations
 
 import json
+import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Final
 
+from spca.common.errors import SettingsError
 from spca.common.files import read_text
 from spca.contracts import LevelInfo
-from spca.errors import CurriculumError
+from spca.errors import CurriculumError, ResumeError
+from spca.runs.folder import CURRICULUM, Begun
 from spca.runs.settings import Settings
 
+_LOG: Final = logging.getLogger(__name__)
 _CATEGORY_KEYS = ("category_name", "skill", "levels")
 _LEVEL_KEYS = ("name", "configs")
+_PATTERN = frozenset("*?[-")
+"""Characters of globs and environment ids."""
 _FEW = 12
 """Names that are listed in an error message when none of them is near."""
 _LONGEST = 80
@@ -87,32 +94,65 @@ class Curriculum:
             for index, (env_id, (category, level)) in enumerate(first.items())
         )
 
-    def select(
-        self, *, start_category: str | None = None, only: str | None = None, levels: str | None = None
-    ) -> Curriculum:
-        """The part of this curriculum that is asked for; names and patterns are compared without regard to case.
+    def select(self, *, start_category: str | None = None, only: Sequence[str] = ()) -> Curriculum:
+        """Return the part of this curriculum that is asked for; names are compared without regard to case.
 
-        ``start_category`` drops the categories before it, ``only`` all but those named (``a,b``), and ``levels`` is a
-        glob that keeps a level whose name or ``category/level`` it matches, or those of its configs whose id it
-        matches.
+        Args:
+            start_category: drops the categories before it.
+            only: each value narrows what is left. It names categories (``a,b``), or is a glob that keeps a level whose
+                name or ``category/level`` it matches, or those of its configs whose id it matches.
 
         Raises:
             CurriculumError: a category that does not exist, or nothing is left.
+            SettingsError: two values are of the same kind.
         """
         chosen = self.categories
         if start_category is not None:
             chosen = chosen[self._position(start_category) :]
-        if only is not None:
-            names = listed(only, [category.name for category in self.categories])
-            wanted = [self.categories[self._position(name)] for name in names]
-            if early := [category.name for category in wanted if category not in chosen]:
-                raise CurriculumError(
-                    f'{self.source}: category "{early[0]}" lies before the start category "{chosen[0].name}"'
-                )
-            chosen = tuple(category for category in chosen if category in wanted)
-        if levels is not None:
-            chosen = self._matching(chosen, levels)
+        names, pattern = self.split_selection(only)
+        if names is not None:
+            chosen = self._keep_categories(chosen, names)
+        if pattern is not None:
+            chosen = self._matching(chosen, pattern)
         return replace(self, categories=chosen)
+
+    def split_selection(self, only: Sequence[str]) -> tuple[str | None, str | None]:
+        """Part the values of ``--only`` into names of categories and a pattern of levels or ids.
+
+        What names categories, and what matches nothing, is taken for categories, so that the nearest one is told.
+
+        Raises:
+            SettingsError: two values are of the same kind.
+        """
+        names: str | None = None
+        pattern: str | None = None
+        for text in only:
+            is_pattern = self._is_pattern(text)
+            if (pattern if is_pattern else names) is not None:
+                raise SettingsError(f"--only {text}: give categories in one value (A,B), and a pattern in another")
+            if is_pattern:
+                pattern = text
+            else:
+                names = text
+        return names, pattern
+
+    def _is_pattern(self, text: str) -> bool:
+        """Return whether a value of ``--only`` means levels or ids, not categories."""
+        known = {category.name for category in self.categories}
+        if known.issuperset(listed(text, known)):
+            return False
+        if _PATTERN & set(text):
+            return True
+        return any(_reduced(category, level, text) for category in self.categories for level in category.levels)
+
+    def _keep_categories(self, chosen: tuple[Category, ...], only: str) -> tuple[Category, ...]:
+        names = listed(only, [category.name for category in self.categories])
+        wanted = [self.categories[self._position(name)] for name in names]
+        if early := [category.name for category in wanted if category not in chosen]:
+            raise CurriculumError(
+                f'{self.source}: category "{early[0]}" lies before the start category "{chosen[0].name}"'
+            )
+        return tuple(category for category in chosen if category in wanted)
 
     def _position(self, name: str) -> int:
         names = [category.name.casefold() for category in self.categories]
@@ -170,15 +210,29 @@ def load(path: Path) -> Curriculum:
     return parse(read_text(path), str(path))
 
 
-def selected(path: Path, settings: Settings) -> tuple[Task, ...]:
-    """Return the levels of a file that the settings select, in order.
+def select_tasks(settings: Settings, begun: Begun | None = None) -> tuple[Task, ...]:
+    """Return the levels that the settings select, in order.
+
+    Args:
+        begun: the run that goes on, which has a curriculum of its own.
 
     Raises:
-        CurriculumError: the file is malformed, or a name in the settings is unknown.
+        CurriculumError: the curriculum is malformed, or a name in the settings is unknown.
         FileError: it cannot be read.
+        ResumeError: the run is part of an evaluation, or has finished more levels than there are.
     """
-    chosen = load(path).select(start_category=settings.start_category, only=settings.only, levels=settings.levels)
-    return chosen.tasks()
+    known = load(begun.folder.path / CURRICULUM if begun else Path(settings.curriculum))
+    tasks = known.select(start_category=settings.start_category, only=settings.only).tasks()
+    if begun is None:
+        return tasks
+
+    where = begun.folder.path
+    if begun.info.get("evaluation"):
+        raise ResumeError(f"{where}: is part of an evaluation: go on with the command of the evaluation and --resume")
+    if len(begun.finished) > len(tasks):
+        raise ResumeError(f"{where}: more levels are finished than the run has")
+    _LOG.info("%s goes on after %d levels", where, len(begun.finished))
+    return tasks
 
 
 def parse(text: str, source: str) -> Curriculum:

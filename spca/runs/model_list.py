@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,17 +15,18 @@ from typing import Final, Self
 from rich.console import Console
 from rich.text import Text
 
-from spca.common.command import EXIT_FINISHED, PROGRAM_VARIABLE, Parser
+from spca.common.command import EXIT_FINISHED
+from spca.common.environment import load_environment
 from spca.common.text import fold_words
 from spca.errors import ProviderConfigError
 from spca.llm.catalogue.catalogue import Catalogue
 from spca.llm.catalogue.lookup import KnownList, ask_lists
 from spca.llm.catalogue.model_ref import ModelRef
-from spca.llm.catalogue.servers import SERVER_FORM, SERVER_HELP, is_providers_own
+from spca.llm.catalogue.servers import SERVERS_VARIABLE, is_providers_own, parse_servers
 from spca.llm.providers.base import Listing
 from spca.llm.providers.secrets import quoted
-from spca.runs import cli
-from spca.runs.model_choice import DEFAULTS, resolve_models, user_servers
+from spca.runs.options import ModelOptions, ServerOptions
+from spca.runs.resolution import DEFAULTS, resolve_models
 
 _WIDTH: Final = 80
 _LONGEST_NAME: Final = 100
@@ -92,26 +91,27 @@ class Offer:
     others: tuple[str, ...] = ()
 
 
-def main(argv: Sequence[str], root: Path) -> int:
-    """Print the models; the exit code.
+def print_models(where: ServerOptions, *, asks: bool, as_json: bool) -> int:
+    """Print the models that can be used here; return the exit code.
 
     Args:
-        argv: the command and its options.
-        root: the folder of the applications.
+        where: servers and model table that a user names.
+        asks: whether servers are asked for their lists.
 
     Raises:
         UserError: an option or a variable that cannot be meant.
     """
-    given = vars(_build_parser().parse_args(argv[1:]))
-    options = cli.model_options({name: value for name, value in given.items() if value is not None})
-    environ = cli.load_environment(root, options.servers)
+    options = ModelOptions(where=where)
+    environ = load_environment(where.servers)
     models = resolve_models(options, environ, Path.cwd())
-    catalogue = Catalogue.load(models.model_table, {**models.servers, **user_servers(options, environ)})
+    catalogue = Catalogue.load(
+        models.model_table, {**models.servers, **parse_servers(where.servers, environ.get(SERVERS_VARIABLE, ""))}
+    )
     roles = [str(ref) for ref in models.refs]
-    offers = list_offers(catalogue, environ, ask=options.preflight)
-    if given["json"]:
-        told = {"run": roles, "offers": [asdict(each) for each in offers]}
-        print(json.dumps(told, indent=1, default=_plain))
+    offers = list_offers(catalogue, environ, ask=asks)
+    if as_json:
+        data = {"run": roles, "offers": [asdict(each) for each in offers]}
+        print(json.dumps(data, indent=1, default=_plain))
         return EXIT_FINISHED
     console = Console(highlight=False)
     for line in (
@@ -125,18 +125,6 @@ def main(argv: Sequence[str], root: Path) -> int:
         text.highlight_regex(_HEAD, "bold")
         console.print(text, soft_wrap=True)
     return EXIT_FINISHED
-
-
-def _build_parser() -> argparse.ArgumentParser:
-    text = "List the models that can be used here, with prices in USD per million tokens."
-    parser = Parser(prog=f"{os.environ.get(PROGRAM_VARIABLE, 'main.py')} models", description=text)
-    add = parser.add_argument
-    add("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
-    add("--server", dest="servers", action="append", metavar=SERVER_FORM, help=SERVER_HELP)
-    add("--model-table", metavar="FILE", help="context sizes and prices of models (docs/models.md)")
-    add("--no-preflight", dest="preflight", action="store_false", help="ask no server for its list")
-    add("--json", action="store_true", help="print JSON")
-    return parser
 
 
 def list_offers(

@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from spca import __version__
+from spca.common.installation import applications
 from spca.common.jobs import stamps
 from spca.common.source_state import CONTINUATIONS, hash_texts, read_source_state
 from spca.errors import ResumeError
+from spca.runs.folder import Begun
+from spca.runs.level.barren import count_barren_end
 from spca.runs.settings import Settings
 
 _PACKAGES = (
@@ -71,33 +74,27 @@ def note_continuation(record: Mapping[str, Any], settings: Settings, root: Path)
     return {**record, CONTINUATIONS: [*continuations, source]}
 
 
-def continue_run(
-    record: Mapping[str, Any], settings: Settings, sandbox: str, finished: int, root: Path
-) -> dict[str, Any]:
-    """Return the record of a run that goes on now: other settings, models or sources are added to it.
+def record_continuation(begun: Begun, settings: Settings, sandbox: str) -> None:
+    """Record what a flag or an edited source has changed in a run that goes on, so that it holds the next time too.
 
     Args:
-        record: ``run.json``, as it is so far.
         sandbox: its level here.
-        finished: levels that earlier models have finished, and that stay so.
-        root: folder of the applications.
 
     Raises:
-        ResumeError: the run was begun in another sandbox.
+        ResumeError: the run was begun in another sandbox, or with another version of what makes its worlds.
     """
-    check_sandbox(record.get("sandbox"), sandbox)
-    changed = note_continuation(record, settings, root)
-    changed["settings"] = settings.update_record(record["settings"])
-    return changed | _note_models(record, settings, finished)
-
-
-def _note_models(record: Mapping[str, Any], settings: Settings, finished: int) -> dict[str, Any]:
-    """Return the fields that tell of the models, once the run goes on with these settings."""
-    now, before = models_info(settings), record.get("models")
-    if before is None or before == now:
-        return {}
-    earlier = record.get(EARLIER_MODELS, [])
-    return {"models": now, EARLIER_MODELS: [*earlier, {**before, "finished": finished}]}
+    before = begun.info
+    check_versions(before.get("versions", {}))
+    check_sandbox(before.get("sandbox"), sandbox)
+    changed = note_continuation(before, settings, applications())
+    changed["settings"] = settings.update_record(before["settings"])
+    models = models_info(settings)
+    if before.get("models") not in (None, models):
+        finished = len(begun.finished) - count_barren_end(begun.finished)
+        changed["models"] = models
+        changed[EARLIER_MODELS] = [*before.get(EARLIER_MODELS, []), {**before["models"], "finished": finished}]
+    if changed != before:
+        begun.folder.write_json("run.json", changed)
 
 
 def models_info(settings: Settings) -> dict[str, str]:

@@ -207,7 +207,7 @@ _KINDS: Final[dict[str, Any]] = {
     **get_type_hints(Settings),
     **{name: kind for name, kind in get_type_hints(ModelSettings).items() if name in PLAIN},
     **dict.fromkeys(MODELS, str),
-    **dict.fromkeys((*ADDRESSES, "servers"), str | None),
+    **dict.fromkeys((*ADDRESSES, "servers", "only", "levels"), str | None),
 }
 SettingsRecord = create_model(  # what is missing or further is of another version, and told so elsewhere
     "SettingsRecord",

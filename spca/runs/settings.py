@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Self
 
+from spca.errors import ResumeError
 from spca.llm.calls.budget import Caps
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.catalogue.servers import VARIABLES, Server, Servers, format_servers, parse_servers
@@ -88,6 +89,11 @@ class ModelSettings:
         return self.planner, self.planner_small, self.coder
 
     @property
+    def key_variables(self) -> tuple[str, ...]:
+        """Environment variables that hold keys of the user's own servers."""
+        return tuple(server.key_variable for server in self.servers.values() if server.key_variable)
+
+    @property
     def embedded(self) -> tuple[ModelRef, ...]:
         """Those that are embedded: they read data alone, not what prompts tell."""
         return tuple(ref for ref in self.refs if ref.is_embedded)
@@ -126,6 +132,8 @@ class Settings:
     solved a level is shown; without ``regression_check`` a rewritten method is kept unchecked; without ``carry_over``
     each category begins with the initial agent and no writers; with ``bare_prompt`` models are told formats and
     primitives only. ``rename_words`` is the seed of the words that stand for colours and kinds.
+
+    ``only`` has at most two values, each of which narrows what is learned; see :meth:`Curriculum.select`.
     """
 
     curriculum: str
@@ -133,8 +141,7 @@ class Settings:
     runs: str
     seed: int = 1
     start_category: str | None = None
-    only: str | None = None
-    levels: str | None = None
+    only: tuple[str, ...] = ()
     keep_agent: bool = False
     keep_pddl: bool = False
     upstream_rules: bool = False
@@ -164,32 +171,43 @@ class Settings:
         return Renaming(self.rename_words)
 
     @property
-    def of_worlds(self) -> dict[str, Any]:
-        """What :class:`minigridenv.MiniGridEnv` is told, by name."""
-        return {"upstream_rules": self.upstream_rules, "renaming": self.renaming}
-
-    @property
     def wording(self) -> Wording:
         """How its prompts are worded."""
         return Wording(self.bare_prompt, self.renaming)
 
     def record(self) -> dict[str, Any]:
-        """Return what ``run.json`` holds of them: flat, the models among the others."""
+        """Return what ``run.json`` holds of them: flat, the models among the others.
+
+        The values of ``only`` stand under two names, as in the records of all earlier versions.
+        """
         flat: dict[str, Any] = {}
         for each in fields(self):
-            value = getattr(self, each.name)
-            flat |= value.record() if each.name == "models" else {each.name: value}
+            if each.name == "models":
+                flat |= self.models.record()
+            elif each.name == "only":
+                first, second, *_ = (*self.only, None, None)
+                flat |= {"only": first, "levels": second}
+            else:
+                flat[each.name] = getattr(self, each.name)
         return flat
 
     @classmethod
-    def from_record(cls, recorded: Mapping[str, Any]) -> Self:
-        """Return the settings that :meth:`record` has described.
+    def from_record(cls, recorded: Mapping[str, Any], kind: str = "run") -> Self:
+        """Return the settings that :meth:`record` has described, but for what is of one session only.
+
+        Args:
+            kind: what has recorded them, as its user knows it.
 
         Raises:
+            ResumeError: they are of another version of the program.
             SettingsError: a server cannot be meant.
         """
-        values = {each.name: recorded[each.name] for each in fields(cls) if each.name != "models"}
-        return cls(**values, models=ModelSettings.from_record(recorded))
+        if recorded.keys() != cls("", "", "").record().keys():
+            raise ResumeError(f"the {kind} was begun by another version of this program: begin a new one")
+        known = {**recorded, **OF_THIS_SESSION}
+        values = {each.name: known[each.name] for each in fields(cls) if each.name not in ("models", "only")}
+        only = tuple(text for text in (known["only"], known["levels"]) if text is not None)
+        return cls(**values, only=only, models=ModelSettings.from_record(known))
 
     def update_record(self, recorded: Mapping[str, Any]) -> dict[str, Any]:
         """Return the recorded settings of a run with what it goes on with, but for what is of this session only."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from spca.code.policy import check as policy
 from spca.common.errors import FileError, SettingsError
-from spca.common.files import read_text, write_atomic
+from spca.common.files import check_folder, locked, make_folder, read_text, remove_torn_files, write_atomic
 from spca.common.text import escaped_code
 from spca.contracts import AgentSource, TrustedPDDL
 from spca.errors import PatchError
@@ -24,6 +25,28 @@ class Workspace:
     """
 
     path: Path
+
+    @contextmanager
+    def hold(self, settings: Settings, *, is_new: bool) -> Iterator[tuple[AgentSource | None, TrustedPDDL | None]]:
+        """Keep the workspace to this process until the block ends; yield what a new run continues from.
+
+        Args:
+            settings: of the run.
+            is_new: a run that goes on has its own files.
+
+        Raises:
+            SettingsError: as :meth:`kept`, or no run can be written; nothing was changed then.
+            WorkspaceBusyError: another process holds it.
+        """
+        is_wanted = is_new and (settings.keep_agent or settings.keep_pddl)
+        if is_wanted and not self.path.is_dir():
+            flag = "--keep-agent" if settings.keep_agent else "--keep-pddl"
+            raise SettingsError(f"{flag}: there is no workspace {self.path}; run once without {flag}")
+        check_folder(Path(settings.runs))
+        make_folder(self.path)
+        with locked(self.path, "workspace"):
+            remove_torn_files(self.path, ".*.tmp")
+            yield self.kept(settings) if is_new else (None, None)
 
     def kept(self, settings: Settings) -> tuple[AgentSource | None, TrustedPDDL | None]:
         """Return the agent and the PDDL that a new run is to continue from.

@@ -92,8 +92,8 @@ def test_gridworld_knows_tasks_and_the_agent_in_every_worker(installed: Environm
 def test_a_process_that_does_not_find_the_agent_can_make_it(installed: Environment, tmp_path: Path) -> None:
     code = """if True:
         import pickle
-        from spca.common.installation import OfApplication
-        make = pickle.loads(pickle.dumps(OfApplication("spca_model", "make")))
+        from spca.common.installation import ApplicationFunction
+        make = pickle.loads(pickle.dumps(ApplicationFunction("spca_model", "make")))
         print(make({"seed": 1}).model_name)
     """
     assert installed.run(tmp_path, "python", "-c", code).stdout == "spca\n"

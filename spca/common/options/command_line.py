@@ -76,7 +76,7 @@ def run_app(app: App, argv: Sequence[str] | None, old_names: Mapping[str, str] =
         if debug:
             start_debug_log()
         command, bound, unparsed = app.parse_args(words)
-        return command(*bound.args, **bound.kwargs, **{name: handed[name] for name in unparsed})
+        return command(*bound.args, **bound.kwargs, **{name: handed[name] for name in unparsed if name in handed})
 
     words = sys.argv[1:] if argv is None else argv
     try:

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from spca.common.errors import SettingsError
 from spca.common.files import LARGEST
 from spca.errors import CurriculumError, ReportError
 from spca.report.read.lenient import parsed, parsed_line, table, text, whole
@@ -76,13 +77,14 @@ class RunFiles:
     def tasks(self) -> tuple[Task, ...]:
         """The levels of the run in order, those to come included; () where the curriculum cannot be read."""
         chosen = table(self.info.get("settings"))
-        pick = {name: text(chosen.get(name)) or None for name in ("start_category", "only", "levels")}
+        start = text(chosen.get("start_category")) or None
+        only = [value for name in ("only", "levels") if (value := text(chosen.get(name)))]
         source = self._text(CURRICULUM)
         if source is None:
             return ()
         try:
-            return curriculum.parse(source, CURRICULUM).select(**pick).tasks()
-        except CurriculumError as error:
+            return curriculum.parse(source, CURRICULUM).select(start_category=start, only=only).tasks()
+        except (CurriculumError, SettingsError) as error:
             self._warn(str(error))
             return ()
 

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from spca.act.frame import Frame, WorldMaker
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, program
@@ -25,6 +25,7 @@ from spca.report.finding import check_target
 from spca.report.read.lenient import items, text
 from spca.report.read.recordings import RecordedAttempt, Recordings, Step, recording
 from spca.report.read.run_files import RunFiles
+from spca.report.replay.replay_options import ReplayOptions
 from spca.report.replay.resimulation import ELSEWHERE, Replayed, is_elsewhere, judged_as_upstream, replay_attempts
 from spca.sense.map_text import cropped, draw, legend
 from spca.sense.perception import AGENT, grid_words
@@ -35,18 +36,7 @@ if TYPE_CHECKING:
     from spca.report.replay.pictures import Painter, Picture
 
 
-class Options(Protocol):
-    """What the command line asks for; see ``replay --help``."""
-
-    attempt: str | None
-    gif: str | None
-    mp4: str | None
-    png: int | None
-    out: str | None
-    fps: float
-
-
-def replay(files: RunFiles, level: str, options: Options, make_world: WorldMaker, console: Console) -> int:
+def replay(files: RunFiles, level: str, options: ReplayOptions, make_world: WorldMaker, console: Console) -> int:
     """Show an attempt of a level, or write it into files; returns the exit code.
 
     Args:
@@ -66,7 +56,7 @@ def replay_trajectory(
     name: str,
     trajectory: Mapping[str, Any],
     title: str,
-    options: Options,
+    options: ReplayOptions,
     make_world: WorldMaker,
     console: Console,
 ) -> int:
@@ -101,16 +91,16 @@ def replay_trajectory(
 # What is asked for ---------------------------------------------------------------------------------------------------
 
 
-def _targets(options: Options) -> dict[str, Path | None]:
+def _targets(options: ReplayOptions) -> dict[str, Path | None]:
     """Kind of file -> where it goes; None where its name follows from the level.
 
     Raises:
         ReportError: a file that cannot be written, or a library that is missing.
     """
-    asked = {"gif": options.gif, "mp4": options.mp4, "png": options.out if options.png is not None else None}
+    asked = {"gif": options.gif, "mp4": options.mp4, "png": options.output if options.png is not None else None}
     targets = {kind: Path.cwd() / name if name else None for kind, name in asked.items()}
-    if options.out and options.png is None:
-        raise ReportError("--out goes with --png STEP; --gif and --mp4 name their own files")
+    if options.output and options.png is None:
+        raise ReportError("--output goes with --png STEP; --gif and --mp4 name their own files")
     for path in filter(None, targets.values()):
         check_target(path)
     wanted = {kind: path for kind, path in targets.items() if path or (kind == "png" and options.png is not None)}
@@ -227,7 +217,7 @@ class _Film:
             yield painter.draw(frame, self.caption(number))
 
 
-def _write(targets: Mapping[str, Path | None], film: _Film, options: Options, console: Console) -> None:
+def _write(targets: Mapping[str, Path | None], film: _Film, options: ReplayOptions, console: Console) -> None:
     from spca.report.replay import picture_files, pictures
 
     if not film.frames:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from subprocess import PIPE, Popen, run
 
 import pytest
+import spca.report.cli
 
 import explorer.cli.parser
 import gridworld.evaluation.cli
@@ -18,7 +19,6 @@ import robot_bridge.cli.parser
 import spca.__main__
 import spca.evaluation.ablations.study
 import spca.evaluation.options
-import spca.report.cli
 from spca.common.command import (
     COMMAND_VARIABLE,
     EXIT_FINISHED,

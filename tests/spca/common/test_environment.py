@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from spca.runs.model_choice import DEFAULTS, EFFORT_OF
 
 from spca.common.environment import KNOWN_VARIABLES, complete_environment, load_env, nearest_variable
 from spca.common.errors import SettingsError
 from spca.llm.catalogue.servers import VARIABLES
-from spca.runs.model_choice import DEFAULTS, EFFORT_OF
 
 ROOT = Path(__file__).resolve().parents[3]
 KEY = "sk-of-a-user-0123456789"

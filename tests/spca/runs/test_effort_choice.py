@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from spca.runs.model_choice import Models
 
 from spca.common.errors import SettingsError
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.cache import find_place
 from spca.runs import cli
-from spca.runs.model_choice import Models
 from spca.runs.settings import Settings
 from tests.support.spca.call_requests import ref
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from spca.runs.model_choice import Models
 
 from spca.common.errors import SettingsError
 from spca.llm.calls.budget import Caps
@@ -18,7 +19,6 @@ from spca.llm.catalogue.model_table import ModelTable
 from spca.llm.catalogue.servers import VARIABLES, Server
 from spca.llm.providers.base import Limits
 from spca.runs import cli, model_choice
-from spca.runs.model_choice import Models
 from spca.runs.settings import Settings
 from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import ROOT

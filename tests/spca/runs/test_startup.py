@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from spca.runs.cli import UNSAFE_VARIABLE
 
 from llmclient import ChatGPTClient
 from spca.common.errors import BudgetReached, SettingsError, UserError, WorkspaceBusyError
@@ -17,7 +18,6 @@ from spca.common.files import locked
 from spca.errors import ProviderDownError, ResumeError, UnknownModelError
 from spca.llm.providers.base import Limits, Message
 from spca.runs import startup
-from spca.runs.cli import UNSAFE_VARIABLE
 from spca.runs.folder import LOCK
 from tests.fakes.faults import FaultServer
 from tests.fakes.openai_wire import CHAT

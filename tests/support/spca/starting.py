@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
+from spca.runs.model_choice import Models
+
 from main import Run
 from minigridenv import MiniGridEnv
 from spca.common.files import make_folder
@@ -14,7 +16,6 @@ from spca.runs import cli, startup
 from spca.runs.curriculum import Task
 from spca.runs.display import Display
 from spca.runs.folder import ASKED_ANEW, RunFolder
-from spca.runs.model_choice import Models
 from spca.runs.settings import Settings
 from spca.runs.workspace import Workspace
 from spca.sandbox.executor import default_executor

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from PIL import Image
 from rich.console import Console
+from spca.report.cli import build_parser
 
 from minigridenv import MiniGridEnv
 from spca.errors import ReportError
-from spca.report.cli import build_parser
 from spca.report.read.run_files import open_run
 from spca.report.replay.playback import replay
 from tests.support.report.making import Writing

@@ -1,0 +1,1 @@
+"""The commands of ``main.py``: a module a command, with its options and what carries it out."""

@@ -1,0 +1,37 @@
+"""The command ``evaluate``: play unseen seeds with what a run has learned; no code is written."""
+
+from __future__ import annotations
+
+from spca.commands.shared_options import Handed
+from spca.common.command import EXIT_FINISHED, Ending, program
+from spca.common.installation import where_runs_lie
+from spca.evaluation.options import EvaluateOptions
+from spca.runs.phases import LoadPhases
+
+
+def evaluate(
+    options: EvaluateOptions = EvaluateOptions(), *, exit_handler: Handed[Ending], load_phases: Handed[LoadPhases]
+) -> int:
+    """Play unseen seeds with what was learned: no code is written, no call is paid unless named."""
+    from spca.evaluation.beginning import begin_evaluation, count_workers, list_episodes, resume_evaluation
+    from spca.evaluation.figures import announce, show, shown
+    from spca.evaluation.harness import Harness
+    from spca.evaluation.looking import describe_page, look_at, write_page
+
+    phases = load_phases()
+    name = options.how.resume
+    folder = begin_evaluation(options, phases) if name is None else resume_evaluation(options, name)
+    exit_handler.go_on = f"{program()} evaluate --resume {folder.id}{where_runs_lie(folder.path.parent)}"
+
+    workers = count_workers(options.how.workers, folder.settings().planner_model)
+    episodes = list_episodes(folder, phases)
+    if not options.how.quiet:
+        announce(folder, len(episodes))
+    with shown(options.how.quiet) as progress:
+        results = Harness(folder, load_phases, workers, progress).run(episodes)
+
+    page = write_page(results, folder)
+    show(results, folder)
+    print(describe_page(page))
+    print(look_at(folder))
+    return EXIT_FINISHED

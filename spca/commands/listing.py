@@ -1,0 +1,18 @@
+"""The command ``list``: categories and levels."""
+
+from __future__ import annotations
+
+from spca.common.command import EXIT_FINISHED
+from spca.runs.options import RunOptions
+
+
+def list_levels(options: RunOptions = RunOptions()) -> int:
+    """List the categories and levels that a run with these options learns."""
+    from spca.runs.curriculum import select_tasks
+    from spca.runs.display import list_tasks
+    from spca.runs.resolution import find_run
+
+    settings, begun = find_run(options)
+    tasks = select_tasks(settings, begun)
+    list_tasks([(task.category, task.level, task.env_id) for task in tasks])
+    return EXIT_FINISHED

@@ -1,0 +1,27 @@
+"""The command ``models``: the models that can be used here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from spca.runs.options import ServerOptions
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelsOptions:
+    """What ``models`` is told."""
+
+    where: ServerOptions = ServerOptions()
+    no_preflight: Annotated[bool, Parameter(help="ask no server for its list")] = False
+    json: Annotated[bool, Parameter(help="print JSON")] = False
+
+
+def list_models(options: ModelsOptions = ModelsOptions()) -> int:
+    """List the models that can be used here, with prices in USD per million tokens."""
+    from spca.runs.model_list import print_models
+
+    return print_models(options.where, asks=not options.no_preflight, as_json=options.json)

@@ -1,0 +1,35 @@
+"""The command ``pack``: a run's calls as one file, which ``replay/FOLDER`` answers from."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from spca.commands.shared_options import RunsOption
+from spca.common.command import EXIT_FINISHED, program
+from spca.common.text import counted, one_line
+
+
+def pack(
+    run: Annotated[str, Parameter(help="run id or run folder")],
+    folder: Annotated[str, Parameter(help="where the example goes, such as examples/NAME")],
+    /,
+    *,
+    answered_by: Annotated[
+        str | None, Parameter(metavar="NAME", help="who answered, where the names of the models do not say it")
+    ] = None,
+    where: RunsOption = RunsOption(),
+) -> int:
+    """Write a run's calls as one file, which replay/FOLDER answers from."""
+    from spca.report.example import pack_run
+    from spca.report.finding import find_one
+
+    about = pack_run(find_one(run, where.folder, Path.cwd()), folder, answered_by)
+    calls = counted(sum(about["calls"].values()), "call")
+    print(one_line(f"{calls} of a run with {about['solved']} of {about['levels']} levels solved: {folder}"))
+    flags = shlex.join(["--planner-model", f"replay/{folder}", *about["flags"]])
+    print(one_line(f"repeat it: {program()} {flags}"))
+    return EXIT_FINISHED

@@ -1,0 +1,71 @@
+"""The program ``main.py``: its commands, each imported when it is called."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from cyclopts import App
+
+from spca import __version__
+from spca.common.command import PROGRAM_VARIABLE, Ending
+from spca.common.options.command_line import make_app, run_app
+from spca.runs.phases import LoadPhases
+
+COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    "run": ("run:learn", "learn the levels (default)"),
+    "evaluate": ("evaluate:evaluate", "play unseen seeds with what was learned"),
+    "ablations": ("ablations:study_ablations", "what each part of learning is worth"),
+    "list": ("listing:list_levels", "categories and levels"),
+    "models": ("models:list_models", "models that can be used here"),
+    "doctor": ("doctor:examine", "whether sandbox and models are ready to use"),
+    "report": ("report:report", "runs as a page (one HTML file) and as tables"),
+    "replay": ("replay:replay", "an episode again, exactly: as text, picture, GIF or MP4"),
+    "watch": ("watch:watch", "the page of a run, live while the run goes on"),
+    "query": ("query:query", "SQL over any number of runs"),
+    "pack": ("pack:pack", "a run's calls as one file, which replay/FOLDER answers from"),
+}
+"""Command -> its function in a module of this folder, and what it does."""
+
+OLD_NAMES: Final = {"--out": "--output", "--levels": "--only", "--categories": "--only", "--ids": "--only"}
+"""Former flags -> those of today."""
+
+
+def make_program(name: str, programs: Mapping[str, str] = MappingProxyType({})) -> App:
+    """Return the program with all its commands.
+
+    Args:
+        name: how a user calls it.
+        programs: what other programs do, by the word that calls them, which its caller looks for first.
+    """
+    from spca.commands.run import learn
+
+    app = make_app(
+        name,
+        "Sense-Plan-Code-Act: learn a curriculum of grid-world levels by planning and writing code.",
+        version=f"sense-plan-code-act {__version__}",
+    )
+    app.default(learn)
+    for command, (place, text) in COMMANDS.items():
+        app.command(f"{__package__}.{place}", name=command, help=text)
+    for command, text in programs.items():
+        app.command(learn, name=command, help=text)
+    return app
+
+
+def run_program(
+    argv: Sequence[str] | None, load_phases: LoadPhases, programs: Mapping[str, str] = MappingProxyType({})
+) -> int:
+    """Carry out a command; return the exit code.
+
+    Args:
+        argv: None takes the arguments of the process.
+        load_phases: imports the phases, for commands that play levels.
+        programs: see :func:`make_program`.
+    """
+    app = make_program(os.environ.get(PROGRAM_VARIABLE, "main.py"), programs)
+    with Ending() as exit_handler:
+        exit_handler.code = run_app(app, argv, OLD_NAMES, exit_handler=exit_handler, load_phases=load_phases)
+    return exit_handler.code

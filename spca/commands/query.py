@@ -1,0 +1,60 @@
+"""The command ``query``: SQL over any number of runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from spca.commands.shared_options import RunsOption, pause_garbage_collection
+from spca.common.command import EXIT_INTERRUPTED, EXIT_USER_ERROR
+from spca.common.debug_log import log_error
+from spca.common.errors import UsageError
+from spca.common.options.values import amount
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryOptions:
+    """How ``query`` answers."""
+
+    format: Annotated[Literal["table", "csv", "json"], Parameter(help="default table")] = "table"
+    timeout: Annotated[float, amount("seconds"), Parameter(metavar="S", help="seconds for the answer (default 60)")] = (
+        60.0
+    )
+
+
+def query(
+    *words: Annotated[
+        str,
+        Parameter(
+            name="[RUN] SQL",
+            help="run id, run folder or folder of runs (default: the latest run); "
+            "one SELECT over runs, levels, calls, events, attempts and steps (docs/queries.md)",
+        ),
+    ],
+    options: QueryOptions = QueryOptions(),
+    where: RunsOption = RunsOption(),
+) -> int:
+    """Answer SQL over any number of runs."""
+    if len(words) not in (1, 2):
+        raise UsageError("query takes a run and one statement: put the SQL in quotes")
+    from spca.report.finding import find
+    from spca.report.query.answers import query as answer_query
+    from spca.report.query.database import SlowError
+    from spca.report.read.run_files import open_run
+
+    *names, sql = words
+    with pause_garbage_collection():
+        files = [open_run(folder) for folder in find(names[0] if names else None, where.folder, Path.cwd())]
+        try:
+            return answer_query(files, sql, format=options.format, timeout_s=options.timeout)
+        except (KeyboardInterrupt, SlowError) as error:
+            log_error(error)
+            is_interrupted = isinstance(error, KeyboardInterrupt)
+            print("interrupted" if is_interrupted else f"error: {error}", file=sys.stderr, flush=True)
+            os._exit(EXIT_INTERRUPTED if is_interrupted else EXIT_USER_ERROR)  # DuckDB may still be at work

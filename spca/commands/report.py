@@ -1,0 +1,194 @@
+"""The command ``report``: runs, an evaluation or a study as a page and as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from spca.commands.shared_options import Handed, RunsOption, pause_garbage_collection
+from spca.common.command import EXIT_FINISHED, program
+from spca.common.installation import where_runs_lie
+from spca.common.text import one_line
+from spca.errors import ReportError
+from spca.report.finding import PUBLISHED, check_target, find, find_one
+from spca.runs.phases import LoadPhases
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from spca.act.frame import WorldMaker
+    from spca.report.read import model
+    from spca.report.read.comparison import Comparison
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportOptions:
+    """What ``report`` is told."""
+
+    compare: Annotated[
+        tuple[str, str] | None,
+        Parameter(
+            metavar="A B",
+            help=f"two runs side by side; {PUBLISHED!r} is the published run of the original system",
+        ),
+    ] = None
+    output: Annotated[
+        str | None, Parameter(metavar="FILE", help="the page (default: report.html in the folder looked at)")
+    ] = None
+    no_page: Annotated[bool, Parameter(help="only the tables on the terminal")] = False
+    all: Annotated[bool, Parameter(help="with --compare: the levels that do not differ as well")] = False
+    where: RunsOption = RunsOption()
+
+
+def report(
+    run: Annotated[str | None, Parameter(help="run id, run folder or folder of runs (default: the latest run)")] = None,
+    /,
+    *,
+    options: ReportOptions = ReportOptions(),
+    load_phases: Handed[LoadPhases],
+) -> int:
+    """Show runs as a page (one HTML file) and as tables."""
+    if options.compare and run:
+        raise ReportError("report takes a run or --compare A B, not both")
+    if options.all and not options.compare:
+        raise ReportError("--all goes with --compare")
+    if options.output and options.no_page:
+        raise ReportError("report takes --output or --no-page, not both")
+
+    with pause_garbage_collection():
+        if run and (code := _report_evaluation(run, options)) is not None:
+            return code
+        return _report_runs(run, options, load_phases().make_world)
+
+
+def _report_evaluation(name: str, options: ReportOptions) -> int | None:
+    """Show the evaluation of this name; None if there is none."""
+    from spca.evaluation.looking import find_evaluation, show_evaluation
+
+    folder = find_evaluation(name, options.where.folder)
+    if folder is None:
+        return None
+    target = Path.cwd() / options.output if options.output else None
+    show_evaluation(folder, target, writes_page=not options.no_page)
+    return EXIT_FINISHED
+
+
+def _report_runs(run: str | None, options: ReportOptions, make_world: WorldMaker) -> int:
+    from spca.common.printing import open_console
+    from spca.report import terminal
+
+    console = open_console()
+    folders, target = _find_folders(run, options)
+    if not options.no_page:
+        check_target(target)
+
+    with _show_progress() as done:
+        runs, comparisons, pieces = _gather(folders, options, make_world, done)
+
+    if options.compare:
+        terminal.show_comparison(comparisons[0], runs[0], runs[1], console, everything=options.all)
+    elif len(runs) == 1:
+        terminal.show_run(runs[0], console)
+        _say_how_to_go_on(runs[0], console)
+    else:
+        terminal.show_runs(runs, console)
+
+    if not options.no_page:
+        _write_page(target, runs, comparisons, pieces, console, compared=bool(options.compare))
+    return EXIT_FINISHED
+
+
+def _say_how_to_go_on(run: model.Run, console: Console) -> None:
+    """Print the command that goes on with a run that was stopped."""
+    from spca.common.printing import make_text
+
+    if run.state == "stopped" and run.finished < run.planned:
+        command = f"{program()} --resume {run.id}{where_runs_lie(Path(run.folder).parent)}"
+        console.print(make_text(f"go on with: {command}"), soft_wrap=True)
+
+
+def _find_folders(run: str | None, options: ReportOptions) -> tuple[list[Path | None], Path]:
+    """Return the run folders asked for (None: the published run), and where the page goes."""
+    output = Path.cwd() / options.output if options.output else None
+    runs = options.where.folder
+    if options.compare:
+        found = [None if name == PUBLISHED else find_one(name, runs, Path.cwd()) for name in options.compare]
+        names = [folder.name if folder else PUBLISHED for folder in found]
+        beside = next((folder.parent for folder in found if folder), runs)
+        return list(found), output or beside / f"compare_{names[0]}_{names[1]}.html"
+    folders = find(run, runs, Path.cwd())
+    beside = folders[0].parent if len(folders) > 1 else folders[0]
+    return list(folders), output or beside / "report.html"
+
+
+def _gather(
+    folders: Sequence[Path | None], options: ReportOptions, make_world: WorldMaker, done: Callable[[str], None]
+) -> tuple[list[model.Run], list[Comparison], dict[str, str]]:
+    """Return the runs, their comparisons, and the pieces of the page."""
+    from spca.report.compare import compare
+    from spca.report.page import assembly
+    from spca.report.read import baseline, runs
+    from spca.report.read.run_files import open_run
+
+    published = baseline.published()
+    found: list[model.Run] = []
+    pieces: dict[str, str] = {}
+    for number, folder in enumerate(folders):
+        if folder is None:
+            found.append(published)
+        elif options.no_page:
+            found.append(runs.overview(open_run(folder)))
+        else:
+            run, pieces_of_run = assembly.packed_run(number, open_run(folder), make_world, done)
+            found.append(run)
+            pieces |= pieces_of_run
+    pairs = [(found[0], found[1])] if options.compare else [(run, published) for run in found]
+    return found, [compare(a, b) for a, b in pairs], pieces
+
+
+def _write_page(
+    target: Path,
+    runs: Sequence[model.Run],
+    comparisons: Sequence[Comparison],
+    pieces: dict[str, str],
+    console: Console,
+    *,
+    compared: bool,
+) -> None:
+    from spca.common.files import write_atomic
+    from spca.common.printing import print_line
+    from spca.report.page import assembly
+
+    title = " and ".join(run.id for run in runs) if compared or len(runs) == 1 else f"{len(runs)} runs"
+    view = "#/compare/0" if compared else ""
+    data = assembly.report_of(title, runs, comparisons, view=view)
+    write_atomic(target, assembly.document(title, data, pieces))
+    size = target.stat().st_size / 1e6
+    print_line(console, f"page: {target} ({size:.1f} MB); open it in a browser")
+
+
+@contextmanager
+def _show_progress() -> Iterator[Callable[[str], None]]:
+    """Show on a terminal which level is being worked on; on standard error, so that tables can be piped."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield lambda _name: None
+        return
+    with console.status("reading ...") as status:
+        count = 0
+
+        def done(name: str) -> None:
+            nonlocal count
+            count += 1
+            status.update(f"{count} levels re-simulated, {escape(one_line(name))}")
+
+        yield done

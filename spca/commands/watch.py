@@ -1,0 +1,51 @@
+"""The command ``watch``: the page of a run, live while the run goes on."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from spca.commands.shared_options import Handed, RunsOption
+from spca.common.command import EXIT_FINISHED
+from spca.common.options.values import whole_number
+from spca.common.text import one_line
+from spca.runs.phases import LoadPhases
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchOptions:
+    """Where ``watch`` listens."""
+
+    port: Annotated[int, whole_number(0, 65535), Parameter(metavar="N", help="port (default: any that is free)")] = 0
+    host: Annotated[str, Parameter(metavar="ADDRESS", help="address to listen on (default loopback)")] = "127.0.0.1"
+
+
+def watch(
+    run: Annotated[str | None, Parameter(help="run id or run folder (default: the latest run)")] = None,
+    /,
+    *,
+    options: WatchOptions = WatchOptions(),
+    where: RunsOption = RunsOption(),
+    load_phases: Handed[LoadPhases],
+) -> int:
+    """Serve the page of a run, live while the run goes on."""
+    from spca.report.finding import find_one
+    from spca.report.live.watch import serve
+
+    try:
+        folder = find_one(run, where.folder, Path.cwd())
+        print("open this address in a browser; Ctrl-C ends:", file=sys.stderr)
+        serve(folder, load_phases().make_world, host=options.host, port=options.port, announce=announce)
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+    return EXIT_FINISHED
+
+
+def announce(line: str) -> None:
+    """Print an address or what became of the run; names of runs are untrusted."""
+    print(one_line(line), flush=True)

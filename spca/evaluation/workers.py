@@ -1,0 +1,122 @@
+"""What worker processes of an evaluation do with an episode: play it, prove it unsolvable, or have the bot play it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from spca.code import library
+from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure, Snapshot
+from spca.evaluation.episodes import BotPlayed, Episode, Judged, Played
+from spca.evaluation.eval_folder import EvaluationFolder
+from spca.evaluation.options import NO_MODEL
+from spca.evaluation.peer import BotPeer
+from spca.evaluation.player import Asker, Planning, Player, told
+from spca.evaluation.proof.certifying import certify
+from spca.llm.answer_tally import AnswerTally
+from spca.llm.calls.desk import CallDesk
+from spca.plan.solver import Solver
+from spca.runs.folder import RunFolder
+from spca.runs.models import Models
+from spca.runs.phases import Asking, LoadPhases, Phases
+from spca.runs.provenance import check_sandbox
+from spca.runs.startup import make_desk
+from spca.sandbox.executor import SandboxExecutor
+from spca.sense.renaming import Renaming
+from spca.writers.library import WriterLibrary
+from spca.writers.stored import Missed
+
+
+@contextmanager
+def open_player(load_phases: LoadPhases, path: Path) -> Iterator[Callable[[Episode], Played]]:
+    """Hold what plays the episodes of an evaluation's folder until the block ends.
+
+    Raises:
+        ResumeError: the folder cannot be read, or was begun in another sandbox.
+    """
+    folder = EvaluationFolder(path)
+    settings = folder.settings()
+    phases = load_phases()
+    unsafe = settings.planning.unsafe_no_sandbox
+    with SandboxExecutor(unsafe=unsafe) as executor, Solver(settings.planning.engine) as solver:
+        executor.begin()
+        solver.warm()
+        check_sandbox(folder.record()["sandbox"], executor.verify())
+
+        renaming = Renaming(settings.rename_words)
+        writers = WriterLibrary(executor, solver.solve)
+        stored, only_category = folder.writers()
+        writers.load(stored)
+
+        def plan_stored(snapshot: Snapshot, level: LevelInfo) -> Iterable[Plan | Missed]:
+            if only_category not in (None, level.category):
+                return ()
+            return writers.plans(snapshot, renaming.level(level))
+
+        model = settings.planner_model if settings.planner_model != NO_MODEL else ""
+        planning = Planning(plan_stored, model, _ModelAsker(folder, phases, solver).begin_episode)
+        make_world = partial(
+            phases.make_world, executor=executor, upstream_rules=settings.upstream_rules, renaming=renaming
+        )
+        yield Player(make_world, planning, folder.agents(), settings.attempts)
+
+
+class _ModelAsker:
+    """Asks the model where no stored writer has a plan.
+
+    The embedded one is asked in memory; the requests to another one are kept and capped as those of a run.
+    """
+
+    def __init__(self, folder: EvaluationFolder, phases: Phases, solver: Solver) -> None:
+        self._settings = folder.settings().planning
+        self._phases = phases
+        self._solver = solver
+        models = Models.load(self._settings.models)
+        self._desk = CallDesk(catalogue=models.catalogue)
+        if not self._settings.models.uses_reference:
+            self._desk = make_desk(self._settings, models, models.caps(), RunFolder(folder.path))
+
+    def begin_episode(self, episode: Episode, agent: AgentSource) -> Asker:
+        """Return what asks about an episode."""
+        settings = self._settings
+        self._desk.begin_level(episode.index + 1, episode.category, episode.env_id, episode.seed)
+        asking = Asking(settings.models, self._desk, settings.wording, AnswerTally(), lambda *_: None)
+        planner = self._phases.make_planner(asking, self._solver, False)
+        level = settings.renaming.level(episode.info())
+
+        def ask(snapshot: Snapshot, failed: Sequence[FailedPlan]) -> Plan | PlanFailure:
+            actions = library.action_listing(agent.text, snapshot.mission)
+            return planner.plan(snapshot, level, actions, agent=agent, failed=failed)
+
+        return ask
+
+
+@contextmanager
+def open_prover(load_phases: LoadPhases, path: Path) -> Iterator[Callable[[Episode], Judged]]:
+    """Hold what proves whether episodes of an evaluation's folder can be solved at all."""
+    upstream = EvaluationFolder(path).settings().upstream_rules
+    make_world = partial(load_phases().make_world, upstream_rules=upstream)
+
+    def judge(episode: Episode) -> Judged:
+        started = time.perf_counter()
+        verdict = certify(episode.env_id, episode.seed, make_world, upstream_rules=upstream)
+        return Judged(episode.env_id, episode.seed, verdict, time.perf_counter() - started)
+
+    yield judge
+
+
+@contextmanager
+def open_bot(path: Path) -> Iterator[Callable[[Episode], BotPlayed]]:
+    """Hold the bot of BabyAI, which plays the episodes of an evaluation's folder."""
+    with BotPeer(upstream_rules=EvaluationFolder(path).settings().upstream_rules) as peer:
+
+        def play(episode: Episode) -> BotPlayed:
+            started = time.perf_counter()
+            bot = peer.play(episode.env_id, episode.seed)
+            seconds = time.perf_counter() - started
+            return BotPlayed(episode.env_id, episode.seed, bot.solved, bot.steps, told(bot.reason), seconds)
+
+        yield play

@@ -1,0 +1,178 @@
+"""A run: the loop over its levels, from the first that is not finished to the last."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
+from typing import Any
+
+from spca.code.regression import RegressionSuite
+from spca.common.command import Ending
+from spca.common.errors import UnusableModelError
+from spca.errors import WorldError
+from spca.llm.answer_tally import AnswerTally
+from spca.plan.solver import Solver
+from spca.protocols import World
+from spca.runs.curriculum import Task, select_tasks
+from spca.runs.display import Display
+from spca.runs.folder import Begun
+from spca.runs.level.barren import flags_of_models, unusable_model
+from spca.runs.phases import Asking, LevelLoop, LoopParts, Phases, RunLog
+from spca.runs.recorder import Recorder
+from spca.runs.results import LevelResult
+from spca.runs.settings import Settings
+from spca.runs.startup import Prepared, prepare_run
+from spca.writers.library import WriterLibrary
+
+
+class Run:
+    """A run folder that is being filled.
+
+    Args:
+        prepared: its settings, folder, models and sandbox.
+        phases: the user's files of the top level.
+        display: told of all that happens.
+        make_world: builds worlds in place of the one of ``phases``.
+    """
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        phases: Phases,
+        display: Display,
+        make_world: Callable[..., World] | None = None,
+    ) -> None:
+        self._prepared = prepared
+        self._phases = phases
+        self._display = display
+        self._settings = prepared.settings
+        self._workspace = prepared.workspace
+        self._make_world = partial(
+            make_world or phases.make_world,
+            executor=prepared.executor,
+            upstream_rules=self._settings.upstream_rules,
+            renaming=self._settings.renaming,
+        )
+        self._desk = prepared.make_desk()
+        self._regression = RegressionSuite(self._make_world, enabled=self._settings.regression_check)
+        self.recorder = Recorder(prepared.folder, self._desk.ledger)
+
+    def learn(self) -> None:
+        """Go through the levels not yet finished; each is final once it is recorded.
+
+        Raises:
+            UnusableModelError: a model has given no usable answer in several levels in a row.
+            UserError, BudgetReached: a model cannot be asked any more; the run can go on later.
+        """
+        recorder = self.recorder
+        tasks = self._prepared.tasks
+        started = time.monotonic()
+        with self.open(self._phases.watch_signals):
+            self._display.begin(self._prepared.greeting, recorder.sandbox, recorder.finished, recorder.spent)
+            self._display.played_again(recorder.taken_back)
+            try:
+                for task in tasks[len(recorder.finished) :]:
+                    self.play_level(task.index + 1, task)
+                    if error := self.find_unusable_model():
+                        recorder.pause(error, self._desk.calls_finished)
+                        raise error
+            finally:
+                summary = recorder.report(self._settings.seed, len(tasks))
+                self._display.table(summary, time.monotonic() - started, str(self._prepared.folder.path))
+
+    def find_unusable_model(self) -> UnusableModelError | None:
+        """Return the error that pauses the run once a model has given no usable answer in several levels in a row."""
+        flags = flags_of_models(*self._settings.models.refs)
+        return unusable_model(self.recorder.finished, flags, self._desk.ledger.records)
+
+    @contextmanager
+    def open(self, watch: Callable[[RunLog], Callable[[], None]] = lambda _log: lambda: None) -> Iterator[None]:
+        """Hold what levels need until the block ends.
+
+        Args:
+            watch: told of the log; returns how to undo that.
+        """
+        folder = self._prepared.folder
+        recorder = self.recorder
+        with ExitStack() as stack:
+            self._log = stack.enter_context(self._phases.open_log(folder.path, folder.run_id, recorder.spent_on))
+            self._log.repair(recorder.finished)
+            stack.callback(watch(self._log))
+
+            solver = stack.enter_context(Solver(self._settings.engine))
+            solver.warm()
+            self._regression.extend(recorder.solved_levels())
+            library = WriterLibrary(self._prepared.executor, solver.solve, self._make_world)
+            self._writers = stack.enter_context(closing(library))
+            self._writers.load(recorder.writers, recorder.rejection, recorder.accepted)
+
+            self._loop = self._make_loop(solver)
+            self._workspace.save(recorder.agent, recorder.trusted)
+            yield
+
+    def _make_loop(self, solver: Solver) -> LevelLoop:
+        self._display.attend(self._desk)
+        settings = self._settings
+        emit = self._display.telling(self._log)
+        asking = Asking(settings.models, self._desk, settings.wording, AnswerTally(), emit)
+        parts = LoopParts(
+            solver=solver,
+            compiles=settings.compile,
+            regression=self._regression,
+            progress=self._desk.noting_rounds(self._display.phase),
+            keep_copy=self._workspace.save_working_copy,
+            writers=self._writers,
+        )
+        return self._phases.make_loop(asking, parts)
+
+    def play_level(self, number: int, task: Task) -> tuple[LevelResult, dict[str, Any]]:
+        """Play a level and record it; return its result and its summary.
+
+        A world that cannot be built fails only the level.
+        """
+        settings = self._settings
+        recorder = self.recorder
+        if recorder.enter(task.category):
+            self._workspace.save(recorder.agent, None)
+            if not settings.carry_over:
+                self._regression.forget()
+                self._writers.load(())
+
+        info = settings.renaming.level(task.info())
+        self._display.level_started(number, task)
+        self._log.start_level(task.place(settings.seed), number)
+        self._desk.begin_level(number, task.category, task.env_id, settings.seed)
+        try:
+            with closing(self._make_world(task.env_id, settings.seed, render=settings.render)) as world:
+                result = self._loop.run_level(world, info, recorder.agent, recorder.trusted)
+        except WorldError as error:
+            result = LevelResult(False, str(error), recorder.agent, None, ())
+
+        considered = self._loop.compiled.conclude(info, task.env_id, settings.seed, result)
+        with self._log.uninterrupted():
+            summary = recorder.finish(task, settings.seed, result, self._log, self._writers.versions, considered)
+            self._display.level_ended(summary, result.failed_attempts)
+            self._workspace.save(recorder.agent, recorder.trusted)
+        self._regression.extend(recorder.solved_levels(since=number - 1))
+        return result, summary
+
+
+def play_run(exit_handler: Ending, phases: Phases, settings: Settings, begun: Begun | None, greets: bool = True) -> int:
+    """Learn the levels that the settings select; return the exit code.
+
+    Args:
+        exit_handler: told how to go on.
+        begun: the run to go on with; None for a new one.
+        greets: whether models and sandbox are told of first.
+
+    Raises:
+        UserError: anything that keeps the run from starting; nothing was changed then.
+    """
+    tasks = select_tasks(settings, begun)
+    with prepare_run(settings, tasks, phases.check_ids, begun) as prepared:
+        exit_handler.go_on = prepared.go_on
+        display = Display(tasks, paid=prepared.models.cost_money, quiet=settings.quiet, greets=greets)
+        Run(prepared, phases, display).learn()
+    return exit_handler.code
