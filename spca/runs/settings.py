@@ -21,8 +21,10 @@ ADDRESSES: Final = {
     "ollama_host": "ollama",
 }
 """What records call the address of a provider -> its prefix."""
-CAPS: Final = ("max_cost", "max_calls", "max_tokens")
-PLAIN: Final = ("model_table", *CAPS, "max_output_tokens", "timeout", "preflight", "cache")
+PLAIN: Final = (
+    *("model_table", "max_cost", "max_calls", "max_tokens"),
+    *("max_output_tokens", "timeout", "preflight", "cache"),
+)
 """Settings of models that are recorded as they are."""
 ABLATIONS: Final = {
     "--no-compile": ("compile", False),
@@ -40,6 +42,8 @@ OF_THIS_SESSION: Final = {"render": False, "quiet": False, "cache": False, "pref
 """How a run is watched is not a property of the run: it is not taken over when the run goes on."""
 
 
+_FIRST: Final = ("curriculum", "workspace", "runs", *(f"{role}_model" for role in ROLES))
+"""Settings that stand first in a record."""
 _PLANNER: Final = ModelRef("reference", "planner")
 _CODER: Final = ModelRef("reference", "coder")
 
@@ -189,7 +193,7 @@ class Settings:
                 flat |= {"only": first, "levels": second}
             else:
                 flat[each.name] = getattr(self, each.name)
-        return flat
+        return {name: flat[name] for name in dict.fromkeys((*_FIRST, *flat))}
 
     @classmethod
     def from_record(cls, recorded: Mapping[str, Any], kind: str = "run") -> Self:

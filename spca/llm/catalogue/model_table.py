@@ -105,9 +105,9 @@ class ModelTable:
             seen.add(ref)
             info = self.info(ref)
             is_gone = info.shutdown is not None and day >= info.shutdown
-            has_price = bool(self._fields(ref).keys() & set(RATES))
-            if is_gone and info.successor is not None and not has_price:
-                ref = ModelRef.parse(info.successor)
+            if not is_gone or info.successor is None or self._fields(ref).keys() & set(RATES):
+                return ref
+            ref = ModelRef.parse(info.successor)
         return ref
 
     def _fields(self, ref: ModelRef) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -183,6 +184,14 @@ def resumed(*argv: str, recorded: dict[str, Any] = RECORDED, **environ: str) -> 
 def test_a_resumed_run_has_its_recorded_settings() -> None:
     chosen = resumed("--resume", "r")
     assert chosen == replace(Settings.from_record(RECORDED), resume="r")
+
+
+def test_settings_come_out_of_a_record_as_they_went_in() -> None:
+    flags = ("--planner-model", "lab/m@high", "--server", "lab=http://h:1/v1,LAB_KEY", "--max-cost", "0.5")
+    chosen = settings(*flags, "--seed", "7", "--base-url", "http://o/v1", OLLAMA_HOST="h:2")
+    record = json.loads(json.dumps(chosen.record()))
+    assert Settings.from_record(record) == chosen
+    assert Settings.from_record(record).record() == record
 
 
 def test_what_changes_no_result_may_change() -> None:
