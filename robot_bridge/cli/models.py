@@ -243,10 +243,7 @@ def _check_models(asked: Sequence[ModelRef], catalogue: Catalogue, *, is_asked: 
         is_asked: whether servers are asked for their lists.
     """
     try:
-        if not is_asked:
-            catalogue.require_spelling(asked)
-            return
-        warning = catalogue.look_up(asked).warning()
+        warning = catalogue.find_warning(asked, is_asked=is_asked)
     except ProviderConfigError as error:
         raise SetupError(_told(error, " or ".join(("--model", "--observe-model")[: len(asked)]))) from error
     if warning:

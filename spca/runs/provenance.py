@@ -14,7 +14,7 @@ from spca.common.source_state import CONTINUATIONS, hash_texts, read_source_stat
 from spca.errors import ResumeError
 from spca.runs.folder import Begun
 from spca.runs.level.barren import count_barren_end
-from spca.runs.settings import Settings
+from spca.runs.settings import ROLES, Settings
 
 _PACKAGES = (
     "minigrid",
@@ -99,11 +99,7 @@ def record_continuation(begun: Begun, settings: Settings, sandbox: str) -> None:
 
 def models_info(settings: Settings) -> dict[str, str]:
     """Return the models of a run by role."""
-    return {
-        "planner": str(settings.models.planner),
-        "planner_small": str(settings.models.planner_small),
-        "coder": str(settings.models.coder),
-    }
+    return dict(zip(ROLES, map(str, settings.models.refs), strict=True))
 
 
 def _hash_curriculum(text: str) -> str:

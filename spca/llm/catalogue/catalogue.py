@@ -134,12 +134,12 @@ class Catalogue:
         providers = {ref.prefix: self.provider(ref) for ref in asked if not ref.runs_in_process}
         return look_up(asked, providers, self.table, today)
 
-    def find_warning(self, refs: Sequence[ModelRef], without_server: str, *, is_asked: bool) -> str:
+    def find_warning(self, refs: Sequence[ModelRef], without_server: str = "", *, is_asked: bool) -> str:
         """Return the line to warn with before models are paid, "" if all is well.
 
         Args:
             refs: what a run is to use.
-            without_server: how to do without a server that cannot be reached.
+            without_server: how to do without a server that cannot be reached; "" where that is a warning.
             is_asked: whether servers are asked for their lists.
 
         Raises:
@@ -150,7 +150,8 @@ class Catalogue:
             self.require_spelling(refs)
             return ""
         report = self.look_up(refs)
-        report.require_servers(without_server)
+        if without_server:
+            report.require_servers(without_server)
         return report.warning()
 
     def require_spelling(self, refs: Iterable[ModelRef]) -> None:
