@@ -53,6 +53,7 @@ def make_app(name: str, description: str, *, version: str = "", epilogue: str = 
     )
     for flag in ("--help", *app.version_flags):
         app[flag].group = _OTHER
+    app["--help"].help = "show this and exit"
     return app
 
 
@@ -65,7 +66,7 @@ def run_app(app: App, argv: Sequence[str] | None, old_names: Mapping[str, str] =
         handed: values for the parameters of commands that are not parsed, by name.
 
     Raises:
-        UsageError: a word that is no option or command, or a value that cannot be meant.
+        UsageError: no command, a word that is no option or command, or a value that cannot be meant.
     """
 
     @app.meta.default
@@ -75,6 +76,8 @@ def run_app(app: App, argv: Sequence[str] | None, old_names: Mapping[str, str] =
     ) -> Any:
         if debug:
             start_debug_log()
+        if not words and app.default_command is None:
+            raise UsageError(f"No command is given. {_list_commands(app)} --help lists all options")
         command, bound, unparsed = app.parse_args(words)
         return command(*bound.args, **bound.kwargs, **{name: handed[name] for name in unparsed if name in handed})
 
@@ -102,18 +105,25 @@ def replace_old_names(words: Sequence[str], old_names: Mapping[str, str]) -> lis
 def _describe_error(error: CycloptsError) -> str:
     """Return what is wrong with a command line, and what may have been meant, as sentences in one line."""
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
-        names = [] if error.app is None else list(error.app)
-        return _describe_surplus(one_line(error.unused_tokens[0]), names)
+        return _describe_surplus(one_line(error.unused_tokens[0]), error.app)
     if isinstance(error, CoercionError) and error.msg and error.token:
         return f"{one_line(error.token.keyword or '')} {one_line(str(error.msg))}.".lstrip()
     return one_line(str(error))
 
 
-def _describe_surplus(word: str, names: Sequence[str]) -> str:
+def _describe_surplus(word: str, app: App | None) -> str:
     """Return what is wrong with a word that stands where a command may stand."""
-    commands = [name for name in names if not name.startswith("-")]
-    if not commands:
+    commands = _command_names(app)
+    if app is None or not commands:
         return f'Unexpected argument "{word}".'
     near = get_close_matches(word.casefold(), commands, 1)
     hint = f' Did you mean "{near[0]}"?' if near else ""
-    return f'Unknown command "{word}".{hint} Available commands: {", ".join(commands)}.'
+    return f'Unknown command "{word}".{hint} {_list_commands(app)}'
+
+
+def _list_commands(app: App) -> str:
+    return f"Available commands: {', '.join(_command_names(app))}."
+
+
+def _command_names(app: App | None) -> list[str]:
+    return [] if app is None else [name for name in app if not name.startswith("-")]

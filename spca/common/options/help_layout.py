@@ -22,6 +22,7 @@ class HelpLayout:
         if not panel.entries:
             return
 
+        console.print()
         _print(console, f"{panel.title}:")
         names = [_name_entry(entry) for entry in panel.entries]
         column = min(max(map(len, names)), _MAX_NAMES) + len(_INDENT)
@@ -35,18 +36,16 @@ class HelpLayout:
             for line in lines:
                 _print(console, f"{_INDENT}{'':<{column}}{line}")
 
-        console.print()
-
     def render_usage(self, console: Console, _options: ConsoleOptions, usage: object) -> None:
         """Print the usage line."""
         _print(console, f"Usage: {_plain(usage)}")
-        console.print()
 
-    def render_description(self, console: Console, _options: ConsoleOptions, description: object) -> None:
+    def render_description(self, console: Console, options: ConsoleOptions, description: object) -> None:
         """Print what the command does."""
-        if words := _plain(description):
-            _print(console, words)
+        for paragraph in filter(None, _plain(description).split("\n\n")):
             console.print()
+            for line in wrap(paragraph, options.max_width, break_on_hyphens=False):
+                _print(console, line)
 
 
 def _name_entry(entry: HelpEntry) -> str:

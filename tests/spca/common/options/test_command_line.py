@@ -129,9 +129,22 @@ def test_help_shows_words_as_they_are(capsys: pytest.CaptureFixture[str], monkey
     ]
 
 
+def test_help_has_no_line_that_is_too_long_and_no_two_that_are_empty(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    with Ending():
+        run_app(make_app("x", "Go somewhere. " * 9, epilogue="exit codes: 0 done"), ["--help"])
+    told = capsys.readouterr().out
+    assert max(map(len, told.splitlines())) <= 40
+    assert "\n\n\n" not in told
+    assert told.endswith("\n\nexit codes: 0 done\n")
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
+        ("", "No command is given. Available commands: explore, act."),
         ("explroe", 'Unknown command "explroe". Did you mean "explore"? Available commands: explore, act.'),
         ("elsewhere", 'Unknown command "elsewhere". Available commands: explore, act.'),
         ("explore --otu x", "Unknown option: --otu. Did you mean --out?"),
