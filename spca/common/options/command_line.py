@@ -81,6 +81,7 @@ def run_app(app: App, argv: Sequence[str] | None, old_names: Mapping[str, str] =
         command, bound, unparsed = app.parse_args(words)
         return command(*bound.args, **bound.kwargs, **{name: handed[name] for name in unparsed if name in handed})
 
+    app.meta.suppress_keyboard_interrupt = False  # Ending says that the program was interrupted
     words = sys.argv[1:] if argv is None else argv
     try:
         code = app.meta(replace_old_names(words, old_names))

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import pytest
 from cyclopts import App, Parameter
 
-from spca.common.command import EXIT_FINISHED, EXIT_USER_ERROR, Ending
+from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, Ending
 from spca.common.options.command_line import make_app, run_app
 from spca.common.options.values import amount, option_group, whole_number
 
@@ -164,6 +164,18 @@ def test_help_has_no_line_that_is_too_long_and_no_two_that_are_empty(
 )
 def test_a_mistake_is_one_line(words: str | Sequence[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert complain(words, capsys) == complaint
+
+
+def test_an_interruption_reaches_the_ending(capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupt() -> int:
+        raise KeyboardInterrupt
+
+    app = make_app("x", "Go somewhere.")
+    app.default(interrupt)
+    with Ending() as end:
+        run_app(app, [])
+    assert end.code == EXIT_INTERRUPTED
+    assert capsys.readouterr().err == "interrupted\n"
 
 
 @pytest.mark.parametrize("words", ["explore --debug", "--debug explore", "explore"])
