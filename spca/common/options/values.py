@@ -26,11 +26,11 @@ def text_option(read: Callable[[str], object]) -> Parameter:
     """Return the kind of an option whose value ``read`` makes of its text.
 
     Args:
-        read: raises a ValueError whose words say what was expected.
+        read: raises a ValueError whose words say what was expected. Of a repeated option it gets the last.
     """
 
     def convert(_type: object, tokens: Sequence[Token]) -> object:
-        return read(tokens[0].value)
+        return read(tokens[-1].value)
 
     return Parameter(converter=convert, n_tokens=1, accepts_keys=False)
 

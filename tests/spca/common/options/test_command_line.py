@@ -12,10 +12,14 @@ from cyclopts import App, Parameter
 
 from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, Ending
 from spca.common.options.command_line import make_app, run_app
-from spca.common.options.values import amount, option_group, whole_number
+from spca.common.options.values import amount, option_group, text_option, whole_number
 
 CODE = 7
 WAYS = option_group("Ways")
+
+
+def read_legs(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(","))
 
 
 @Parameter(name="*")
@@ -27,6 +31,7 @@ class ExploreOptions:
     cost: Annotated[float | None, amount("USD", zero=True), Parameter(metavar="USD", help="cost")] = None
     log: Annotated[bool | None, Parameter(negative="--no-log", help="keep a log; its help has two lines")] = None
     servers: Annotated[tuple[str, ...], Parameter(name="--server", help="servers")] = ()
+    legs: Annotated[tuple[int, ...], text_option(read_legs), Parameter(show=False)] = ()
 
 
 @Parameter(name="*")
@@ -93,8 +98,8 @@ def test_options_that_are_not_given_are_none() -> None:
 
 def test_the_last_of_a_repeated_option_counts() -> None:
     program = Program()
-    assert program.run("explore --turns 3 --turns 4") == CODE
-    assert program.options == ExploreOptions(turns=4)
+    assert program.run("explore --turns 3 --turns 4 --legs 5 --legs 6,7") == CODE
+    assert program.options == ExploreOptions(turns=4, legs=(6, 7))
 
 
 def test_a_former_name_is_taken_and_the_new_one_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
