@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, Final
 
 from cyclopts import App, Group, Parameter
-from cyclopts.exceptions import CoercionError, CycloptsError, UnusedCliTokensError
+from cyclopts.exceptions import CoercionError, CycloptsError, UnusedCliTokensError, ValidationError
 
 from spca.common.command import EXIT_FINISHED, complain
 from spca.common.debug_log import DEBUG_VARIABLE, start_debug_log
@@ -79,7 +79,8 @@ def run_app(app: App, argv: Sequence[str] | None, old_names: Mapping[str, str] =
         if not words and app.default_command is None:
             raise UsageError(f"No command is given. {_list_commands(app)} --help lists all options")
         command, bound, unparsed = app.parse_args(words)
-        return command(*bound.args, **bound.kwargs, **{name: handed[name] for name in unparsed if name in handed})
+        given = {name: handed[name] for name in unparsed if name in handed}  # others are fields of options
+        return command(*bound.args, **bound.kwargs, **given)
 
     app.meta.suppress_keyboard_interrupt = False  # Ending says that the program was interrupted
     words = sys.argv[1:] if argv is None else argv
@@ -109,6 +110,8 @@ def _describe_error(error: CycloptsError) -> str:
         return _describe_surplus(one_line(error.unused_tokens[0]), error.app)
     if isinstance(error, CoercionError) and error.msg and error.token:
         return f"{one_line(error.token.keyword or '')} {one_line(str(error.msg))}.".lstrip()
+    if isinstance(error, ValidationError):
+        return f"{one_line(str(error))}."
     return one_line(str(error))
 
 

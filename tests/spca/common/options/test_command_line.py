@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import pytest
-from cyclopts import App, Parameter
+from cyclopts import App, Group, Parameter
+from cyclopts.validators import mutually_exclusive
 
 from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, Ending
 from spca.common.options.command_line import make_app, run_app
@@ -16,10 +17,18 @@ from spca.common.options.values import amount, option_group, text_option, whole_
 
 CODE = 7
 WAYS = option_group("Ways")
+EITHER = Group(validator=mutually_exclusive)
 
 
 def read_legs(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(","))
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgainOptions:
+    resume: Annotated[bool, Parameter(group=EITHER, show=False)] = False
+    overwrite: Annotated[bool, Parameter(group=EITHER, show=False)] = False
 
 
 @Parameter(name="*")
@@ -32,6 +41,8 @@ class ExploreOptions:
     log: Annotated[bool | None, Parameter(negative="--no-log", help="keep a log; its help has two lines")] = None
     servers: Annotated[tuple[str, ...], Parameter(name="--server", help="servers")] = ()
     legs: Annotated[tuple[int, ...], text_option(read_legs), Parameter(show=False)] = ()
+    steps: Annotated[int, Parameter(parse=False)] = 0
+    again: AgainOptions = AgainOptions()
 
 
 @Parameter(name="*")
@@ -155,6 +166,7 @@ def test_help_has_no_line_that_is_too_long_and_no_two_that_are_empty(
         ("explore --otu x", "Unknown option: --otu. Did you mean --out?"),
         ("explore --otu=x", "Unknown option: --otu. Did you mean --out?"),
         ("explore --way rigth", 'Invalid value "rigth" for --way. Choose from: "left", "right". Did you mean "right"?'),
+        ("explore --resume --overwrite", "Mutually exclusive arguments: {--resume, --overwrite}."),
         ("explore here", 'Unexpected argument "here".'),
         ("explore --out", 'Command "explore" parameter --out requires an argument.'),
         ("explore --turns 2.5", "--turns '2.5' is not a whole number from 1 to 9."),
