@@ -84,6 +84,10 @@ def run_app(app: App, argv: Sequence[str] | None, old_names: Mapping[str, str] =
 
     app.meta.suppress_keyboard_interrupt = False  # Ending says that the program was interrupted
     words = sys.argv[1:] if argv is None else argv
+    if any(flag in words for flag in app.help_flags):
+        from rich.console import Console
+
+        app.console = Console(soft_wrap=True)  # examples stay one line each
     try:
         code = app.meta(replace_old_names(words, old_names))
     except CycloptsError as error:
