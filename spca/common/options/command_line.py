@@ -17,7 +17,13 @@ from types import MappingProxyType
 from typing import Annotated, Any, Final
 
 from cyclopts import App, Group, Parameter
-from cyclopts.exceptions import CoercionError, CycloptsError, UnusedCliTokensError, ValidationError
+from cyclopts.exceptions import (
+    CoercionError,
+    CycloptsError,
+    MissingArgumentError,
+    UnusedCliTokensError,
+    ValidationError,
+)
 
 from spca.common.command import EXIT_FINISHED, complain
 from spca.common.debug_log import DEBUG_VARIABLE, start_debug_log
@@ -110,13 +116,20 @@ def replace_old_names(words: Sequence[str], old_names: Mapping[str, str]) -> lis
 
 def _describe_error(error: CycloptsError) -> str:
     """Return what is wrong with a command line, and what may have been meant, as sentences in one line."""
-    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
-        return _describe_surplus(one_line(error.unused_tokens[0]), error.app)
+    if surplus := _find_surplus(error):
+        return _describe_surplus(one_line(surplus), error.app)
     if isinstance(error, CoercionError) and error.msg and error.token:
         return f"{one_line(error.token.keyword or '')} {one_line(str(error.msg))}.".lstrip()
     if isinstance(error, ValidationError):
         return f"{one_line(str(error))}."
     return one_line(str(error))
+
+
+def _find_surplus(error: CycloptsError) -> str:
+    """Return the word that is too much, "" if none is; it matters more than a required option that is missing."""
+    word = error.unused_tokens[0] if error.unused_tokens else ""
+    is_lone = isinstance(error, MissingArgumentError) and not word.startswith("-")
+    return word if is_lone or isinstance(error, UnusedCliTokensError) else ""
 
 
 def _describe_surplus(word: str, app: App | None) -> str:

@@ -176,6 +176,7 @@ def test_help_breaks_lines_of_all_but_the_epilogue_and_has_no_two_that_are_empty
         ("act --plan p --out x", "Unknown option: --out."),
         ("act --plan p --fillm", "Unknown option: --fillm. Did you mean --film?"),
         ("act --paln p", 'Command "act" parameter --plan requires an argument. Did you mean --plan instead of --paln?'),
+        ("act p", 'Unexpected argument "p".'),
         ("act --film", 'Command "act" parameter --plan requires an argument.'),
         (["explore", "--\x1b[2J\nerror: more"], "Unknown option: --␛[2J error: more."),
     ],
