@@ -21,10 +21,10 @@ from collections.abc import Iterable
 from typing import Self
 
 from explorer.findings import Finding
-from spca.common.errors import SPCAError
+from spca.common.errors import UserError
 
 
-class ExplorerError(SPCAError):
+class ExplorerError(UserError):
     """Root of the tree."""
 
 

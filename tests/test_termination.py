@@ -17,15 +17,16 @@ from gridworld.evaluation.tooling.commands import COMMANDS as GRIDWORLD_TOOLS
 
 pytestmark = pytest.mark.usefixtures("termination_fails_the_test")
 
-EXPLORER: dict[str, tuple[str, ...]] = {
-    "play": (),
-    "run": ("scenes",),
-    "report": (),
-    "show": ("scene",),
-    "generate": ("--hops", "1"),
-    "certify": ("scene",),
-    "release": (),
+EXPLORER: dict[str, str] = {
+    "play": "play_scene",
+    "run scenes": "run_agent",
+    "report": "write_report",
+    "show scene": "show_scene",
+    "generate --hops 1": "generate_scenes",
+    "certify scene": "certify_scenes",
+    "release": "release_sets",
 }
+"""Command line -> the function that carries it out."""
 ROBOT: dict[str, tuple[str, ...]] = {"explore": (), "act": ("[]",), "replay": ("log",), "doctor": (), "twin": ()}
 
 
@@ -50,10 +51,11 @@ def test_main(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     assert_interrupted(main.main, [command], capsys)
 
 
-@pytest.mark.parametrize("command", EXPLORER)
-def test_explorer(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setitem(sys.modules, f"explorer.cli.{command}", SimpleNamespace(run=terminate))
-    assert_interrupted(explorer.cli.main, [command, *EXPLORER[command]], capsys)
+@pytest.mark.parametrize("line", EXPLORER)
+def test_explorer(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    words = line.split()
+    monkeypatch.setitem(sys.modules, f"explorer.cli.{words[0]}", SimpleNamespace(**{EXPLORER[line]: terminate}))
+    assert_interrupted(explorer.cli.main, words, capsys)
 
 
 @pytest.mark.parametrize("command", ROBOT)

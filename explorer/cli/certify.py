@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from explorer.audit import examine
-from explorer.cli.parser import Settings
+from explorer.cli.options import CertifyOptions
 from explorer.errors import ExplorerError, SceneError
 from explorer.files import Loaded
 from explorer.files.listing import places_at
@@ -91,23 +92,23 @@ class Proving(Setup[Place, Verdict]):
         return Verdict(job.id, error=f"{job.id}: {how}, {TRIES} times")
 
 
-def run(settings: Settings) -> int:
+def certify_scenes(paths: Iterable[Path], options: CertifyOptions) -> int:
     """Certify scenes; return 0 if all hold, 1 if some do not, 2 if any cannot be read.
 
     Raises:
         SceneError: there are no scenes.
     """
-    places = [Place(at, source, read=read) for at, (source, read) in enumerate(places_at(settings.paths))]
+    places = [Place(at, source, read=read) for at, (source, read) in enumerate(places_at(paths))]
     certified = unusable = 0
     # A bar would redirect what is printed to its own stream.
     with show_bar(not sys.stdout.isatty(), "scenes", "certified") as update_bar:
-        for at, verdict in enumerate(_in_order(places, settings.workers), start=1):
+        for at, verdict in enumerate(_in_order(places, options.workers), start=1):
             certified += verdict.certified
             unusable += bool(verdict.error)
             update_bar(at, len(places), certified)
-            for line in [json_text(verdict.to_dict())] if settings.json else map(one_line, verdict.lines()):
+            for line in [json_text(verdict.to_dict())] if options.json else map(one_line, verdict.lines()):
                 print(line, flush=True)
-    if not settings.json:
+    if not options.json:
         others = f"{len(places) - certified - unusable} not{f', {unusable} not usable' if unusable else ''}"
         print(f"{counted(len(places), 'scene')}: {certified} certified, {others}")
     return EXIT_USER_ERROR if unusable else EXIT_FINISHED if certified == len(places) else EXIT_FAILED

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from explorer.cli.parser import SCENES, Settings
+from explorer.cli.options import GenerateOptions
 from explorer.generating.batch import Made, Series, make_scenes
-from explorer.generating.knobs import Knobs
 from explorer.generating.production import Tally
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_INTERRUPTED, complain
 from spca.common.jobs.progress import show_bar
 from spca.common.text import counted, one_line
 
 
-def run(settings: Settings) -> int:
+def generate_scenes(options: GenerateOptions) -> int:
     """Make scenes; return 1 if some could not be made.
 
     Raises:
         GenerationError: the knobs contradict each other, or the folder holds something else.
     """
-    output = settings.output or SCENES
-    series = Series(settings.seed, settings.count, settings.hops, Knobs(**settings.knobs))
+    series = Series(options.seed, options.count, options.hops, options.knobs)
+    output = options.output
+    jobs = options.jobs
     finished = 0
-    with show_bar(settings.quiet, "scenes", "certified") as update_bar:
+    with show_bar(jobs.quiet, "scenes", "certified") as update_bar:
 
         def on_progress(done: int, total: int, good: int) -> None:
             nonlocal finished
@@ -31,9 +31,13 @@ def run(settings: Settings) -> int:
 
         try:
             made = make_scenes(
-                series, output, settings.workers,
-                resume=settings.resume, overwrite=settings.overwrite, on_progress=on_progress,
-            )  # fmt: skip
+                series,
+                output,
+                jobs.workers,
+                resume=jobs.resume,
+                overwrite=jobs.overwrite,
+                on_progress=on_progress,
+            )
         except KeyboardInterrupt:
             complain(f"interrupted; {counted(finished, 'scene')} in {output}: to go on, add --resume to this command")
             return EXIT_INTERRUPTED

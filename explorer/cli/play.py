@@ -6,15 +6,16 @@ import os
 import threading
 import webbrowser
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 from explorer.cli.certificates import require_certificates
-from explorer.cli.parser import RESULTS, Settings, look_at
-from explorer.cli.scenes import scene_of
+from explorer.cli.options import PlayOptions, suggest_report
 from explorer.errors import EpisodeError
 from explorer.evaluation.episode import Game
 from explorer.evaluation.results import Episode, append_episode
-from explorer.files import Loaded
+from explorer.files import Loaded, load_scene, save_scene
+from explorer.files.listing import scene_at
 from explorer.rules.actions import Primitive
 from explorer.worlds.voxel import VoxelWorld
 from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, complain
@@ -23,16 +24,37 @@ from spca.common.files import make_folder
 from spca.common.text import counted, one_line
 
 
-def run(settings: Settings) -> int:
+def play_scene(scene: Path | None, options: PlayOptions) -> int:
     """Let a person play, and append the episode to the results."""
-    output = settings.output or RESULTS
+    output = options.output
     make_folder(output.parent)
     if output.exists() and not (output.is_file() and os.access(output, os.W_OK)):
         raise EpisodeError(f"{output}: cannot append an episode; choose another --output")
-    loaded = scene_of(settings, output.parent / "scenes")
+    loaded = make_new_scene(output.parent / "scenes", options) if scene is None else scene_at(scene)
     require_certificates([loaded])
     with log_to_folder(output.parent):
-        return _on_terminal(loaded, output) if settings.terminal else _in_browser(loaded, output, settings)
+        return _on_terminal(loaded, output) if options.terminal else _in_browser(loaded, options)
+
+
+def make_new_scene(folder: Path, options: PlayOptions) -> Loaded:
+    """Make a scene, save it in its own folder below ``folder``, and return it.
+
+    Without a seed, take the first whose scene is not there yet.
+
+    Raises:
+        GenerationError: no scene could be made.
+    """
+    from explorer.generating.composer import compose
+    from explorer.generating.knobs import Knobs
+
+    def folder_of(seed: int) -> Path:
+        return folder / f"seed_{seed}_hops_{options.hops}"
+
+    seed = options.seed
+    if seed is None:
+        seed = next(each for each in count(1) if not folder_of(each).exists())
+    save_scene(folder_of(seed), compose(seed, 0, Knobs(hops=options.hops)).loaded())
+    return load_scene(folder_of(seed))
 
 
 def _on_terminal(loaded: Loaded, output: Path) -> int:
@@ -50,7 +72,7 @@ def _on_terminal(loaded: Loaded, output: Path) -> int:
     return EXIT_FINISHED
 
 
-def _in_browser(loaded: Loaded, output: Path, settings: Settings) -> int:
+def _in_browser(loaded: Loaded, options: PlayOptions) -> int:
     from explorer.play.server import served
     from explorer.play.session import Session
     from explorer.report.reading import PROGRAM, Read, Shelf, report
@@ -60,17 +82,17 @@ def _in_browser(loaded: Loaded, output: Path, settings: Settings) -> int:
     def page() -> str:
         return report([Read(session.episode())], "Your episode", Shelf([loaded]))
 
-    with served(session, PROGRAM, page, settings.port) as server:
+    with served(session, PROGRAM, page, options.port) as server:
         print(one_line(f"Task: {loaded.text}"))
         print(f"{server.address} (Ctrl-C ends)", flush=True)
-        if settings.browser:
+        if not options.no_browser:
             webbrowser.open(server.address)
         with suppress(KeyboardInterrupt):
             session.finished.wait()
         if not session.game.view.step:
             return _nothing_played()
         is_over = session.finished.is_set()
-        _keep(session.episode(), loaded, output)
+        _keep(session.episode(), loaded, options.output)
         if is_over:
             print("The page stays open until Ctrl-C.", flush=True)
             with suppress(KeyboardInterrupt):
@@ -87,7 +109,7 @@ def _keep(episode: Episode, loaded: Loaded, output: Path) -> None:
     append_episode(output, episode)
     print(summary(episode, loaded))
     print(one_line(f"added to {output}"))
-    print(one_line(look_at(output)), flush=True)
+    print(one_line(suggest_report(output)), flush=True)
 
 
 def summary(episode: Episode, loaded: Loaded) -> str:

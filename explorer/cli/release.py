@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import explorer.released
-from explorer.cli.parser import Settings
+from explorer.cli.options import ReleaseOptions
 from explorer.generating.releasing import RECIPES, files
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED
 from spca.common.files import write_atomic
@@ -13,15 +13,17 @@ from spca.common.jobs.progress import show_bar
 from spca.common.text import one_line
 
 
-def run(settings: Settings) -> int:
+def release_sets(options: ReleaseOptions) -> int:
     """Write the sets, or compare them with the existing files; return 1 if they differ.
 
     Raises:
         GenerationError: a scene cannot be made.
     """
-    folder = settings.output or Path(explorer.released.__file__).parent
-    total, made, different = sum(recipe.count for recipe in RECIPES.values()), 0, list[str]()
-    with show_bar(settings.quiet, "scenes", "certified") as update_bar:
+    folder = options.output or Path(explorer.released.__file__).parent
+    total = sum(recipe.count for recipe in RECIPES.values())
+    made = 0
+    different = list[str]()
+    with show_bar(options.quiet, "scenes", "certified") as update_bar:
 
         def on_scene() -> None:
             nonlocal made
@@ -30,7 +32,7 @@ def run(settings: Settings) -> int:
 
         for name, content in files(on_scene):
             path = folder / name
-            if not settings.check:
+            if not options.check:
                 folder.mkdir(parents=True, exist_ok=True)
                 write_atomic(path, content)
             elif not path.is_file() or path.read_bytes() != content:
@@ -38,5 +40,5 @@ def run(settings: Settings) -> int:
     if different:
         print(one_line(f"{folder}: different: {', '.join(different)}"))
         return EXIT_FAILED
-    print(one_line(f"{folder}: {total} scenes in {len(RECIPES)} sets, {'the same' if settings.check else 'written'}"))
+    print(one_line(f"{folder}: {total} scenes in {len(RECIPES)} sets, {'the same' if options.check else 'written'}"))
     return EXIT_FINISHED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from explorer.cli.parser import RESULTS, Settings
+from explorer.cli.options import RESULTS, ReportOptions
 from explorer.errors import EpisodeError
 from explorer.evaluation.metrics import rate_lines
 from explorer.evaluation.results import read_episodes
@@ -15,19 +15,19 @@ from spca.common.jobs.progress import show_bar
 from spca.common.text import one_line
 
 
-def run(settings: Settings) -> int:
+def write_report(results: tuple[Path, ...], options: ReportOptions) -> int:
     """Write the page.
 
     Raises:
         EpisodeError: results cannot be read, or there are none.
     """
-    if not settings.paths and not RESULTS.exists():
+    if not results and not RESULTS.exists():
         raise EpisodeError(f"nothing has been played yet: begin with {program('python -m explorer')} play")
-    paths = settings.paths or (RESULTS,)
+    paths = results or (RESULTS,)
     episodes = [Read(episode, path.parent) for path in paths for episode in read_episodes(path)]
     if not episodes:
         raise EpisodeError(f"{paths[0]}: there are no episodes: play one first")
-    output = settings.output or paths[0].with_suffix(".html")
+    output = options.output or paths[0].with_suffix(".html")
     if output in paths:
         raise EpisodeError(f"{output}: is the results file; choose another --output")
     make_folder(output.parent)
@@ -39,7 +39,7 @@ def run(settings: Settings) -> int:
             done += 1
             update_bar(done, len(episodes), done)
 
-        page = report(episodes, _title(paths), Shelf(folder=settings.scenes), drawn)
+        page = report(episodes, _title(paths), Shelf(folder=options.scenes), drawn)
     write_atomic(output, page)
     for line in rate_lines(each.episode for each in episodes):
         print(one_line(line))

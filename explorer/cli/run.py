@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from explorer.cli.certificates import require_certificates
-from explorer.cli.parser import RESULTS, Settings, look_at
+from explorer.cli.options import RESULTS, RunOptions, suggest_report
 from explorer.evaluation.harness import Evaluation, How
 from explorer.evaluation.metrics import rate_lines
 from explorer.files.listing import scenes_at
@@ -14,19 +15,20 @@ from spca.common.jobs.progress import show_bar
 from spca.common.text import counted, one_line
 
 
-def run(settings: Settings) -> int:
+def run_agent(paths: Iterable[Path], options: RunOptions) -> int:
     """Let an agent play, and write the results.
 
     Raises:
         ExplorerError: a scene, the agent or the output cannot be used.
     """
-    output = settings.output or RESULTS.with_name(f"{Path(settings.agent).name}.jsonl")
-    how = How(settings.seed, settings.max_steps, settings.workers, resume=settings.resume, overwrite=settings.overwrite)
-    scenes = list(scenes_at(settings.paths))
-    evaluation = Evaluation(scenes, settings.agent, output, how)
-    require_certificates(scenes, quiet=settings.quiet)
+    output = options.output or RESULTS.with_name(f"{Path(options.agent).name}.jsonl")
+    jobs = options.jobs
+    how = How(options.seed, options.max_steps, jobs.workers, resume=jobs.resume, overwrite=jobs.overwrite)
+    scenes = list(scenes_at(paths))
+    evaluation = Evaluation(scenes, options.agent, output, how)
+    require_certificates(scenes, quiet=jobs.quiet)
     try:
-        with show_bar(settings.quiet, "episodes") as update_bar:
+        with show_bar(jobs.quiet, "episodes") as update_bar:
             episodes = evaluation.run(update_bar)
     except KeyboardInterrupt:
         more = ": to go on, add --resume to this command" if evaluation.finished else ""
@@ -40,5 +42,5 @@ def run(settings: Settings) -> int:
     for line in rate_lines(episodes):
         print(one_line(line))
     print(one_line(f"results: {output}"))
-    print(one_line(look_at(output)))
+    print(one_line(suggest_report(output)))
     return EXIT_FINISHED

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from explorer.cli.parser import Settings
-from explorer.cli.scenes import scene_of
+from explorer.cli.options import ShowOptions
 from explorer.files import Loaded
+from explorer.files.listing import scene_at
 from explorer.play.screen import map_text
 from explorer.tasks.wording import one
 from explorer.view import Thing
@@ -18,15 +18,15 @@ from spca.common.files import write_atomic
 from spca.common.text import counted, one_line
 
 
-def run(settings: Settings) -> int:
+def show_scene(scene: Path, options: ShowOptions) -> int:
     """Print a scene."""
-    loaded = scene_of(settings, Path())
+    loaded = scene_at(scene)
     for line in lines(loaded):
         print(one_line(line))
     print()
     print(plan(loaded))
-    if settings.picture is not None:
-        _write_picture(loaded, settings.picture)
+    if options.picture is not None:
+        _write_picture(loaded, options.picture)
     return EXIT_FINISHED
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, replace
-from typing import Final, Literal, get_args
+from typing import Annotated, Final, Literal, get_args
+
+from cyclopts import Parameter
 
 from explorer.errors import GenerationError
+from spca.common.options.values import option_group, text_option, whole_number
 
 Shape = Literal["chain", "join", "fork", "diamond"]
 """``join``: hops with no common prerequisite meet; ``fork``: one hop opens two branches that meet at the goal;
@@ -17,27 +20,34 @@ MOST_HOPS: Final = 6
 _SHARES: Final[dict[Shape, int]] = {"chain": 10, "join": 4, "fork": 3, "diamond": 3}
 
 
-@dataclass(frozen=True, slots=True)
+_Amount = Annotated[int, whole_number(0), Parameter(metavar="N")]
+
+
+@Parameter(name="*", group=option_group("Knobs"))
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Knobs:
-    """Settings of the generator.
+    """Settings of the generator, which are options of the command ``generate``, too.
 
     Attributes:
         hops: hops of each scene, 0 for 1 to 6 in turn.
         shape: shape of the graph, "" for a mix.
-        distractors: useless things in each scene: levers, chests, tools.
-        spare: blocks beyond those that a bridge or pillar needs; with 0, a wasted block may lose the scene.
-        occlusion: 1: nothing of the first hops is in view at the spawn; 0: it may be.
-        distance: 0 to 2: how often things lie in a doorless side room, and the least number of rooms.
-        dark: 1: most rooms have no lamps, and unlit cells are seen only from close by.
     """
 
-    hops: int = 0
-    shape: Shape | Literal[""] = ""
-    distractors: int = 1
-    spare: int = 2
-    occlusion: int = 1
-    distance: int = 1
-    dark: int = 0
+    hops: Annotated[int, Parameter(parse=False)] = 0
+    shape: Annotated[
+        Shape | Literal[""],
+        text_option(str),
+        Parameter(metavar="SHAPE", show_choices=False, help="chain, join, fork or diamond (default: a mix)"),
+    ] = ""
+    distractors: Annotated[_Amount, Parameter(help="useless things in each scene, 0 to 6 (default 1)")] = 1
+    spare: Annotated[
+        _Amount, Parameter(help="blocks beyond those that a bridge or pillar needs; 0: none may be wasted (default 2)")
+    ] = 2
+    occlusion: Annotated[
+        _Amount, Parameter(help="1: nothing of the first hops is in view at the spawn; 0: it may be (default 1)")
+    ] = 1
+    distance: Annotated[_Amount, Parameter(help="0 to 2: how often things lie in a side room (default 1)")] = 1
+    dark: Annotated[_Amount, Parameter(help="1: most rooms have no lamps (default 0)")] = 0
 
     def __post_init__(self) -> None:
         bounds = {"hops": MOST_HOPS, "distractors": 6, "spare": 32, "occlusion": 1, "distance": 2, "dark": 1}

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from explorer.cli import main
-from explorer.cli.parser import parse
-from explorer.cli.scenes import scene_of
+from explorer.cli.options import PlayOptions
+from explorer.cli.play import make_new_scene
 from explorer.evaluation.results import read_episodes
 from explorer.files import Loaded, save_scene
 from explorer.play.session import Session
@@ -161,9 +161,9 @@ def test_results_that_cannot_be_written_are_told_before_the_game(
 
 
 def test_a_new_scene_is_made_each_time(tmp_path: Path) -> None:
-    for hops in ("1", "1", "2"):
-        loaded = scene_of(parse(["play", "--hops", hops]), tmp_path)
-        assert loaded.hops == int(hops)
+    for hops in (1, 1, 2):
+        loaded = make_new_scene(tmp_path, PlayOptions(hops=hops))
+        assert loaded.hops == hops
         assert loaded.certificate is not None
     assert {path.name for path in tmp_path.iterdir()} == {"seed_1_hops_1", "seed_2_hops_1", "seed_1_hops_2"}
-    assert scene_of(parse(["play", "--seed", "1", "--hops", "1"]), tmp_path).source == str(tmp_path / "seed_1_hops_1")
+    assert make_new_scene(tmp_path, PlayOptions(seed=1, hops=1)).source == str(tmp_path / "seed_1_hops_1")

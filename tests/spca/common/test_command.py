@@ -12,7 +12,7 @@ from subprocess import PIPE, Popen, run
 import pytest
 import spca.report.cli
 
-import explorer.cli.parser
+import explorer.cli
 import gridworld.evaluation.cli
 import main
 import robot_bridge.cli.parser
@@ -244,8 +244,6 @@ def test_an_abbreviated_flag_stays_what_it_was() -> None:
 @pytest.mark.parametrize(
     ("parse", "words", "meant"),
     [
-        (explorer.cli.parser.parse, "rnu scenes", "run"),
-        (explorer.cli.parser.parse, "run scenes --worker 2", "--workers"),
         (robot_bridge.cli.parser.parse, "explroe", "explore"),
         (robot_bridge.cli.parser.parse, "explore --modle openai/x", "--model"),
         (gridworld.evaluation.cli.build_parser().parse_args, "--modle bfs", "--model"),
@@ -264,6 +262,20 @@ def test_every_program_names_what_was_meant(
     parse: Callable[[Sequence[str]], object], words: str, meant: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert f"did you mean {meant}?" in complaint(parse, words, capsys)
+
+
+@pytest.mark.parametrize(
+    ("program", "words", "meant"),
+    [
+        (explorer.cli.main, "rnu scenes", '"run"'),
+        (explorer.cli.main, "run scenes --worker 2", "--workers"),
+    ],
+)
+def test_every_program_of_the_option_kit_names_what_was_meant(
+    program: Callable[[Sequence[str]], int], words: str, meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert program(words.split()) == EXIT_USER_ERROR
+    assert f"Did you mean {meant}?" in capsys.readouterr().err
 
 
 def test_a_tool_of_gridworld_is_named(capsys: pytest.CaptureFixture[str]) -> None:
