@@ -16,10 +16,10 @@ An action that was refused, was blocked or missed its goal is a value, not an er
 
 from __future__ import annotations
 
-from spca.common.errors import SPCAError
+from spca.common.errors import UserError
 
 
-class RobotError(SPCAError):
+class RobotError(UserError):
     """Root of the tree."""
 
 

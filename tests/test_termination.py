@@ -27,10 +27,17 @@ EXPLORER: dict[str, str] = {
     "release": "release_sets",
 }
 """Command line -> the function that carries it out."""
-ROBOT: dict[str, tuple[str, ...]] = {"explore": (), "act": ("[]",), "replay": ("log",), "doctor": (), "twin": ()}
+ROBOT: dict[str, tuple[str, tuple[str, ...]]] = {
+    "explore": ("explore:explore_place", ()),
+    "act": ("act:carry_out_plan", ("[]",)),
+    "replay": ("replay:replay_log", ("log",)),
+    "doctor": ("doctor.command:examine_robot", ()),
+    "twin": ("twin:serve_twin", ()),
+}
+"""Command -> module and function that carry it out, and the words that it needs."""
 
 
-def terminate(*_arguments: object) -> int:
+def terminate(*_arguments: object, **_options: object) -> int:
     signal.raise_signal(signal.SIGTERM)
     return 0
 
@@ -60,9 +67,10 @@ def test_explorer(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
 
 @pytest.mark.parametrize("command", ROBOT)
 def test_robot(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    module = robot_bridge.cli.COMMANDS[command]
-    monkeypatch.setitem(sys.modules, module, SimpleNamespace(run=terminate))
-    assert_interrupted(robot_bridge.cli.main, [command, *ROBOT[command]], capsys)
+    place, words = ROBOT[command]
+    module, _, function = place.partition(":")
+    monkeypatch.setitem(sys.modules, f"robot_bridge.cli.{module}", SimpleNamespace(**{function: terminate}))
+    assert_interrupted(robot_bridge.cli.main, [command, *words], capsys)
 
 
 @pytest.mark.parametrize("tool", GRIDWORLD_TOOLS)

@@ -6,15 +6,13 @@ import sys
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from robot_bridge.agent import plan as agent_plan
 from robot_bridge.agent.rigs import OperatorEffects, OperatorJudge, Rig, rig, twin_rig
 from robot_bridge.agent.world import RobotWorld, act
-from robot_bridge.cli import bodies, config_file, outputs
-from robot_bridge.cli.film import Film
-from robot_bridge.cli.journals import Narrator, Several, Trail
-from robot_bridge.cli.parser import Settings
+from robot_bridge.cli import config_file, outputs
+from robot_bridge.cli.journals import Several, Trail
+from robot_bridge.cli.options import CLUTTERED, ActOptions, RobotOptions
 from robot_bridge.config import RobotConfig
 from robot_bridge.control.realtime import real_time, told
 from robot_bridge.errors import SetupError
@@ -28,10 +26,6 @@ from spca.common.files import read_text, write_atomic
 from spca.contracts import AgentSource, PlanStep, Status
 from spca.errors import WorldError
 from spca.sandbox.executor import SandboxExecutor
-
-_SETTINGS: Final = ("command", "robot", "plan", "agent", "config", "film")
-_SETTINGS_OF_ROBOTS: Final = {"mujoco": ("world", "seed"), "ros2": ("domain",)}
-"""What of the settings makes a difference, in the summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,59 +41,65 @@ class _Ending:
     traceback: str = ""
 
 
-def run(settings: Settings) -> int:
+def carry_out_plan(plan: str, options: ActOptions) -> int:
     """Carry out the plan, say what became of it; the exit code. Whatever can be refused is, before the robot moves."""
-    _refuse_senseless(settings)
-    config, topics = config_file.read(settings.config)
-    agent = _agent(settings)
+    robot = options.robot
+    if robot.is_simulated and robot.world == CLUTTERED:
+        raise SetupError(f"--world {CLUTTERED}: act needs a level, such as MiniGrid-Empty-5x5-v0")
+    outputs.require_filmable(robot, options.output)
+    config, topics = config_file.read(robot.config)
+    agent = _agent(plan, options.agent)
     trail, journal = Trail(), Several(())
     with ExitStack() as stack:
         executor = stack.enter_context(SandboxExecutor())
         executor.verify()
-        ready = _ready(settings, config, topics, journal, stack)
+        mission = options.mission or f"carry out {plan}"
+        ready = _ready(robot, mission, config, topics, journal, stack)
         stack.callback(ready.close)
-        folder = outputs.folder_of(settings)
+        folder = outputs.folder_of(options.output)
         stack.enter_context(log_to_folder(folder))
-        journal.tell(_journals(settings, config, folder, ready, trail, stack))
+        controller = ready.controller
+        top_view = getattr(controller.robot, "top_view", None)
+        journals = outputs.open_journals(options.output, config, folder, controller.clock.now(), top_view, stack)
+        journal.tell([*journals, trail])
         print(f"mission: {ready.judge.mission}")
-        ending = _carried_out(settings, agent, ready, executor)
-        outputs.write_map(folder / outputs.MAP, ready.controller.navigation.map, trail.poses, ())
-    _report(settings, folder, ending, ready, trail)
+        ending = _carried_out(plan, robot, agent, ready, executor)
+        outputs.write_map(folder / outputs.MAP, controller.navigation.map, trail.poses, ())
+    _report(plan, options, folder, ending, ready, trail)
     return ending.exit_code
 
 
-def _refuse_senseless(settings: Settings) -> None:
-    if settings.robot == "mujoco" and settings.world == bodies.CLUTTERED:
-        raise SetupError(f"--world {bodies.CLUTTERED}: act needs a level, such as MiniGrid-Empty-5x5-v0")
-    if settings.robot == "ros2" and settings.film:
-        raise SetupError("--film is for the simulated robot: look at the log of a real one with a viewer of bags")
-
-
-def _agent(settings: Settings) -> AgentSource:
+def _agent(plan: str, path: Path) -> AgentSource:
     """The agent, which can begin the plan."""
-    agent_plan.parsed(settings.plan)
-    called = f"--agent {settings.agent}"
+    agent_plan.parsed(plan)
+    called = f"--agent {path}"
     try:
-        agent = AgentSource(read_text(Path(settings.agent)))
+        agent = AgentSource(read_text(path))
     except FileError as error:
         raise SetupError(
             f"--agent {error}: learn one with {other_program('python main.py')} run, or give the agent_v*.py of a run"
         ) from error
-    agent_plan.checked(settings.plan, agent, called)
+    agent_plan.checked(plan, agent, called)
     return agent
 
 
-def _ready(settings: Settings, config: RobotConfig, topics: Topics, journal: Journal, stack: ExitStack) -> Rig:
-    """A robot before its first action; a real one is driven in real time, what runs the agent's source is not."""
-    if settings.robot == "mujoco":
-        return twin_rig(settings.world, settings.seed, config=config, journal=journal)
+def _ready(
+    options: RobotOptions, mission: str, config: RobotConfig, topics: Topics, journal: Journal, stack: ExitStack
+) -> Rig:
+    """A robot before its first action; a real one is driven in real time, what runs the agent's source is not.
+
+    Args:
+        mission: what the operator of a real robot is asked about in the end.
+    """
+    if options.is_simulated:
+        return twin_rig(options.world, options.seed, config=config, journal=journal)
     from robot_bridge.control.realtime import MonotonicClock
     from robot_bridge.ros.robot import Ros2Robot
 
     if fault := stack.enter_context(real_time()):
         print(f"priority: {told(fault)}", flush=True)
-    robot = Ros2Robot(domain=settings.domain, config=config, topics=topics)
-    judge = OperatorJudge(settings.mission or f"carry out {settings.plan}", _confirmed)
+    robot = Ros2Robot(domain=options.choose_domain(), config=config, topics=topics)
+    judge = OperatorJudge(mission, _confirmed)
     return rig(robot, MonotonicClock(), OperatorEffects(_asked), judge, journal=journal)
 
 
@@ -114,26 +114,14 @@ def _confirmed(mission: str) -> bool:
     return _asked(f"Is the mission complete ({mission})? yes or no").strip().lower().startswith("y")
 
 
-def _journals(
-    settings: Settings, config: RobotConfig, folder: Path, ready: Rig, trail: Trail, stack: ExitStack
-) -> list[Journal]:
-    journals: list[Journal] = [stack.enter_context(outputs.log_in(folder, config)), trail]
-    if not settings.quiet:
-        journals.append(Narrator(began=ready.controller.clock.now()))
-    if settings.film:
-        top_view = ready.controller.robot.top_view  # type: ignore[attr-defined]  # the twin has one
-        journals.append(stack.enter_context(Film(folder / outputs.FILM, top_view)))
-    return journals
-
-
-def _carried_out(settings: Settings, agent: AgentSource, ready: Rig, executor: SandboxExecutor) -> _Ending:
+def _carried_out(plan: str, robot: RobotOptions, agent: AgentSource, ready: Rig, executor: SandboxExecutor) -> _Ending:
     """What became of the plan; the robot stands then."""
-    name = f"{settings.world} seed {settings.seed}" if settings.robot == "mujoco" else f"domain {settings.domain}"
+    name = f"{robot.world} seed {robot.seed}" if robot.is_simulated else f"domain {robot.choose_domain()}"
     steps: list[int] = []
     try:
         with closing(RobotWorld(name, lambda: ready, executor, can_restart=False)) as world:
             steps = world.previous_actions
-            outcome = act(settings.plan, agent.text, world)
+            outcome = act(plan, agent.text, world)
     except KeyboardInterrupt:
         return _Ending("interrupted", "the robot was stopped", tuple(steps), EXIT_INTERRUPTED)
     except WorldError as error:
@@ -149,10 +137,18 @@ def _carried_out(settings: Settings, agent: AgentSource, ready: Rig, executor: S
     )
 
 
-def _report(settings: Settings, folder: Path, ending: _Ending, ready: Rig, trail: Trail) -> None:
+def _report(plan: str, options: ActOptions, folder: Path, ending: _Ending, ready: Rig, trail: Trail) -> None:
     state = ready.controller.state
     kept = {
-        "settings": {name: getattr(settings, name) for name in (*_SETTINGS, *_SETTINGS_OF_ROBOTS[settings.robot])},
+        "settings": {
+            "command": "act",
+            "robot": options.robot.robot,
+            "plan": plan,
+            "agent": options.agent,
+            "config": options.robot.config,
+            "film": options.output.film,
+            **options.robot.describe_place(),
+        },
         "mission": ready.judge.mission,
         "status": ending.status,
         "message": ending.message,

@@ -15,13 +15,13 @@ from spca.common.errors import FileError
 from spca.common.files import read_text
 
 
-def read(path: str | None) -> tuple[RobotConfig, Topics]:
+def read(path: Path | None) -> tuple[RobotConfig, Topics]:
     """The robot that a file describes and, under ``topics``, where it publishes; without a file the default one.
 
     Raises:
         SetupError: the file cannot be read, or holds what no robot has.
     """
-    given = _yaml(path) if path is not None else None
+    given = _yaml(path) if path else None
     if path is None or given is None:
         return RobotConfig(), Topics()
     if not isinstance(given, dict):
@@ -30,21 +30,21 @@ def read(path: str | None) -> tuple[RobotConfig, Topics]:
     try:
         return checked(_merged(RobotConfig(), given, path, "")), topics
     except SetupError as error:
-        raise error if str(error).startswith(path) else SetupError(f"{path}: {error}") from error
+        raise error if str(error).startswith(str(path)) else SetupError(f"{path}: {error}") from error
 
 
-def _yaml(path: str) -> object:
+def _yaml(path: Path) -> object:
     import yaml
 
     try:
-        return yaml.safe_load(read_text(Path(path)))
+        return yaml.safe_load(read_text(path))
     except FileError as error:
         raise SetupError(str(error)) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise SetupError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
 
 
-def _merged(default: Any, given: object, path: str, where: str) -> Any:
+def _merged(default: Any, given: object, path: Path, where: str) -> Any:
     """``default`` with the values that a mapping gives."""
     if not isinstance(given, dict):
         raise SetupError(f"{path}: {where or 'the file'} must hold names and values")
@@ -59,7 +59,7 @@ def _merged(default: Any, given: object, path: str, where: str) -> Any:
     return replace(default, **changed)
 
 
-def _value(old: Any, value: object, path: str, place: str) -> Any:
+def _value(old: Any, value: object, path: Path, place: str) -> Any:
     if is_dataclass(old):
         return _merged(old, value, path, place)
     if not isinstance(old, str):
@@ -69,7 +69,7 @@ def _value(old: Any, value: object, path: str, place: str) -> Any:
     return value
 
 
-def _number(old: float, value: object, path: str, place: str) -> float:
+def _number(old: float, value: object, path: Path, place: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise SetupError(f"{path}: {place} must be a number, not {value!r}")
     if isinstance(old, int) and not isinstance(value, int):

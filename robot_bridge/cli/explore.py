@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from robot_bridge.cli import bodies, config_file, models, outputs
-from robot_bridge.cli.film import Film
-from robot_bridge.cli.journals import Narrator, Several, Trail
-from robot_bridge.cli.parser import NO_MODEL, Settings
-from robot_bridge.config import RobotConfig
+from robot_bridge.cli.journals import Several, Trail
+from robot_bridge.cli.options import NO_MODEL, ExploreOptions
 from robot_bridge.control.controller import Controller
 from robot_bridge.control.realtime import told
 from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
@@ -22,7 +20,6 @@ from robot_bridge.exploration.endings import Ending, Summary, stepped_in
 from robot_bridge.exploration.explorer import Explorer, ExplorerSettings
 from robot_bridge.exploration.schedule import AskSettings
 from robot_bridge.navigation.navigation import Navigation
-from robot_bridge.protocols import Journal
 from robot_bridge.safety.chain import SafetyChain
 from spca.common.debug_log import log_error, log_to_folder
 from spca.common.encoding import json_text
@@ -34,32 +31,34 @@ _MOST_REASONS: Final = 8
 """For which the safety chain stepped in, that are told at the end."""
 
 
-def run(settings: Settings) -> int:
+def explore_place(options: ExploreOptions) -> int:
     """Explore, write what was found, say what it came to; the exit code."""
-    config, topics = config_file.read(settings.config)
+    robot = options.robot
+    outputs.require_filmable(robot, options.output)
+    config, topics = config_file.read(robot.config)
     memory = ExplorationMemory()
-    if settings.memory:
-        memory.load_from_disk(settings.memory)
-    named, trail = models.named(settings), Trail()
+    if options.memory:
+        memory.load_from_disk(options.memory)
+    named, trail = models.named(options.models, robot), Trail()
     with ExitStack() as stack:
-        body = stack.enter_context(bodies.opened(settings, config, topics))
-        folder = outputs.folder_of(settings)
+        body = stack.enter_context(bodies.opened(robot, config, topics))
+        folder = outputs.folder_of(options.output)
         stack.enter_context(log_to_folder(folder))
-        model, desk = models.accounted(named, settings, folder)
-        journal = _journals(settings, config, folder, body, trail, stack)
+        model, desk = models.accounted(named, options.models, robot.seed, folder)
+        journals = outputs.open_journals(options.output, config, folder, body.clock.now(), body.top_view, stack)
         navigation = Navigation(config, body.start)
-        controller = Controller(body.robot, body.clock, navigation, SafetyChain(config), journal)
+        controller = Controller(body.robot, body.clock, navigation, SafetyChain(config), Several([*journals, trail]))
         choices = ExplorerSettings(
-            asking=AskSettings(is_adaptive=not settings.fixed_timer), memory_path=folder / outputs.MEMORY
+            asking=AskSettings(is_adaptive=not options.models.fixed_timer), memory_path=folder / outputs.MEMORY
         )
         runner = body.runner(controller)
         explorer = Explorer(controller, model, body.link(), runner=runner, settings=choices, memory=memory)
         stack.callback(_close, controller, explorer)
-        _greet(settings, body, folder)
-        summary = _explored(explorer, settings.minutes)
+        _greet(options, body, folder)
+        summary = _explored(explorer, options.minutes)
         outputs.write_map(folder / outputs.MAP, navigation.map, trail.poses, navigation.frontiers(), memory)
     summary = replace(_sent(summary, desk), interventions=stepped_in(summary.interventions))
-    _report(settings, folder, summary, desk)
+    _report(options, folder, summary, desk)
     ended = Ending(summary.ended)
     for fault in _faults(ended, model):
         print(fault, file=sys.stderr)
@@ -104,40 +103,43 @@ def _sent(summary: Summary, desk: CallDesk | None) -> Summary:
     return replace(summary, calls=summary.calls - unsent, failed_calls=max(0, summary.failed_calls - unsent))
 
 
-def _journals(
-    settings: Settings, config: RobotConfig, folder: Path, body: bodies.Body, trail: Trail, stack: ExitStack
-) -> Journal:
-    journals: list[Journal] = [stack.enter_context(outputs.log_in(folder, config)), trail]
-    if not settings.quiet:
-        journals.append(Narrator(began=body.clock.now()))
-    if settings.film:
-        journals.append(stack.enter_context(Film(folder / outputs.FILM, body.top_view)))
-    return Several(journals)
-
-
-def _greet(settings: Settings, body: bodies.Body, folder: Path) -> None:
+def _greet(options: ExploreOptions, body: bodies.Body, folder: Path) -> None:
+    robot = options.robot
+    model = options.models.model
+    observe_model = options.models.observe_model
     if body.camera_fault:
         print(f"no camera, the robot drives by lidar alone: {body.camera_fault}", flush=True)
-    if settings.film and body.top_view is None:
+    if options.output.film and body.top_view is None:
         print("the film shows the map alone: nothing else can be drawn without a camera", flush=True)
     if body.priority_fault:
         print(f"priority: {told(body.priority_fault)}", flush=True)
-    if settings.quiet:
+    if options.output.quiet:
         return
-    where = (
-        f"{settings.world}, seed {settings.seed}" if settings.robot == "mujoco" else f"ROS 2 domain {settings.domain}"
-    )
-    driver = "frontier exploration without a model" if settings.model == NO_MODEL else settings.model
-    observer = f", {settings.observe_model} describes what it looks at" if settings.observe_model else ""
-    limit = f"at most {settings.minutes:g} minutes of the robot's time"
+    where = f"{robot.world}, seed {robot.seed}" if robot.is_simulated else f"ROS 2 domain {robot.choose_domain()}"
+    driver = "frontier exploration without a model" if model == NO_MODEL else model
+    observer = f", {observe_model} describes what it looks at" if observe_model else ""
+    limit = f"at most {options.minutes:g} minutes of the robot's time"
     print(f"{driver} explores {where}, {limit}{observer}; writes {folder}", flush=True)
 
 
-def _report(settings: Settings, folder: Path, summary: Summary, desk: CallDesk | None) -> None:
+def _record_options(options: ExploreOptions) -> dict[str, object]:
+    """Return the options as the summary keeps them."""
+    return {
+        "command": "explore",
+        **asdict(options.robot),
+        **options.robot.describe_place(),
+        **asdict(options.models),
+        **asdict(options.output),
+        "minutes": options.minutes,
+        "memory": options.memory,
+    }
+
+
+def _report(options: ExploreOptions, folder: Path, summary: Summary, desk: CallDesk | None) -> None:
     cost = sum((record.cost or 0 for record in desk.ledger.records), start=0) if desk else 0
-    observer = settings.observe_model
+    observer = options.models.observe_model
     described = f", {counted(summary.descriptions, 'description')} asked of {observer}" if observer else ""
-    kept = {"settings": asdict(settings), **asdict(summary), "cost_usd": float(cost)}
+    kept = {"settings": _record_options(options), **asdict(summary), "cost_usd": float(cost)}
     write_atomic(folder / outputs.SUMMARY, json_text(kept, indent=1) + "\n")
     print(
         f"ended: {summary.ended} ({summary.because}); {summary.minutes:.1f} min, {summary.distance_m:.0f} m driven, "

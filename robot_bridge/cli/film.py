@@ -33,20 +33,23 @@ _CONTAINER: Final[Mapping[str, str]] = {"movflags": "hybrid_fragmented+frag_ever
 """Every picture is in the file as soon as it is drawn: a film whose writer was killed plays up to there."""
 _CODEC: Final[Mapping[str, str]] = {"crf": "23", "preset": "veryfast", "tune": "zerolatency"}
 
+TopView = Callable[[int], Picture]
+"""Draws the robot from above, given a width."""
+
 
 class Film(Journal):
     """A journal that writes an MP4 of camera, top view and map, side by side; as a context it completes the file.
 
     Args:
         path: of the file, replaced.
-        top_view: draws the robot from above, given a width; None where nothing can be drawn: the map is filmed alone.
+        top_view: None where nothing can be drawn: the map is filmed alone.
         every: seconds of the robot's clock between two pictures.
 
     Raises:
         SetupError: PyAV is missing, or the file cannot be written.
     """
 
-    def __init__(self, path: Path, top_view: Callable[[int], Picture] | None, every: float = 1.0) -> None:
+    def __init__(self, path: Path, top_view: TopView | None, every: float = 1.0) -> None:
         try:
             import av
         except ImportError as error:

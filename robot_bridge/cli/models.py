@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
-from robot_bridge.cli.parser import DEFAULT_MODEL, NO_MODEL, Settings
+from robot_bridge.cli.options import DEFAULT_MODEL, NO_MODEL, ModelOptions, RobotOptions
 from robot_bridge.contracts import ModelReply
 from robot_bridge.decisions import tools
 from robot_bridge.decisions.navigators.reference_navigator import ReferenceNavigator
@@ -183,7 +183,7 @@ class Crew:
     catalogue: Catalogue
 
 
-def named(settings: Settings) -> Crew | None:
+def named(settings: ModelOptions, robot: RobotOptions) -> Crew | None:
     """Return the models that settings name, None where none is wanted; nothing is paid or written yet.
 
     Keys are taken from the environment, completed from ``.env`` in the working directory. What is known of the end of
@@ -197,7 +197,7 @@ def named(settings: Settings) -> Crew | None:
     """
     named_models = [name for name in (settings.model, settings.observe_model) if name]
     asked = [ModelRef.parse(name) for name in named_models if name not in EMBEDDED]
-    _check_flags(settings)
+    _check_flags(settings, robot)
     if settings.model == NO_MODEL:
         return None
     if asked:
@@ -210,17 +210,19 @@ def named(settings: Settings) -> Crew | None:
             raise _unknown(ref, catalogue)
     if any(ref.prefix == "openai" for ref in asked):
         _check_address(settings.base_url)
-    navigator = _named(settings.model, "--model", settings, catalogue)
-    observer = settings.observe_model and _named(settings.observe_model, "--observe-model", settings, catalogue)
+    navigator = _named(settings.model, "--model", settings, robot.seed, catalogue)
+    observer = settings.observe_model and _named(
+        settings.observe_model, "--observe-model", settings, robot.seed, catalogue
+    )
     if asked:
-        _check_models(asked, catalogue, is_asked=settings.preflight)
-    return Crew(navigator, observer or None, catalogue)
+        _check_models(asked, catalogue, is_asked=not settings.no_preflight)
+    return Crew(navigator, observer, catalogue)
 
 
-def _named(name: str, flag: str, settings: Settings, catalogue: Catalogue) -> Named:
+def _named(name: str, flag: str, settings: ModelOptions, seed: int, catalogue: Catalogue) -> Named:
     ref = ModelRef.parse(name)
     if name in EMBEDDED:
-        return Named(ref, EmbeddedProvider(EMBEDDED[name](settings.seed)), flag=flag)
+        return Named(ref, EmbeddedProvider(EMBEDDED[name](seed)), flag=flag)
     effort = ref.effort or catalogue.info(ref).least_effort
     try:
         provider = catalogue.provider(ref)
@@ -250,13 +252,13 @@ def _check_models(asked: Sequence[ModelRef], catalogue: Catalogue, *, is_asked: 
         print(f"warning: {warning}", file=sys.stderr, flush=True)
 
 
-def _check_flags(settings: Settings) -> None:
+def _check_flags(settings: ModelOptions, robot: RobotOptions) -> None:
     asked = [ModelRef.parse(name) for name in (settings.model, settings.observe_model) if name]
     if settings.base_url and not any(ref.prefix == "openai" for ref in asked):
         raise SetupError(f"--base-url is for openai/... models, not for {settings.model}: leave it out or give --model")
     if settings.model == NO_MODEL and settings.observe_model:
         raise SetupError(f"--observe-model describes what a model looks at: --model {NO_MODEL} never looks")
-    if settings.robot == "ros2" and (person := [ref for ref in asked if ref.prefix == "human"]):
+    if not robot.is_simulated and (person := [ref for ref in asked if ref.prefix == "human"]):
         raise SetupError(f"{person[0]}: a person answers too late for a real robot: leave out --robot ros2")
 
 
@@ -279,12 +281,12 @@ def _check_address(given: str | None) -> None:
 
 
 def accounted(
-    crew: Crew | None, settings: Settings, folder: Path
+    crew: Crew | None, settings: ModelOptions, seed: int, folder: Path
 ) -> tuple[AccountedModel, CallDesk] | tuple[None, None]:
     """The models with the desk that their calls pass, which keeps a ledger and transcripts in ``folder``."""
     if crew is None:
         return None, None
     caps = Caps(settings.max_cost or DEFAULT_MAX_COST, settings.max_calls)
     desk = CallDesk(folder, folder.name, caps=caps, catalogue=crew.catalogue, policy=RetryPolicy(attempts=1))
-    desk.begin_level(1, "Robot", LEVEL, settings.seed)
+    desk.begin_level(1, "Robot", LEVEL, seed)
     return AccountedModel(crew.navigator, crew.observer, desk), desk

@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
+from robot_bridge.cli.film import Film, TopView
+from robot_bridge.cli.journals import Narrator
 from robot_bridge.cli.map_picture import MapPicture, png
-from robot_bridge.cli.parser import Settings
+from robot_bridge.cli.options import OutputOptions, RobotOptions
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Frontier, Pose
 from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.memory.memory_state import START
 from robot_bridge.errors import SetupError
 from robot_bridge.navigation.mapping import OccupancyMap
+from robot_bridge.protocols import Journal
 from robot_bridge.ros.log.recorder import BagRecorder
 from spca.common.files import make_folder, write_atomic
 from spca.runs.folder import new_run_id
@@ -25,19 +28,43 @@ RUNS: Final = Path("runs/robot")
 LOG, MAP, MEMORY, FILM, SUMMARY = "log", "map.png", "memory.yaml", "film.mp4", "summary.json"
 
 
-def folder_of(settings: Settings) -> Path:
+def require_filmable(robot: RobotOptions, output: OutputOptions) -> None:
+    """Raise a SetupError if a film is asked for that nobody can draw."""
+    if output.film and not robot.is_simulated:
+        raise SetupError("--film is for the simulated robot: look at the log of a real one with a viewer of bags")
+
+
+def folder_of(output: OutputOptions) -> Path:
     """A folder of its own for what a command writes, made.
 
     Raises:
         SetupError: the one asked for holds something already.
         SettingsError: it cannot be made.
     """
-    path = Path(settings.out) if settings.out else RUNS / new_run_id()
+    path = output.folder or RUNS / new_run_id()
     # os.path, because Path.exists raises where a name is too long, which make_folder says better.
     if os.path.exists(path) and (not path.is_dir() or any(path.iterdir())):
-        raise SetupError(f"--out {path}: it holds something already: choose a new folder")
+        raise SetupError(f"--output {path}: it holds something already: choose a new folder")
     make_folder(path)
     return path
+
+
+def open_journals(
+    output: OutputOptions, config: RobotConfig, folder: Path, began: float, top_view: TopView | None, stack: ExitStack
+) -> list[Journal]:
+    """The log of a command, its lines in the terminal and its film, as far as they are wanted.
+
+    Args:
+        began: on the robot's clock; lines count from it.
+        top_view: draws the robot for the film, see :class:`Film`.
+        stack: closes them.
+    """
+    journals: list[Journal] = [stack.enter_context(log_in(folder, config))]
+    if not output.quiet:
+        journals.append(Narrator(began=began))
+    if output.film:
+        journals.append(stack.enter_context(Film(folder / FILM, top_view)))
+    return journals
 
 
 @contextmanager

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 from robot_bridge.cli.journals import Narrator, Several
-from robot_bridge.cli.parser import Settings
 from robot_bridge.errors import SetupError
 from robot_bridge.protocols import Journal
 from robot_bridge.ros.log.playback import read_log
@@ -14,15 +13,15 @@ from robot_bridge.ros.log.replay import ChainCheck
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, other_program
 
 
-def run(settings: Settings) -> int:
+def replay_log(path: Path, *, quiet: bool) -> int:
     """Go through the log; the exit code says whether the chain lets the same through."""
-    if os.path.isfile(Path(settings.log) / "run.json"):  # Path raises where a name is too long
+    if os.path.isfile(path / "run.json"):  # Path raises where a name is too long
         raise SetupError(
-            f"{settings.log} is a run of main.py, not of a robot: {other_program('python main.py')} replay RUN LEVEL"
+            f"{path} is a run of main.py, not of a robot: {other_program('python main.py')} replay RUN LEVEL"
         )
-    log = read_log(settings.log)
+    log = read_log(path)
     check = ChainCheck(log.config)
-    journals: list[Journal] = [check] if settings.quiet else [Narrator(), check]
+    journals: list[Journal] = [check] if quiet else [Narrator(), check]
     log.tell(Several(journals), with_pictures=False)
     if not log.is_complete:
         print("the run was killed: its log ends a second or so before")

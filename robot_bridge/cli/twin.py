@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from robot_bridge.cli import bodies, config_file
-from robot_bridge.cli.parser import Settings
+from robot_bridge.cli.options import TwinOptions
 from robot_bridge.errors import SetupError
 from spca.common.command import EXIT_FINISHED
 
 
-def run(settings: Settings) -> int:
+def serve_twin(options: TwinOptions) -> int:
     """Serve until the time is up or somebody interrupts; the exit code."""
     from robot_bridge.ros.server import serve
 
-    if settings.robot != "mujoco":
-        raise SetupError(f"--robot {settings.robot}: only the simulated robot is served")
-    config, topics = config_file.read(settings.config)
-    with bodies.opened(settings, config, topics) as body:
-        end = body.clock.now() + 60 * settings.minutes
-        has_camera = settings.camera and not body.camera_fault
+    robot = options.robot
+    if not robot.is_simulated:
+        raise SetupError(f"--robot {robot.robot}: only the simulated robot is served")
+    domain = robot.choose_domain()
+    config, topics = config_file.read(robot.config)
+    with bodies.opened(robot, config, topics) as body:
+        end = body.clock.now() + 60 * options.minutes
+        has_camera = not (robot.no_camera or body.camera_fault)
         print(
-            f"{settings.world}, seed {settings.seed}, is served in ROS 2 domain {settings.domain} "
-            f"{'with' if has_camera else 'without'} a camera for {settings.minutes:g} minutes; interrupt to end",
+            f"{robot.world}, seed {robot.seed}, is served in ROS 2 domain {domain} "
+            f"{'with' if has_camera else 'without'} a camera for {options.minutes:g} minutes; interrupt to end",
             flush=True,
         )
-        lost = serve(body.robot, body.clock, settings.domain, lambda: body.clock.now() >= end, with_camera=has_camera)
+        lost = serve(body.robot, body.clock, domain, lambda: body.clock.now() >= end, with_camera=has_camera)
     if lost > 1.0:
         print(f"the simulation could not keep up with the time: it lost {lost:.1f} s")
     return EXIT_FINISHED

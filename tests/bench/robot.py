@@ -17,7 +17,7 @@ from contextlib import ExitStack, closing, contextmanager
 from typing import Final
 
 from robot_bridge.cli.bodies import Body, opened
-from robot_bridge.cli.parser import Settings
+from robot_bridge.cli.options import AnyRobotOptions
 from robot_bridge.config import RobotConfig
 from robot_bridge.control.controller import Controller
 from robot_bridge.control.realtime import RealTimeLoop, told
@@ -40,7 +40,7 @@ def controller_of(body: Body) -> Controller:
 
 def snapshots(count: int) -> None:
     """What a snapshot costs where the robot has looked around."""
-    with opened(Settings("explore"), CONFIG) as body:
+    with opened(AnyRobotOptions(), CONFIG) as body:
         controller = controller_of(body)
         while body.clock.now() < 5.0:
             controller.tick()
@@ -55,12 +55,12 @@ def snapshots(count: int) -> None:
 
 def simulation(seconds: float) -> None:
     """Seconds of an exploration in the twin for one of real time, everything included."""
-    sides: tuple[tuple[str, Settings, DecisionModel | None], ...] = (
-        ("lidar only", Settings("explore", camera=False), None),
-        ("1 Hz RGB-D and reference/navigator", Settings("explore"), ReferenceNavigator()),
+    sides: tuple[tuple[str, AnyRobotOptions, DecisionModel | None], ...] = (
+        ("lidar only", AnyRobotOptions(no_camera=True), None),
+        ("1 Hz RGB-D and reference/navigator", AnyRobotOptions(), ReferenceNavigator()),
     )
-    for name, settings, model in sides:
-        with opened(settings, CONFIG) as body:
+    for name, options, model in sides:
+        with opened(options, CONFIG) as body:
             controller = controller_of(body)
             explorer = Explorer(controller, model, body.link(), runner=body.runner(controller))
             began = time.perf_counter()
@@ -74,7 +74,7 @@ def jitter(seconds: float, busy: int) -> None:
     with ExitStack() as stack:
         domain = stack.enter_context(own_domain())
         stack.enter_context(_process("-m", "robot_bridge", "twin", "--domain", str(domain)))
-        body = stack.enter_context(opened(Settings("explore", robot="ros2", domain=domain), CONFIG))
+        body = stack.enter_context(opened(AnyRobotOptions(robot="ros2", domain=domain), CONFIG))
         for _ in range(busy):
             stack.enter_context(_process("-c", _BUSY))
         controller = stack.enter_context(closing(controller_of(body)))

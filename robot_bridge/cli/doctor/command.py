@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from robot_bridge.cli.doctor.check import Check
-from robot_bridge.cli.parser import Settings
+from robot_bridge.cli.options import AnyRobotOptions
 from robot_bridge.errors import DeviceError, SetupError
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED
 from spca.common.installation import how_to_get
@@ -19,16 +19,16 @@ _ROBOT: Final = ("cyclonedds", "mcap", "mujoco", "opencv-python-headless", "pyas
 _BASE: Final = ("gymnasium", "minigrid", "numpy", "pydantic")
 
 
-def run(settings: Settings) -> int:
+def examine_robot(options: AnyRobotOptions) -> int:
     """Print the checks; the exit code says whether all of them hold."""
     worst = EXIT_FINISHED
-    for check in _checks(settings):
+    for check in _checks(options):
         print(f"{'ok' if check.holds else 'FAILS':<6} {check.name:<23} {check.found}", flush=True)
         worst = worst if check.holds else EXIT_FAILED
     return worst
 
 
-def _checks(settings: Settings) -> Iterator[Check]:
+def _checks(options: AnyRobotOptions) -> Iterator[Check]:
     libraries = list(_libraries())
     yield from libraries
     if not all(check.holds for check in libraries):
@@ -37,7 +37,7 @@ def _checks(settings: Settings) -> Iterator[Check]:
         from robot_bridge.cli import config_file
         from robot_bridge.cli.doctor import examination
 
-        yield from examination.checks(settings, *config_file.read(settings.config))
+        yield from examination.checks(options, *config_file.read(options.config))
     except ModuleNotFoundError as error:
         yield _unexamined(error)
     except DeviceError as error:

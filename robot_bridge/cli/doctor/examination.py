@@ -10,7 +10,7 @@ from typing import Final
 from robot_bridge.cli import bodies
 from robot_bridge.cli.doctor import probe
 from robot_bridge.cli.doctor.check import Check
-from robot_bridge.cli.parser import Settings
+from robot_bridge.cli.options import AnyRobotOptions
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, Command, Observation, Source, Twist
 from robot_bridge.control import realtime
@@ -26,34 +26,34 @@ _SLOWEST: Final = 0.7
 _CREEP: Final = Twist(0.05, 0.0)
 
 
-def checks(settings: Settings, config: RobotConfig, topics: Topics) -> Iterator[Check]:
-    """Those of the robot of the settings, one after the other, whatever comes of the ones before.
+def checks(options: AnyRobotOptions, config: RobotConfig, topics: Topics) -> Iterator[Check]:
+    """Those of the robot of the options, one after the other, whatever comes of the ones before.
 
     Raises:
         SetupError: there is no such world or domain.
         DeviceError: the connection to the robot is lost.
     """
-    with bodies.opened(settings, config, topics, must_answer=False) as body:
-        if settings.robot == "mujoco":
-            yield from _of_twin(body, config, settings)
+    with bodies.opened(options, config, topics, must_answer=False) as body:
+        if options.is_simulated:
+            yield from _of_twin(body, config, options)
         else:
-            yield from _of_real(body, config, settings, topics)
+            yield from _of_real(body, config, options, topics)
 
 
-def _of_twin(body: bodies.Body, config: RobotConfig, settings: Settings) -> Iterator[Check]:
-    if settings.camera:
+def _of_twin(body: bodies.Body, config: RobotConfig, options: AnyRobotOptions) -> Iterator[Check]:
+    if not options.no_camera:
         yield Check("renderer", not body.camera_fault, body.camera_fault or "pictures can be drawn")
-    yield from _sensors(body, config, settings.camera and not body.camera_fault, lambda _: "")
+    yield from _sensors(body, config, not (options.no_camera or body.camera_fault), lambda _: "")
     yield _chain_stops(body, config)
     yield _stops_by_itself(body, config)
     yield _stop_is_obeyed(body)
 
 
-def _of_real(body: bodies.Body, config: RobotConfig, settings: Settings, topics: Topics) -> Iterator[Check]:
+def _of_real(body: bodies.Body, config: RobotConfig, options: AnyRobotOptions, topics: Topics) -> Iterator[Check]:
     from robot_bridge.ros.robot import Ros2Robot
 
     robot = body.robot
-    assert isinstance(robot, Ros2Robot)  # noqa: S101  # what bodies make of these settings
+    assert isinstance(robot, Ros2Robot)  # noqa: S101  # what bodies make of these options
     sources = {
         "lidar": (topics.scan,),
         "odometry": (topics.odometry,),
@@ -61,8 +61,8 @@ def _of_real(body: bodies.Body, config: RobotConfig, settings: Settings, topics:
         "battery": (topics.battery,),
     }
     yield Check("priority", True, realtime.told(body.priority_fault))
-    yield from _sensors(body, config, settings.camera, lambda name: "; ".join(map(robot.account, sources[name])))
-    yield from probe.checks(settings.domain, topics, config.limits.command_timeout + 0.2)
+    yield from _sensors(body, config, not options.no_camera, lambda name: "; ".join(map(robot.account, sources[name])))
+    yield from probe.checks(options.choose_domain(), topics, config.limits.command_timeout + 0.2)
     yield _chain_stops(body, config)
     yield Check("motion", True, "not tried: a real robot would move; see docs/robot.md for the wheels-up test")
 

@@ -6,9 +6,7 @@ import json
 import re
 import signal
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,9 +14,6 @@ import pytest
 from robot_bridge.agent import plan as agent_plan
 from robot_bridge.agent.rigs import Rig, twin_rig
 from robot_bridge.cli import act, main
-from robot_bridge.cli.journals import Trail
-from robot_bridge.cli.parser import COMMANDS_HELP, Settings
-from robot_bridge.config import RobotConfig
 from robot_bridge.errors import DeviceError, SetupError
 from robot_bridge.ros import robot as ros2_robot
 from spca.code.merge import merge
@@ -98,8 +93,7 @@ def test_what_an_agent_cannot_act_in_is_said(
 
 
 def test_help_offers_an_agent_only_what_it_can_use(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["act", "--help"])
+    assert main(["act", "--help"]) == 0
     told = capsys.readouterr().out
     assert "--world" in told
     assert "cluttered" not in told
@@ -108,9 +102,8 @@ def test_help_offers_an_agent_only_what_it_can_use(capsys: pytest.CaptureFixture
 
 @pytest.mark.long
 def test_every_plan_in_help_and_documents_is_one_for_the_embedded_agent(capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in ([], *([command] for command in COMMANDS_HELP)):
-        with pytest.raises(SystemExit):
-            main([*arguments, "--help"])
+    for arguments in ([], ["explore"], ["act"], ["replay"], ["doctor"], ["twin"]):
+        assert main([*arguments, "--help"]) == 0
     texts = [" ".join(capsys.readouterr().out.split())]
     texts += [path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))]
     plans = [plan for text in texts for plan in _PLAN.findall(text)]
@@ -172,7 +165,7 @@ def test_what_is_interrupted_leaves_all_that_is_left_otherwise(
             signal.raise_signal(ended_by)
 
     made = hooked(monkeypatch, interrupt)
-    assert main(["act", "[turn(a1), turn(a2)]", *given, "--out", str(tmp_path / "run")]) == 130
+    assert main(["act", "[turn(a1), turn(a2)]", *given, "--output", str(tmp_path / "run")]) == 130
     told = capsys.readouterr().out
     assert told.startswith("mission: get to the green goal square\n")
     assert "\ninterrupted: the robot was stopped; 0." in told
@@ -194,7 +187,7 @@ def test_a_robot_that_fails_leaves_what_it_found(
             raise DeviceError("the cable is out")
 
     hooked(monkeypatch, fail)
-    assert main(["act", "[turn(a1)]", *given, "--quiet", "--out", str(tmp_path / "run")]) == 2
+    assert main(["act", "[turn(a1)]", *given, "--quiet", "--output", str(tmp_path / "run")]) == 2
     said = capsys.readouterr()
     assert said.err == "error: MiniGrid-Empty-5x5-v0 seed 1: the cable is out\n"
     assert "\nfailed: MiniGrid-Empty-5x5-v0 seed 1: the cable is out; 0." in said.out
@@ -224,14 +217,6 @@ def test_a_robot_that_does_not_answer_leaves_nothing(
 
     monkeypatch.setattr(ros2_robot, "Ros2Robot", nobody)
     out = tmp_path / "run"
-    assert main(["act", "[turn(a1)]", *given, "--robot", "ros2", "--domain", "7", "--out", str(out)]) == 2
+    assert main(["act", "[turn(a1)]", *given, "--robot", "ros2", "--domain", "7", "--output", str(out)]) == 2
     assert capsys.readouterr().err == "error: nothing comes on /scan in ROS domain 7: start the robot's drivers\n"
     assert not out.exists()
-
-
-def test_time_is_told_from_the_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ready: Any = SimpleNamespace(controller=SimpleNamespace(clock=SimpleNamespace(now=lambda: 1377.0)))
-    with ExitStack() as stack:
-        journals = act._journals(Settings("act"), RobotConfig(), tmp_path, ready, Trail(), stack)
-        journals[-1].noted(1378.5, "news", {})
-    assert capsys.readouterr().out.startswith("  0:01.5  ")

@@ -24,7 +24,7 @@ PIPE = "it is a pipe or a device, not a file"
         (("explore", "--config", "deep"), "deep is not YAML"),
         (("explore", "--memory", "pipe"), f"pipe cannot be read: {PIPE}"),
         (("explore", "--memory", "/dev/zero"), f"/dev/zero cannot be read: {PIPE}"),
-        (("explore", "--out", LONG), "File name too long"),
+        (("explore", "--output", LONG), "File name too long"),
         (("explore", "--model", "openai/gpt-4o-mini"), ".env cannot be read: it is not UTF-8 text"),
         (("act", "[f(a1)]", "--agent", "pipe"), f"--agent pipe cannot be read: {PIPE}"),
         (("act", "[f(a1)]", "--agent", LONG), "File name too long"),

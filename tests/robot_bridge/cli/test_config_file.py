@@ -19,7 +19,7 @@ def test_without_a_file_the_default_robot() -> None:
 def test_only_what_is_given_differs(tmp_path: Path) -> None:
     path = tmp_path / "robot.yaml"
     path.write_text("body: {wheelbase: 0.135, steering_limit: 0.7}\nlidar:\n  beams: 720\ncontrol_rate: 10\n")
-    config, _ = config_file.read(str(path))
+    config, _ = config_file.read(path)
     assert (config.body.wheelbase, config.body.steering_limit, config.lidar.beams) == (0.135, 0.7, 720)
     assert (config.control_rate, config.body.front, config.camera) == (
         10,
@@ -31,13 +31,13 @@ def test_only_what_is_given_differs(tmp_path: Path) -> None:
 def test_topics_and_the_way_the_lidar_looks(tmp_path: Path) -> None:
     path = tmp_path / "robot.yaml"
     path.write_text("topics: {odometry: /odom_raw, lidar_yaw: 3.14}")
-    assert config_file.read(str(path)) == (RobotConfig(), Topics(odometry="/odom_raw", lidar_yaw=3.14))
+    assert config_file.read(path) == (RobotConfig(), Topics(odometry="/odom_raw", lidar_yaw=3.14))
 
 
 def test_an_empty_file_is_the_default_robot(tmp_path: Path) -> None:
     path = tmp_path / "robot.yaml"
     path.write_text("# nothing\n")
-    assert config_file.read(str(path)) == (RobotConfig(), Topics())
+    assert config_file.read(path) == (RobotConfig(), Topics())
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_no_robot_has_is_named(tmp_path: Path, text: str, told: str) -> Non
     path = tmp_path / "robot.yaml"
     path.write_text(text)
     with pytest.raises(SetupError) as caught:
-        config_file.read(str(path))
+        config_file.read(path)
     assert str(caught.value).startswith(f"{path}")
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -69,4 +69,4 @@ def test_what_no_robot_has_is_named(tmp_path: Path, text: str, told: str) -> Non
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"absent\.yaml cannot be read: No such file"):
-        config_file.read(str(tmp_path / "absent.yaml"))
+        config_file.read(tmp_path / "absent.yaml")

@@ -17,7 +17,7 @@ import pytest
 from robot_bridge.cli import bodies, main
 from robot_bridge.cli.doctor import examination, probe
 from robot_bridge.cli.doctor.check import Check
-from robot_bridge.cli.parser import Settings
+from robot_bridge.cli.options import AnyRobotOptions
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Pose, Twist
 from robot_bridge.control.realtime import PRIORITY, Lockstep, real_time
@@ -296,7 +296,7 @@ def test_a_real_robot_is_driven_in_real_time_where_allowed_and_nothing_after_it(
         pass
     ordinary = policies()
     with bodies.opened(
-        Settings("doctor", robot="ros2", domain=own, camera=False), RobotConfig(), must_answer=False
+        AnyRobotOptions(robot="ros2", domain=own, no_camera=True), RobotConfig(), must_answer=False
     ) as opened:
         assert opened.priority_fault == refusal
         assert refusal or (os.SCHED_RR, PRIORITY) in policies()

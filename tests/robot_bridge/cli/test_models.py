@@ -11,7 +11,7 @@ import pytest
 
 from robot_bridge.cli import main
 from robot_bridge.cli.models import AccountedModel, accounted, named
-from robot_bridge.cli.parser import Settings
+from robot_bridge.cli.options import ModelOptions, RobotOptions
 from robot_bridge.contracts import Tool
 from robot_bridge.decisions.navigators.llm_navigator import SYSTEM_PROMPT
 from robot_bridge.decisions.tools import TOOL_DEFINITIONS
@@ -40,8 +40,8 @@ def server() -> Iterator[FaultServer]:
 
 @pytest.fixture
 def made(server: FaultServer, tmp_path: Path) -> tuple[AccountedModel, CallDesk]:
-    settings = Settings("explore", model="openai/gpt-4o-mini", base_url=server.base_url, max_calls=3)
-    model, desk = accounted(named(settings), settings, tmp_path)
+    options = ModelOptions(model="openai/gpt-4o-mini", base_url=server.base_url, max_calls=3)
+    model, desk = accounted(named(options, RobotOptions()), options, 1, tmp_path)
     assert model is not None
     assert desk is not None
     return model, desk
@@ -78,8 +78,8 @@ def test_a_model_reasons_as_little_as_it_can(model: str, effort: str | None, tmp
     dialect = CHAT if effort is None else RESPONSES
     with FaultServer(dialect) as server:
         server.reply = calling(dialect, "rotate", ROTATE)
-        settings = Settings("explore", model=f"openai/{model}", base_url=server.base_url, max_calls=3)
-        made, _ = accounted(named(settings), settings, tmp_path)
+        options = ModelOptions(model=f"openai/{model}", base_url=server.base_url, max_calls=3)
+        made, _ = accounted(named(options, RobotOptions()), options, 1, tmp_path)
         assert made is not None
         assert made.ask(SYSTEM_PROMPT, "What now?", JPEG, NAMES, 8.0).calls == (("rotate", ROTATE),)
         (asked,) = server.posted
@@ -92,10 +92,11 @@ def test_a_model_reasons_as_little_as_it_can(model: str, effort: str | None, tmp
 
 ASKED_IN_A_THREAD = f"""
 from robot_bridge.cli.models import named
-from robot_bridge.cli.parser import Settings
+from robot_bridge.cli.options import ModelOptions, RobotOptions
 from spca.llm.providers.base import Message, Request
 {forked.WATCH_IMPORTS}
-crew = named(Settings("explore", model="openai/gpt-4o-mini", base_url=sys.argv[1], max_calls=1, preflight=False))
+options = ModelOptions(model="openai/gpt-4o-mini", base_url=sys.argv[1], max_calls=1, no_preflight=True)
+crew = named(options, RobotOptions())
 answers = []
 asked = Request(crew.navigator.ref.name, (Message("user", "?"),))
 ask = lambda: answers.append(crew.navigator.provider.complete(asked))
@@ -154,7 +155,7 @@ def test_a_spent_budget_is_the_end(made: tuple[AccountedModel, CallDesk]) -> Non
 def test_a_person_may_steer_the_simulated_robot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(human, "SETTLED_S", 0.05)
     call = {"tool": "stop_robot", "arguments": {"reason": "exploration_complete"}}
-    arguments = ("--no-camera", "--quiet", "--out", tmp_path / "run", "--world", "MiniGrid-Empty-6x6-v0")
+    arguments = ("--no-camera", "--quiet", "--output", tmp_path / "run", "--world", "MiniGrid-Empty-6x6-v0")
     with studying(tmp_path / "desk", lambda _role, _text: json.dumps(call)) as answered:
         code = main(["explore", "--model", f"human/{tmp_path / 'desk'}", *map(str, arguments)])
     assert code in (Ending.EXPLORED.exit_code, Ending.GAVE_UP.exit_code)

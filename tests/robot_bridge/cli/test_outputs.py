@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from robot_bridge.cli.outputs import LOG, log_in
+from robot_bridge.cli.options import OutputOptions
+from robot_bridge.cli.outputs import LOG, log_in, open_journals
 from robot_bridge.config import RobotConfig
 from robot_bridge.ros.log.bag import BagWriter
 
@@ -31,3 +33,10 @@ def test_of_a_whole_log_nothing_is_said(tmp_path: Path, capsys: pytest.CaptureFi
         log.noted(1.0, "release", {})
     assert capsys.readouterr().err == ""
     assert (tmp_path / LOG / "metadata.yaml").is_file()
+
+
+def test_time_is_told_from_the_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with ExitStack() as stack:
+        _, narrator = open_journals(OutputOptions(), RobotConfig(), tmp_path, 1377.0, None, stack)
+        narrator.noted(1378.5, "news", {})
+    assert capsys.readouterr().out.startswith("  0:01.5  ")

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from robot_bridge.cli import bodies, explore, main
-from robot_bridge.cli.parser import Settings, parse
+from robot_bridge.cli.options import DEFAULT_WORLD, AnyRobotOptions, ExploreOptions, RobotOptions
 from robot_bridge.contracts import Pose
 from robot_bridge.control.realtime import Lockstep, real_time, told
 from robot_bridge.errors import SetupError
 from robot_bridge.exploration.asker import LockstepLink
 from robot_bridge.ros import robot as ros2_robot
 from tests.support.contracts.executing import methods
+from tests.support.robot_bridge.command_line import parse_options
 from tests.support.robot_bridge.kinematic import KinematicRobot, SteppedClock
 
 ROS2 = ("--robot", "ros2")
@@ -39,19 +40,20 @@ def test_the_domain_is_chosen_as_the_deadman_chooses_it(
     arguments: tuple[str, ...], environ: str, domain: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ROS_DOMAIN_ID", environ)
-    assert parse(arguments).domain == domain
+    options = parse_options(arguments)
+    robot = options if isinstance(options, RobotOptions) else options.robot
+    assert robot.choose_domain() == domain
 
 
 def test_a_domain_of_the_environment_that_is_none_is_a_mistake(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ROS_DOMAIN_ID", "x")
-    assert parse(("explore",)).robot == "mujoco", "nobody asks for a domain"
-    with pytest.raises(SystemExit) as ended:
-        main(["doctor", *ROS2])
-    assert ended.value.code == 2
-    line = "error: there is no ROS domain 'x' (ROS_DOMAIN_ID): choose one from 0 to 232; --help lists all options\n"
-    assert capsys.readouterr().err == line
+    assert parse_options(("explore",)).robot.describe_place() == {"world": DEFAULT_WORLD, "seed": 1}
+    line = "error: there is no ROS domain 'x' (ROS_DOMAIN_ID): choose one from 0 to 232\n"
+    for command in (("explore", *ROS2), ("doctor", *ROS2), ("twin",)):
+        assert main(command) == 2
+        assert capsys.readouterr().err == line
 
 
 def scheduled(pid: int = 0) -> int:
@@ -115,7 +117,7 @@ def test_an_exploration_tells_of_a_priority_that_was_refused(
         lambda: LockstepLink(robot.clock, None),
         "no",
     )
-    explore._greet(Settings("explore", robot="ros2"), body, tmp_path)
+    explore._greet(ExploreOptions(robot=AnyRobotOptions(robot="ros2")), body, tmp_path)
     assert f"priority: {told('no')}\n" in capsys.readouterr().out
 
 

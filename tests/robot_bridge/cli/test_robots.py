@@ -37,7 +37,7 @@ def test_a_plan_is_carried_out_and_filmed(tmp_path: Path, capsys: pytest.Capture
     (tmp_path / "agent.py").write_text(AGENT.text, encoding="utf-8")
     (tmp_path / "robot.yaml").write_text("camera: {width: 320, height: 240}", encoding="utf-8")
     given = ("--agent", str(tmp_path / "agent.py"), "--config", str(tmp_path / "robot.yaml"), "--film", "--quiet")
-    assert main(["act", "[turn(a1)]", *SMALLEST, *given, "--out", str(tmp_path / "run")]) == 1
+    assert main(["act", "[turn(a1)]", *SMALLEST, *given, "--output", str(tmp_path / "run")]) == 1
     told = capsys.readouterr().out
     assert told.startswith("mission: get to the green goal square\n")
     assert "; 1 primitives\n" in told

@@ -15,7 +15,6 @@ import spca.report.cli
 import explorer.cli
 import gridworld.evaluation.cli
 import main
-import robot_bridge.cli.parser
 import spca.__main__
 import spca.evaluation.ablations.study
 import spca.evaluation.options
@@ -244,8 +243,6 @@ def test_an_abbreviated_flag_stays_what_it_was() -> None:
 @pytest.mark.parametrize(
     ("parse", "words", "meant"),
     [
-        (robot_bridge.cli.parser.parse, "explroe", "explore"),
-        (robot_bridge.cli.parser.parse, "explore --modle openai/x", "--model"),
         (gridworld.evaluation.cli.build_parser().parse_args, "--modle bfs", "--model"),
         (gridworld.evaluation.cli.build_parser().parse_args, "--model bfs --benchmark tirs", "tiers"),
         (spca.evaluation.options.parse, "--attemps 2", "--attempts"),
