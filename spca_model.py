@@ -8,18 +8,19 @@ loop does is kept in a run folder: every call of a model, every plan, every vers
 
 from __future__ import annotations
 
-import argparse
 import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from gridworld.actions import Action
 from gridworld.errors import BudgetSpentError, ModelError, ModelUnavailableError
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
-from gridworld.evaluation.models.registry import ModelEntry, seconds
+from gridworld.evaluation.models.model_options import MAY_CHANGE_IF_PAID, SECONDS, ModelRequest, PaidOptions
+from gridworld.evaluation.models.registry import ModelEntry
+from gridworld.evaluation.options import describe
 from gridworld.task_spec import TaskSpecification
 from spca.common.installation import ApplicationFunction
 
@@ -31,40 +32,55 @@ if TYPE_CHECKING:
     from spca.runs.settings import Settings
     from spca.runs.startup import Prepared
 
-SHARED: Final = frozenset(
-    {"base_url", "servers", "model_table", "preflight", "max_cost", "max_calls", "max_tokens", "max_output_tokens"}
-)
-"""Options of other models that this one takes too; caps hold for each process."""
-MAY_CHANGE: Final = SHARED | {"spca_runs", "spca_workspace", "spca_timeout"}
-"""Options that do not decide results, and so may differ when an evaluation is resumed."""
-
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-def add_options(group: argparse._ArgumentGroup) -> None:
-    """The options of this model; without any the embedded model plays, or what the environment names."""
-    add = group.add_argument
-    add("--planner-model", metavar="MODEL", help="plans, replans and repairs, such as openai/gpt-6.1-sol")
-    add("--planner-small-model", metavar="MODEL", help="adapts PDDL that worked before")
-    add("--coder-model", metavar="MODEL", help="writes actions")
-    for role in ("planner", "planner-small", "coder"):
-        add(f"--{role}-effort", metavar="WORD", help=f"how much it reasons: the same as --{role}-model NAME@WORD")
-    add("--spca-timeout", type=seconds, metavar="S", help="wait for an answer of a model")
-    add("--spca-runs", metavar="DIR", help="where run folders lie (default runs)")
-    add("--spca-workspace", metavar="DIR", help="folder of the growing agent (default: a temporary one)")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpcaOptions(PaidOptions):
+    """Options of this model; without any the embedded model plays, or what the environment names.
+
+    Caps hold for each process.
+    """
+
+    planner_model: Annotated[
+        str | None, describe("MODEL", "plans, replans and repairs, such as openai/gpt-6.1-sol")
+    ] = None
+    planner_small_model: Annotated[str | None, describe("MODEL", "adapts PDDL that worked before")] = None
+    coder_model: Annotated[str | None, describe("MODEL", "writes actions")] = None
+    planner_effort: Annotated[
+        str | None, describe("WORD", "how much it reasons: the same as --planner-model NAME@WORD")
+    ] = None
+    planner_small_effort: Annotated[
+        str | None, describe("WORD", "how much it reasons: the same as --planner-small-model NAME@WORD")
+    ] = None
+    coder_effort: Annotated[
+        str | None, describe("WORD", "how much it reasons: the same as --coder-model NAME@WORD")
+    ] = None
+    spca_timeout: Annotated[float | None, SECONDS, describe("S", "wait for an answer of a model")] = None
+    spca_runs: Annotated[str | None, describe("DIR", "where run folders lie (default runs)")] = None
+    spca_workspace: Annotated[str | None, describe("DIR", "folder of the growing agent (default: a temporary one)")] = (
+        None
+    )
+
+    def __reduce__(self) -> tuple[OfApplication, tuple[dict[str, Any]]]:
+        return OfApplication("spca_model", "restore_options"), (asdict(self),)
 
 
-def make(options: Mapping[str, Any]) -> SpcaModel:
-    """The model for the values of its options."""
-    return SpcaModel(options)
+def restore_options(values: Mapping[str, Any]) -> SpcaOptions:
+    """Return options that were sent to another process, which need not find this module yet."""
+    return SpcaOptions(**values)
+
+
+def make(request: ModelRequest[SpcaOptions]) -> SpcaModel:
+    """Return the model for the values of its options."""
+    return SpcaModel(request.options, request.seed)
 
 
 ENTRY: Final = ModelEntry(
     ApplicationFunction("spca_model", "make"),
     "senses, plans, codes and acts in a world of its own",
-    add_options,
-    MAY_CHANGE,
-    shares=SHARED,
+    SpcaOptions,
+    MAY_CHANGE_IF_PAID | {"spca_runs", "spca_workspace", "spca_timeout"},
 )
 """What ``--model spca`` means."""
 
@@ -73,7 +89,7 @@ class SpcaModel(ModelInterface):
     """Plays tasks by sensing, planning, coding and acting; its library of actions grows from task to task.
 
     Args:
-        options: by the names that :func:`add_options` gives them, None for what was not given; and ``seed``.
+        seed: of the worlds; None: the usual one.
 
     Raises:
         ModelError: an option that cannot be used.
@@ -81,7 +97,7 @@ class SpcaModel(ModelInterface):
 
     uses_images = False
 
-    def __init__(self, options: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, options: SpcaOptions | None = None, seed: int | None = None) -> None:
         from spca.common.environment import load_environment
         from spca.common.errors import UserError
         from spca.runs.options import (
@@ -95,29 +111,29 @@ class SpcaModel(ModelInterface):
         )
         from spca.runs.resolution import resolve_settings
 
-        given = options or {}
+        given = options or SpcaOptions()
         run_options = RunOptions(
-            selection=SelectionOptions(seed=given.get("seed")),
-            kept=KeptOptions(runs=given.get("spca_runs"), workspace=given.get("spca_workspace")),
+            selection=SelectionOptions(seed=seed),
+            kept=KeptOptions(runs=given.spca_runs, workspace=given.spca_workspace),
             models=ModelOptions(
-                planner_model=given.get("planner_model"),
-                planner_small_model=given.get("planner_small_model"),
-                coder_model=given.get("coder_model"),
-                planner_effort=given.get("planner_effort"),
-                planner_small_effort=given.get("planner_small_effort"),
-                coder_effort=given.get("coder_effort"),
+                planner_model=given.planner_model,
+                planner_small_model=given.planner_small_model,
+                coder_model=given.coder_model,
+                planner_effort=given.planner_effort,
+                planner_small_effort=given.planner_small_effort,
+                coder_effort=given.coder_effort,
                 where=ServerOptions(
-                    base_url=given.get("base_url"),
-                    servers=tuple(given.get("servers") or ()),
-                    model_table=given.get("model_table"),
+                    base_url=given.base_url,
+                    servers=given.servers or (),
+                    model_table=given.model_table,
                 ),
-                no_preflight=given.get("preflight") is False,
-                timeout=given.get("spca_timeout"),
-                max_output_tokens=given.get("max_output_tokens"),
+                no_preflight=given.preflight is False,
+                timeout=given.spca_timeout,
+                max_output_tokens=given.max_output_tokens,
                 caps=CapOptions(
-                    max_cost=given.get("max_cost"),
-                    max_calls=given.get("max_calls"),
-                    max_tokens=given.get("max_tokens"),
+                    max_cost=given.max_cost,
+                    max_calls=given.max_calls,
+                    max_tokens=given.max_tokens,
                 ),
             ),
             display=DisplayOptions(quiet=True),
@@ -126,7 +142,7 @@ class SpcaModel(ModelInterface):
             self._settings = resolve_settings(run_options, load_environment(run_options.models.where.servers))
         except UserError as error:
             raise ModelError(str(error)) from error
-        self._keeps_workspace = given.get("spca_workspace") is not None
+        self._keeps_workspace = given.spca_workspace is not None
         self._stack = ExitStack()
         self._session: _Session | None = None
         self._actions: list[tuple[int, str]] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from minigridenv import MiniGridEnv
 from spca.common.errors import BudgetReached, SPCAError, UnusableModelError
 from spca.errors import ProviderConfigError, ProviderDownError, SandboxError, WorldError
 from spca.report.replay.resimulation import ELSEWHERE, resimulate
-from spca_model import SpcaModel, make
+from spca_model import SpcaModel, SpcaOptions
 from tests.support.tiers import long
 from tests.test_gridworldenv import spec
 
@@ -43,7 +44,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def harness(runs: Path) -> Iterator[EvaluationHarness]:
-    judged = EvaluationHarness(make({"spca_runs": str(runs), "seed": 1}), get_backend("multigrid", render_mode=None))
+    judged = EvaluationHarness(
+        SpcaModel(SpcaOptions(spca_runs=str(runs)), 1), get_backend("multigrid", render_mode=None)
+    )
     judged.set_up()
     yield judged
     judged.close()
@@ -165,11 +168,11 @@ def test_keys_in_one_room_and_doors_in_a_row_are_solved_and_worth_points(
 
 def test_the_hexagonal_tiling_is_refused_in_words() -> None:
     with pytest.raises(ModelError, match="spca plays on the square tiling only, not on hex"):
-        make({}).begin_episode(spec(), 1, tiling="hex")
+        SpcaModel().begin_episode(spec(), 1, tiling="hex")
 
 
 def test_a_model_that_does_not_exist_is_named_before_anything_is_played(runs: Path) -> None:
-    model = SpcaModel({"planner_model": "nowhere/x", "spca_runs": str(runs)})
+    model = SpcaModel(SpcaOptions(planner_model="nowhere/x", spca_runs=str(runs)))
     assert model.model_name.startswith("spca (nowhere/x")
     with pytest.raises(ModelError, match="nowhere"):
         model.setup()
@@ -270,18 +273,24 @@ def test_names_of_levels_never_meet_and_nobody_is_told_the_tier(
 
 @pytest.mark.parametrize("option", [("--max-cost", "nan"), ("--max-calls", "0"), ("--spca-timeout", "-1")])
 def test_amounts_that_are_none_are_refused(option: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        run_eval.main(["--benchmark", "tiers", "--model", "spca", *option])
+    assert run_eval.main(["--benchmark", "tiers", "--model", "spca", *option]) == 2
     assert option[0] in capsys.readouterr().err
 
 
 def test_after_the_plan_it_waits() -> None:
     image: Any = None
-    answer = make({}).predict(ModelInput(image, "", {}, 1, 9))
+    answer = SpcaModel().predict(ModelInput(image, "", {}, 1, 9))
     assert answer.action == 6
 
 
 def test_the_command_knows_it(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        run_eval.main(["--help"])
-    assert "spca: senses, plans, codes and acts" in " ".join(capsys.readouterr().out.split())
+    assert run_eval.main(["--help"]) == 0
+    assert " spca senses, plans, codes and acts" in " ".join(capsys.readouterr().out.split())
+
+
+def test_options_reach_a_process_that_does_not_find_applications() -> None:
+    options = SpcaOptions(planner_model="openai/x", servers=("lab=http://127.0.0.1:9/v1",))
+    sent = pickle.dumps(options)
+    assert b"OfApplication" in sent
+    assert b"SpcaOptions" not in sent
+    assert pickle.loads(sent) == options  # noqa: S301 - our own

@@ -13,7 +13,7 @@ import explorer.cli
 import main
 import robot_bridge.cli
 import run_eval
-from gridworld.evaluation.tooling.commands import COMMANDS as GRIDWORLD_TOOLS
+from gridworld.evaluation.tooling.commands import TOOLS
 
 pytestmark = pytest.mark.usefixtures("termination_fails_the_test")
 
@@ -73,7 +73,8 @@ def test_robot(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     assert_interrupted(robot_bridge.cli.main, [command, *words], capsys)
 
 
-@pytest.mark.parametrize("tool", GRIDWORLD_TOOLS)
+@pytest.mark.parametrize("tool", TOOLS)
 def test_tools_of_gridworld(tool: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("gridworld.evaluation.cli.COMMANDS", {tool: terminate})
+    module, _, function = TOOLS[tool].function.partition(":")
+    monkeypatch.setitem(sys.modules, f"gridworld.evaluation.tooling.{module}", SimpleNamespace(**{function: terminate}))
     assert_interrupted(run_eval.main, [tool], capsys)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from gridworld.adapters.asking import Asking
 from gridworld.errors import ModelError
+from gridworld.evaluation.models.model_options import AskedOptions, ModelRequest, PaidOptions
 from spca.common.command import complain
 from spca.common.errors import SettingsError
 from spca.errors import ProviderConfigError, ProviderDownError
@@ -38,39 +38,41 @@ def add_effort(model: str, effort: str) -> str:
     return str(ModelRef.parse(model).with_effort(effort, "--effort"))
 
 
-def make_asking(ref: ModelRef, options: Mapping[str, Any]) -> Asking:
+def make_asking(ref: ModelRef, request: ModelRequest[AskedOptions]) -> Asking:
     """Return how the options say that a model is asked.
 
     Raises:
         ModelError: there is no such model, or it lacks a key.
         SettingsError: an option cannot be used, or the cost of the model cannot be capped.
     """
-    catalogue = Catalogue.load(options["model_table"], _read_servers(options))
+    options = request.options
+    catalogue = Catalogue.load(options.model_table, _read_servers(options))
     _check_name(ref, catalogue)
-    books = Path(options["books"]) if options["books"] else None
-    caps = Caps(options["max_cost"], options["max_calls"], options["max_tokens"])
+    books = Path(request.books) if request.books else None
+    caps = Caps(options.max_cost, options.max_calls, options.max_tokens)
     return Asking(
-        Limits(options["max_output_tokens"], None, options["timeout"] or TIMEOUT_S),
-        options["actions_per_call"],
+        Limits(options.max_output_tokens, None, options.timeout or TIMEOUT_S),
+        options.actions_per_call,
         require_caps([ref], catalogue, caps, DEFAULT_MAX_COST),
         catalogue=catalogue,
         books=books,
-        cache=books.parent / _CACHE if books and options["cache"] else None,
+        cache=books.parent / _CACHE if books and options.cache else None,
         notify=complain,
     )
 
 
-def require_usable(options: Mapping[str, Any]) -> list[str]:
+def require_usable(request: ModelRequest[AskedOptions]) -> list[str]:
     """Look a model up at its provider; return a line for all that a user should know.
 
     Raises:
         ModelError: it does not exist, lacks a key or was shut down.
         SettingsError: an option cannot be used, or the cost of the model cannot be capped.
     """
-    ref = ModelRef.parse(options["model"])
-    catalogue = make_asking(ref, options).catalogue
+    ref = ModelRef.parse(request.name)
+    catalogue = make_asking(ref, request).catalogue
+    is_asked = request.options.preflight is not False
     try:
-        warning = catalogue.find_warning([ref], _WITHOUT_SERVER, is_asked=options["preflight"] is not False)
+        warning = catalogue.find_warning([ref], _WITHOUT_SERVER, is_asked=is_asked)
     except (ProviderConfigError, ProviderDownError) as error:
         raise ModelError(describe_error(error)) from error
     return [warning] if warning else []
@@ -92,13 +94,13 @@ def describe_error(error: Exception, flag: str = "--model") -> str:
     return str(error).replace(OTHER_MODEL, f"name another one with {flag}")
 
 
-def _read_servers(options: Mapping[str, Any]) -> Servers:
+def _read_servers(options: PaidOptions) -> Servers:
     """Return the servers that options and environment name."""
     said = {prefix: (variable, os.environ.get(variable, "").strip()) for prefix, variable in VARIABLES.items()}
-    if options["base_url"]:
-        said["openai"] = "--base-url", options["base_url"]
+    if options.base_url:
+        said["openai"] = "--base-url", options.base_url
     for name, url in said.values():
         if url and (fault := find_address_fault(name, url, is_host=name == "OLLAMA_HOST")):
             raise SettingsError(fault)
     providers = {prefix: Server(url or None) for prefix, (_, url) in said.items()}
-    return providers | parse_servers(options["servers"] or (), os.environ.get(SERVERS_VARIABLE, ""))
+    return providers | parse_servers(options.servers or (), os.environ.get(SERVERS_VARIABLE, ""))

@@ -21,6 +21,7 @@ from gridworld.adapters.asking import Asking
 from gridworld.adapters.prompting import PROMPT_VERSION, repair_text, system_text, user_messages
 from gridworld.errors import BudgetSpentError, ModelError, ModelUnavailableError
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput, ModelPlan
+from gridworld.evaluation.models.model_options import AskedOptions, ModelRequest
 from gridworld.task_spec import TaskSpecification
 from spca.common.errors import BudgetReached, UserError
 from spca.common.jobs.processes import unbroken
@@ -245,10 +246,10 @@ class LanguageModel(ModelInterface):
             raise ModelUnavailableError(str(error)) from error
 
 
-def make_model(options: Mapping[str, Any]) -> LanguageModel:
-    """Return the model that ``options["model"]`` names; raises what :func:`make_asking` does."""
-    ref = ModelRef.parse(options["model"])
-    return LanguageModel(ref, make_asking(ref, options))
+def make_model(request: ModelRequest[AskedOptions]) -> LanguageModel:
+    """Return the model that the request names; raises what :func:`make_asking` does."""
+    ref = ModelRef.parse(request.name)
+    return LanguageModel(ref, make_asking(ref, request))
 
 
 class _Server:

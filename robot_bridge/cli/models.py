@@ -211,9 +211,9 @@ def named(settings: ModelOptions, robot: RobotOptions) -> Crew | None:
     if any(ref.prefix == "openai" for ref in asked):
         _check_address(settings.base_url)
     navigator = _named(settings.model, "--model", settings, robot.seed, catalogue)
-    observer = settings.observe_model and _named(
-        settings.observe_model, "--observe-model", settings, robot.seed, catalogue
-    )
+    observer = None
+    if settings.observe_model:
+        observer = _named(settings.observe_model, "--observe-model", settings, robot.seed, catalogue)
     if asked:
         _check_models(asked, catalogue, is_asked=not settings.no_preflight)
     return Crew(navigator, observer, catalogue)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
 import pytest
 
 import spca
 from spca.common.source_state import read_source_state
+from spca_model import SpcaOptions
 from tests.support.commands import only_run, read
 from tests.support.installing import ROOT, Environment, built, copy_tracked, environment
 
@@ -90,13 +92,17 @@ def test_gridworld_knows_tasks_and_the_agent_in_every_worker(installed: Environm
 
 
 def test_a_process_that_does_not_find_the_agent_can_make_it(installed: Environment, tmp_path: Path) -> None:
-    code = """if True:
+    sent = pickle.dumps(SpcaOptions(planner_model="reference/planner", coder_model="reference/coder"))
+    code = f"""if True:
         import pickle
+        from gridworld.evaluation.models.model_options import ModelRequest
         from spca.common.installation import ApplicationFunction
         make = pickle.loads(pickle.dumps(ApplicationFunction("spca_model", "make")))
-        print(make({"seed": 1}).model_name)
+        options = pickle.loads({sent!r})
+        print(make(ModelRequest("spca", options, seed=1, limit=1)).model_name)
     """
-    assert installed.run(tmp_path, "python", "-c", code).stdout == "spca\n"
+    done = installed.run(tmp_path, "python", "-c", code)
+    assert done.stdout == "spca\n"
 
 
 def test_robot_names_the_missing_extra(installed: Environment, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ PUBLIC = {
         LMStudioVLMAdapter
     """,
     "gridworld.evaluation.cli": """
-        build_parser main
+        build_app main
     """,
     "gridworld.evaluation.harness": """
         EvaluationHarness

@@ -224,7 +224,7 @@ COMMAND_LINES = (
     "--benchmark tiers --tier 1-3 --model random",
     "--benchmark directory --task-dir path/to/json_dir --model random",
     "--benchmark tiers --tier 1-3 --model bfs --backend multigrid --tiling hex --seed 0 --output o.json"
-    " --workers 2 --engine local --resume",
+    " --workers 2 --executor local --resume",
 )
 
 
@@ -368,7 +368,7 @@ def test_a_built_in_adapter_is_a_model(name: str) -> None:
 
 @pytest.mark.parametrize("line", COMMAND_LINES)
 def test_the_command_takes_the_lines_of_the_contract(line: str) -> None:
-    find("gridworld.evaluation.cli:build_parser")().parse_args(line.split())
+    find("gridworld.evaluation.cli:build_app")().parse_args(line.split())
 
 
 def test_the_command_is_installed() -> None:

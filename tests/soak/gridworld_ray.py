@@ -32,9 +32,9 @@ def soak() -> int:
         folder = Path(tempfile.mkdtemp())
         corridors(folder / "tasks")
         alone = play(folder, "alone")
-        ray = play(folder, "ray", "--engine", "ray", "--workers", "2")
+        ray = play(folder, "ray", "--executor", "ray", "--workers", "2")
         died = play(
-            folder, "died", "--engine", "ray", "--workers", "2", "--die-at", "4", "--once", str(folder / "died")
+            folder, "died", "--executor", "ray", "--workers", "2", "--die-at", "4", "--once", str(folder / "died")
         )
         differing += (alone != ray) + (alone != died) + (not (folder / "died").exists())
         shutil.rmtree(folder)

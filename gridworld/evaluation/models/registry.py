@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import argparse
+import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, get_type_hints
+
+from cyclopts import Parameter
 
 from gridworld.errors import ModelError
 from gridworld.evaluation.models import asked
-from spca.common.command import amount, whole
+from gridworld.evaluation.models.model_options import (
+    MAY_CHANGE_IF_PAID,
+    AskedOptions,
+    FileBasedOptions,
+    LMStudioOptions,
+    ModelRequest,
+    OllamaOptions,
+)
+from spca.common.options.values import option_group
 
 if TYPE_CHECKING:
     from gridworld.evaluation.model_interface import ModelInterface
 
-Options: TypeAlias = Mapping[str, Any]
-Factory: TypeAlias = "Callable[[Options], ModelInterface]"
-AddOptions: TypeAlias = Callable[["argparse._ArgumentGroup"], None]
-
-count: Final = whole(1)
-count_or_zero: Final = whole(0)
-seconds: Final = amount("seconds")
+Factory: TypeAlias = "Callable[[ModelRequest[Any]], ModelInterface]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,102 +32,94 @@ class ModelEntry:
     """A model and how it is made.
 
     Attributes:
-        factory: makes one from ``seed``, ``limit``, ``model`` (its name), ``books`` (a folder for its calls, or "") and
-            the values of its options; cheap, the heavy part is
+        factory: makes one; cheap, the heavy part is
             :meth:`~gridworld.evaluation.model_interface.ModelInterface.setup`. A function of a module, since worker
             processes import it by name; each worker has a model of its own.
         help: one line.
-        options: adds the options of the model to the parser of the command line.
+        options: a dataclass of the options of the model, each of them with a default value; fields of the same name in
+            several models are one option. None: it has none.
         may_change: names of options that need not be the same when an evaluation is resumed, such as timeouts.
         max_workers: how many processes may play it at once; None for any number.
-        shares: which of :data:`gridworld.evaluation.models.asked.OPTIONS` it takes too.
         admit: called with the same once, before anything is played; returns lines for the user, or raises. A model that
             has it is paid for: its calls are kept beside the results, and its name may come with ``--effort``.
     """
 
     factory: Factory
     help: str = ""
-    options: AddOptions | None = None
+    options: type[Any] | None = None
     may_change: frozenset[str] = frozenset()
     max_workers: int | None = None
-    shares: frozenset[str] = frozenset()
-    admit: Callable[[Options], Sequence[str]] | None = None
+    admit: Callable[[ModelRequest[Any]], Sequence[str]] | None = None
 
-    def option_names(self) -> tuple[str, ...]:
-        """The destinations of its options."""
+    def make_options(self, given: Mapping[str, object]) -> object:
+        """Return the options of this model among those that were given for any model."""
         if self.options is None:
-            return tuple(sorted(self.shares))
-        parser = argparse.ArgumentParser(add_help=False)
-        known = {action.dest for action in parser._actions}
-        self.options(parser.add_argument_group())
-        own = (action.dest for action in parser._actions if action.dest not in known)
-        return (*own, *sorted(self.shares))
+            return None
+        names = {field.name for field in fields(self.options)}
+        return self.options(**{name: value for name, value in given.items() if name in names})
 
 
-def _random(options: Options) -> ModelInterface:
+def list_options(models: Mapping[str, ModelEntry]) -> list[inspect.Parameter]:
+    """Return the options of all models as arguments of a command; of a name that returns, the later model decides."""
+    found: dict[str, inspect.Parameter] = {}
+    for name, entry in models.items():
+        if entry.options is None:
+            continue
+        default_group = Parameter(group=option_group(f"Model {name}"))
+        hints = get_type_hints(entry.options, include_extras=True)
+        for argument in inspect.signature(entry.options).parameters.values():
+            hint = hints[argument.name]
+            own = getattr(hint, "__metadata__", ())  # last, so that a group of its own counts
+            annotation: Any = Annotated[hint, default_group, *own]
+            found[argument.name] = argument.replace(kind=argument.KEYWORD_ONLY, annotation=annotation)
+    return list(found.values())
+
+
+def _random(request: ModelRequest[None]) -> ModelInterface:
     from gridworld.evaluation.models.baselines import RandomModelInterface
 
-    return RandomModelInterface(seed=options["seed"])
+    return RandomModelInterface(seed=request.seed)
 
 
-def _bfs(options: Options) -> ModelInterface:
+def _bfs(request: ModelRequest[None]) -> ModelInterface:
     from gridworld.evaluation.models.baselines import BFSModelInterface
-    from gridworld.search.solver import DEFAULT_LIMIT
 
-    return BFSModelInterface(options.get("limit", DEFAULT_LIMIT))
+    return BFSModelInterface(request.limit)
 
 
-def _greedy(options: Options) -> ModelInterface:
+def _greedy(_request: ModelRequest[None]) -> ModelInterface:
     from gridworld.evaluation.models.baselines import GreedyModelInterface
 
-    del options
     return GreedyModelInterface()
 
 
-def _file_based(options: Options) -> ModelInterface:
+def _file_based(request: ModelRequest[FileBasedOptions]) -> ModelInterface:
     from gridworld.evaluation.models.file_based import FileBasedModelInterface
 
-    if not options["work_dir"]:
+    options = request.options
+    if not options.work_dir:
         raise ModelError("file_based exchanges files with another process: add --work-dir DIR")
-    return FileBasedModelInterface(options["work_dir"], timeout=options.get("timeout") or 60.0)
+    return FileBasedModelInterface(options.work_dir, timeout=options.timeout or 60.0)
 
 
-def _file_based_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--work-dir", metavar="DIR", help="folder in which files are exchanged")
-
-
-def _ollama(options: Options) -> ModelInterface:
+def _ollama(request: ModelRequest[OllamaOptions]) -> ModelInterface:
     from gridworld.adapters.ollama_vlm_adapter import OllamaVLMAdapter
 
+    options = request.options
     return OllamaVLMAdapter(
-        model=options["ollama_model"],
-        base_url=options["ollama_url"],
-        max_tokens=options["ollama_max_tokens"],
-        timeout=options["ollama_timeout"],
-        request_retries=options["ollama_retries"],
-        retry_sleep=options["ollama_retry_sleep"],
+        model=options.ollama_model,
+        base_url=options.ollama_url,
+        max_tokens=options.ollama_max_tokens,
+        timeout=options.ollama_timeout,
+        request_retries=options.ollama_retries,
+        retry_sleep=options.ollama_retry_sleep,
     )
 
 
-def _ollama_options(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add("--ollama-model", default="qwen2.5vl:7b", metavar="NAME", help="default %(default)s")
-    add("--ollama-url", default="http://localhost:11434", metavar="URL", help="default %(default)s")
-    add("--ollama-max-tokens", type=count, default=4096, metavar="N", help="cap on each answer (default %(default)s)")
-    add("--ollama-timeout", type=seconds, default=600.0, metavar="S", help="wait for each answer (default 600)")
-    add("--ollama-retries", type=count_or_zero, default=1, metavar="N", help="after a failed request (default 1)")
-    add("--ollama-retry-sleep", type=seconds, default=5.0, metavar="S", help="wait before that, at most (default 5)")
-
-
-def _lmstudio(options: Options) -> ModelInterface:
+def _lmstudio(request: ModelRequest[LMStudioOptions]) -> ModelInterface:
     from gridworld.adapters.lmstudio_vlm_adapter import LMStudioVLMAdapter
 
-    return LMStudioVLMAdapter(model=options["lmstudio_model"], base_url=options["lmstudio_url"])
-
-
-def _lmstudio_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--lmstudio-model", default="google/gemma-3-4b-it", metavar="NAME", help="default %(default)s")
-    group.add_argument("--lmstudio-url", default="http://localhost:1234", metavar="URL", help="default %(default)s")
+    return LMStudioVLMAdapter(model=request.options.lmstudio_model, base_url=request.options.lmstudio_url)
 
 
 ASKED: Final = "PREFIX/NAME"
@@ -134,26 +130,22 @@ MODELS: Final[dict[str, ModelEntry]] = {
     "bfs": ModelEntry(_bfs, "knows the task; a shortest way by exact search"),
     "greedy": ModelEntry(_greedy, "knows the task; looks one step ahead"),
     "file_based": ModelEntry(
-        _file_based,
-        "another process, by files",
-        _file_based_options,
-        frozenset({"work_dir", "timeout"}),
-        shares=frozenset({"timeout"}),
+        _file_based, "another process, by files", FileBasedOptions, frozenset({"work_dir", "timeout"})
     ),
     "ollama": ModelEntry(
         _ollama,
         "a vision model served by Ollama",
-        _ollama_options,
+        OllamaOptions,
         frozenset({"ollama_url", "ollama_timeout", "ollama_retries", "ollama_retry_sleep"}),
     ),
     "lmstudio": ModelEntry(
-        _lmstudio, "a vision model served by LM Studio", _lmstudio_options, frozenset({"lmstudio_url"})
+        _lmstudio, "a vision model served by LM Studio", LMStudioOptions, frozenset({"lmstudio_url"})
     ),
     ASKED: ModelEntry(
         asked.make,
         "a model of a provider, such as openai/gpt-6-luna, google/NAME, anthropic/NAME, ollama/NAME, human/editor",
-        may_change=asked.MAY_CHANGE,
-        shares=asked.OPTIONS,
+        AskedOptions,
+        MAY_CHANGE_IF_PAID | {"timeout", "cache"},
         admit=asked.admit,
     ),
 }
@@ -164,7 +156,7 @@ _ELSEWHERE: Final = {
 }
 
 
-def register_model(name: str, factory: Factory, options: AddOptions | None = None, **more: Any) -> None:
+def register_model(name: str, factory: Factory, options: type[Any] | None = None, **more: Any) -> None:
     """Add a model, or replace one, before ``gridworld.evaluation.cli.main`` is called.
 
     Args:
@@ -188,15 +180,3 @@ def find_model(name: str, models: Mapping[str, ModelEntry]) -> ModelEntry:
     if name in _ELSEWHERE:
         raise ModelError(_ELSEWHERE[name])
     raise ModelError(f"there is no model {name!a}; there are {', '.join(models)}")
-
-
-def add_limit(group: argparse._ActionsContainer, default: int | None = None) -> None:
-    """The option that says how far an exact search goes; it means the same everywhere.
-
-    Args:
-        default: another one than :data:`gridworld.search.solver.DEFAULT_LIMIT`.
-    """
-    from gridworld.search.solver import DEFAULT_LIMIT
-
-    what = "states that an exact search of a task may expand before it gives up (default %(default)s)"
-    group.add_argument("--limit", type=count, default=default or DEFAULT_LIMIT, metavar="N", help=what)

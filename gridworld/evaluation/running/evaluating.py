@@ -16,6 +16,7 @@ from gridworld.errors import EvaluationError
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult, TierMetrics
 from gridworld.evaluation.models.asked import asks_people
 from gridworld.evaluation.models.registry import ModelEntry
+from gridworld.evaluation.options import RunningOptions
 from gridworld.evaluation.results.results_file import write_results
 from gridworld.evaluation.running.journal import Journal
 from gridworld.evaluation.running.kept_calls import KeptCalls
@@ -36,28 +37,6 @@ OnFound = Callable[[int, int], None]
 """Called with finished tasks and all tasks, where an evaluation that was interrupted goes on."""
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]+")
-
-
-@dataclass(frozen=True, slots=True)
-class How:
-    """How an evaluation is carried out; nothing of it changes the results.
-
-    What was interrupted goes on, and what is finished is not played again, unless ``overwrite`` is given.
-
-    Attributes:
-        output: the results file; None: ``results/<model>_<benchmark>.json``.
-        resume: take over kept calls of a model, too, whose results are gone.
-        overwrite: begin again, whatever there is.
-        strict: refuse task files with fields that the format does not know.
-    """
-
-    output: Path | None = None
-    workers: int = 1
-    engine: str = "local"
-    resume: bool = False
-    overwrite: bool = False
-    verbose: bool = False
-    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,22 +67,24 @@ class Evaluation:
         GridworldError: a setting, task or model that cannot be used.
     """
 
-    def __init__(self, settings: Settings, entry: ModelEntry, how: How) -> None:
+    def __init__(self, settings: Settings, entry: ModelEntry, running: RunningOptions) -> None:
         most = 1 if asks_people(settings.model) else entry.max_workers
-        if most is not None and how.workers > most:
+        if most is not None and running.workers > most:
             raise EvaluationError(f"model {settings.model} runs in at most {most} process: --workers 1")
-        self._settings, self._entry, self._how = settings, entry, how
+        self._settings = settings
+        self._entry = entry
+        self._running = running
         self.warnings: list[str] = []
-        self._tasks = tasks_of(settings, strict=how.strict, warnings=self.warnings)
-        self._setup = WorkerSetup(settings, entry.factory, how.verbose)
+        self._tasks = tasks_of(settings, strict=running.strict, warnings=self.warnings)
+        self._setup = WorkerSetup(settings, entry.factory, running.verbose)
         model = self._setup.model()
         self._model_name, self._model_details = model.model_name, dict(model.describe())
-        self.output = _where_it_leads(how.output or self._default_output())
+        self.output = _where_it_leads(running.output or self._default_output())
         self._calls = KeptCalls(_calls_of(self.output) if entry.admit else None)
         self._setup = replace(self._setup, books=str(self._calls.path or ""))
         if entry.admit is not None:
             _must_differ(self._tasks)
-            self.warnings += entry.admit(self._setup.options())
+            self.warnings += entry.admit(self._setup.request())
         self.finished, self.can_go_on = 0, False
 
     def run(self, on_progress: OnProgress = lambda *_: None, on_found: OnFound = lambda *_: None) -> Evaluated:
@@ -120,16 +101,16 @@ class Evaluation:
             **read_source_state(applications()).to_dict(),
         }
         journal_path = self.output.with_name(f"{self.output.name}.partial.jsonl")
-        if exists and not self._how.overwrite and not journal_path.exists():
+        overwrite = self._running.overwrite
+        if exists and not overwrite and not journal_path.exists():
             return self._already_there(header)
-        how, may_change = self._how, self._entry.may_change
-        if not (journal_path.exists() or how.resume or how.overwrite):
+        if not (journal_path.exists() or self._running.resume or overwrite):
             self._calls.check()
         with (
-            Journal(journal_path, header, may_change, resume=True, overwrite=how.overwrite) as journal,
+            Journal(journal_path, header, self._entry.may_change, resume=True, overwrite=overwrite) as journal,
             log_to_folder(self.output.parent),
         ):
-            if how.overwrite:
+            if overwrite:
                 self._calls.remove()
             if journal.finished:
                 on_found(len(journal.finished), len(self._tasks))
@@ -150,7 +131,8 @@ class Evaluation:
         solved = sum(result.success for result in journal.finished.values())
         on_progress(len(journal.finished), len(self._tasks), solved)
         setup = replace(self._setup, answered=any(result.steps_taken for result in journal.finished.values()))
-        with closing(do_what_is_left(setup, self._tasks, journal, self._how.workers, self._how.engine)) as playing:
+        running = self._running
+        with closing(do_what_is_left(setup, self._tasks, journal, running.workers, running.executor)) as playing:
             for result in playing:
                 solved += result.success
                 on_progress(len(journal.finished), len(self._tasks), solved)
@@ -181,7 +163,7 @@ class Evaluation:
     def _evaluated(self, results: list[TaskBenchmarkResult]) -> Evaluated:
         benchmark = BenchmarkEvaluationResult.of(self._settings.benchmark_name, self._model_name, results)
         tiers = None
-        if self._settings.benchmark == "tiers":
+        if self._settings.tasks.benchmark == "tiers":
             tiers = EvaluationResult.of(self._model_name, _by_tier(self._tasks, results))
         return Evaluated(benchmark, tiers, self.output)
 
@@ -212,7 +194,7 @@ class Evaluation:
         return next(name for name in names if not os.path.lexists(name))
 
     def _default_output(self) -> Path:
-        tiling = "" if self._settings.tiling == "square" else f"_{self._settings.tiling}"
+        tiling = "" if self._settings.tasks.tiling == "square" else f"_{self._settings.tasks.tiling}"
         name = f"{self._model_name}_{self._settings.benchmark_name}{tiling}"
         return Path("results") / f"{_UNSAFE.sub('_', name).lstrip('.')[:150]}.json"
 

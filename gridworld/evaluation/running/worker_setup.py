@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from gridworld.errors import EvaluationError, ModelError
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.metrics import TaskBenchmarkResult
 from gridworld.evaluation.model_interface import ModelInterface
+from gridworld.evaluation.models.model_options import ModelRequest
 from gridworld.evaluation.models.registry import Factory
 from gridworld.evaluation.running.settings import Settings
 from gridworld.evaluation.running.tasks import EvaluationTask
@@ -47,16 +48,15 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
 
     def model(self) -> ModelInterface:
         """Make the model; it shows itself no images where it is to be told what there is to see."""
-        model = self.factory(self.options())
+        model = self.factory(self.request())
         if self.settings.telling.observation == "text":
             model.uses_images = False
         return model
 
-    def options(self) -> dict[str, Any]:
-        """What the model is made from."""
+    def request(self) -> ModelRequest[object]:
+        """Return what the model is made from."""
         settings = self.settings
-        given = {"limit": settings.limit, **settings.options, "seed": settings.seed}
-        return {**given, "model": settings.model, "books": self.books}
+        return ModelRequest(settings.model, settings.options, settings.tasks.seed, settings.limit, self.books)
 
     def harness(self) -> EvaluationHarness:
         """A harness whose model is ready.
@@ -66,11 +66,13 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
         """
         from gridworld.backends import get_backend
 
-        settings, model = self.settings, self.model()
-        options = {"tiling": settings.tiling} if settings.backend == "multigrid" else {}
+        settings = self.settings
+        tasks = settings.tasks
+        model = self.model()
+        options = {"tiling": tasks.tiling} if tasks.backend == "multigrid" else {}
         render_mode = "rgb_array" if model.uses_images else None
-        backend = get_backend(settings.backend, render_mode=render_mode, **options)
-        harness = EvaluationHarness(model, backend, device=settings.device, limit=settings.limit)
+        backend = get_backend(tasks.backend, render_mode=render_mode, **options)
+        harness = EvaluationHarness(model, backend, device=tasks.device, limit=settings.limit)
         harness.telling, harness.answered = settings.telling, self.answered
         try:
             harness.set_up()
@@ -85,7 +87,7 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
         from gridworld.rules.layout import Layout
         from gridworld.rules.tilings import TILINGS
 
-        spec, tiling = job.spec, self.settings.tiling
+        spec, tiling = job.spec, self.settings.tasks.tiling
         episode = EpisodeResult(
             task_id=spec.task_id,
             success=False,

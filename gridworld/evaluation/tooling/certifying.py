@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from gridworld.errors import GridworldError
-from gridworld.evaluation.models.registry import add_limit
+from gridworld.evaluation.options import Limit, Strict, Tiling, describe
 from gridworld.evaluation.tooling.common import (
-    add_strict,
+    Source,
     files_of,
     load,
     tiling_of,
-    tool_parser,
 )
 from gridworld.rules.tilings import TILINGS
 from gridworld.search.certificate import FIELD, Certificate, certify, recertify
+from gridworld.search.solver import DEFAULT_LIMIT
 from gridworld.task.forms import WRAPPER
 from gridworld.task.jsonfile import read_json, write_json
 from gridworld.task_spec import TaskSpecification
@@ -26,64 +28,57 @@ from spca.common.jobs.progress import track_items
 from spca.common.text import counted, one_line
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of the tool."""
-    parser = tool_parser(
-        "certify",
-        "Compute the certificate of tasks anew and compare it with the one they carry. Of a task without one, or on\n"
-        "another tiling, tell whether it can be solved, in how many steps, and whether each link of its dependency\n"
-        "chain is necessary.",
-        ["my_tasks/", "gridworld/tasks/tier3", "my_task.json --write"],
-        "1 a certificate does not agree or a task is not sound",
-    )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a file, folder or benchmark")
-    parser.add_argument("--tiling", choices=tuple(TILINGS), help="default: the one of the certificate, else square")
-    parser.add_argument("--write", action="store_true", help="store the certificate where there is none that agrees")
-    add_limit(parser)
-    add_strict(parser)
-    return parser
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CertifyOptions:
+    """How certificates are computed."""
+
+    tiling: Annotated[Tiling | None, describe("NAME", "default: the one of the certificate, else square")] = None
+    write: Annotated[bool, Parameter(help="store the certificate where there is none that agrees")] = False
+    limit: Limit = None
+    strict: Strict = False
 
 
-def run(argv: Sequence[str]) -> int:
-    """Certify files; 2 if any cannot be used, 1 if any proof does not hold."""
-    arguments = build_parser().parse_args(argv)
+def certify_files(*files: Source, options: CertifyOptions = CertifyOptions()) -> int:
+    """Certify files; return 2 if any cannot be used, 1 if any proof does not hold."""
     problems: list[str] = []
-    files = files_of(arguments.files, problems)
+    paths = files_of(files, problems)
     held = 0
     for problem in problems:
         print(one_line(f"error: {problem}"))
     unusable = len(problems)
-    for path in track_items(files, len(files), "files"):
+    for path in track_items(paths, len(paths), "files"):
         try:
-            held += _certified(path, arguments)
+            held += _certified(path, options)
         except GridworldError as error:
             log_error(error)
             unusable += 1
             print(one_line(f"error: {error}" if str(path) in str(error) else f"error: {path}: {error}"))
-    failed = len(files) - held - (unusable - len(problems))
+    failed = len(paths) - held - (unusable - len(problems))
     more = f", {unusable} not usable" if unusable else ""
-    print(f"{counted(len(files) + len(problems), 'file')}: {held} proven, {failed} not{more}")
+    print(f"{counted(len(paths) + len(problems), 'file')}: {held} proven, {failed} not{more}")
     return EXIT_USER_ERROR if unusable else EXIT_FAILED if failed else EXIT_FINISHED
 
 
-def _certified(path: Path, arguments: argparse.Namespace) -> bool:
+def _certified(path: Path, options: CertifyOptions) -> bool:
     """Tell about one file; whether everything holds."""
-    spec = load(path, strict=arguments.strict, proofs=False)
+    spec = load(path, strict=options.strict, proofs=False)
+    limit = options.limit or DEFAULT_LIMIT
     stored = (spec.metadata or {}).get(FIELD)
-    if stored is not None and arguments.tiling in (None, _tiling_stored(stored)):
-        differences = recertify(spec, arguments.limit)
+    if stored is not None and options.tiling in (None, _tiling_stored(stored)):
+        differences = recertify(spec, limit)
         if not differences:
             print(one_line(f"{path}: agrees"))
             return True
         for line in differences:
             print(one_line(f"{path}: differs: {line}"))
-        if arguments.write:
-            _write(path, spec, certify(spec, TILINGS[_tiling_stored(stored)], arguments.limit))
+        if options.write:
+            _write(path, spec, certify(spec, TILINGS[_tiling_stored(stored)], limit))
         return False
-    certificate = certify(spec, TILINGS[tiling_of(spec, arguments.tiling)], arguments.limit)
+    certificate = certify(spec, TILINGS[tiling_of(spec, options.tiling)], limit)
     for line in _told(certificate):
         print(one_line(f"{path}: {line}"))
-    if arguments.write:
+    if options.write:
         _write(path, spec, certificate)
     return certificate.sound
 

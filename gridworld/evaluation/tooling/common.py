@@ -1,39 +1,22 @@
-"""What the tools share: parsers, files that were named, tasks, and progress."""
+"""What the tools share: files that were named, tasks, and progress."""
 
 from __future__ import annotations
 
-import argparse
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, TypeAlias
+
+from cyclopts import Parameter
 
 from gridworld import library
 from gridworld.errors import TaskError
-from gridworld.evaluation.terminal import program
 from gridworld.rules.tilings import SQUARE, TILINGS
 from gridworld.search.certificate import stored_proof
 from gridworld.task_spec import TaskSpecification
-from spca.common.command import Parser, complain
+from spca.common.command import complain
 
-
-def tool_parser(name: str, description: str, examples: Iterable[str], codes: str = "") -> argparse.ArgumentParser:
-    """A parser whose help ends in exit codes and examples.
-
-    Args:
-        name: the word that calls the tool.
-        examples: what follows that word.
-        codes: exit codes beside 0 and 2, such as "1 a proof does not hold".
-    """
-    more = f", {codes}" if codes else ""
-    lines = "\n".join(f"  %(prog)s {each}".rstrip() for each in examples)
-    return Parser(
-        prog=f"{program()} {name}",
-        description=description,
-        epilog=f"exit codes: 0 done, 2 a mistake in what was asked or a file that cannot be used{more}\n\n"
-        f"examples:\n{lines}\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+Source: TypeAlias = Annotated[str, Parameter(name="FILE", required=True, help="a file, folder or benchmark")]
 
 
 def files_of(named: Sequence[str], problems: list[str]) -> list[Path]:
@@ -72,11 +55,6 @@ def find_task(name: str) -> Path:
 def shipped_files() -> list[Path]:
     """The files of all tasks that ship."""
     return [path for name in library.BENCHMARKS for path in library.task_files(library.benchmark_dir(name))]
-
-
-def add_strict(parser: argparse.ArgumentParser) -> None:
-    """The option that refuses what is otherwise a warning."""
-    parser.add_argument("--strict", action="store_true", help="refuse unknown fields, which are a warning otherwise")
 
 
 def load(path: str | os.PathLike[str], *, strict: bool = False, proofs: bool = True) -> TaskSpecification:

@@ -2,77 +2,70 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from gridworld import library
 from gridworld.errors import EvaluationError, TaskError
-from gridworld.evaluation.models.registry import add_limit, count, seconds
+from gridworld.evaluation.options import Limit, Strict, Tiling, describe
 from gridworld.evaluation.tooling.common import (
-    add_strict,
     find_task,
     load,
     shipped_files,
     tiling_of,
-    tool_parser,
 )
 from gridworld.rules.tilings import TILINGS
+from gridworld.search.solver import DEFAULT_LIMIT
 from gridworld.task_spec import TaskSpecification
 from spca.common.command import EXIT_FINISHED
 from spca.common.files import make_folder
+from spca.common.options.values import amount, whole_number
 from spca.common.text import counted, one_line
 
-_TILE_SIZE = 32
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawOptions:
+    """What is drawn, and how."""
+
+    out: Annotated[Path | None, describe("PATH", "PNG file, or folder of files (default: ID.png here)")] = None
+    tiling: Annotated[Tiling | None, describe("NAME", "default: the one of the task, else square")] = None
+    revealed: Annotated[bool, Parameter(help="everything, hidden mechanisms framed; else what a model sees")] = False
+    tile_size: Annotated[int, whole_number(1), describe("N", "width of a cell in pixels (default 32)")] = 32
+    gif: Annotated[Path | None, describe("FILE", "animation of an episode, with --optimal or --episode")] = None
+    optimal: Annotated[bool, Parameter(help="animate a shortest solution")] = False
+    episode: Annotated[str | None, describe("RESULTS", "animate an episode of this results file")] = None
+    task: Annotated[str | None, describe("ID", "the task of the episode")] = None
+    seconds: Annotated[
+        float, amount("seconds"), describe("S", "how long each picture of it is shown (default 0.25)")
+    ] = 0.25
+    overwrite: Annotated[bool, Parameter(help="replace files that are there")] = False
+    limit: Limit = None
+    strict: Strict = False
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of the tool."""
-    parser = tool_parser(
-        "draw",
-        "Draw tasks at their start as PNG, or an episode as GIF: one of a results file (--episode), or a shortest\n"
-        "solution (--optimal).",
-        [
-            "hidden_switch_001 --revealed",
-            "my_tasks/ --out pictures/",
-            "my_task.json --optimal --gif solution.gif",
-            "--episode results/greedy_tiers.json --task tier2_single_key_001 --gif episode.gif",
-        ],
-    )
-    add = parser.add_argument
-    add("tasks", nargs="*", metavar="TASK", help="a file, folder or benchmark, or the id of a shipped task")
-    add("--out", type=Path, metavar="PATH", help="PNG file, or folder of files (default: ID.png here)")
-    add("--tiling", choices=tuple(TILINGS), help="default: the one of the task, else square")
-    add("--revealed", action="store_true", help="everything, hidden mechanisms framed; else what a model sees")
-    add("--tile-size", type=count, default=_TILE_SIZE, metavar="N", help="width of a cell in pixels (default 32)")
-    add("--gif", type=Path, metavar="FILE", help="animation of an episode")
-    add("--optimal", action="store_true", help="of a shortest solution")
-    add("--episode", metavar="RESULTS", help="of one in this results file")
-    add("--task", metavar="ID", help="the task in it")
-    add("--seconds", type=seconds, default=0.25, metavar="S", help="per picture (default 0.25)")
-    add("--overwrite", action="store_true", help="replace files that are there")
-    add_limit(parser)
-    add_strict(parser)
-    return parser
-
-
-def run(argv: Sequence[str]) -> int:
+def draw_tasks(
+    *tasks: Annotated[str, Parameter(name="TASK", help="a file, folder or benchmark, or the id of a shipped task")],
+    options: DrawOptions = DrawOptions(),
+) -> int:
     """Draw.
 
     Raises:
         GridworldError: a task, results file or picture cannot be used or made.
     """
-    arguments = build_parser().parse_args(argv)
-    if problem := _contradiction(arguments):
+    if problem := _contradiction(tasks, options):
         raise EvaluationError(problem)
-    if arguments.gif is not None:
-        return _animate(arguments)
-    return _draw(arguments)
+    if options.gif is not None:
+        return _animate(tasks, options, options.gif)
+    return _draw(tasks, options)
 
 
-def _contradiction(asked: argparse.Namespace) -> str | None:
+def _contradiction(tasks: Sequence[str], asked: DrawOptions) -> str | None:
     """What does not go together, and the fix."""
     animated = asked.optimal or asked.episode is not None
     rules = {
@@ -82,18 +75,16 @@ def _contradiction(asked: argparse.Namespace) -> str | None:
         "--gif animates an episode: add --optimal, or --episode RESULTS --task ID": asked.gif is not None
         and not animated,
         "--gif names the file; --out is for pictures": asked.gif is not None and asked.out is not None,
-        "name a task to draw; `list` tells those that ship": not asked.tasks and asked.episode is None,
-        "--gif takes one task": asked.gif is not None and len(asked.tasks) > 1,
+        "name a task to draw; `list` tells those that ship": not tasks and asked.episode is None,
+        "--gif takes one task": asked.gif is not None and len(tasks) > 1,
     }
     return next((problem for problem, holds in rules.items() if holds), None)
 
 
-def _draw(asked: argparse.Namespace) -> int:
+def _draw(tasks: Sequence[str], asked: DrawOptions) -> int:
     from gridworld.drawing import save_png, task_picture
 
-    specs = [
-        load(path, strict=asked.strict) for path in dict.fromkeys(file for name in asked.tasks for file in _files(name))
-    ]
+    specs = [load(path, strict=asked.strict) for path in dict.fromkeys(file for name in tasks for file in _files(name))]
     targets = _targets([spec.task_id for spec in specs], asked.out)
     for target in targets:
         _must_be_free(target, asked.overwrite)
@@ -128,20 +119,20 @@ def _targets(names: Sequence[str], out: Path | None) -> list[Path]:
     ]
 
 
-def _animate(asked: argparse.Namespace) -> int:
+def _animate(tasks: Sequence[str], asked: DrawOptions, gif: Path) -> int:
     from gridworld.drawing import episode_frames, save_gif
 
-    _must_be_free(asked.gif, asked.overwrite)
-    if asked.optimal:
-        spec = load(find_task(asked.tasks[0]), strict=asked.strict)
-        tiling = tiling_of(spec, asked.tiling)
-        actions = _optimal(spec, tiling, asked.limit)
+    _must_be_free(gif, asked.overwrite)
+    if asked.episode is not None:
+        spec, tiling, actions = _recorded(tasks, asked, asked.episode)
     else:
-        spec, tiling, actions = _recorded(asked)
-    make_folder(asked.gif.parent)
+        spec = load(find_task(tasks[0]), strict=asked.strict)
+        tiling = tiling_of(spec, asked.tiling)
+        actions = _optimal(spec, tiling, asked.limit or DEFAULT_LIMIT)
+    make_folder(gif.parent)
     frames = episode_frames(spec, tiling, actions, reveal=asked.revealed, tile_size=asked.tile_size)
-    save_gif(asked.gif, frames, asked.seconds)
-    print(one_line(f"{asked.gif}: {spec.task_id}, {counted(len(actions), 'step')}"))
+    save_gif(gif, frames, asked.seconds)
+    print(one_line(f"{gif}: {spec.task_id}, {counted(len(actions), 'step')}"))
     return EXIT_FINISHED
 
 
@@ -156,20 +147,20 @@ def _optimal(spec: TaskSpecification, tiling: str, limit: int) -> list[int]:
     return [int(action) for action in optimum.actions]
 
 
-def _recorded(asked: argparse.Namespace) -> tuple[TaskSpecification, str, list[int]]:
+def _recorded(tasks: Sequence[str], asked: DrawOptions, path: str) -> tuple[TaskSpecification, str, list[int]]:
     """Task, tiling and actions of an episode in a results file."""
     from gridworld.evaluation.metrics import BenchmarkEvaluationResult
 
-    results = BenchmarkEvaluationResult.load(asked.episode)
+    results = BenchmarkEvaluationResult.load(path)
     told = results.run
     ids = [result.task_id for result in results.task_results]
     wanted = asked.task if asked.task is not None or len(ids) != 1 else ids[0]
     if wanted not in ids:
         known = ", ".join(ids[:20]) + (", ..." if len(ids) > 20 else "")
         what = "name a task with --task" if wanted is None else f"there is no task {wanted!a}"
-        raise EvaluationError(f"{asked.episode}: {what}; there are {known}")
+        raise EvaluationError(f"{path}: {what}; there are {known}")
     episode = results.task_results[ids.index(wanted)].episode
-    spec = load(find_task(asked.tasks[0]), strict=asked.strict) if asked.tasks else _played(wanted, told, asked.episode)
+    spec = load(find_task(tasks[0]), strict=asked.strict) if tasks else _played(wanted, told, path)
     settings = told.get("settings")
     played_on = settings.get("tiling") if isinstance(settings, Mapping) else None
     tiling = asked.tiling or (played_on if played_on in TILINGS else "square")

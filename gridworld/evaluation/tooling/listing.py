@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
+
+from cyclopts import Parameter
 
 from gridworld import library
 from gridworld.errors import TaskError
-from gridworld.evaluation.tooling.common import add_strict, files_of, load, tool_parser
+from gridworld.evaluation.options import Strict
+from gridworld.evaluation.tooling.common import files_of, load
 from gridworld.task_spec import TaskSpecification
 from spca.common.command import EXIT_FINISHED, EXIT_USER_ERROR, complain
 from spca.common.text import one_line
@@ -20,26 +22,16 @@ _FOLDED: Final = ("task\n  mechanisms", "tier", "size\nsteps", "goal\nseen")
 """What ships fits 80 columns."""
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of the tool."""
-    parser = tool_parser(
-        "list",
-        "List tasks: id, tier, size, goal, what is seen, mechanisms, steps allowed; where there is room, the file.",
-        ["", "gridworld/tasks/tier3", "my_tasks/"],
-    )
-    parser.add_argument("files", nargs="*", metavar="FILE", help="a file, folder or benchmark (default: all that ship)")
-    add_strict(parser)
-    return parser
-
-
-def run(argv: Sequence[str]) -> int:
-    """Print a table of tasks; 2 if a file cannot be used."""
-    arguments = build_parser().parse_args(argv)
+def list_tasks(
+    *files: Annotated[str, Parameter(name="FILE", help="a file, folder or benchmark (default: all that ship)")],
+    strict: Strict = False,
+) -> int:
+    """Print a table of tasks; return 2 if a file cannot be used."""
     problems: list[str] = []
     rows: list[tuple[str, ...]] = []
-    for path in files_of(arguments.files or list(library.BENCHMARKS), problems):
+    for path in files_of(files or list(library.BENCHMARKS), problems):
         try:
-            rows.append(tuple(map(one_line, _row(load(path, strict=arguments.strict), path))))
+            rows.append(tuple(map(one_line, _row(load(path, strict=strict), path))))
         except TaskError as error:
             problems.append(str(error))
     if rows:

@@ -22,7 +22,7 @@ ENGINES: Final[dict[str, tuple[str, str]]] = {
     "local": ("spca.common.jobs.processes", "do_in_processes"),
     "ray": ("spca.common.jobs.ray_engine", "do_with_ray"),
 }
-"""Value of ``--engine`` -> module and function, imported on first use."""
+"""Value of ``--executor`` -> module and function, imported on first use."""
 
 
 def find_engine(name: str) -> Engine:

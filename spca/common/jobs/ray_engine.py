@@ -22,7 +22,7 @@ def do_with_ray(setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generato
     try:
         ray: Any = importlib.import_module("ray")
     except ImportError as error:
-        raise setup.terms.error(f"--engine ray needs Ray: {how_to_get('ray')}") from error
+        raise setup.terms.error(f"--executor ray needs Ray: {how_to_get('ray')}") from error
     started = not ray.is_initialized()
     if started:
         own = {} if os.environ.get("RAY_ADDRESS") else {"num_cpus": workers, "include_dashboard": False}

@@ -12,7 +12,7 @@ import pytest
 
 from gridworld.evaluation import cli
 from gridworld.evaluation.model_interface import ModelInterface
-from gridworld.evaluation.models.registry import ModelEntry, Options
+from gridworld.evaluation.models.registry import ModelEntry
 from gridworld.search.certificate import FIELD, attached, certify
 from gridworld.search.solver import solve
 from gridworld.task_spec import TaskSpecification
@@ -36,15 +36,13 @@ LIMIT = "1"
 Captured = pytest.CaptureFixture[str]
 
 
-def there_and_about(options: Options) -> ModelInterface:
+def there_and_about(_request: object) -> ModelInterface:
     """Solves the task after it has turned round once."""
-    del options
     return Scripted(0, 0, 0, 0, *WAY, uses_images=False)
 
 
-def short(options: Options) -> ModelInterface:
+def short(_request: object) -> ModelInterface:
     """Goes straight on, then down."""
-    del options
     return Scripted(2, 2, 2, 2, 2, 1, 2, 2, uses_images=False)
 
 

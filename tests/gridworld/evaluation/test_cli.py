@@ -9,14 +9,19 @@ import re
 import signal
 import subprocess
 import sys
-from argparse import ArgumentTypeError
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
+from gridworld.backends import BACKENDS
 from gridworld.evaluation import cli, terminal
-from gridworld.evaluation.running.settings import parse_tiers
+from gridworld.evaluation.models.model_options import LMStudioOptions, OllamaOptions
+from gridworld.evaluation.models.registry import MODELS
+from gridworld.evaluation.options import ObservationOptions, RunningOptions, TaskOptions, parse_tiers
+from gridworld.rules.tilings import TILINGS
+from spca.common.jobs.dispatch import ENGINES
 from tests.support.gridworld.players import corridors, main
 from tests.support.tiers import long
 
@@ -261,7 +266,7 @@ def test_what_belongs_to_another_evaluation_is_refused(home: Path, capsys: pytes
         ("--model bfs --overwrite --output tasks", "is a folder"),
         ("--model bfs --overwrite --output /dev/null", "not a regular file"),
         (f"--model bfs --output {'n' * 300}", "File name too long"),
-        ("frobnicate", "there is no command 'frobnicate'; there are"),
+        ("frobnicate", 'Unknown command "frobnicate". Available commands: validate, generate'),
     ],
 )
 def test_a_mistake_is_one_line(home: Path, capsys: pytest.CaptureFixture[str], arguments: str, words: str) -> None:
@@ -321,9 +326,7 @@ def test_tasks_made_for_hexagons_are_refused_on_squares(home: Path, capsys: pyte
     ],
 )
 def test_a_wrong_option_is_one_line(capsys: pytest.CaptureFixture[str], arguments: str) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(arguments.split())
-    assert ended.value.code == 2
+    assert main(arguments.split()) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 
@@ -337,7 +340,7 @@ def test_tiers_are_read(text: str, tiers: tuple[int, ...] | None) -> None:
 
 @pytest.mark.parametrize("text", ["", "-", "1-", "3-1", "a", "1;2", "1-999999999", "१"])
 def test_no_tiers(text: str) -> None:
-    with pytest.raises(ArgumentTypeError, match="tiers"):
+    with pytest.raises(ValueError, match="tiers"):
         parse_tiers(text)
 
 
@@ -360,32 +363,57 @@ def test_a_terminal_of_few_letters_escapes_the_others(home: Path, monkeypatch: p
     assert rb"bfs on \u6f22: 2 of 2 solved" in shown.getvalue()
 
 
+@dataclass(frozen=True)
+class Address:
+    url: str = "http://me:secret@host:1/x"
+    n: int = 3
+
+
 def test_addresses_lose_their_passwords_in_results(home: Path) -> None:
     from gridworld.evaluation.running.settings import Settings
 
-    settings = Settings("directory", "m", "tasks", options={"url": "http://me:secret@host:1/x", "n": 3})
+    settings = Settings(TaskOptions(), "m", Address())
     assert settings.to_dict()["url"] == "http://host:1/x"
     assert settings.to_dict()["n"] == 3
     assert home.exists()
 
 
-def test_the_parser_knows_the_options_of_models() -> None:
+def test_the_command_knows_the_options_of_models(capsys: pytest.CaptureFixture[str]) -> None:
     line = "--model ollama --ollama-model m --ollama-url u --ollama-retries 0 --lmstudio-model l --no-history-text"
-    parsed = cli.build_parser().parse_args([*line.split(), "--history-images", "0", "--text-observation"])
-    assert (parsed.ollama_model, parsed.ollama_retries, parsed.history_text, parsed.history_images) == (
-        "m",
-        0,
-        False,
-        0,
+    _, bound, _ = cli.build_app().parse_args([*line.split(), "--history-images", "0", "--text-observation"])
+    options = bound.kwargs["options"]
+    assert options.observation == ObservationOptions(history_images=0, history_text=False, text_observation=True)
+    assert MODELS["ollama"].make_options(bound.kwargs) == OllamaOptions(
+        ollama_model="m", ollama_url="u", ollama_retries=0
     )
-    assert parsed.text_observation
-    assert "--ollama-timeout" in cli.build_parser().format_help()
+    assert MODELS["lmstudio"].make_options(bound.kwargs) == LMStudioOptions(lmstudio_model="l")
+    assert cli.main(["--help"]) == 0
+    assert "--ollama-timeout" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    ("line", "note"),
+    [
+        ([*DIRECTORY, "--engine", "local"], "note: --engine is called --executor now\n"),
+    ],
+)
+def test_a_former_name_is_taken(line: list[str], note: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(line) == 0
+    assert capsys.readouterr().err == note
+
+
+def test_choices_are_those_of_the_library() -> None:
+    tasks = get_type_hints(TaskOptions)
+    assert get_args(tasks["backend"]) == tuple(BACKENDS)
+    assert get_args(tasks["tiling"]) == tuple(TILINGS)
+    assert get_args(get_type_hints(RunningOptions)["executor"]) == tuple(ENGINES)
 
 
 def test_help_is_quick_and_loads_nothing_heavy() -> None:
     code = (
-        "import sys; from gridworld.evaluation import cli; cli.build_parser().format_help();"
-        "heavy = {'minigrid', 'gymnasium', 'rich', 'PIL', 'openai', 'ollama', 'jinja2', 'ray', 'pygame'};"
+        "import sys; from gridworld.evaluation import cli; cli.build_app();"
+        "heavy = {'numpy', 'minigrid', 'gymnasium', 'rich', 'PIL', 'openai', 'ollama', 'jinja2', 'ray', 'pygame'};"
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

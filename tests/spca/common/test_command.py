@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from argparse import ArgumentTypeError
 from collections.abc import Callable, Sequence
 from subprocess import PIPE, Popen, run
 
@@ -25,9 +24,6 @@ from spca.common.command import (
     EXIT_USER_ERROR,
     PROGRAM_VARIABLE,
     Ending,
-    Parser,
-    amount,
-    whole,
 )
 from spca.common.errors import BudgetReached, SettingsError, UnusableModelError
 from spca.errors import ProviderDownError, ReplayMissError, UnknownModelError
@@ -162,126 +158,39 @@ def test_a_defect_of_ours_is_not_hidden() -> None:
         ended(ZeroDivisionError())
 
 
-def test_a_parser_shows_no_argument_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        Parser().parse_args(["--\x1b[2J\nerror: more"])
-    assert stopped.value.code == EXIT_USER_ERROR
-    assert "␛[2J error: more" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("of", "good", "bad"),
-    [
-        (whole(1), {"1": 1, "007": 7, "1000000000": 10**9}, ["0", "-1", "1.5", "", "²", "\uff11", "1_0", "1000000001"]),
-        (whole(0, 5), {"0": 0, "5": 5}, ["6", "9" * 5000]),
-        (amount("USD", zero=True), {"0": 0.0, ".5": 0.5}, ["-1", "nan", "inf", "x", ""]),
-        (amount("seconds"), {"1e-3": 0.001}, ["0", "-0.0", "1e999"]),
-    ],
-)
-def test_types_of_arguments(of: Callable[[str], float], good: dict[str, float], bad: list[str]) -> None:
-    assert {text: of(text) for text in good} == good
-    for text in bad:
-        with pytest.raises(ArgumentTypeError, match=r"^'.*' is not a (whole )?number (of \w+ )?(from|above) \d"):
-            of(text)
-
-
-def complaint(parse: Callable[[Sequence[str]], object], words: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """The one line with which a command line is refused."""
-    with pytest.raises(SystemExit) as stopped:
-        parse(words.split())
-    said = capsys.readouterr()
-    assert (stopped.value.code, said.out) == (EXIT_USER_ERROR, "")
-    (line,) = said.err.splitlines()
-    assert line.startswith("error: ")
-    assert line.endswith("--help lists all options")
-    return line
-
-
-def commands() -> Parser:
-    """A parser with two commands."""
-    parser = Parser(prog="x")
-    parts = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
-    explore, act = parts.add_parser("explore"), parts.add_parser("act")
-    explore.add_argument("--out")
-    explore.add_argument("--way", choices=("left", "right"))
-    act.add_argument("--film", action="store_true")
-    act.add_argument("--plan", required=True)
-    return parser
-
-
-@pytest.mark.parametrize(
-    ("words", "hint"),
-    [
-        ("explroe", "did you mean explore?"),
-        ("Explore", "did you mean explore?"),
-        ("explore --otu x", "did you mean --out?"),
-        ("explore --otu=x", "did you mean --out?"),
-        ("explore -out x", "did you mean --out?"),
-        ("explore --way rigth", "did you mean right?"),
-        ("explore --debgu", "did you mean --debug?"),
-        ("act --plan p --out x", ""),  # a flag of the other command
-        ("act --plan p --fillm", "did you mean --film?"),
-        ("act --paln p", "there is no --paln, did you mean --plan?"),
-        ("act --film", ""),
-        ("act --plan p --nonsense", ""),
-        ("elsewhere", ""),
-        ("", ""),
-    ],
-)
-def test_a_word_that_is_not_known_comes_with_the_nearest(
-    words: str, hint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    line = complaint(commands().parse_args, words, capsys)
-    assert line.removesuffix(" --help lists all options").rpartition("; ")[2] == hint or not hint
-    assert ("did you mean" in line) == bool(hint)
-
-
-def test_an_abbreviated_flag_stays_what_it_was() -> None:
-    assert commands().parse_args(["explore", "--ou", "x"]).out == "x"
-
-
-@pytest.mark.parametrize(
-    ("parse", "words", "meant"),
-    [
-        (gridworld.evaluation.cli.build_parser().parse_args, "--modle bfs", "--model"),
-        (gridworld.evaluation.cli.build_parser().parse_args, "--model bfs --benchmark tirs", "tiers"),
-        (spca.evaluation.options.parse, "--attemps 2", "--attempts"),
-        (spca.evaluation.ablations.study._parsed, "--setings full", "--settings"),
-        (spca.evaluation.ablations.study._parsed, "--levles x", "--levels"),
-        (spca.report.cli.build_parser().parse_args, "reprot", "report"),
-        (main.main, "evalute", "evaluate"),
-        (main.main, "--planner-modle openai/x", "--planner-model"),
-        (main.main, "models --jsn", "--json"),
-        (main.main, "report --no-pge", "--no-page"),
-    ],
-)
-def test_every_program_names_what_was_meant(
-    parse: Callable[[Sequence[str]], object], words: str, meant: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert f"did you mean {meant}?" in complaint(parse, words, capsys)
-
-
 @pytest.mark.parametrize(
     ("program", "words", "meant"),
     [
         (explorer.cli.main, "rnu scenes", '"run"'),
         (explorer.cli.main, "run scenes --worker 2", "--workers"),
+        (robot_bridge.cli.main, "explroe", '"explore"'),
+        (robot_bridge.cli.main, "explore --modle openai/x", "--model"),
+        (gridworld.evaluation.cli.main, "--modle bfs", "--model instead of --modle"),
+        (gridworld.evaluation.cli.main, "--model bfs --benchmark tirs", '"tiers"'),
+        (gridworld.evaluation.cli.main, "leaderbord", '"leaderboard"'),
+        (main.main, "evalute", '"evaluate"'),
+        (main.main, "--planner-modle openai/x", "--planner-model"),
+        (main.main, "evaluate --attemps 2", "--attempts"),
+        (main.main, "ablations --setings full", "--settings"),
+        (main.main, "models --jsn", "--json"),
+        (main.main, "report --no-pge", "--no-page"),
+        (spca.__main__.main, "gridwrold", '"gridworld"'),
     ],
 )
-def test_every_program_of_the_option_kit_names_what_was_meant(
-    program: Callable[[Sequence[str]], int], words: str, meant: str, capsys: pytest.CaptureFixture[str]
+def test_every_program_names_what_was_meant(
+    program: Callable[[Sequence[str]], int],
+    words: str,
+    meant: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert program(words.split()) == EXIT_USER_ERROR
-    assert f"Did you mean {meant}?" in capsys.readouterr().err
-
-
-def test_a_tool_of_gridworld_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert gridworld.evaluation.cli.main(["leaderbord"]) == EXIT_USER_ERROR
-    said = "error: there is no command 'leaderbord'; did you mean leaderboard? --help tells about evaluations\n"
-    assert capsys.readouterr() == ("", said)
-
-
-def test_the_command_spca_names_a_program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in (PROGRAM_VARIABLE, COMMAND_VARIABLE):  # which it sets
+    for variable in (PROGRAM_VARIABLE, COMMAND_VARIABLE):  # which the command spca sets
         monkeypatch.setenv(variable, "")
-    assert "did you mean gridworld?" in complaint(spca.__main__.main, "gridwrold", capsys)
+        monkeypatch.delenv(variable)
+    assert program(words.split()) == EXIT_USER_ERROR
+    said = capsys.readouterr()
+    assert said.out == ""
+    (line,) = said.err.splitlines()
+    assert line.startswith("error: ")
+    assert f"Did you mean {meant}?" in line
+    assert line.endswith(" --help lists all options")

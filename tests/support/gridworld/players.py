@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gridworld.errors import ModelError
 from gridworld.evaluation import cli
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
-from gridworld.evaluation.models.registry import ModelEntry, Options
+from gridworld.evaluation.models.model_options import ModelRequest
+from gridworld.evaluation.models.registry import ModelEntry
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task_spec import TaskSpecification
 from tests.support.gridworld.drawn import drawn
@@ -95,18 +96,19 @@ class Forward(Scripted):
         return ModelOutput(2)
 
 
-def forward(options: Options) -> ModelInterface:
-    return Forward(options["die_at"], options["once"], options["stall_at"])
+@dataclass(frozen=True)
+class ForwardOptions:
+    die_at: int = 0
+    once: str | None = None
+    stall_at: int = 0
 
 
-def forward_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--die-at", type=int, default=0)
-    group.add_argument("--once")
-    group.add_argument("--stall-at", type=int, default=0)
+def forward(request: ModelRequest[ForwardOptions]) -> ModelInterface:
+    options = request.options
+    return Forward(options.die_at, options.once, options.stall_at)
 
 
-def unusable(options: Options) -> ModelInterface:
-    del options
+def unusable(_request: object) -> ModelInterface:
     return Scripted(ModelError("nobody is there: start the server"), uses_images=False)
 
 
@@ -123,7 +125,7 @@ class Picky(Forward):
 
 ENTRIES = {
     "picky": ModelEntry(lambda _: Picky()),
-    "forward": ModelEntry(forward, options=forward_options, may_change=frozenset({"die_at", "once", "stall_at"})),
+    "forward": ModelEntry(forward, options=ForwardOptions, may_change=frozenset({"die_at", "once", "stall_at"})),
     "unusable": ModelEntry(unusable),
     "alone": ModelEntry(forward, options=None, max_workers=1),
 }

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
+import re
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
+from cyclopts import Parameter
 
 from gridworld.actions import ACTION_NAMES
 from gridworld.backends import MultiGridBackend
 from gridworld.errors import ModelError
+from gridworld.evaluation import cli
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface
 from gridworld.evaluation.models import file_based, registry
 from gridworld.evaluation.models.baselines import BFSModelInterface, GreedyModelInterface, RandomModelInterface
 from gridworld.evaluation.models.file_based import FileBasedModelInterface
+from gridworld.evaluation.models.model_options import FileBasedOptions, ModelRequest
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task_spec import TaskSpecification
 from spca.common.files import replace_file
@@ -207,28 +210,44 @@ def test_models_are_found_by_name() -> None:
     with pytest.raises(ModelError, match=r"python run_eval\.py --model spca"):
         registry.find_model("spca", registry.MODELS)
     with pytest.raises(ModelError, match="--work-dir"):
-        registry.MODELS["file_based"].factory({"work_dir": None, "timeout": 1.0})
+        registry.MODELS["file_based"].factory(ModelRequest("file_based", FileBasedOptions(), seed=7, limit=1))
+
+
+@dataclass(frozen=True)
+class MyOptions:
+    mine_a: int = 5
+    other: Annotated[str | None, Parameter(name="--mine-b")] = None
+    timeout: float | None = None
 
 
 def test_a_model_can_be_added() -> None:
-    def options(group: argparse._ArgumentGroup) -> None:
-        group.add_argument("--mine-a", type=int)
-        group.add_argument("--mine-b", dest="other")
-
-    registry.register_model("mine", lambda _: BFSModelInterface(), options, help="of mine", max_workers=1)
+    registry.register_model("mine", lambda _: BFSModelInterface(), MyOptions, help="of mine", max_workers=1)
     try:
         entry = registry.find_model("mine", registry.MODELS)
-        assert (entry.option_names(), entry.help, entry.max_workers) == (("mine_a", "other"), "of mine", 1)
+        assert (entry.help, entry.max_workers) == ("of mine", 1)
+        _, bound, _ = cli.build_app().parse_args("--model mine --mine-b x --timeout 3 --ollama-url u")
+        assert entry.make_options(bound.kwargs) == MyOptions(5, "x", 3.0)
     finally:
         del registry.MODELS["mine"]
+
+
+def test_every_option_of_a_model_stands_in_help_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--help"]) == 0
+    told = capsys.readouterr().out
+    for option in registry.list_options(registry.MODELS):
+        flag = "--server" if option.name == "servers" else f"--{option.name.replace('_', '-')}"
+        assert len(re.findall(rf"^  {flag}\b(?!-)", told, re.MULTILINE)) == 1
 
 
 @pytest.mark.parametrize("name", ["random", "bfs", "greedy", "ollama", "lmstudio"])
 def test_a_model_is_made_from_its_defaults(name: str) -> None:
     entry = registry.MODELS[name]
-    parser = argparse.ArgumentParser()
-    if entry.options:
-        entry.options(parser.add_argument_group())
-    model = entry.factory({**vars(parser.parse_args([])), "seed": 7})
+    model = entry.factory(ModelRequest(name, entry.make_options({}), seed=7, limit=1))
     assert name in model.model_name or "/" in model.model_name or ":" in model.model_name
-    assert set(entry.may_change) <= set(entry.option_names())
+
+
+@pytest.mark.parametrize("name", registry.MODELS)
+def test_what_may_change_are_options(name: str) -> None:
+    entry = registry.MODELS[name]
+    names = {field.name for field in fields(entry.options)} if entry.options else set()
+    assert entry.may_change <= names

@@ -13,18 +13,17 @@ from typing import Any
 import pytest
 
 from gridworld.errors import EvaluationError
+from gridworld.evaluation.options import TaskOptions
 from gridworld.evaluation.running.settings import Settings, tasks_of
 from gridworld.evaluation.running.worker_setup import WorkerSetup
-from gridworld.evaluation.running.workers import find_engine
+from spca.common.jobs.dispatch import find_engine
 from tests.gridworld.evaluation.test_cli import DIRECTORY, FAST, contents, read
-from tests.support.gridworld.players import corridors, forward, main, unusable
-
-OPTIONS: dict[str, Any] = {"die_at": 0, "once": None, "stall_at": 0}
+from tests.support.gridworld.players import ForwardOptions, corridors, forward, main, unusable
 
 
 def setup(folder: Path, **options: Any) -> WorkerSetup:
-    settings = Settings("directory", "forward", str(folder), options={**OPTIONS, **options}, backend="multigrid")
-    return WorkerSetup(settings, forward)
+    tasks = TaskOptions(benchmark="directory", task_dir=str(folder), backend="multigrid")
+    return WorkerSetup(Settings(tasks, "forward", ForwardOptions(**options)), forward)
 
 
 @pytest.mark.long
@@ -82,13 +81,13 @@ def test_what_cannot_be_sent_to_a_process_is_named(tmp_path: Path) -> None:
     corridors(tmp_path / "tasks", 4)
     made = setup(tmp_path / "tasks")
     with pytest.raises(EvaluationError, match="--workers 1"):
-        list(find_engine("local")(WorkerSetup(made.settings, lambda _: unusable({})), tasks_of(made.settings), 2))
+        list(find_engine("local")(WorkerSetup(made.settings, lambda _: unusable(None)), tasks_of(made.settings), 2))
 
 
 def test_a_process_that_cannot_start_is_named(tmp_path: Path) -> None:
     corridors(tmp_path / "tasks", 2)
     made = setup(tmp_path / "tasks")
-    broken = Settings("directory", "forward", str(tmp_path / "tasks"), options={}, backend="multigrid")
+    broken = Settings(made.settings.tasks, "forward")
     with pytest.raises(EvaluationError, match="could not start and ended with code 1"):
         list(find_engine("local")(WorkerSetup(broken, forward), tasks_of(made.settings), 2))
 
@@ -97,6 +96,6 @@ def test_ray_is_asked_for_where_it_is_missing(tmp_path: Path) -> None:
     if find_spec("ray"):
         pytest.skip("Ray is installed; scripts/soak gridworld-ray plays with it")
     with pytest.raises(
-        EvaluationError, match=f"^--engine ray needs Ray: {re.escape(sys.executable)} -m pip install ray$"
+        EvaluationError, match=f"^--executor ray needs Ray: {re.escape(sys.executable)} -m pip install ray$"
     ):
         list(find_engine("ray")(setup(tmp_path), [], 1))

@@ -1,0 +1,174 @@
+"""Options of an evaluation, and those that it shares with the tools."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final, Literal, TypeAlias
+
+from cyclopts import Parameter
+
+from spca.common.errors import SettingsError
+from spca.common.options.values import option_group, text_option, whole_number
+
+_TASKS: Final = option_group("What is played")
+_OBSERVATION: Final = option_group("What the model is given")
+_RUNNING: Final = option_group("How it is carried out")
+ASKED_MODELS: Final = option_group("Model PREFIX/NAME, and others where it makes sense")
+
+_TIERS: Final = re.compile(r"[0-9]{1,9}(-[0-9]{1,9})?(,[0-9]{1,9}(-[0-9]{1,9})?)*")
+_MAX_TIERS: Final = 1000
+
+
+def describe(metavar: str, words: str) -> Parameter:
+    """Return what ``--help`` tells of an option: how its value is called, and what it does."""
+    return Parameter(metavar=metavar, help=words)
+
+
+def parse_tiers(text: str) -> tuple[int, ...] | None:
+    """Return the tiers that ``all`` (None), ``1``, ``1-3`` or ``2,4,5`` names, in order and each once.
+
+    Raises:
+        ValueError: it is anything else.
+    """
+    plain = text.replace(" ", "").lower()
+    if plain == "all":
+        return None
+    if not _TIERS.fullmatch(plain):
+        raise ValueError(f"{text!a} names no tiers; write all, 1, 1-3 or 2,4,5")
+
+    chosen: set[int] = set()
+    for part in plain.split(","):
+        first, _, last = part.partition("-")
+        span = range(int(first), int(last or first) + 1)
+        if not span or len(span) > _MAX_TIERS:
+            raise ValueError(f"{part!a} is no range of tiers; the first comes first, as in 1-3")
+        chosen.update(span)
+    return tuple(sorted(chosen))
+
+
+def _read_seed(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise ValueError(f"{text!a:.80} is not a whole number") from error
+
+
+SEED: Final = text_option(_read_seed)
+"""The kind of an option that is any whole number."""
+
+Tiling: TypeAlias = Literal["square", "hex"]
+Limit: TypeAlias = Annotated[
+    int | None,
+    whole_number(1),
+    describe("N", "states that an exact search of a task may expand before it gives up (default 300000)"),
+]
+Strict: TypeAlias = Annotated[bool, Parameter(help="refuse unknown fields of tasks, which are a warning otherwise")]
+
+
+@Parameter(name="*", group=_TASKS)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskOptions:
+    """What is played, and by what seed."""
+
+    benchmark: Annotated[Literal["validation_10", "tiers", "directory"], describe("NAME", "default validation_10")] = (
+        "validation_10"
+    )
+    tiers: Annotated[
+        tuple[int, ...] | None,
+        text_option(parse_tiers),
+        Parameter(name="--tier", metavar="TIERS", help="of tiers: all (default), 1, 1-3 or 2,4,5"),
+    ] = None
+    task_dir: Annotated[str | None, describe("DIR", "folder of tasks, or for tiers of folders tier1, tier2, ...")] = (
+        None
+    )
+    backend: Annotated[Literal["minigrid", "multigrid"], describe("NAME", "default minigrid")] = "minigrid"
+    tiling: Annotated[
+        Tiling, describe("NAME", "default square, where tasks that were made for hex are refused; hex needs multigrid")
+    ] = "square"
+    seed: Annotated[int, SEED, describe("N", "of the model (default 42); tasks have theirs")] = 42
+    device: Annotated[str, describe("NAME", "where a local model computes (default cpu)")] = "cpu"
+
+
+@Parameter(name="*", group=_OBSERVATION)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservationOptions:
+    """What the model is given."""
+
+    observation: Annotated[
+        Literal["image", "text"],
+        describe("KIND", "what a model sees: the image (default), or a text with a map and no image"),
+    ] = "image"
+    history_images: Annotated[int, whole_number(0), describe("N", "earlier images (default 2)")] = 2
+    history_text: Annotated[
+        bool, Parameter(negative="--no-history-text", help="what the last actions visibly did (default: yes)")
+    ] = True
+    history_text_window: Annotated[
+        int | None, whole_number(1), describe("N", "how many of them (default 3, or as many as --actions-per-call)")
+    ] = None
+    history: Annotated[
+        Literal["both", "images", "summary", "none"],
+        describe("KIND", "images, a summary in words, both (default), or none"),
+    ] = "both"
+    text_observation: Annotated[
+        bool, Parameter(negative="--no-text-observation", help="the text beside the image (default: no)")
+    ] = False
+
+
+@Parameter(name="*", group=_RUNNING)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningOptions:
+    """How an evaluation is carried out; nothing of it changes the results, but for ``limit``.
+
+    What was interrupted goes on, and what is finished is not played again, unless ``overwrite`` is given.
+
+    Attributes:
+        output: the results file; None: ``results/<model>_<benchmark>.json``.
+        resume: take over kept calls of a model, too, whose results are gone.
+        overwrite: begin again, whatever there is.
+        strict: refuse task files with fields that the format does not know.
+
+    Raises:
+        SettingsError: flags that exclude one another.
+    """
+
+    limit: Limit = None
+    output: Annotated[Path | None, describe("FILE", "results file (default results/<model>_<benchmark>.json)")] = None
+    workers: Annotated[int, whole_number(1), describe("N", "processes, each with a model of its own (default 1)")] = 1
+    executor: Annotated[Literal["local", "ray"], describe("NAME", "processes of this machine (default), or Ray")] = (
+        "local"
+    )
+    resume: Annotated[
+        bool,
+        Parameter(
+            help="take over kept calls of a model, too, whose results are gone;"
+            " what was interrupted goes on in any case"
+        ),
+    ] = False
+    overwrite: Annotated[bool, Parameter(help="begin again, whatever there is")] = False
+    verbose: Annotated[bool, Parameter(name=("--verbose", "-v"), help="print every step")] = False
+    quiet: Annotated[bool, Parameter(help="print the summary only")] = False
+    strict: Annotated[Strict, Parameter(group=_TASKS)] = False
+
+    def __post_init__(self) -> None:
+        if self.resume and self.overwrite:
+            raise SettingsError("--resume and --overwrite exclude each other: give one of them")
+        if self.verbose and self.quiet:
+            raise SettingsError("--verbose and --quiet exclude each other: give one of them")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationOptions:
+    """What the command is given, but for the options of models."""
+
+    model: Annotated[str, describe("NAME", "who plays: one of the models below")]
+    effort: Annotated[
+        str | None,
+        describe("WORD", "how much it reasons, such as low or high: the same as NAME@WORD"),
+        Parameter(group=ASKED_MODELS),
+    ] = None
+    tasks: TaskOptions = TaskOptions()
+    observation: ObservationOptions = ObservationOptions()
+    running: RunningOptions = RunningOptions()
