@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gridworld.evaluation.running.player import Telling
     from gridworld.evaluation.running.settings import Settings
 
-_OLD_NAMES: Final = {"--engine": "--executor"}
+_OLD_NAMES: Final = {"--engine": "--executor", "--out": "--output"}
 _USUAL_WINDOW: Final = 3
 
 _EPILOGUE: Final = """\

@@ -41,7 +41,7 @@ def show(evaluated: Evaluated, quiet: bool = False) -> None:
         ways = "to play again, add --overwrite, or --output FILE to keep both"
         print(one_line(f"nothing was played: these results were there {evaluated.earlier}; {ways}"))
     page = evaluated.output.with_suffix(".html")
-    command = shlex.join(["leaderboard", str(evaluated.output), "--out", str(page)])
+    command = shlex.join(["leaderboard", str(evaluated.output), "--output", str(page)])
     print(one_line(f"look at it: {program()} {command}"))
 
 

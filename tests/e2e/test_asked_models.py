@@ -94,7 +94,7 @@ def test_books_results_and_leaderboard_are_what_the_server_counted(
     cost = f"{sum(map(cost_of, log)):.4f}"
     assert f"{len(log)} requests" in done.stdout
     assert f"{cost} USD" in done.stdout
-    made = run("leaderboard", "o.json", "--out", "board.html")
+    made = run("leaderboard", "o.json", "--output", "board.html")
     assert made.returncode == 0, made.stderr
     page = (tmp_path / "board.html").read_text(encoding="utf-8")
     assert f">{cost}<small>{len(log)} requests</small>" in page
@@ -264,6 +264,6 @@ def test_a_server_of_ones_own_gets_its_own_key(
         assert f"{len(server.asked)} requests" in done.stdout
         assert len(server.asked) < 19
         assert done.stdout.splitlines()[0].endswith(" tokens, ? USD")
-    made = run("leaderboard", "o.json", "--out", "board.html")
+    made = run("leaderboard", "o.json", "--output", "board.html")
     assert made.returncode == 0, made.stderr
     assert f">?<small>{len(server.asked)} requests</small>" in (tmp_path / "board.html").read_text(encoding="utf-8")

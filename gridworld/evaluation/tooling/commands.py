@@ -45,7 +45,7 @@ TOOLS: Final = {
         "Make tasks that are proven.\n\n"
         "Each carries a certificate: solvable, its optimal length, every link of its chain necessary. The same"
         " arguments make the same tasks on every machine.",
-        ("--tier 3 --count 20 --seed 7 --out my_tasks", "--tier 1-5 --count 10 --out hexagons --tiling hex"),
+        ("--tier 3 --count 20 --seed 7 --output my_tasks", "--tier 1-5 --count 10 --output hexagons --tiling hex"),
         ", 130 interrupted",
     ),
     "certify": Tool(
@@ -63,7 +63,7 @@ TOOLS: Final = {
         " (--optimal).",
         (
             "hidden_switch_001 --revealed",
-            "my_tasks/ --out pictures/",
+            "my_tasks/ --output pictures/",
             "my_task.json --optimal --gif solution.gif",
             "--episode results/greedy_tiers.json --task tier2_single_key_001 --gif episode.gif",
         ),
@@ -71,7 +71,7 @@ TOOLS: Final = {
     "leaderboard": Tool(
         "ranking:make_leaderboard",
         "Make an HTML page from results files; it needs nothing else and loads nothing.",
-        ("results/*.json", "results/ --out board.html"),
+        ("results/*.json", "results/ --output board.html"),
     ),
     "list": Tool(
         "listing:list_tasks",

@@ -33,7 +33,7 @@ from spca.common.text import counted, one_line
 class DrawOptions:
     """What is drawn, and how."""
 
-    out: Annotated[Path | None, describe("PATH", "PNG file, or folder of files (default: ID.png here)")] = None
+    output: Annotated[Path | None, describe("PATH", "PNG file, or folder of files (default: ID.png here)")] = None
     tiling: Annotated[Tiling | None, describe("NAME", "default: the one of the task, else square")] = None
     revealed: Annotated[bool, Parameter(help="everything, hidden mechanisms framed; else what a model sees")] = False
     tile_size: Annotated[int, whole_number(1), describe("N", "width of a cell in pixels (default 32)")] = 32
@@ -74,7 +74,7 @@ def _contradiction(tasks: Sequence[str], asked: DrawOptions) -> str | None:
         "--optimal and --episode make an animation: add --gif FILE": animated and asked.gif is None,
         "--gif animates an episode: add --optimal, or --episode RESULTS --task ID": asked.gif is not None
         and not animated,
-        "--gif names the file; --out is for pictures": asked.gif is not None and asked.out is not None,
+        "--gif names the file; --output is for pictures": asked.gif is not None and asked.output is not None,
         "name a task to draw; `list` tells those that ship": not tasks and asked.episode is None,
         "--gif takes one task": asked.gif is not None and len(tasks) > 1,
     }
@@ -85,7 +85,7 @@ def _draw(tasks: Sequence[str], asked: DrawOptions) -> int:
     from gridworld.drawing import save_png, task_picture
 
     specs = [load(path, strict=asked.strict) for path in dict.fromkeys(file for name in tasks for file in _files(name))]
-    targets = _targets([spec.task_id for spec in specs], asked.out)
+    targets = _targets([spec.task_id for spec in specs], asked.output)
     for target in targets:
         _must_be_free(target, asked.overwrite)
     for spec, target in zip(specs, targets, strict=True):
@@ -103,15 +103,17 @@ def _files(name: str) -> list[Path]:
         return [find_task(name)]
 
 
-def _targets(names: Sequence[str], out: Path | None) -> list[Path]:
+def _targets(names: Sequence[str], output: Path | None) -> list[Path]:
     """A file for each task; of equal names the later ones get a number."""
     from gridworld.runner.encoding import file_stem
 
-    if out is not None and out.suffix.lower() == ".png" and not out.is_dir():
+    if output is not None and output.suffix.lower() == ".png" and not output.is_dir():
         if len(names) > 1:
-            raise EvaluationError(f"--out {str(out)!a} is one file, but there are {len(names)} tasks: give a folder")
-        return [out]
-    folder = out or Path()
+            raise EvaluationError(
+                f"--output {str(output)!a} is one file, but there are {len(names)} tasks: give a folder"
+            )
+        return [output]
+    folder = output or Path()
     stems = [file_stem(name) for name in names]
     return [
         folder / f"{stem}{'' if stem not in stems[:number] else f'-{number + 1}'}.png"

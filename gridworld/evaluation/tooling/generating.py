@@ -19,7 +19,7 @@ def generate_tasks(
     tier: Annotated[tuple[int, ...] | None, text_option(parse_tiers), describe("TIERS", "1 to 5: 3, 1-5, 2,4 or all")],
     count: Annotated[int, whole_number(1), describe("N", "tasks of each tier (default 1)")] = 1,
     seed: Annotated[int, SEED, describe("S", "another seed makes other tasks (default 0)")] = 0,
-    out: Annotated[str, describe("DIR", "folder of the files; what is there of them already is kept")],
+    output: Annotated[str, describe("DIR", "folder of the files; what is there of them already is kept")],
     tiling: Annotated[Tiling, describe("NAME", "default square")] = "square",
     mechanisms: Annotated[
         str | None, describe("KINDS", "only these, such as keys,doors (default: all of the tier)")
@@ -44,7 +44,7 @@ def generate_tasks(
             number,
             count,
             seed,
-            out,
+            output,
             tiling=tiling,
             mechanisms=kinds,
             limit=limit or SEARCH_LIMIT,
@@ -56,8 +56,8 @@ def generate_tasks(
         for written in track_items(made, count * len(tiers), "tasks"):
             done[written.what] += 1
     except KeyboardInterrupt:
-        complain(f"interrupted; {counted(done.total(), 'task')} in {out}; the same command goes on")
+        complain(f"interrupted; {counted(done.total(), 'task')} in {output}; the same command goes on")
         return EXIT_INTERRUPTED
     how = ", ".join(f"{number} {what}" for what, number in done.items())
-    print(one_line(f"{counted(done.total(), 'task')} in {out}: {how}"))
+    print(one_line(f"{counted(done.total(), 'task')} in {output}: {how}"))
     return EXIT_FINISHED

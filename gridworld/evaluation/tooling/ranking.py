@@ -20,7 +20,7 @@ from spca.common.text import counted, one_line
 
 def make_leaderboard(
     *results: Annotated[str, Parameter(name="RESULTS", required=True, help="results file, or folder of them")],
-    out: Annotated[Path, describe("FILE", "default leaderboard.html")] = Path("leaderboard.html"),
+    output: Annotated[Path, describe("FILE", "default leaderboard.html")] = Path("leaderboard.html"),
 ) -> int:
     """Make the page; return 2, and make no page, if any file cannot be used.
 
@@ -37,13 +37,13 @@ def make_leaderboard(
         return EXIT_USER_ERROR
     groups = grouped(entries)
     html = page(groups, thumbnails_of(groups))
-    if out.exists() and not _is_page(out):
-        raise EvaluationError(f"{out}: exists and is no leaderboard: choose another --out")
-    make_folder(out.parent)
-    write_atomic(out, html)
+    if output.exists() and not _is_page(output):
+        raise EvaluationError(f"{output}: exists and is no leaderboard: choose another --output")
+    make_folder(output.parent)
+    write_atomic(output, html)
     show_ranking(groups)
     held = f"{counted(len(entries), 'result')}, {counted(len(groups), 'benchmark')}"
-    print(one_line(f"page: {out} ({held}); open it in a browser"))
+    print(one_line(f"page: {output} ({held}); open it in a browser"))
     return EXIT_FINISHED
 
 

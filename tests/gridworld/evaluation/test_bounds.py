@@ -220,10 +220,10 @@ def test_unknown_fields_are_one_warning_a_file_and_refused_where_that_is_asked(h
 
 
 def test_the_generator_takes_a_limit_and_keeps_it(home: Path, capsys: Captured) -> None:
-    assert main("generate", "--tier", "2", "--out", "made", "--limit", "999") == 0
+    assert main("generate", "--tier", "2", "--output", "made", "--limit", "999") == 0
     (path,) = (home / "made").iterdir()
     assert json.loads(path.read_text(encoding="utf-8"))["metadata"]["generator"]["limit"] == 999
-    assert main("generate", "--tier", "2", "--out", "made", "--limit", "999") == 0
+    assert main("generate", "--tier", "2", "--output", "made", "--limit", "999") == 0
     assert "1 kept" in capsys.readouterr().out
 
 

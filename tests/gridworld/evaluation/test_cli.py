@@ -68,7 +68,7 @@ def test_an_evaluation_writes_results_and_says_where(home: Path, capsys: pytest.
     out = capsys.readouterr().out.splitlines()
     assert out[0] == "forward on tasks: 3 of 6 solved (50.0%), 3.00 of 6 points (50.0%), optimality 1.000"
     assert out[1] == "results: results/forward_tasks.json"
-    leaderboard = "leaderboard results/forward_tasks.json --out results/forward_tasks.html"
+    leaderboard = "leaderboard results/forward_tasks.json --output results/forward_tasks.html"
     assert out[2:] == [f"look at it: {terminal.program()} {leaderboard}"]
     data = read(home / "results" / "forward_tasks.json")
     assert [result["task_id"] for result in data["task_results"]] == [f"task_{number}" for number in range(6)]
@@ -396,6 +396,7 @@ def test_the_command_knows_the_options_of_models(capsys: pytest.CaptureFixture[s
     ("line", "note"),
     [
         ([*DIRECTORY, "--engine", "local"], "note: --engine is called --executor now\n"),
+        (["draw", "memory_003", "--out", "p.png"], "note: --out is called --output now\n"),
     ],
 )
 def test_a_former_name_is_taken(line: list[str], note: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -221,7 +221,7 @@ class TestCommand:
     def test_a_page(self, home: Path, capsys: Captured) -> None:
         write(home / "1.json", results("first"))
         write(home / "2.json", results("second", solved=False))
-        assert command(".", "1.json", "--out", "pages/board.html") == 0
+        assert command(".", "1.json", "--output", "pages/board.html") == 0
         *ranking, last = capsys.readouterr().out.splitlines()
         assert last == "page: pages/board.html (2 results, 1 benchmark); open it in a browser"
         rows = [line.split() for line in ranking if line.split()[:1] in (["#"], ["1"], ["2"])]
@@ -231,7 +231,7 @@ class TestCommand:
         html = (home / "pages" / "board.html").read_text()
         words = " ".join(" ".join(Read(html).words).split())
         assert all(each in words for each in ("first", "second", "75.0%", "task1", "2 of 2", "tier 1"))
-        assert command("1.json", "--out", "pages/board.html") == 0
+        assert command("1.json", "--output", "pages/board.html") == 0
 
     @pytest.mark.parametrize("name", BROKEN)
     def test_broken_files_are_named(self, home: Path, capsys: Captured, name: str) -> None:
@@ -255,7 +255,7 @@ class TestCommand:
         write(home / "r.json", results())
         (home / "leaderboard.html").write_text("mine")
         assert command("r.json") == 2
-        assert "--out" in capsys.readouterr().err
+        assert "--output" in capsys.readouterr().err
         assert (home / "leaderboard.html").read_text() == "mine"
 
     def test_an_empty_folder(self, home: Path) -> None:

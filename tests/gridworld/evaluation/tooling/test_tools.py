@@ -99,7 +99,7 @@ class TestValidate:
 
 class TestGenerate:
     def test_tasks_are_made_and_kept(self, home: Path, capsys: Captured) -> None:
-        arguments = ("generate", "--tier", "1-2", "--count", "2", "--seed", "5", "--out", "made")
+        arguments = ("generate", "--tier", "1-2", "--count", "2", "--seed", "5", "--output", "made")
         assert command(*arguments) == 0
         assert capsys.readouterr().out == "4 tasks in made: 4 written\n"
         before = {path.name: path.read_bytes() for path in (home / "made").iterdir()}
@@ -109,13 +109,13 @@ class TestGenerate:
         assert {path.name: path.read_bytes() for path in (home / "made").iterdir()} == before
 
     def test_nothing_is_lost(self, home: Path, capsys: Captured) -> None:
-        command("generate", "--tier", "1", "--out", "made")
+        command("generate", "--tier", "1", "--output", "made")
         (path,) = (home / "made").iterdir()
         path.write_text("mine")
-        assert command("generate", "--tier", "1", "--out", "made") == 2
+        assert command("generate", "--tier", "1", "--output", "made") == 2
         assert path.read_text() == "mine"
         assert "overwrite" in capsys.readouterr().err
-        assert command("generate", "--tier", "1", "--out", "made", "--overwrite") == 0
+        assert command("generate", "--tier", "1", "--output", "made", "--overwrite") == 0
         assert TaskSpecification.from_json(path).difficulty_tier == 1
 
     @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ class TestGenerate:
     )
     def test_mistakes_are_one_line(self, home: Path, capsys: Captured, arguments: list[str], word: str) -> None:
         (home / "made").write_text("in the way")
-        assert command("generate", "--out", "made", *arguments) == 2
+        assert command("generate", "--output", "made", *arguments) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert word in line
 
@@ -190,14 +190,14 @@ class TestDraw:
             assert picture.size == (10 * 16, 8 * 16)
 
     def test_revealed_pictures_show_more(self, home: Path) -> None:
-        command("draw", "hidden_switch_001", "--out", "seen.png")
-        command("draw", "hidden_switch_001", "--out", "all.png", "--revealed")
+        command("draw", "hidden_switch_001", "--output", "seen.png")
+        command("draw", "hidden_switch_001", "--output", "all.png", "--revealed")
         assert (home / "seen.png").read_bytes() != (home / "all.png").read_bytes()
 
     def test_a_folder_of_hexagons(self, home: Path) -> None:
         for number in range(2):
             task(home / "tasks" / f"{number}.json", task_id=f"a/../{number}")
-        assert command("draw", "tasks", "--tiling", "hex", "--out", "pictures") == 0
+        assert command("draw", "tasks", "--tiling", "hex", "--output", "pictures") == 0
         assert len(list((home / "pictures").iterdir())) == 2
 
     def test_an_optimal_episode(self, home: Path) -> None:
@@ -222,10 +222,10 @@ class TestDraw:
 
     def test_nothing_is_overwritten_unasked(self, home: Path, capsys: Captured) -> None:
         (home / "p.png").write_text("mine")
-        assert command("draw", "memory_003", "--out", "p.png") == 2
+        assert command("draw", "memory_003", "--output", "p.png") == 2
         assert (home / "p.png").read_text() == "mine"
         assert "--overwrite" in capsys.readouterr().err
-        assert command("draw", "memory_003", "--out", "p.png", "--overwrite") == 0
+        assert command("draw", "memory_003", "--output", "p.png", "--overwrite") == 0
 
     @pytest.mark.parametrize(
         "arguments",
@@ -236,11 +236,11 @@ class TestDraw:
             ["memory_003", "--optimal"],
             ["memory_003", "--gif", "x.gif"],
             ["memory_003", "--task", "x"],
-            ["memory_003", "--optimal", "--gif", "x.gif", "--out", "y.png"],
+            ["memory_003", "--optimal", "--gif", "x.gif", "--output", "y.png"],
             ["tiers", "--optimal", "--gif", "x.gif"],
-            ["tiers", "--out", "one.png"],
+            ["tiers", "--output", "one.png"],
             ["--episode", "absent.json", "--gif", "x.gif"],
-            ["memory_003", "--out", "file/p.png"],
+            ["memory_003", "--output", "file/p.png"],
         ],
     )
     def test_mistakes_are_one_line(self, home: Path, capsys: Captured, arguments: list[str]) -> None:
