@@ -12,7 +12,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from gridworld.actions import Action
@@ -62,8 +62,8 @@ class SpcaOptions(PaidOptions):
         None
     )
 
-    def __reduce__(self) -> tuple[OfApplication, tuple[dict[str, Any]]]:
-        return OfApplication("spca_model", "restore_options"), (asdict(self),)
+    def __reduce__(self) -> tuple[ApplicationFunction, tuple[dict[str, Any]]]:
+        return ApplicationFunction("spca_model", "restore_options"), (asdict(self),)
 
 
 def restore_options(values: Mapping[str, Any]) -> SpcaOptions:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +28,8 @@ def request(model: str = KNOWN, books: str = "", **given: Any) -> ModelRequest[A
     return ModelRequest(model, AskedOptions(**given), seed=42, limit=1, books=books)
 
 
-def ask_as(given: Mapping[str, Any]) -> Asking:
-    return make_asking(ref(given["model"]), given)
+def ask_as(given: ModelRequest[AskedOptions]) -> Asking:
+    return make_asking(ref(given.name), given)
 
 
 def test_every_name_with_a_prefix_is_asked() -> None:
@@ -56,12 +55,12 @@ def test_options_reach_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert asking.catalogue.servers["openai"] == Server("http://127.0.0.1:9/v1")
     assert asking.catalogue.servers["box"] == Server("http://127.0.0.1:9/v1", "BOX_KEY", is_named=True)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:7/v1")
-    assert ask_as(given).servers["openai"] == Server("http://127.0.0.1:9/v1"), "the option goes first"
-    asking = asking_of(request())
-    assert (asking.limits.timeout_s, asking.servers["openai"]) == (300, Server("http://127.0.0.1:7/v1"))
+    assert ask_as(given).catalogue.servers["openai"] == Server("http://127.0.0.1:9/v1"), "the option goes first"
+    asking = ask_as(request())
+    assert (asking.limits.timeout_s, asking.catalogue.servers["openai"]) == (300, Server("http://127.0.0.1:7/v1"))
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "nowhere")
     with pytest.raises(SettingsError, match="ANTHROPIC_BASE_URL nowhere: an address looks like"):
-        asking_of(request())
+        ask_as(request())
 
 
 @pytest.mark.parametrize(
@@ -75,7 +74,7 @@ def test_options_reach_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_caps(model: str, given: dict[str, Any], caps: Caps) -> None:
-    assert asking_of(request(model, **LAB, **given)).caps == caps
+    assert ask_as(request(model, **LAB, **given)).caps == caps
 
 
 @pytest.mark.parametrize(
@@ -91,19 +90,19 @@ def test_caps(model: str, given: dict[str, Any], caps: Caps) -> None:
 )
 def test_what_cannot_be_meant_names_the_option(model: str, given: dict[str, Any], words: str) -> None:
     with pytest.raises(SettingsError, match=words):
-        asking_of(request(model, **(LAB | given)))
+        ask_as(request(model, **(LAB | given)))
 
 
 def test_a_price_of_ones_own_lets_the_cost_be_capped(tmp_path: Path) -> None:
     table = tmp_path / "table.json"
     table.write_text(json.dumps({"models": {"lab/*": {"input": 1, "output": 2}}}), encoding="utf-8")
-    assert asking_of(request(UNKNOWN, model_table=str(table), **LAB)).caps == Caps(5.0)
+    assert ask_as(request(UNKNOWN, model_table=str(table), **LAB)).caps == Caps(5.0)
 
 
 def test_the_service_of_ollama_has_no_known_price(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLLAMA_HOST", "https://ollama.com")
     with pytest.raises(SettingsError, match="price of ollama/"):
-        asking_of(request(FREE))
+        ask_as(request(FREE))
 
 
 def test_an_effort_is_part_of_the_name() -> None:
@@ -117,14 +116,14 @@ def test_an_effort_is_part_of_the_name() -> None:
 def test_a_model_is_looked_up_once_and_nothing_is_paid() -> None:
     with ReferenceServer(Settings(models=("gpt-6.1-sol",), ends={})) as server:
         there = {"base_url": server.base_url}
-        assert list(admitted(request(**there))) == []
+        assert list(require_usable(request(**there))) == []
         assert [line.method for line in server.lines] == ["GET"]
-        (warning,) = admitted(request("openai/gpt-6.1-terra", **there))
+        (warning,) = require_usable(request("openai/gpt-6.1-terra", **there))
         assert "gpt-6.1-terra is not in the list of models" in warning
-        assert list(admitted(request("openai/gpt-6.1-terra", preflight=False, **there))) == []
+        assert list(require_usable(request("openai/gpt-6.1-terra", preflight=False, **there))) == []
         assert len(server.lines) == 2
         with pytest.raises(ModelError, match="was shut down on 2026-02-12: use openai/"):
-            admitted(request("openai/codex-mini-latest", max_calls=1, **there))
+            require_usable(request("openai/codex-mini-latest", max_calls=1, **there))
 
 
 @pytest.mark.parametrize(
@@ -141,21 +140,21 @@ def test_a_model_that_cannot_be_asked_is_refused(model: str, words: str, monkeyp
     monkeypatch.delenv("OPENAI_API_KEY")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key-0123456789")
     with pytest.raises(ModelError) as caught:
-        admitted(request(model, max_calls=3))
+        require_usable(request(model, max_calls=3))
     assert words in str(caught.value)
     assert "--planner-model" not in str(caught.value)
 
 
 def test_a_server_that_is_not_there_is_refused_at_once() -> None:
     with pytest.raises(ModelError) as caught:
-        admitted(request("lab/m", max_calls=1, **LAB))
+        require_usable(request("lab/m", max_calls=1, **LAB))
     line = str(caught.value)
     assert line.startswith("lab/m: no server at http://127.0.0.1:9/v1 (")
     assert line.endswith("; offline, --model bfs plays without one (--no-preflight starts all the same)")
-    assert list(admitted(request("lab/m", max_calls=1, preflight=False, **LAB))) == []
+    assert list(require_usable(request("lab/m", max_calls=1, preflight=False, **LAB))) == []
 
 
 @pytest.mark.parametrize("given", [{}, {"max_calls": 1, "preflight": False}])
 def test_a_misspelled_model_names_the_nearest(given: dict[str, Any]) -> None:
     with pytest.raises(SPCAError, match=r"(did you mean|use) openai/gpt-6\.1-sol\b(?!l)"):
-        admitted(request("openai/gpt-6.1-soll", **given))
+        require_usable(request("openai/gpt-6.1-soll", **given))

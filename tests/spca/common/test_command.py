@@ -9,14 +9,12 @@ from collections.abc import Callable, Sequence
 from subprocess import PIPE, Popen, run
 
 import pytest
-import spca.report.cli
 
 import explorer.cli
 import gridworld.evaluation.cli
 import main
+import robot_bridge.cli
 import spca.__main__
-import spca.evaluation.ablations.study
-import spca.evaluation.options
 from spca.common.command import (
     COMMAND_VARIABLE,
     EXIT_FINISHED,
