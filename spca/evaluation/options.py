@@ -1,4 +1,7 @@
-"""What a user says of an evaluation on the command line; None, False or () where nothing is said."""
+"""What a user says of an evaluation on the command line; None, False or () where nothing is said.
+
+The docstrings are what ``--help`` shows.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Annotated, Final, Literal
 
 from cyclopts import Parameter
 
-from spca.common.options.values import option_group, text_option, whole_number
+from spca.common.options.values import FOLDER, MODEL, WORD, name_value, option_group, text_option, whole_number
 from spca.evaluation.seeds import read_seeds
 from spca.runs.options import CapOptions, ServerOptions, SolverOptions
 
@@ -31,69 +34,67 @@ def check_seeds(text: str) -> str:
     return text
 
 
+SEEDS_TEXT: Final = text_option(check_seeds, "A:B")
+
+
 @Parameter(name="*", group=_SELECTION)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeOptions:
-    """Which episodes are played, and with what."""
+    """Which episodes are played, and with what.
 
-    agent: Annotated[
-        str | None,
-        Parameter(metavar="FILE|RUN", help="an agent.py, or a run and its writers (default: the latest finished run)"),
-    ] = None
-    seeds: Annotated[
-        str | None,
-        text_option(check_seeds),
-        Parameter(metavar="A:B", help=f"ranges without their end: 1000:1020,5000 (default {DEFAULT_SEEDS})"),
-    ] = None
-    only: Annotated[
-        tuple[str, ...],
-        Parameter(
-            metavar="NAMES",
-            help="only these categories (A,B), or environment ids that match (GLOB); a second one narrows the first "
-            "(default: the categories that the run learned)",
-        ),
-    ] = ()
-    outside: Annotated[bool, Parameter(help="play the ids that the curriculum lacks too, counted apart")] = False
-    attempts: Annotated[
-        int | None,
-        whole_number(1, 100),
-        Parameter(metavar="N", help="plans an episode may try, each after an undo (default 1)"),
-    ] = None
-    versus: Annotated[Literal["bot"] | None, Parameter(help="have the bot of BabyAI play the same episodes")] = None
-    rename_words: Annotated[
-        int | None,
-        whole_number(0),
-        Parameter(metavar="SEED", help="other words for colours and kinds, everywhere"),
-    ] = None
-    upstream_rules: Annotated[bool, Parameter(help="judge as minigrid does, its known defects included")] = False
+    Attributes:
+        agent: an agent.py, or a run and its writers (default: the latest finished run)
+        seeds: ranges without their end: 1000:1020,5000 (default 1000:1100)
+        only: only these categories (A,B), or environment ids that match (GLOB); a second one narrows the first
+            (default: the categories that the run learned)
+        outside: play the ids that the curriculum lacks too, counted apart
+        attempts: plans an episode may try, each after an undo (default 1)
+        versus: have the bot of BabyAI play the same episodes
+        rename_words: other words for colours and kinds, everywhere
+        upstream_rules: judge as minigrid does, its known defects included
+    """
+
+    agent: Annotated[str | None, name_value("FILE|RUN")] = None
+    seeds: Annotated[str | None, SEEDS_TEXT] = None
+    only: Annotated[tuple[str, ...], name_value("NAMES")] = ()
+    outside: bool = False
+    attempts: Annotated[int | None, whole_number(1, 100)] = None
+    versus: Literal["bot"] | None = None
+    rename_words: Annotated[int | None, whole_number(0), name_value("SEED")] = None
+    upstream_rules: bool = False
 
 
 @Parameter(name="*", group=_HOW)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HowOptions:
-    """How an evaluation is carried out."""
+    """How an evaluation is carried out.
 
-    workers: Annotated[
-        int | None, whole_number(1), Parameter(metavar="N", help="processes (default: one for each processor)")
-    ] = None
-    runs: Annotated[str | None, Parameter(metavar="DIR", help="where runs and evaluations lie (default runs)")] = None
-    resume: Annotated[
-        str | None,
-        Parameter(metavar="ID", help="go on with an evaluation that was interrupted: its id, or how it begins"),
-    ] = None
-    quiet: Annotated[bool, Parameter(help="print nothing but errors and the final tables")] = False
+    Attributes:
+        workers: processes (default: one for each processor)
+        runs: where runs and evaluations lie (default runs)
+        resume: go on with an evaluation that was interrupted: its id, or how it begins
+        quiet: print nothing but errors and the final tables
+    """
+
+    workers: Annotated[int | None, whole_number(1)] = None
+    runs: Annotated[str | None, FOLDER] = None
+    resume: Annotated[str | None, name_value("ID")] = None
+    quiet: bool = False
 
 
 @Parameter(name="*", group=_MODEL)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannerOptions:
-    """Who plans where no stored writer does."""
+    """Who plans where no stored writer does.
 
-    planner_model: Annotated[
-        str | None, Parameter(metavar="MODEL", help=f"default {EMBEDDED}; {NO_MODEL}: writers alone")
-    ] = None
-    planner_effort: Annotated[str | None, Parameter(metavar="WORD", help="how much it reasons, such as high")] = None
-    where: Annotated[ServerOptions, Parameter(group=_MODEL)] = ServerOptions()
+    Attributes:
+        planner_model: default reference/planner; none: writers alone
+        planner_effort: how much it reasons, such as high
+    """
+
+    planner_model: Annotated[str | None, MODEL] = None
+    planner_effort: Annotated[str | None, WORD] = None
+    where: ServerOptions = ServerOptions()
     caps: CapOptions = CapOptions()
     solver: SolverOptions = SolverOptions()
 

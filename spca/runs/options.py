@@ -1,4 +1,7 @@
-"""What a user says of a run on the command line; None, False or () where nothing is said."""
+"""What a user says of a run on the command line; None, False or () where nothing is said.
+
+The docstrings are what ``--help`` shows.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,15 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from spca.common.options.values import amount, option_group, whole_number
+from spca.common.options.values import FILE, FOLDER, MODEL, NAME, WORD, amount, name_value, option_group, whole_number
 
 DEFAULT_MAX_COST: Final = 5.0
 """USD that a run may cost where no cap was given."""
-DEFAULT_TIMEOUT_S: Final = 300.0
 UNSAFE_VARIABLE: Final = "SPCA_UNSAFE_NO_SANDBOX"
 """Environment variable that confirms ``--unsafe-no-sandbox``."""
-SERVERS_VARIABLE: Final = "SPCA_SERVERS"
-"""Environment variable that lists servers of the user's own: ``NAME=URL|KEY_VARIABLE``, separated by commas."""
+WITHOUT_COMPILE: Final = Parameter(negative="--no-compile")
+SERVER: Final = Parameter(name="--server", metavar="NAME=URL[,KEY_VARIABLE]")
+USD: Final = name_value("USD")
 
 _SELECTION: Final = option_group("What to run")
 _KEPT: Final = option_group("What to keep")
@@ -24,185 +27,161 @@ _MODELS: Final = option_group("Models and solver")
 _CAPS: Final = option_group("What a run may spend")
 _DISPLAY: Final = option_group("Display")
 
-_SAME_AS_WORD: Final = "how much it reasons, such as high: the same as @WORD after the model"
-
 
 @Parameter(name="*", group=_SELECTION)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionOptions:
-    """Which levels are learned."""
+    """Which levels are learned.
 
-    start_category: Annotated[
-        str | None, Parameter(metavar="NAME", help="begin with this category (case-insensitive)")
-    ] = None
-    only: Annotated[
-        tuple[str, ...],
-        Parameter(
-            metavar="NAMES",
-            help="only these categories (A,B), or levels or environment ids that match (GLOB); "
-            "a second one narrows the first",
-        ),
-    ] = ()
-    seed: Annotated[
-        int | None, whole_number(0), Parameter(metavar="N", help="seed of every environment (default 1)")
-    ] = None
-    upstream_rules: Annotated[bool, Parameter(help="judge as minigrid does, its known defects included")] = False
-    curriculum: Annotated[
-        str | None, Parameter(metavar="FILE", help="curriculum to learn (default merged_curriculum2.json)")
-    ] = None
+    Attributes:
+        start_category: begin with this category (case-insensitive)
+        only: only these categories (A,B), or levels or environment ids that match (GLOB); a second one narrows the
+            first
+        seed: seed of every environment (default 1)
+        upstream_rules: judge as minigrid does, its known defects included
+        curriculum: curriculum to learn (default merged_curriculum2.json)
+    """
+
+    start_category: Annotated[str | None, NAME] = None
+    only: Annotated[tuple[str, ...], name_value("NAMES")] = ()
+    seed: Annotated[int | None, whole_number(0)] = None
+    upstream_rules: bool = False
+    curriculum: Annotated[str | None, FILE] = None
 
 
 @Parameter(name="*", group=_KEPT)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptOptions:
-    """What a run begins with, and where it lies."""
+    """What a run begins with, and where it lies.
 
-    keep_agent: Annotated[bool, Parameter(help="continue from the workspace's agent.py")] = False
-    keep_pddl: Annotated[bool, Parameter(help="trust the workspace's domain.pddl and problem.pddl")] = False
-    resume: Annotated[
-        str | None,
-        Parameter(metavar="RUN_ID", help="go on with a run that was interrupted: its id, or how it begins"),
-    ] = None
-    workspace: Annotated[
-        str | None, Parameter(metavar="DIR", help="folder of the growing agent (default workspace)")
-    ] = None
-    runs: Annotated[str | None, Parameter(metavar="DIR", help="where run folders lie (default runs)")] = None
+    Attributes:
+        keep_agent: continue from the workspace's agent.py
+        keep_pddl: trust the workspace's domain.pddl and problem.pddl
+        resume: go on with a run that was interrupted: its id, or how it begins
+        workspace: folder of the growing agent (default workspace)
+        runs: where run folders lie (default runs)
+    """
+
+    keep_agent: bool = False
+    keep_pddl: bool = False
+    resume: Annotated[str | None, name_value("RUN_ID")] = None
+    workspace: Annotated[str | None, FOLDER] = None
+    runs: Annotated[str | None, FOLDER] = None
 
 
 @Parameter(name="*", group=_ABLATIONS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AblationOptions:
-    """Which parts of learning are taken away."""
+    """Which parts of learning are taken away.
 
-    compile: Annotated[
-        bool | None,
-        Parameter(negative="--no-compile", help="keep problem writers and try them before a model is asked (default)"),
-    ] = None
-    no_reuse: Annotated[bool, Parameter(help="show no PDDL that solved a level before")] = False
-    no_regression_check: Annotated[
-        bool, Parameter(help="keep rewritten methods without running solved levels again")
-    ] = False
-    no_curriculum: Annotated[bool, Parameter(help="begin each category with the initial agent and no writers")] = False
-    bare_prompt: Annotated[
-        bool, Parameter(help="tell models formats and primitives only, nothing of how such worlds work")
-    ] = False
-    rename_words: Annotated[
-        int | None,
-        whole_number(0),
-        Parameter(metavar="SEED", help="replace the words for colours and kinds by invented ones"),
-    ] = None
+    Attributes:
+        compile: keep problem writers and try them before a model is asked (default)
+        no_reuse: show no PDDL that solved a level before
+        no_regression_check: keep rewritten methods without running solved levels again
+        no_curriculum: begin each category with the initial agent and no writers
+        bare_prompt: tell models formats and primitives only, nothing of how such worlds work
+        rename_words: replace the words for colours and kinds by invented ones
+    """
+
+    compile: Annotated[bool | None, WITHOUT_COMPILE] = None
+    no_reuse: bool = False
+    no_regression_check: bool = False
+    no_curriculum: bool = False
+    bare_prompt: bool = False
+    rename_words: Annotated[int | None, whole_number(0), name_value("SEED")] = None
 
 
 @Parameter(name="*", group=_CAPS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapOptions:
-    """What a run may spend."""
+    """What a run may spend.
 
-    max_cost: Annotated[
-        float | None,
-        amount("USD", zero=True),
-        Parameter(
-            metavar="USD",
-            help=f"cap on the cost of a run (default {DEFAULT_MAX_COST:g}, where prices are known)",
-        ),
-    ] = None
-    max_calls: Annotated[
-        int | None, whole_number(1), Parameter(metavar="N", help="cap on the requests to models of a run")
-    ] = None
-    max_tokens: Annotated[
-        int | None, whole_number(1), Parameter(metavar="N", help="cap on a run's input and output tokens")
-    ] = None
+    Attributes:
+        max_cost: cap on the cost of a run (default 5, where prices are known)
+        max_calls: cap on the requests to models of a run
+        max_tokens: cap on a run's input and output tokens
+    """
+
+    max_cost: Annotated[float | None, amount("USD", zero=True), USD] = None
+    max_calls: Annotated[int | None, whole_number(1)] = None
+    max_tokens: Annotated[int | None, whole_number(1)] = None
 
 
 @Parameter(name="*", group=_MODELS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerOptions:
-    """Where models are asked, and what is known of them."""
+    """Where models are asked, and what is known of them.
 
-    base_url: Annotated[
-        str | None, Parameter(metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
-    ] = None
-    servers: Annotated[
-        tuple[str, ...],
-        Parameter(
-            name="--server",
-            metavar="NAME=URL[,KEY_VARIABLE]",
-            help=f"a server of yours: NAME/MODEL is asked there (may be repeated; {SERVERS_VARIABLE})",
-        ),
-    ] = ()
-    model_table: Annotated[
-        str | None, Parameter(metavar="FILE", help="context sizes and prices of models (docs/models.md)")
-    ] = None
+    Attributes:
+        base_url: OpenAI-compatible server of openai/... (OPENAI_BASE_URL)
+        servers: a server of yours: NAME/MODEL is asked there (may be repeated; SPCA_SERVERS)
+        model_table: context sizes and prices of models (docs/models.md)
+    """
+
+    base_url: Annotated[str | None, name_value("URL")] = None
+    servers: Annotated[tuple[str, ...], SERVER] = ()
+    model_table: Annotated[str | None, FILE] = None
 
 
 @Parameter(name="*", group=_MODELS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """Which models are asked, and how."""
+    """Which models are asked, and how.
 
-    planner_model: Annotated[
-        str | None, Parameter(metavar="MODEL", help="plans, replans and repairs, such as openai/gpt-6.1-sol")
-    ] = None
-    planner_small_model: Annotated[
-        str | None, Parameter(metavar="MODEL", help="adapts PDDL that is already trusted")
-    ] = None
-    coder_model: Annotated[str | None, Parameter(metavar="MODEL", help="writes actions")] = None
-    planner_effort: Annotated[str | None, Parameter(metavar="WORD", help=_SAME_AS_WORD)] = None
-    planner_small_effort: Annotated[str | None, Parameter(metavar="WORD", help=_SAME_AS_WORD)] = None
-    coder_effort: Annotated[str | None, Parameter(metavar="WORD", help=_SAME_AS_WORD)] = None
+    Attributes:
+        planner_model: plans, replans and repairs, such as openai/gpt-6.1-sol
+        planner_small_model: adapts PDDL that is already trusted
+        coder_model: writes actions
+        planner_effort: how much it reasons, such as high: the same as @WORD after --planner-model
+        planner_small_effort: how much it reasons, such as high: the same as @WORD after --planner-small-model
+        coder_effort: how much it reasons, such as high: the same as @WORD after --coder-model
+        no_preflight: do not look up the models at their providers first
+        cache: serve calls that were made before, in any run, from files
+        timeout: seconds to wait for an answer (default 300)
+        max_output_tokens: cap on each answer, reasoning included
+    """
+
+    planner_model: Annotated[str | None, MODEL] = None
+    planner_small_model: Annotated[str | None, MODEL] = None
+    coder_model: Annotated[str | None, MODEL] = None
+    planner_effort: Annotated[str | None, WORD] = None
+    planner_small_effort: Annotated[str | None, WORD] = None
+    coder_effort: Annotated[str | None, WORD] = None
     where: ServerOptions = ServerOptions()
-    no_preflight: Annotated[bool, Parameter(help="do not look up the models at their providers first")] = False
-    cache: Annotated[bool, Parameter(help="serve calls that were made before, in any run, from files")] = False
-    timeout: Annotated[
-        float | None,
-        amount("seconds"),
-        Parameter(metavar="S", help=f"seconds to wait for an answer (default {DEFAULT_TIMEOUT_S:g})"),
-    ] = None
-    max_output_tokens: Annotated[
-        int | None, whole_number(1), Parameter(metavar="N", help="cap on each answer, reasoning included")
-    ] = None
+    no_preflight: bool = False
+    cache: bool = False
+    timeout: Annotated[float | None, amount("seconds"), name_value("S")] = None
+    max_output_tokens: Annotated[int | None, whole_number(1)] = None
     caps: CapOptions = CapOptions()
-
-    def model(self, role: str) -> str | None:
-        """Return the model of a role: planner, planner_small or coder."""
-        models = {
-            "planner": self.planner_model,
-            "planner_small": self.planner_small_model,
-            "coder": self.coder_model,
-        }
-        return models[role]
-
-    def effort(self, role: str) -> str | None:
-        """Return the effort of a role."""
-        efforts = {
-            "planner": self.planner_effort,
-            "planner_small": self.planner_small_effort,
-            "coder": self.coder_effort,
-        }
-        return efforts[role]
 
 
 @Parameter(name="*", group=_MODELS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolverOptions:
-    """What solves plans, and where generated code runs."""
+    """What solves plans, and where generated code runs.
 
-    engine: Annotated[str | None, Parameter(metavar="NAME", help="planning engine (default: by kind of problem)")] = (
-        None
-    )
-    unsafe_no_sandbox: Annotated[
-        bool,
-        Parameter(help=f"run generated code without the sandbox; needs {UNSAFE_VARIABLE}=1 in the environment as well"),
-    ] = False
+    Attributes:
+        engine: planning engine (default: by kind of problem)
+        unsafe_no_sandbox: run generated code without the sandbox; needs SPCA_UNSAFE_NO_SANDBOX=1 in the environment
+            as well
+    """
+
+    engine: Annotated[str | None, NAME] = None
+    unsafe_no_sandbox: bool = False
 
 
 @Parameter(name="*", group=_DISPLAY)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisplayOptions:
-    """How a run is watched."""
+    """How a run is watched.
 
-    render: Annotated[bool, Parameter(help="open a window that shows the episode")] = False
-    quiet: Annotated[bool, Parameter(help="print nothing but errors and the final table")] = False
+    Attributes:
+        render: open a window that shows the episode
+        quiet: print nothing but errors and the final table
+    """
+
+    render: bool = False
+    quiet: bool = False
 
 
 @Parameter(name="*")

@@ -22,7 +22,7 @@ def option_group(title: str) -> Group:
     return Group(title, sort_key=next(_COUNTER))
 
 
-def text_option(read: Callable[[str], object]) -> Parameter:
+def text_option(read: Callable[[str], object], metavar: str | None = None) -> Parameter:
     """Return the kind of an option whose value ``read`` makes of its text.
 
     Args:
@@ -32,7 +32,7 @@ def text_option(read: Callable[[str], object]) -> Parameter:
     def convert(_type: object, tokens: Sequence[Token]) -> object:
         return read(tokens[-1].value)
 
-    return Parameter(converter=convert, n_tokens=1, accepts_keys=False)
+    return Parameter(converter=convert, n_tokens=1, accepts_keys=False, metavar=metavar)
 
 
 def read_whole_number(text: str, least: int, most: int = MAX_NUMBER) -> int:
@@ -66,9 +66,21 @@ def read_amount(text: str, unit: str, *, zero: bool = False) -> float:
 
 def whole_number(least: int, most: int = MAX_NUMBER) -> Parameter:
     """Return the kind of an option that is a whole number from ``least`` to ``most``."""
-    return text_option(lambda text: read_whole_number(text, least, most))
+    return text_option(lambda text: read_whole_number(text, least, most), "N")
 
 
 def amount(unit: str, *, zero: bool = False) -> Parameter:
     """Return the kind of an option that is a finite number above 0, or 0 too; see :func:`read_amount`."""
     return text_option(lambda text: read_amount(text, unit, zero=zero))
+
+
+def name_value(metavar: str) -> Parameter:
+    """Return what help calls the value of an option."""
+    return Parameter(metavar=metavar)
+
+
+FILE: Final = name_value("FILE")
+FOLDER: Final = name_value("DIR")
+NAME: Final = name_value("NAME")
+MODEL: Final = name_value("MODEL")
+WORD: Final = name_value("WORD")

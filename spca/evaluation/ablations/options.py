@@ -7,8 +7,8 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from spca.common.options.values import option_group, text_option, whole_number
-from spca.evaluation.options import EMBEDDED, NO_MODEL, check_seeds
+from spca.common.options.values import FOLDER, MODEL, name_value, option_group, text_option, whole_number
+from spca.evaluation.options import SEEDS_TEXT
 from spca.runs.options import DisplayOptions, ModelOptions, SelectionOptions, SolverOptions
 
 FULL: Final = "full"
@@ -37,40 +37,26 @@ def read_settings_list(text: str) -> tuple[str, ...]:
 @Parameter(name="*", group=_STUDY)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyOptions:
-    """What ``ablations`` is told; its other options are those of learning, and a cap holds for each run."""
+    """What ``ablations`` is told; its other options are those of learning, and a cap holds for each run.
 
-    settings: Annotated[
-        tuple[str, ...] | None,
-        text_option(read_settings_list),
-        Parameter(metavar="A,B", help=f"which: {','.join(SETTINGS)} (all that can matter)"),
-    ] = None
-    seeds: Annotated[
-        str | None,
-        text_option(check_seeds),
-        Parameter(metavar="A:B", help=f"of the frozen episodes (default {SEEDS})"),
-    ] = None
-    frozen_planner: Annotated[
-        str | None,
-        Parameter(
-            metavar="MODEL",
-            help=f"plans where no stored writer does (default {EMBEDDED}; {NO_MODEL}: writers alone)",
-        ),
-    ] = None
-    workers: Annotated[
-        int | None,
-        whole_number(1),
-        Parameter(metavar="N", help="processes that play frozen episodes (default: one for each processor)"),
-    ] = None
-    runs: Annotated[str | None, Parameter(metavar="DIR", help="where studies lie (default runs)")] = None
-    resume: Annotated[
-        str | None,
-        Parameter(metavar="ID", help="go on with a study that was interrupted: its id, or how it begins"),
-    ] = None
-    rename_words: Annotated[
-        int | None,
-        whole_number(0),
-        Parameter(metavar="SEED", help="replace the words for colours and kinds by invented ones"),
-    ] = None
+    Attributes:
+        settings: which: full, no-compile, no-reuse, no-regression-check, no-curriculum, bare-prompt (all that can
+            matter)
+        seeds: of the frozen episodes (default 1000:1010)
+        frozen_planner: plans where no stored writer does (default reference/planner; none: writers alone)
+        workers: processes that play frozen episodes (default: one for each processor)
+        runs: where studies lie (default runs)
+        resume: go on with a study that was interrupted: its id, or how it begins
+        rename_words: replace the words for colours and kinds by invented ones
+    """
+
+    settings: Annotated[tuple[str, ...] | None, text_option(read_settings_list, "A,B")] = None
+    seeds: Annotated[str | None, SEEDS_TEXT] = None
+    frozen_planner: Annotated[str | None, MODEL] = None
+    workers: Annotated[int | None, whole_number(1)] = None
+    runs: Annotated[str | None, FOLDER] = None
+    resume: Annotated[str | None, name_value("ID")] = None
+    rename_words: Annotated[int | None, whole_number(0), name_value("SEED")] = None
     selection: SelectionOptions = SelectionOptions()
     models: ModelOptions = ModelOptions()
     solver: SolverOptions = SolverOptions()
