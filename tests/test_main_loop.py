@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 
 from coderLLM import MAX_ROUNDS
-from main import MAX_SEMANTIC_RETRY, MAX_SPA_ROUNDS, Run
+from main import MAX_SEMANTIC_RETRY, MAX_SPA_ROUNDS, load_phases
 from minigridenv import MiniGridEnv
 from plannerLLM import MAX_RETRIES
 from spca.common.files import make_folder
 from spca.contracts import AgentSource, Status, TrustedPDDL
-from spca.runs import cli
 from spca.runs.curriculum import Task
 from spca.runs.display import Display
 from spca.runs.folder import RunFolder
+from spca.runs.run import Run
 from tests.support.spca.doubles import AGENT, Scripted, pddl
 from tests.support.spca.scenes import DOOR_KEY, EMPTY, FETCH, LAVA, OPEN, TO_GOAL, WALK, Scene, method, plan
-from tests.support.spca.starting import prepared
+from tests.support.spca.starting import make_settings, prepared
 
 
 def replayed(env_id: str, primitives: tuple[int, ...], seed: int = 1) -> tuple[float, bool]:
@@ -277,9 +277,9 @@ def test_a_world_that_cannot_be_built_fails_its_level_and_the_next_begins(
 ) -> None:
     folder = RunFolder.create(tmp_path / "runs", {"settings": {}, "sandbox": "strict"}, "[]", AGENT)
     tasks = [Task(n, "a", "b", "c", env_id) for n, env_id in enumerate(("MiniGrid-Absent-v0", EMPTY))]
-    chosen = cli.settings_from({"workspace": "w", "quiet": True}, {}, tmp_path, tmp_path)
+    chosen = make_settings(tmp_path, workspace=tmp_path / "w", quiet=True)
     make_folder(tmp_path / "w")
-    Run(prepared(chosen, folder, tasks), MiniGridEnv, Display(tasks, quiet=True)).learn()
+    Run(prepared(chosen, folder, tasks), load_phases(), Display(tasks, quiet=True)).learn()
     assert "1 of 2 levels solved" in capsys.readouterr().out
     (failure,) = folder.read_json("summary.json")["failures"]
     assert failure["level_name"] == "MiniGrid-Absent-v0"

@@ -40,7 +40,7 @@ def test_the_worker_of_the_writers_ends_with_the_run(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(WriterLibrary, "close", noted)
     with pytest.raises(BudgetReached):
-        Compiled(tmp_path, max_calls=0).learn()
+        Compiled(tmp_path, max_calls=1).learn()
     assert len(closed) == 1
 
 

@@ -15,23 +15,23 @@ from minigrid.core.constants import COLOR_TO_IDX, COLORS, IDX_TO_COLOR, IDX_TO_O
 from minigrid.core.world_object import Key, WorldObj
 from minigrid.envs.empty import EmptyEnv
 
-from main import Run
+from main import load_phases
 from minigridenv import MiniGridEnv
 from spca.code.regression import RegressionSuite, SolvedLevel
 from spca.common.files import make_folder
 from spca.contracts import AgentSource, Checkpoint, Plan, PlannerMode, PlanStep, Status
 from spca.errors import RestoreError, WorldError
 from spca.report.replay.resimulation import resimulate
-from spca.runs import cli
 from spca.runs.curriculum import Task
 from spca.runs.display import Display
 from spca.runs.folder import RunFolder
+from spca.runs.run import Run
 from spca.sense import map_text, perception
 from tests.support.contracts.executing import methods
 from tests.support.contracts.world_suite import act
 from tests.support.spca.doubles import AGENT
 from tests.support.spca.scenes import EMPTY
-from tests.support.spca.starting import prepared
+from tests.support.spca.starting import make_settings, prepared
 from tests.support.tiers import few
 
 ODD = "MiniGrid-Odd-v0"
@@ -167,9 +167,9 @@ def test_a_level_whose_environment_fails_is_failed_and_the_next_begins(
     odd.fault = fault
     folder = RunFolder.create(tmp_path / "runs", {"settings": {}, "sandbox": "strict"}, "[]", AGENT)
     tasks = [Task(n, "a", "b", "c", env_id) for n, env_id in enumerate((ODD, EMPTY))]
-    chosen = cli.settings_from({"workspace": "w", "quiet": True}, {}, tmp_path, tmp_path)
+    chosen = make_settings(tmp_path, workspace=tmp_path / "w", quiet=True)
     make_folder(tmp_path / "w")
-    Run(prepared(chosen, folder, tasks), MiniGridEnv, Display(tasks, quiet=True)).learn()
+    Run(prepared(chosen, folder, tasks), load_phases(), Display(tasks, quiet=True)).learn()
     assert "1 of 2 levels solved" in capsys.readouterr().out
     (failure,) = folder.read_json("summary.json")["failures"]
     assert failure["level_name"] == ODD

@@ -25,6 +25,7 @@ from minigridenv import MiniGridEnv
 from spca.common.errors import BudgetReached, SPCAError, UnusableModelError
 from spca.errors import ProviderConfigError, ProviderDownError, SandboxError, WorldError
 from spca.report.replay.resimulation import ELSEWHERE, resimulate
+from spca.runs.run import Run
 from spca_model import SpcaModel, SpcaOptions
 from tests.support.tiers import long
 from tests.test_gridworldenv import spec
@@ -223,9 +224,9 @@ def test_a_budget_that_is_spent_between_tasks_ends_the_evaluation_resumably(
 ) -> None:
     for number in (1, 2):
         spec(task_id=f"t{number}").to_json(tmp_path / f"t{number}.json")
-    played, output = main.Run.level, tmp_path / "out.json"
+    played, output = Run.play_level, tmp_path / "out.json"
 
-    def once(run: main.Run, number: int, task: Any) -> Any:
+    def once(run: Run, number: int, task: Any) -> Any:
         if number > 1:
             raise BudgetReached("budget: 3 requests were sent (--max-calls 3)", "--max-calls")
         return played(run, number, task)
@@ -233,7 +234,7 @@ def test_a_budget_that_is_spent_between_tasks_ends_the_evaluation_resumably(
     command = ["--benchmark", "directory", "--task-dir", str(tmp_path), "--model", "spca", "--quiet"]
     command += ["--spca-runs", str(tmp_path / "runs"), "--output", str(output)]
     command += ["--planner-model", "reference/planner", "--coder-model", "reference/coder"]
-    monkeypatch.setattr(main.Run, "level", once)
+    monkeypatch.setattr(Run, "play_level", once)
     assert run_eval.main(command) == 3
     said = capsys.readouterr().err
     assert "--max-calls 3" in said
@@ -291,6 +292,6 @@ def test_the_command_knows_it(capsys: pytest.CaptureFixture[str]) -> None:
 def test_options_reach_a_process_that_does_not_find_applications() -> None:
     options = SpcaOptions(planner_model="openai/x", servers=("lab=http://127.0.0.1:9/v1",))
     sent = pickle.dumps(options)
-    assert b"OfApplication" in sent
+    assert b"ApplicationFunction" in sent
     assert b"SpcaOptions" not in sent
     assert pickle.loads(sent) == options  # noqa: S301 - our own

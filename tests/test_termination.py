@@ -14,6 +14,7 @@ import main
 import robot_bridge.cli
 import run_eval
 from gridworld.evaluation.tooling.commands import TOOLS
+from spca.commands import program
 
 pytestmark = pytest.mark.usefixtures("termination_fails_the_test")
 
@@ -52,9 +53,10 @@ def assert_interrupted(
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-@pytest.mark.parametrize("command", main.COMMANDS)
+@pytest.mark.parametrize("command", program.COMMANDS)
 def test_main(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setitem(main.COMMANDS, command, ("", terminate))
+    module, _, function = program.COMMANDS[command][0].partition(":")
+    monkeypatch.setattr(f"spca.commands.{module}.{function}", terminate)
     assert_interrupted(main.main, [command], capsys)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gridworld.adapters.admission import make_asking
+from gridworld.adapters.admission import make_asking, require_usable
 from gridworld.adapters.asking import Asking
 from gridworld.errors import ModelError
 from gridworld.evaluation.models import asked

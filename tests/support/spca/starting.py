@@ -7,28 +7,81 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from spca.runs.model_choice import Models
-
-from main import Run
-from minigridenv import MiniGridEnv
+from main import load_phases
 from spca.common.files import make_folder
-from spca.runs import cli, startup
+from spca.common.options.command_line import make_app, run_app
 from spca.runs.curriculum import Task
 from spca.runs.display import Display
 from spca.runs.folder import ASKED_ANEW, RunFolder
+from spca.runs.models import Models
+from spca.runs.options import RunOptions
+from spca.runs.resolution import resolve_settings
+from spca.runs.run import Run
 from spca.runs.settings import Settings
+from spca.runs.startup import Prepared
 from spca.runs.workspace import Workspace
 from spca.sandbox.executor import default_executor
 from tests.support.spca.doubles import AGENT
 from tests.support.spca.scenes import DOOR_KEY, EMPTY
 
+ABLATIONS = {
+    "compile": "--no-compile",
+    "reuse": "--no-reuse",
+    "regression_check": "--no-regression-check",
+    "carry_over": "--no-curriculum",
+    "preflight": "--no-preflight",
+}
+"""Settings that are true by default -> the flag that says otherwise."""
 
-def prepared(chosen: Settings, folder: RunFolder, tasks: list[Task]) -> startup.Prepared:
-    """What ``main.Run`` takes; code runs in the sandbox that all worlds of the process share."""
+
+def read_options(*words: str) -> RunOptions:
+    """Return the options of a command line of ``run``."""
+    read: list[RunOptions] = []
+
+    def keep(options: RunOptions = RunOptions()) -> int:  # noqa: B008  # options are frozen
+        read.append(options)
+        return 0
+
+    app = make_app("main.py", "")
+    app.default(keep)
+    run_app(app, words)
+    return read[0]
+
+
+def write_words(**given: object) -> list[str]:
+    """Return settings, by name, as they stand on a command line; a list is given once for each of its values."""
+    words: list[str] = []
+    for name, value in given.items():
+        flag = "--server" if name == "servers" else f"--{name.replace('_', '-')}"
+        if value is False:
+            words.append(ABLATIONS[name])
+        elif value is True:
+            words += [] if name in ABLATIONS else [flag]
+        elif value is not None:
+            for each in value if isinstance(value, list | tuple) else [value]:
+                words += [flag, str(each)]
+    return words
+
+
+def make_settings(root: Path, /, environ: Mapping[str, str] | None = None, **given: object) -> Settings:
+    """Return the settings of a run whose workspace and runs lie in ``root``."""
+    folders: dict[str, object] = {"workspace": root / "workspace", "runs": root / "runs"}
+    return resolve_settings(read_options(*write_words(**folders | given)), environ or {})
+
+
+def prepared(chosen: Settings, folder: RunFolder, tasks: list[Task]) -> Prepared:
+    """What ``Run`` takes; code runs in the sandbox that all worlds of the process share."""
     models = Models.load(chosen.models)
-    make_desk = startup.desk_maker(chosen, models, models.caps(), folder, folder.info().get(ASKED_ANEW))
-    workspace, executor = Workspace(Path(chosen.workspace)), default_executor()
-    return startup.Prepared(chosen, models, "", folder, workspace, make_desk, executor, tuple(tasks), "")
+    return Prepared(
+        settings=chosen,
+        models=models,
+        caps=models.caps(),
+        folder=folder,
+        workspace=Workspace(Path(chosen.workspace)),
+        executor=default_executor(),
+        tasks=tuple(tasks),
+        asked_anew=folder.info().get(ASKED_ANEW),
+    )
 
 
 class Log:
@@ -56,7 +109,7 @@ class Learned:
     ids: tuple[str, ...] = (EMPTY, DOOR_KEY)
 
     def __init__(self, root: Path, **given: object) -> None:
-        chosen = cli.settings_from({"workspace": "w", "quiet": True, **given}, {}, root, root)
+        chosen = make_settings(root, **{"workspace": root / "w", "quiet": True, **given})
         info = {"settings": chosen.record(), "sandbox": "strict"}
         runs = root / "runs"
         self._resumed = RunFolder(runs / str(given["resume"])) if "resume" in given else None
@@ -67,7 +120,7 @@ class Learned:
 
     def learn(self) -> Self:
         run = prepared(self._settings, self.folder, self._tasks)
-        Run(run, MiniGridEnv, Display(self._tasks, quiet=True)).learn()
+        Run(run, load_phases(), Display(self._tasks, quiet=True)).learn()
         return self
 
     @property
