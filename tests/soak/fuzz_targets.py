@@ -22,6 +22,7 @@ import numpy as np
 from gridworld.errors import GridworldError
 from gridworld.task.validation import validate
 from gridworld.task_spec import TaskSpecification
+from spca.common.environment import load_environment
 from spca.common.errors import SPCAError, UserError
 from spca.contracts import DIRECTIONS, GRIDWORLD, AgentView, PlanStep, Snapshot, Status
 from spca.errors import BadAnswerError, PatchError, PlanTextError
@@ -35,7 +36,7 @@ from spca.report.level.texts import Shelf
 from spca.report.page.packing import to_json
 from spca.report.read.run_files import open_run
 from spca.report.read.runs import overview
-from spca.runs import cli, curriculum
+from spca.runs import curriculum
 from spca.runs.workspace import Workspace
 from spca.sandbox.process import framing, reports, wire
 from spca.sandbox.process.runner import Asked, Done, Fault
@@ -115,7 +116,7 @@ def _planner(input_: bytes) -> bool:
 
 
 def _curriculum(input_: bytes) -> bool:
-    tasks = curriculum.load(_file("curriculum.json", input_)).select(levels="*").tasks()
+    tasks = curriculum.load(_file("curriculum.json", input_)).select(only=("*",)).tasks()
     json.dumps([task.place(1) for task in tasks]).encode()
     return True
 
@@ -141,7 +142,7 @@ def _environment(input_: bytes) -> bool:
     os.environ.pop("PYTHON_DOTENV_DISABLED", None)
     os.chdir(folder)
     try:
-        cli.load_environment(folder)
+        load_environment()
     finally:
         os.chdir(here)
         (folder / ".env").unlink()

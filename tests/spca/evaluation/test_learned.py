@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from spca.errors import ResumeError
 from spca.evaluation.eval_folder import EvaluationFolder, EvaluationSettings
 from spca.evaluation.learned import learned
 from spca.runs.folder import RunFolder
+from spca.runs.settings import Settings
 from tests.support.spca.doubles import ROOT
 
 INITIAL = (ROOT / "agent.py").read_text(encoding="utf-8")
@@ -165,7 +165,7 @@ def test_no_finished_run_says_how_to_learn_one(tmp_path: Path) -> None:
 
 def test_a_folder_gives_back_what_was_frozen(tmp_path: Path) -> None:
     run_in(tmp_path / "runs", *LEVELS, carry_over=False)
-    settings = EvaluationSettings("run", "1:2", "none", {}, ids="*", attempts=3)
+    settings = EvaluationSettings("run", "1:2", "none", Settings("", "", ""), ids="*", attempts=3)
     folder = EvaluationFolder.create(
         tmp_path / "runs", settings, found(None, tmp_path), {"versions": {}, "sandbox": "strict"}
     )
@@ -191,10 +191,13 @@ def test_a_folder_gives_back_what_was_frozen(tmp_path: Path) -> None:
 )
 def test_a_folder_that_was_changed_is_named(tmp_path: Path, name: str, content: dict[str, Any], said: str) -> None:
     run_in(tmp_path / "runs", *LEVELS)
-    settings, made_with = EvaluationSettings("run", "1:2", "none", {}), {"versions": {}, "sandbox": "strict"}
+    settings, made_with = (
+        EvaluationSettings("run", "1:2", "none", Settings("", "", "")),
+        {"versions": {}, "sandbox": "strict"},
+    )
     folder = EvaluationFolder.create(tmp_path / "runs", settings, found(None, tmp_path), made_with)
     if name == "evaluation.json":
-        content = folder.record() | {"settings": asdict(settings) | content}
+        content = folder.record() | {"settings": settings.record() | content}
     (folder.path / name).write_text(json.dumps(content))
     with pytest.raises(ResumeError, match=re.escape(said)):
         (folder.settings(), folder.agents(), folder.writers())

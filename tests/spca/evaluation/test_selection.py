@@ -8,6 +8,7 @@ import pytest
 
 from spca.common.errors import SettingsError
 from spca.evaluation import selection
+from spca.evaluation.seeds import read_seeds
 from spca.runs.curriculum import Task
 
 TASKS = (Task(0, "Going", "go", "first", "B-v0"), Task(1, "Opening", "open", "second", "A-v0"))
@@ -19,13 +20,13 @@ OUTSIDE = (Task(0, "Going", "go", "third", "C-v0"),)
     [("7", (7,)), ("3:6", (3, 4, 5)), ("5:7,0,6", (0, 5, 6)), (" 1 , 1:2", (1,))],
 )
 def test_seeds(text: str, expected: tuple[int, ...]) -> None:
-    assert selection.seeds(text) == expected
+    assert read_seeds(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "9:3", "3:3", "-1", "1:2:3", "a", "1,,2", "\u0663", "0:300000", "5000000000"])
 def test_bad_seeds_are_one_line(text: str) -> None:
     with pytest.raises(ValueError, match=r"^invalid seeds") as caught:
-        selection.seeds(text)
+        read_seeds(text)
     assert "\n" not in str(caught.value)
 
 
@@ -71,7 +72,7 @@ def test_what_a_run_has_not_learned_is_left_out(
 @pytest.mark.parametrize(
     ("choice", "said"),
     [
-        ({"ids": "D-v0"}, "no id matches --ids 'D-v0'; did you mean"),
+        ({"ids": "D-v0"}, "no id matches --only 'D-v0'; did you mean"),
         ({"ids": "*playground*"}, "no episode is selected: MiniGrid-Playground-v0 cannot be played: it has no mission"),
         ({"categories": "opning"}, "no category 'opning'; did you mean Opening"),
         ({"categories": "x\x1b"}, r"no category 'x\\x1b'; there are Going, Opening"),

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from spca.commands.program import make_program
 from spca.common.command import Ending
-from spca.common.errors import SettingsError
+from spca.common.errors import SettingsError, UsageError
+from spca.common.options.command_line import run_app
 from spca.errors import ResumeError
-from spca.evaluation.ablations import study
 from spca.evaluation.ablations.table import AblationRow, markdown, show
+from spca.evaluation.options import EvaluateOptions
+from spca.runs.folder import Begun
+from spca.runs.provenance import versions
+from spca.runs.settings import Settings
 from tests.support.commands import curriculum, only_run, read
-from tests.support.spca.doubles import ROOT
 
 USAGE = {"input_tokens": 70, "output_tokens": 30, "estimated": 0, "cost_usd": 0.25, "cost_unknown": 1}
 RENAMED = ("--planner-model", "x/1", "--coder-model", "x/2", "--rename-words", "4")
@@ -37,25 +39,35 @@ class Commands:
 
     def __init__(self, *dies: int) -> None:
         self._dies = dies
-        self.learned: list[Mapping[str, Any]] = []
+        self.learned: list[Settings] = []
         self.greetings: list[bool] = []
-        self.played: list[list[str]] = []
+        self.resumed: list[bool] = []
+        self.played: list[EvaluateOptions] = []
 
-    def learn(self, given: Mapping[str, Any], _end: Ending, greets: bool) -> int:
-        self.learned.append(given)
+    def play_run(
+        self, _end: Ending, _phases: object, settings: Settings, begun: Begun | None, greets: bool = True
+    ) -> int:
+        self.learned.append(settings)
         self.greetings.append(greets)
-        run = Path(given["runs"]) / given.get("resume", f"run-{len(self.learned)}")
-        run.mkdir(parents=True, exist_ok=True)
-        (run / "run.json").write_text("{}")
+        self.resumed.append(begun is not None)
+        run = begun.folder.path if begun else Path(settings.runs) / f"run-{len(self.learned)}"
+        if begun is None:
+            for name in ("state", "agents", "trajectories", "pddl", "summaries"):
+                (run / name).mkdir(parents=True)
+            info = {"settings": settings.record(), "versions": versions(), "sandbox": "strict"}
+            (run / "run.json").write_text(json.dumps(info))
+            (run / "curriculum.json").write_text("[]")
+            state = {"finished": [], "agent": "agents/agent_v000.py", "category": None, "trusted": None}
+            (run / "state/state.json").write_text(json.dumps(state))
         done = not self._is_killed()
         (run / "summary.json").write_text(json.dumps(self._summary(2 if done else 1)))
         self._die(done)
         return 0
 
-    def evaluate(self, called: Mapping[str, Any], _end: Ending) -> int:
-        self.played.append(called["arguments"])
-        options = dict(pairwise(called["arguments"]))
-        folder = Path(options["--runs"]) / options.get("--resume", f"evaluation-{len(self.played)}")
+    def evaluate(self, options: EvaluateOptions, **_handed: object) -> int:
+        self.played.append(options)
+        assert options.how.runs
+        folder = Path(options.how.runs) / (options.how.resume or f"evaluation-{len(self.played)}")
         folder.mkdir(exist_ok=True)
         (folder / "evaluation.json").write_text("{}")
         self._die(not self._is_killed())
@@ -85,8 +97,11 @@ def levels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
 
 
 def studied(commands: Commands, *arguments: str) -> Path:
-    called = {"arguments": ["ablations", *arguments]}
-    assert study.main(called, Ending(), ROOT, commands.learn, commands.evaluate) == 0
+    app = make_program("main.py")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("spca.runs.run.play_run", commands.play_run)
+        patch.setattr("spca.commands.ablations.evaluate", commands.evaluate)
+        assert run_app(app, ["ablations", *arguments], exit_handler=Ending(), load_phases=lambda: None) == 0
     return max(Path("runs").iterdir())
 
 
@@ -98,26 +113,22 @@ def only(runs: Path) -> Path:
 def test_each_setting_is_learned_and_played_once(levels: tuple[str, ...]) -> None:
     commands = Commands()
     path = studied(commands, *levels, "--seeds", "7:9", "--seed", "3")
-    flags = [
-        {name: given[name] for name in ("compile", "reuse", "regression_check", "carry_over", "only") if name in given}
-        for given in commands.learned
+    assert [(given.ablations, given.only) for given in commands.learned] == [
+        ((), ()),
+        (("--no-compile",), ()),
+        (("--no-reuse",), ()),
+        (("--no-regression-check",), ()),
+        (("--no-curriculum",), ("first",)),
+        (("--no-curriculum",), ("second",)),
     ]
-    assert flags == [
-        {},
-        {"compile": False},
-        {"reuse": False},
-        {"regression_check": False},
-        {"carry_over": False, "only": "first"},
-        {"carry_over": False, "only": "second"},
-    ]
-    assert {given["seed"] for given in commands.learned} == {3}
+    assert {given.seed for given in commands.learned} == {3}
     assert commands.greetings == [True, *[False] * 5]
-    assert len({(given["runs"], given["workspace"]) for given in commands.learned}) == 6
-    for given, arguments in zip(commands.learned, commands.played, strict=True):
-        options = dict(pairwise(arguments))
-        assert Path(options["--agent"]).parent == Path(options["--runs"]) == Path(given["runs"])
-        assert (options["--seeds"], options["--planner-model"]) == ("7:9", "reference/planner")
-        assert options.get("--categories") == given.get("only")
+    assert len({(given.runs, given.workspace) for given in commands.learned}) == 6
+    for given, options in zip(commands.learned, commands.played, strict=True):
+        assert options.how.runs == given.runs
+        assert Path(str(options.episodes.agent)).parent == Path(given.runs)
+        assert (options.episodes.seeds, options.planner.planner_model) == ("7:9", "reference/planner")
+        assert options.episodes.only == given.only
     rows = read(path / "ablations.json")["rows"]
     assert [row["name"] for row in rows] == ["full", "no-compile", "no-reuse", "no-regression-check", "no-curriculum"]
     assert [row["tokens"] for row in rows] == [100, 100, 100, 100, 200]
@@ -151,27 +162,26 @@ def test_bare_prompts_are_compared_where_a_model_reads_them(levels: tuple[str, .
     commands = Commands()
     models = ("--planner-model", "x/1", "--coder-model", "x/2", "--planner-effort", "high", "--no-preflight")
     studied(commands, *levels, *models, "--frozen-planner", "none", "--workers", "2")
-    assert [given.get("bare_prompt", False) for given in commands.learned] == [False] * 6 + [True]
-    assert {given["planner_model"] for given in commands.learned} == {"x/1@high"}
-    assert all("planner_effort" not in given for given in commands.learned)
-    assert all(arguments[arguments.index("--workers") + 1] == "2" for arguments in commands.played)
-    assert all(arguments[arguments.index("--planner-model") + 1] == "none" for arguments in commands.played)
+    assert [given.bare_prompt for given in commands.learned] == [False] * 6 + [True]
+    assert {str(given.models.planner) for given in commands.learned} == {"x/1@high"}
+    assert all(options.how.workers == 2 for options in commands.played)
+    assert all(options.planner.planner_model == "none" for options in commands.played)
 
 
 def test_renamed_words_are_played_by_writers_alone(levels: tuple[str, ...]) -> None:
     commands = Commands()
     studied(commands, *levels, *RENAMED, "--settings", "full")
     studied(commands, *levels, *RENAMED, "--settings", "full", "--frozen-planner", "x/3")
-    assert [given["rename_words"] for given in commands.learned] == [4, 4]
-    assert ["none" in arguments for arguments in commands.played] == [True, False]
+    assert [given.rename_words for given in commands.learned] == [4, 4]
+    assert [options.planner.planner_model for options in commands.played] == ["none", "x/3"]
 
 
 def test_the_levels_are_those_that_were_selected(levels: tuple[str, ...]) -> None:
     commands = Commands()
     path = studied(commands, *levels, "--only", "second", "--settings", "no-curriculum, full")
     assert [entry["category_name"] for entry in read(path / "curriculum.json")] == ["second"]
-    assert [given.get("only") for given in commands.learned] == ["second", None]
-    assert {given["curriculum"] for given in commands.learned} == {str(Path.cwd() / path / "curriculum.json")}
+    assert [given.only for given in commands.learned] == [("second",), ()]
+    assert {given.curriculum for given in commands.learned} == {str(Path.cwd() / path / "curriculum.json")}
 
 
 @pytest.mark.parametrize("dies", range(1, 5))
@@ -183,9 +193,8 @@ def test_a_study_that_was_killed_goes_on_where_it_was(levels: tuple[str, ...], d
     studied(after, "--resume", path.name, "--runs", "runs", "--max-calls", "9")
     assert len(before.learned) + len(after.learned) == 2 + (dies in (1, 3))
     assert len(before.played) + len(after.played) == 2 + (dies in (2, 4))
-    resumed = [given for given in after.learned if "resume" in given]
-    assert len(resumed) == (dies in (1, 3))
-    assert all((given["max_calls"], "seed" in given) == (9, False) for given in resumed)
+    assert sum(after.resumed) == (dies in (1, 3))
+    assert all(given.models.max_calls == 9 for given in after.learned)
     assert [row["solved"]["good"] for row in read(path / "ablations.json")["rows"]] == [2, 2]
     finished = Commands()
     studied(finished, "--resume", path.name, "--runs", "runs")
@@ -195,8 +204,8 @@ def test_a_study_that_was_killed_goes_on_where_it_was(levels: tuple[str, ...], d
 @pytest.mark.parametrize(
     ("arguments", "error", "said"),
     [
-        (("--no-reuse",), SettingsError, "--no-reuse is up to the study"),
-        (("--workspace", "w"), SettingsError, "--workspace is up to the study"),
+        (("--no-reuse",), UsageError, "Unknown option: --no-reuse"),
+        (("--workspace", "w"), UsageError, "Unknown option: --workspace"),
         (("--only", "nothing"), Exception, 'no category "nothing"'),
         (("--resume", "nothing"), ResumeError, "no study of ablations 'nothing' in"),
         (("--resume", "../runs"), ResumeError, "no study of ablations '../runs' in"),
@@ -219,13 +228,9 @@ def test_a_mistake_is_told_before_anything_is_made(
     "arguments",
     [("--settings", "fuller"), ("--settings", "full,full"), ("--seeds", "9:1"), ("--workers", "0"), ("--lvels", "x")],
 )
-def test_an_option_that_cannot_be_read_is_one_line(
-    levels: tuple[str, ...], arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit):
+def test_an_option_that_cannot_be_read_is_one_line(levels: tuple[str, ...], arguments: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError, match="--help lists all options"):
         studied(Commands(), *levels, *arguments)
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("error: ")
 
 
 @pytest.mark.parametrize(("flag", "value"), [("--seeds", "1:2"), ("--seed", "2"), ("--settings", "full")])
