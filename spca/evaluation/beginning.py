@@ -54,7 +54,7 @@ def begin_evaluation(options: EvaluateOptions, phases: Phases) -> EvaluationFold
     Solver(planning.engine)
     models, caps = require_usable(planning.models)
     if not (planning.models.uses_reference or options.how.quiet):
-        print(models.greet(caps))
+        print(models.greet(os.environ, caps))
 
     with SandboxExecutor(unsafe=planning.unsafe_no_sandbox) as executor:
         sandbox = executor.verify()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -48,7 +48,7 @@ class Models:
         """Return the caps of a run; see :func:`require_caps`."""
         return require_caps(self.settings.refs, self.catalogue, self.settings.caps, DEFAULT_MAX_COST)
 
-    def greet(self, caps: Caps) -> str:
+    def greet(self, environ: Mapping[str, str], caps: Caps) -> str:
         """Return one line on which models a run uses, why, what caps can be reached, and how to choose others."""
         if self.settings.uses_reference:
             return (
@@ -65,7 +65,7 @@ class Models:
                 parts.append(f"{prefix} at {server.url}")
         if limits := self._list_limits(caps):
             parts.append(f"capped at {' and '.join(limits)}")
-        found = list_configured(os.environ)
+        found = list_configured(environ)
         also = [default.prefix for default in found[1:-1] if default.prefix not in used]
         if also and found[0].models == self.settings.refs:
             parts.append(f"{' and '.join(also)} could be used too (docs/models.md)")

@@ -126,13 +126,18 @@ def _show_value(value: object) -> str:
     return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
+def _claim_path(said: str | None, recorded: str, cwd: Path) -> str | None:
+    """Return a path as it was given, or as it is recorded where the same one is meant."""
+    return recorded if said and str(cwd / said) == recorded else said
+
+
 def _list_claims(options: RunOptions, recorded: Settings, cwd: Path) -> list[Claim]:
     """Return what options say of what a run cannot change."""
     selection = options.selection
     kept = options.kept
     ablations = options.ablations
-    curriculum = str(cwd / selection.curriculum) if selection.curriculum else None
-    workspace = str(cwd / kept.workspace) if kept.workspace else None
+    curriculum = _claim_path(selection.curriculum, recorded.curriculum, cwd)
+    workspace = _claim_path(kept.workspace, recorded.workspace, cwd)
     return [
         Claim("--start-category", selection.start_category, recorded.start_category),
         Claim("--only", selection.only or None, recorded.only),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import logging
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from spca.common.command import program
 from spca.common.files import read_text
@@ -24,8 +23,6 @@ from spca.runs.provenance import record_continuation, run_info
 from spca.runs.settings import Settings
 from spca.runs.workspace import Workspace
 from spca.sandbox.executor import SandboxExecutor
-
-_LOG: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,7 @@ class Prepared:
     @property
     def greeting(self) -> str:
         """The first line of the run: its models and caps, and flags that take parts of learning away."""
-        line = self.models.greet(self.caps)
+        line = self.models.greet(os.environ, self.caps)
         flags = self.settings.ablations
         return f"{line} Learning with {', '.join(flags)}." if flags else line
 

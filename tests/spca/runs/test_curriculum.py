@@ -96,7 +96,7 @@ def test_tasks_are_the_distinct_ids_in_order_of_first_listing(chosen: Curriculum
 @given(curricula, st.data())
 def test_selecting_one_category_from_its_start_is_that_category(chosen: Curriculum, data: st.DataObject) -> None:
     category = data.draw(st.sampled_from(chosen.categories))
-    selected = chosen.select(start_category=category.name.upper(), only=category.name.lower())
+    selected = chosen.select(start_category=category.name.upper(), only=(category.name.lower(),))
     assert selected.categories == (category,)
 
 
@@ -199,32 +199,32 @@ def test_start_category_keeps_the_rest(shipped: Curriculum) -> None:
     assert rest.tasks()[0].index == 0
 
 
-@pytest.mark.parametrize("option", ["start_category", "only"])
-def test_unknown_category_gets_the_near_ones(shipped: Curriculum, option: str) -> None:
+@pytest.mark.parametrize("choice", [{"start_category": "goal_navigaton"}, {"only": ("goal_navigaton",)}])
+def test_unknown_category_gets_the_near_ones(shipped: Curriculum, choice: dict[str, Any]) -> None:
     with pytest.raises(
         CurriculumError, match=r'no category "goal_navigaton"; did you mean "goal_navigation"'
     ) as caught:
-        shipped.select(**{option: "goal_navigaton"})
+        shipped.select(**choice)
     assert "\n" not in str(caught.value)
 
 
 def test_unknown_category_without_near_ones_gets_all(shipped: Curriculum) -> None:
     with pytest.raises(CurriculumError, match="there are ") as caught:
-        shipped.select(only="zzz")
+        shipped.select(only=("zzz",))
     assert all(category.name in str(caught.value) for category in shipped.categories)
 
 
 def test_several_categories_are_kept_in_their_order(shipped: Curriculum) -> None:
     first, second, third = (category.name for category in shipped.categories[:3])
-    selected = shipped.select(only=f"{third}, {first.upper()}")
+    selected = shipped.select(only=(f"{third}, {first.upper()}",))
     assert [category.name for category in selected.categories] == [first, third]
     with pytest.raises(CurriculumError, match='no category "zzz"'):
-        shipped.select(only=f"{second},zzz")
+        shipped.select(only=(f"{second},zzz",))
 
 
 def test_a_category_may_have_a_comma_in_its_name(shipped: Curriculum) -> None:
     odd = replace(shipped, categories=(replace(shipped.categories[0], name="a,b"), *shipped.categories[1:]))
-    assert [category.name for category in odd.select(only="A,B").categories] == ["a,b"]
+    assert [category.name for category in odd.select(only=("A,B",)).categories] == ["a,b"]
     assert curriculum.listed(" c, A,b ,d", ["a", "a,b", "C"]) == ("C", "a,b", "d")
     assert curriculum.listed("", []) == ("",)
 
@@ -232,7 +232,7 @@ def test_a_category_may_have_a_comma_in_its_name(shipped: Curriculum) -> None:
 def test_only_before_the_start_is_refused(shipped: Curriculum) -> None:
     first, second = (category.name for category in shipped.categories[:2])
     with pytest.raises(CurriculumError, match="lies before the start category"):
-        shipped.select(start_category=second, only=first)
+        shipped.select(start_category=second, only=(first,))
 
 
 @pytest.mark.parametrize(
@@ -248,18 +248,18 @@ def test_only_before_the_start_is_refused(shipped: Curriculum) -> None:
     ],
 )
 def test_levels_glob(glob: str, expected: list[str]) -> None:
-    chosen = curriculum.parse(json.dumps(small()), "c.json").select(levels=glob)
+    chosen = curriculum.parse(json.dumps(small()), "c.json").select(only=(glob,))
     assert [task.env_id for task in chosen.tasks()] == expected
 
 
 def test_levels_that_match_nothing_get_the_near_ones(shipped: Curriculum) -> None:
     with pytest.raises(CurriculumError, match=r'matches "MiniGrid-Emtpy-5x5-v0"; did you mean "MiniGrid-Empty-5x5-v0"'):
-        shipped.select(levels="MiniGrid-Emtpy-5x5-v0")
+        shipped.select(only=("MiniGrid-Emtpy-5x5-v0",))
 
 
 def test_level_outside_the_chosen_category_is_unknown() -> None:
     with pytest.raises(CurriculumError, match="no level or environment id"):
-        curriculum.parse(json.dumps(small()), "c.json").select(only="walk", levels="Key")
+        curriculum.parse(json.dumps(small()), "c.json").select(only=("walk", "[K]ey"))
 
 
 def test_nearest_ignores_case() -> None:

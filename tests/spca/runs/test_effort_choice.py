@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from spca.runs.model_choice import Models
 
 from spca.common.errors import SettingsError
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.cache import find_place
-from spca.runs import cli
+from spca.runs.models import Models
 from spca.runs.settings import Settings
 from tests.support.spca.call_requests import ref
+from tests.support.spca.starting import resolve_words
 
 SOL, TERRA = "openai/gpt-6.1-sol", "openai/gpt-6.1-terra"
 KEYS = {"OPENAI_API_KEY": "very-secret"}
@@ -21,7 +21,7 @@ EFFORTS = ("--planner-effort", "high", "--planner-small-effort", "low", "--coder
 
 
 def settings(*argv: str, **environ: str) -> Settings:
-    return cli.settings_from(cli.parse(argv, {"run": ""}), environ, Path("/checkout"), Path("/here"))
+    return resolve_words(*argv, **environ)
 
 
 def names(*argv: str, **environ: str) -> tuple[str, ...]:
@@ -43,7 +43,7 @@ def test_two_efforts_share_price_place_and_defaults() -> None:
     assert tuple(map(str, chosen.models.refs)) == (f"{TERRA}@high", TERRA, SOL)
     assert Models.load(chosen.models).caps() == Caps(5.0)
     assert find_place(ref(f"{TERRA}@high"), chosen.models.servers) == find_place(ref(TERRA), chosen.models.servers)
-    said = Models.load(settings(*EFFORTS, **KEYS).models).greeting(KEYS, Caps(5.0))
+    said = Models.load(settings(*EFFORTS, **KEYS).models).greet(KEYS, Caps(5.0))
     assert said.startswith(f"Models: planner {SOL}@high, small planner {TERRA}@low, coder {SOL}@max; capped at 5 USD")
 
 

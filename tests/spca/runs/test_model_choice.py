@@ -9,7 +9,6 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from spca.runs.model_choice import Models
 
 from spca.common.errors import SettingsError
 from spca.llm.calls.budget import Caps
@@ -18,10 +17,12 @@ from spca.llm.catalogue.catalogue import Catalogue
 from spca.llm.catalogue.model_table import ModelTable
 from spca.llm.catalogue.servers import VARIABLES, Server
 from spca.llm.providers.base import Limits
-from spca.runs import cli, model_choice
+from spca.runs import resolution
+from spca.runs.models import Models
 from spca.runs.settings import Settings
 from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import ROOT
+from tests.support.spca.starting import resolve_words
 
 CWD = Path("/here")
 BUILT_IN = ModelTable.load()
@@ -32,7 +33,7 @@ NOT_OPENAI = [f"--{name}=x/y" for name in ("planner-model", "planner-small-model
 
 
 def settings(*argv: str, **environ: str) -> Settings:
-    return cli.settings_from(cli.parse(argv, {"run": ""}), environ, Path("/checkout"), CWD)
+    return resolve_words(*argv, **environ)
 
 
 def names(*argv: str, **environ: str) -> tuple[str, ...]:
@@ -50,7 +51,7 @@ def place(chosen: Settings, model: str) -> str:
 
 def greeting(*argv: str, **environ: str) -> str:
     chosen = load_models(*argv, **environ)
-    return chosen.greeting(environ, chosen.caps())
+    return chosen.greet(environ, chosen.caps())
 
 
 def caps(*argv: str, **environ: str) -> Caps:
@@ -83,7 +84,7 @@ def refused(*argv: str, **environ: str) -> str:
     ],
 )
 def test_the_default_is_the_first_that_is_configured(environ: dict[str, str], prefixes: list[str]) -> None:
-    assert [default.prefix for default in model_choice.list_configured(environ)] == prefixes
+    assert [default.prefix for default in resolution.list_configured(environ)] == prefixes
     assert all(model.startswith(f"{prefixes[0]}/") for model in names(**environ))
 
 
@@ -139,7 +140,7 @@ def test_an_address_of_openais_has_its_defaults() -> None:
 def test_the_defaults_are_those_of_the_docs() -> None:
     page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
     table = ModelTable.load()
-    for default in model_choice.DEFAULTS:
+    for default in resolution.DEFAULTS:
         assert all(f"`{model}`" in page for model in default.models)
         assert not any(table.info(model).shutdown for model in default.models)
 
@@ -413,4 +414,4 @@ def test_an_address_without_models_is_no_complaint() -> None:
 def test_a_cap_on_the_cost_is_told_where_models_cost_money(argv: tuple[str, ...], paid: bool) -> None:
     chosen = load_models(*argv)
     assert chosen.cost_money is paid
-    assert ("capped at 5 USD" in chosen.greeting({}, Caps(5.0))) is paid
+    assert ("capped at 5 USD" in chosen.greet({}, Caps(5.0))) is paid

@@ -6,10 +6,13 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
+from unittest.mock import patch
 
 from main import load_phases
+from spca.common import installation
 from spca.common.files import make_folder
 from spca.common.options.command_line import make_app, run_app
+from spca.runs import resolution
 from spca.runs.curriculum import Task
 from spca.runs.display import Display
 from spca.runs.folder import ASKED_ANEW, RunFolder
@@ -67,6 +70,24 @@ def make_settings(root: Path, /, environ: Mapping[str, str] | None = None, **giv
     """Return the settings of a run whose workspace and runs lie in ``root``."""
     folders: dict[str, object] = {"workspace": root / "workspace", "runs": root / "runs"}
     return resolve_settings(read_options(*write_words(**folders | given)), environ or {})
+
+
+CHECKOUT = Path("/checkout")
+HERE = Path("/here")
+
+
+def resolve_words(*words: str, recorded: Settings | None = None, **environ: str) -> Settings:
+    """Return the settings that a command line means in the folder ``HERE`` of a machine with the checkout ``CHECKOUT``.
+
+    What excludes one another is not refused.
+    """
+    with (
+        patch.object(resolution, "_check_settings", lambda _settings: None),
+        patch.object(resolution, "applications", lambda: CHECKOUT),
+        patch.object(installation, "applications", lambda: CHECKOUT),
+        patch.object(Path, "cwd", lambda: HERE),
+    ):
+        return resolve_settings(read_options(*words), environ, recorded)
 
 
 def prepared(chosen: Settings, folder: RunFolder, tasks: list[Task]) -> Prepared:

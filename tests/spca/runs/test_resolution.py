@@ -9,22 +9,21 @@ from typing import Any
 
 import pytest
 
-from spca.common import command
-from spca.common.errors import SettingsError
+from spca.common.environment import load_environment
+from spca.common.errors import SettingsError, UsageError
 from spca.errors import ResumeError
 from spca.llm.calls.budget import Caps
-from spca.runs import cli
+from spca.runs import resolution
+from spca.runs.options import ModelOptions
 from spca.runs.settings import ModelSettings, Settings
 from tests.support.spca.call_requests import ref
-
-ROOT, CWD = Path("/checkout"), Path("/here")
-COMMANDS = {"run": "learn"}
+from tests.support.spca.starting import HERE, resolve_words
 
 SOL, TERRA = "openai/gpt-6.1-sol", "openai/gpt-6.1-terra"
 
 
 def settings(*argv: str, **environ: str) -> Settings:
-    return cli.settings_from(cli.parse(argv, COMMANDS), environ, ROOT, CWD)
+    return resolve_words(*argv, **environ)
 
 
 def names(chosen: Settings) -> tuple[str, ...]:
@@ -61,7 +60,7 @@ def test_a_flag_wins_over_the_environment_over_the_default() -> None:
 
 def test_every_flag_reaches_the_settings() -> None:
     flags = (
-        "--start-category a --only b --levels c* --seed 7 --curriculum c.json --keep-agent --keep-pddl --resume r "
+        "--start-category a --only b --only c* --seed 7 --curriculum c.json --keep-agent --keep-pddl --resume r "
         "--workspace w --runs /abs/r --planner-model p/1 --planner-small-model p/2 --coder-model p/3 --engine e "
         "--max-cost 0.5 --max-calls 3 --max-tokens 400 --max-output-tokens 50 --timeout 2.5 --cache "
         "--base-url http://localhost:1/v1 --model-table t.json --render --quiet --unsafe-no-sandbox --no-preflight "
@@ -125,31 +124,12 @@ def test_every_flag_reaches_the_settings() -> None:
         ["--so"],
     ],
 )
-def test_a_bad_flag_is_one_line(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        cli.parse(argv, COMMANDS)
-    assert stopped.value.code == command.EXIT_USER_ERROR
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("error: ")
-    assert "_seed" not in line
-    assert "_cost" not in line
-    assert "_count" not in line
-    assert "_amount" not in line
-
-
-@pytest.mark.parametrize(
-    ("argv", "told"),
-    [
-        (["--planner-modle", "x"], "unrecognized arguments: --planner-modle; did you mean --planner-model? --help"),
-        (["lern", "--planner-modle", "x"], "unrecognized arguments: --planner-modle x;"),
-        (["run", "more"], "unrecognized arguments: more;"),
-        (["lern", "more"], "invalid choice: 'lern' (choose from 'run');"),
-    ],
-)
-def test_a_flag_that_does_not_exist_is_named(argv: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        cli.parse(argv, COMMANDS)
-    assert told in capsys.readouterr().err
+def test_a_bad_flag_is_one_line(argv: list[str]) -> None:
+    with pytest.raises(UsageError) as caught:
+        settings(*argv)
+    line = str(caught.value)
+    assert "\n" not in line
+    assert line.endswith("--help lists all options")
 
 
 def test_a_folder_that_was_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,27 +138,20 @@ def test_a_folder_that_was_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(gone)
     gone.rmdir()
     with pytest.raises(SettingsError, match="the current folder was deleted"):
-        cli.load_environment(tmp_path)
-
-
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        cli.parse(["--version"], COMMANDS)
-    assert stopped.value.code == 0
-    assert capsys.readouterr().out.startswith("sense-plan-code-act ")
+        load_environment()
 
 
 def test_categories_that_exclude_one_another() -> None:
     with pytest.raises(SettingsError, match="--start-category and --only"):
-        cli.check_choice(settings("--only", "a", "--start-category", "b"))
-    cli.check_choice(settings("--only", "a"))
+        resolution._check_settings(settings("--only", "a", "--start-category", "b"))
+    resolution._check_settings(settings("--only", "a"))
 
 
 RECORDED = settings("--seed", "3", "--workspace", "w").record()
 
 
 def resumed(*argv: str, recorded: dict[str, Any] = RECORDED, **environ: str) -> Settings:
-    return cli.resumed_settings(cli.parse(argv, COMMANDS), recorded, environ, CWD)
+    return resolve_words(*argv, recorded=Settings.from_record(recorded), **environ)
 
 
 def test_a_resumed_run_has_its_recorded_settings() -> None:
@@ -195,13 +168,8 @@ def test_settings_come_out_of_a_record_as_they_went_in() -> None:
 
 
 def test_what_changes_no_result_may_change() -> None:
-    chosen = resumed("--resume", "r", "--quiet", "--render", "--max-cost", "9", "--runs", "elsewhere")
-    assert (chosen.quiet, chosen.render, chosen.models.caps.cost_usd, chosen.runs) == (
-        True,
-        True,
-        9.0,
-        "/here/elsewhere",
-    )
+    chosen = resumed("--resume", "r", "--quiet", "--render", "--max-cost", "9")
+    assert (chosen.quiet, chosen.render, chosen.models.caps.cost_usd) == (True, True, 9.0)
     chosen = resumed(
         *[
             "--resume",
@@ -290,7 +258,9 @@ def test_a_run_goes_on_with_the_models_that_flags_name(flags: tuple[str, ...], m
 def test_an_evaluation_keeps_its_models() -> None:
     recorded = settings("--planner-model", SOL).record()
     with pytest.raises(ResumeError, match=r"^--planner-model x/y contradicts the evaluation"):
-        cli.resumed_settings({"planner_model": "x/y"}, recorded, {}, CWD, "evaluation")
+        resolution.resolve_models(
+            ModelOptions(planner_model="x/y"), {}, HERE, Settings.from_record(recorded).models, "evaluation"
+        )
 
 
 def test_a_model_that_is_a_folder_is_the_same_when_a_run_goes_on() -> None:
@@ -308,8 +278,8 @@ def test_the_address_of_the_server_comes_from_flag_or_environment() -> None:
 
 
 def test_what_a_flag_changed_lasts_but_not_how_the_run_is_watched() -> None:
-    begun = settings("--max-calls", "3", "--runs", "here").record()
-    flags = ("--max-calls", "9", "--timeout", "7", "--quiet", "--cache", "--runs", "elsewhere")
+    begun = settings("--max-calls", "3").record()
+    flags = ("--max-calls", "9", "--timeout", "7", "--quiet", "--cache")
     kept = resumed("--resume", "r", *flags, recorded=begun).update_record(begun)
     assert kept == begun | {"max_calls": 9, "timeout": 7.0}
 
@@ -325,7 +295,7 @@ def test_a_run_that_was_ablated_is_not_made_whole() -> None:
 
 def test_pddl_is_not_kept_where_none_is_shown() -> None:
     with pytest.raises(SettingsError, match="--keep-pddl and --no-reuse"):
-        cli.check_choice(settings("--keep-pddl", "--no-reuse"))
+        resolution._check_settings(settings("--keep-pddl", "--no-reuse"))
 
 
 def test_the_embedded_model_does_not_read_invented_words() -> None:
@@ -335,22 +305,23 @@ def test_the_embedded_model_does_not_read_invented_words() -> None:
         ("--coder-model", "x/1"),
     ):
         with pytest.raises(SettingsError, match=r"--rename-words: reference.*reads the true words only"):
-            cli.check_choice(settings("--rename-words", "0", *models))
-    cli.check_choice(settings("--rename-words", "0", "--planner-model", "x/1", "--coder-model", "x/1"))
+            resolution._check_settings(settings("--rename-words", "0", *models))
+    resolution._check_settings(settings("--rename-words", "0", "--planner-model", "x/1", "--coder-model", "x/1"))
 
 
 @pytest.mark.parametrize("models", [(), ("--planner-model", "faulty/planner")])
 def test_bare_prompts_want_a_model_that_reads_prompts(models: tuple[str, ...]) -> None:
     with pytest.raises(SettingsError, match=r"--bare-prompt: \w+/planner does not read prompts: give other models"):
-        cli.check_choice(settings("--bare-prompt", *models))
-    cli.check_choice(settings("--bare-prompt", "--coder-model", "x/1"))
+        resolution._check_settings(settings("--bare-prompt", *models))
+    resolution._check_settings(settings("--bare-prompt", "--coder-model", "x/1"))
 
 
 def test_what_goes_on_is_called_what_it_is() -> None:
-    for given, flag in (({"engine": "tamer"}, "--engine tamer"), ({"planner_effort": "high"}, "--planner-effort high")):
-        recorded = settings("--planner-model", "openai/gpt-6.1-sol", OPENAI_API_KEY="k").record()
-        with pytest.raises(ResumeError, match=f"^{flag} contradicts the evaluation, which"):
-            cli.resumed_settings(given, recorded, {}, CWD, "evaluation")
+    known = settings("--planner-model", "openai/gpt-6.1-sol", OPENAI_API_KEY="k").models
+    with pytest.raises(ResumeError, match="^--planner-effort high contradicts the evaluation, which"):
+        resolution.resolve_models(ModelOptions(planner_effort="high"), {}, HERE, known, "evaluation")
+    with pytest.raises(ResumeError, match="^--engine tamer contradicts the evaluation, which"):
+        resolution.require_same([resolution.Claim("--engine", "tamer", None)], "evaluation")
 
 
 def test_a_flag_that_says_what_the_run_has_is_no_contradiction() -> None:
@@ -366,7 +337,7 @@ def test_a_flag_that_says_what_the_run_has_is_no_contradiction() -> None:
         (["--no-curriculum"], "--no-curriculum contradicts the run, which was begun without: leave --no-curriculum"),
         (["--bare-prompt"], "--bare-prompt contradicts the run, which was begun without: leave --bare-prompt out"),
         (["--rename-words", "5"], "--rename-words 5 contradicts the run, which was begun without"),
-        (["--levels", "E*"], "--levels E* contradicts the run, which was begun without"),
+        (["--only", "E*"], "--only E* contradicts the run, which was begun without"),
         (["--curriculum", "x"], "--curriculum x contradicts the run, which has /checkout/merged_curriculum2.json"),
     ],
 )
@@ -386,6 +357,5 @@ def test_settings_of_another_version_are_refused(change: dict[str, Any]) -> None
 
 
 def test_how_a_run_is_watched_is_not_taken_over_when_it_goes_on() -> None:
-    recorded = cli.settings_from({"quiet": True, "render": True}, {}, Path("/root"), Path("/here")).record()
-    chosen = cli.resumed_settings({"resume": "r"}, recorded, {}, Path("/here"))
+    chosen = resumed("--resume", "r", recorded=settings("--quiet", "--render").record())
     assert (chosen.quiet, chosen.render) == (False, False)
