@@ -28,7 +28,7 @@ _PRODUCT_APPLICATIONS: Final = (
     "run_eval.py",
     "spca_model.py",
     "gridworldenv.py",
-    "frozen.py",
+
 )
 _PRODUCT_SUFFIXES: Final = (".py", ".jinja", ".json")
 _OUTSIDE_PRODUCT: Final = frozenset({"__pycache__", APPLICATIONS.name})

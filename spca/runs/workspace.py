@@ -38,15 +38,13 @@ class Workspace:
             SettingsError: as :meth:`kept`, or no run can be written; nothing was changed then.
             WorkspaceBusyError: another process holds it.
         """
-        is_wanted = is_new and (settings.keep_agent or settings.keep_pddl)
-        if is_wanted and not self.path.is_dir():
-            flag = "--keep-agent" if settings.keep_agent else "--keep-pddl"
-            raise SettingsError(f"{flag}: there is no workspace {self.path}; run once without {flag}")
+        if is_new:
+            self.kept(settings)
         check_folder(Path(settings.runs))
         make_folder(self.path)
         with locked(self.path, "workspace"):
             remove_torn_files(self.path, ".*.tmp")
-            yield self.kept(settings) if is_new else (None, None)
+            yield self.kept(settings) if is_new else (None, None)  # once more: nobody else can write it now
 
     def kept(self, settings: Settings) -> tuple[AgentSource | None, TrustedPDDL | None]:
         """Return the agent and the PDDL that a new run is to continue from.

@@ -18,7 +18,7 @@ import explorer.cli
 import main
 import robot_bridge.cli
 import run_eval
-from spca.common.command import Ending, Parser
+from spca.common.command import Ending
 from spca.common.debug_log import (
     DEBUG_VARIABLE,
     LOG_NAME,
@@ -46,9 +46,8 @@ def debug_log() -> Iterator[None]:
 def test_without_the_flag_nobody_logs_anything() -> None:
     program = """if True:
         import logging
-        from spca.common.command import Ending, Parser
+        from spca.common.command import Ending
         with Ending():
-            Parser().parse_args([])
             logging.getLogger("spca.part").error("ours")
             logging.getLogger("httpx").error("a library's")
     """
@@ -63,7 +62,8 @@ def test_with_the_flag_or_the_variable_it_goes_to_standard_error(
     if way == "variable":
         monkeypatch.setenv(DEBUG_VARIABLE, "1")
     with Ending():
-        assert vars(Parser().parse_args(["--debug"] if way == "flag" else [])) == {}
+        if way == "flag":
+            start_debug_log()
         OURS.debug("waits for %s s", 5)
     OURS.error("the program is over")
     told = capsys.readouterr().err

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from spca.runs.model_choice import DEFAULTS, EFFORT_OF
 
 from spca.common.environment import KNOWN_VARIABLES, complete_environment, load_env, nearest_variable
 from spca.common.errors import SettingsError
 from spca.llm.catalogue.servers import VARIABLES
+from spca.runs.resolution import DEFAULTS
 
 ROOT = Path(__file__).resolve().parents[3]
 KEY = "sk-of-a-user-0123456789"
@@ -171,7 +171,7 @@ def test_the_example_can_be_copied(tmp_path: Path) -> None:
 
 def test_every_variable_that_programs_read_is_known() -> None:
     read = {name for default in DEFAULTS for name in default.variables} | set(VARIABLES.values())
-    read |= {f"SPCA_{option.upper()}" for pair in EFFORT_OF.items() for option in pair}
+    read |= {f"SPCA_{role.upper()}_{what}" for role in ROLES for what in ("MODEL", "EFFORT")}
     sources = [
         *ROOT.glob("*.py"),
         *(p for part in ("spca", "gridworld", "explorer") for p in (ROOT / part).rglob("*.py")),

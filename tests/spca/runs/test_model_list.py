@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.common.errors import SettingsError
+import main
+from spca.common.command import EXIT_USER_ERROR
 from spca.llm.catalogue import servers as addresses
 from spca.llm.catalogue.catalogue import Catalogue
 from spca.llm.catalogue.model_table import ModelTable
 from spca.llm.catalogue.servers import Server
-from spca.runs import model_list
 from spca.runs.model_list import Entry, Offer, list_offers, render_offers
 from tests.fakes.reference_server import ReferenceServer, Settings
 
@@ -112,8 +112,8 @@ def test_the_command_prints_plain_text_or_json(
     monkeypatch.setenv("GEMINI_API_KEY", KEY)
     for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "SPCA_PLANNER_MODEL", "ANTHROPIC_API_KEY"):
         monkeypatch.setenv(variable, "")
-    argv = ("models", "--no-preflight", "--server", "lab=http://127.0.0.1:9/v1,LAB_KEY")
-    assert model_list.main(argv, tmp_path) == 0
+    argv = ["models", "--no-preflight", "--server", "lab=http://127.0.0.1:9/v1,LAB_KEY"]
+    assert main.main(argv) == 0
     printed = capsys.readouterr().out
     assert "\x1b" not in printed
     assert max(map(len, printed.splitlines())) <= 80
@@ -126,7 +126,7 @@ def test_the_command_prints_plain_text_or_json(
         "coder lab/m.",
     ):
         assert said in words
-    assert model_list.main((*argv, "--json"), tmp_path) == 0
+    assert main.main([*argv, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["run"][2] == "lab/m"
     offers = {each["prefix"]: each for each in told["offers"]}
@@ -139,5 +139,4 @@ def test_the_command_prints_plain_text_or_json(
 @pytest.mark.parametrize("flag", ["--server=lab", "--base-url=x", "--model-table=missing.json"])
 def test_what_cannot_be_meant_is_one_line(flag: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SettingsError):
-        model_list.main(("models", flag), tmp_path)
+    assert main.main(["models", flag]) == EXIT_USER_ERROR

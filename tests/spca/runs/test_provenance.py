@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from spca import __version__
-from spca.common.installation import APPLICATIONS
+from spca.common.installation import APPLICATIONS, applications
 from spca.errors import ResumeError
-from spca.runs import cli
+from spca.runs.folder import Begun, RunFolder
 from spca.runs.provenance import (
     check_sandbox,
     check_versions,
-    continue_run,
     models_info,
     note_continuation,
+    record_continuation,
     run_info,
     versions,
 )
+from spca.runs.settings import Settings
 from tests.support.spca.call_requests import ref
+from tests.support.spca.starting import resolve_words
 
-SETTINGS = cli.settings_from(
-    {}, {"OPENAI_API_KEY": "very-secret", "GEMINI_API_KEY": "very-secret"}, Path("/checkout"), Path("/here")
-)
+SETTINGS = resolve_words(OPENAI_API_KEY="very-secret", GEMINI_API_KEY="very-secret")
+
+
+def go_on(record: dict[str, Any], settings: Settings, finished: int, folder: Path) -> dict[str, Any]:
+    """Return ``run.json`` after a run has gone on."""
+    path = folder / "run.json"
+    path.write_text(json.dumps(record))
+    begun = Begun(RunFolder(folder), json.loads(path.read_text()), [{}] * finished)
+    record_continuation(begun, settings, "strict")
+    changed: dict[str, Any] = json.loads(path.read_text())
+    return changed
 
 
 def test_models_and_versions_but_no_secret(tmp_path: Path) -> None:
@@ -116,15 +128,15 @@ def test_the_commit_of_an_install_is_that_of_its_repository(
 
 
 def test_the_models_that_a_run_went_on_without_are_kept(tmp_path: Path) -> None:
-    record = run_info(SETTINGS, tmp_path, "strict")
-    assert continue_run(record, SETTINGS, "strict", 3, tmp_path) == record
+    record = run_info(SETTINGS, applications(), "strict")
+    assert go_on(record, SETTINGS, 3, tmp_path) == record
     old = {name: value for name, value in record.items() if name != "models"}
-    assert continue_run(old, SETTINGS, "strict", 3, tmp_path) == old, "of an earlier version"
+    assert go_on(old, SETTINGS, 3, tmp_path) == old, "of an earlier version"
     other = replace(SETTINGS, models=replace(SETTINGS.models, coder=ref("x/y")))
-    changed = continue_run(record, other, "strict", 3, tmp_path)
+    changed = go_on(record, other, 3, tmp_path)
     assert changed["models"] == models_info(other)
     assert changed["earlier_models"] == [models_info(SETTINGS) | {"finished": 3}]
-    again = continue_run(changed, SETTINGS, "strict", 5, tmp_path)
+    again = go_on(changed, SETTINGS, 5, tmp_path)
     assert [(each["coder"], each["finished"]) for each in again["earlier_models"]] == [
         ("openai/gpt-6.1-sol", 3),
         ("x/y", 5),

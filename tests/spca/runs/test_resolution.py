@@ -318,9 +318,9 @@ def test_bare_prompts_want_a_model_that_reads_prompts(models: tuple[str, ...]) -
 
 def test_what_goes_on_is_called_what_it_is() -> None:
     known = settings("--planner-model", "openai/gpt-6.1-sol", OPENAI_API_KEY="k").models
-    with pytest.raises(ResumeError, match="^--planner-effort high contradicts the evaluation, which"):
+    with pytest.raises(ResumeError, match=r"^--planner-effort high contradicts the evaluation, which"):
         resolution.resolve_models(ModelOptions(planner_effort="high"), {}, HERE, known, "evaluation")
-    with pytest.raises(ResumeError, match="^--engine tamer contradicts the evaluation, which"):
+    with pytest.raises(ResumeError, match=r"^--engine tamer contradicts the evaluation, which"):
         resolution.require_same([resolution.Claim("--engine", "tamer", None)], "evaluation")
 
 

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from spca.runs.cli import UNSAFE_VARIABLE
 
 from llmclient import ChatGPTClient
+from spca.commands.doctor import examine
 from spca.common.errors import BudgetReached, SettingsError, UserError, WorkspaceBusyError
 from spca.common.files import locked
 from spca.errors import ProviderDownError, ResumeError, UnknownModelError
 from spca.llm.providers.base import Limits, Message
-from spca.runs import startup
+from spca.runs.curriculum import select_tasks
 from spca.runs.folder import LOCK
+from spca.runs.options import UNSAFE_VARIABLE, RunOptions
+from spca.runs.resolution import find_run
+from spca.runs.startup import Prepared, prepare_run
 from tests.fakes.faults import FaultServer
 from tests.fakes.openai_wire import CHAT
 from tests.support.commands import curriculum, fingerprint
 from tests.support.spca.call_requests import ref
-from tests.support.spca.doubles import AGENT, ROOT, ScriptedProvider
+from tests.support.spca.doubles import AGENT, ScriptedProvider
+from tests.support.spca.starting import read_options, write_words
 
 
 @pytest.fixture
@@ -39,8 +43,15 @@ def no_check(_ids: Iterable[str]) -> None:
     """Every environment exists."""
 
 
-def started(given: dict[str, Any], check: Callable[[Iterable[str]], None] = no_check) -> Any:
-    return startup.started(given, ROOT, check)
+def read(given: dict[str, Any]) -> RunOptions:
+    return read_options(*write_words(**given))
+
+
+@contextmanager
+def started(given: dict[str, Any], check: Callable[[Iterable[str]], None] = no_check) -> Iterator[Prepared]:
+    settings, begun = find_run(read(given))
+    with prepare_run(settings, select_tasks(settings, begun), check, begun) as run:
+        yield run
 
 
 @pytest.mark.long
@@ -92,7 +103,7 @@ def test_what_a_flag_changes_in_a_resumed_run_holds_the_next_time(given: dict[st
     with started(again | {"max_calls": 9, "max_output_tokens": 7, "quiet": True, "cache": True}):
         changed = before["settings"] | {"max_calls": 9, "max_output_tokens": 7}
         assert folder.info() == before | {"settings": changed}
-    assert startup.settings(again, ROOT)[0].models.caps.calls == 9
+    assert find_run(read(again))[0].models.caps.calls == 9
 
 
 @pytest.mark.long
@@ -263,7 +274,7 @@ def test_the_doctor_looks_the_models_up(
     code: int,
 ) -> None:
     provider.ends = ends
-    found = startup.doctor(given | {"base_url": provider.base_url}, ROOT)
+    found = examine(read(given | {"base_url": provider.base_url}))
     said = capsys.readouterr().out
     assert f"\n{shown}" in said
     assert found == (code if "Level: strict\n" in said else 1)
@@ -271,7 +282,7 @@ def test_the_doctor_looks_the_models_up(
 
 @pytest.mark.long
 def test_the_doctor_has_nothing_to_look_up_offline(given: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
-    startup.doctor(given, ROOT)
+    examine(read(given))
     assert capsys.readouterr().out.endswith("\n\nModels:\nembedded   reference/planner\nembedded   reference/coder\n")
 
 
@@ -295,7 +306,7 @@ def test_the_desk_keeps_its_books_in_the_runs_folder_and_its_cache_beside_the_ru
 def test_the_cache_is_no_run(given: dict[str, Any]) -> None:
     (Path(given["runs"]) / "llm_cache").mkdir(parents=True)
     with pytest.raises(ResumeError, match="there are none"):
-        startup.settings({"resume": "llm_cache", "runs": given["runs"]}, ROOT)
+        find_run(read({"resume": "llm_cache", "runs": given["runs"]}))
 
 
 @pytest.mark.long
@@ -309,7 +320,7 @@ def test_clients_are_told_of_servers_and_limits(given: dict[str, Any]) -> None:
 
 def test_excluding_flags_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(SettingsError):
-        startup.settings(given | {"only": "a", "start_category": "b"}, ROOT)
+        find_run(read(given | {"only": "a", "start_category": "b"}))
 
 
 @pytest.mark.long
