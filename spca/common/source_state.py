@@ -28,7 +28,6 @@ _PRODUCT_APPLICATIONS: Final = (
     "run_eval.py",
     "spca_model.py",
     "gridworldenv.py",
-
 )
 _PRODUCT_SUFFIXES: Final = (".py", ".jinja", ".json")
 _OUTSIDE_PRODUCT: Final = frozenset({"__pycache__", APPLICATIONS.name})

@@ -95,7 +95,7 @@ def flags(settings: Mapping[str, Any]) -> Iterator[str]:
     """The flags that make a run with these settings, without those of models and of the machine."""
     for name, default in Settings("", "", "").record().items():
         value = settings.get(name, default)  # absent in runs of earlier versions
-        flag = name.replace("_", "-")
+        flag = "only" if name == "levels" else name.replace("_", "-")
         if name in _OF_THE_MACHINE or value == default:
             continue
         if isinstance(value, bool):

@@ -137,6 +137,8 @@ def _describe_surplus(word: str, app: App | None) -> str:
     commands = _command_names(app)
     if app is None or not commands:
         return f'Unexpected argument "{word}".'
+    if word in commands:
+        return f"{word} comes before its options."
     near = get_close_matches(word.casefold(), commands, 1)
     hint = f' Did you mean "{near[0]}"?' if near else ""
     return f'Unknown command "{word}".{hint} {_list_commands(app)}'

@@ -13,6 +13,7 @@ from spca.common.environment import KNOWN_VARIABLES, complete_environment, load_
 from spca.common.errors import SettingsError
 from spca.llm.catalogue.servers import VARIABLES
 from spca.runs.resolution import DEFAULTS
+from spca.runs.settings import ROLES
 
 ROOT = Path(__file__).resolve().parents[3]
 KEY = "sk-of-a-user-0123456789"

@@ -12,14 +12,13 @@ from spca.common.errors import UserError
 from spca.llm.calls.ledger import sums
 from spca.llm.calls.packed import PACKED
 from spca.report.example import ABOUT, flags, pack_run
-from spca.runs import cli
 from spca.runs.folder import CURRICULUM
 from spca.runs.provenance import run_info
 from spca.runs.settings import ABLATIONS
 from tests.support.spca.call_requests import Desk
 from tests.support.spca.doubles import ROOT, ScriptedProvider
+from tests.support.spca.starting import resolve_words
 
-COMMANDS = {"run": ""}
 NAME = "20300102-030405-ab12"
 
 
@@ -33,7 +32,7 @@ def run_folder(
     desk = Desk(folder).level()
     for number in range(calls):
         desk.ask(ScriptedProvider("yes"), f"{number}")
-    settings = cli.settings_from(cli.parse(arguments, COMMANDS), {}, home, home)
+    settings = resolve_words(*arguments)
     info = {"run_id": folder.name, **run_info(settings, home, "strict")}
     (folder / "run.json").write_text(json.dumps(info))
     totals = {"levels": 3, "finished": 3, "solved": 2, "usage": sums(desk.desk.ledger.records) | {"categories": {}}}
@@ -55,16 +54,16 @@ def test_it_says_what_was_recorded_and_how_to_repeat_it(tmp_path: Path, monkeypa
     assert str(tmp_path) not in json.dumps(said)
 
 
-def test_flags_make_the_same_settings(tmp_path: Path) -> None:
-    chosen = ("--only", "doors", "--levels", "A*", "--upstream-rules", "--engine", "tamer", "--keep-agent")
+def test_flags_make_the_same_settings() -> None:
+    chosen = ("--only", "doors", "--only", "A*", "--upstream-rules", "--engine", "tamer", "--keep-agent")
     arguments = (*chosen, *ABLATIONS, "--rename-words", "7")
-    before = cli.settings_from(cli.parse(arguments, COMMANDS), {}, ROOT, tmp_path)
+    before = resolve_words(*arguments)
     again = list(flags(replace(before, seed=8).record()))
-    assert cli.settings_from(cli.parse(again, COMMANDS), {}, ROOT, tmp_path) == replace(before, seed=8)
+    assert resolve_words(*again) == replace(before, seed=8)
 
 
-def test_a_run_of_the_users_defaults_needs_no_flag(tmp_path: Path) -> None:
-    assert not list(flags(cli.settings_from({}, {}, ROOT, tmp_path).record()))
+def test_a_run_of_the_users_defaults_needs_no_flag() -> None:
+    assert not list(flags(resolve_words().record()))
 
 
 @pytest.mark.parametrize(("more", "why"), [({"calls": 0}, "nothing to pack"), ({"ended": False}, "has not ended")])

@@ -13,21 +13,36 @@ from typing import Any
 import pytest
 from PIL import Image
 from rich.console import Console
-from spca.report.cli import build_parser
 
 from minigridenv import MiniGridEnv
+from spca.common.options.command_line import make_app, run_app
 from spca.errors import ReportError
 from spca.report.read.run_files import open_run
 from spca.report.replay.playback import replay
+from spca.report.replay.replay_options import ReplayOptions
 from tests.support.report.making import Writing
 
 FAILED = "MiniGrid-GoToDoor-5x5-v0"
 SOLVED = "MiniGrid-Empty-5x5-v0"
 
 
+def read_options(*words: str) -> ReplayOptions:
+    """Return the options of a command line of ``replay``."""
+    read: list[ReplayOptions] = []
+
+    def keep(options: ReplayOptions = ReplayOptions()) -> int:  # noqa: B008  # options are frozen
+        read.append(options)
+        return 0
+
+    app = make_app("replay", "")
+    app.default(keep)
+    run_app(app, words)
+    return read[0]
+
+
 def replayed(run: Path, level: str, *flags: object) -> tuple[int, str]:
     """Exit code and output of the command."""
-    options = build_parser().parse_args(["replay", str(run), level, *map(str, flags)])
+    options = read_options(*map(str, flags))
     output = io.StringIO()
     code = replay(open_run(run), level, options, MiniGridEnv, Console(file=output, width=100, highlight=False))
     return code, output.getvalue()
@@ -179,7 +194,7 @@ def test_a_file_that_holds_anything(damaged: Path, tmp_path: Path) -> None:
     assert "step 3 of 4 cannot be replayed: 'no step' is not a primitive" in output
     assert "[red]x[/red]" in output
     assert not set("\x1b\x07\u202e") & set(output)
-    code, output = replayed(damaged, "1", "--gif", tmp_path / "a.gif", "--png", 2, "--out", tmp_path / "a.png")
+    code, output = replayed(damaged, "1", "--gif", tmp_path / "a.gif", "--png", 2, "--output", tmp_path / "a.png")
     assert code == 1
     assert (tmp_path / "a.png").is_file()
     with Image.open(tmp_path / "a.gif") as image:
@@ -207,7 +222,7 @@ def test_pictures_go_where_they_are_asked_for(mixed_run: Path, tmp_path: Path, m
     code, output = replayed(mixed_run, SOLVED, "--png", 2)
     assert code == 0
     assert str(tmp_path / f"{SOLVED}-1.1-step2.png") in output.replace("\n", "")
-    flags = ("--png", 0, "--out", "first.png", "--gif", tmp_path / "a.gif", "--mp4", "a.mp4", "--fps", 10)
+    flags = ("--png", 0, "--output", "first.png", "--gif", tmp_path / "a.gif", "--mp4", "a.mp4", "--fps", 10)
     assert replayed(mixed_run, SOLVED, *flags)[0] == 0
     assert sorted(os.listdir(tmp_path)) == [f"{SOLVED}-1.1-step2.png", "a.gif", "a.mp4", "first.png"]
     with Image.open("a.gif") as image, Image.open("first.png") as first:
@@ -218,7 +233,7 @@ def test_pictures_go_where_they_are_asked_for(mixed_run: Path, tmp_path: Path, m
 def test_what_cannot_be_written_is_refused_before_anything_is_drawn(mixed_run: Path, tmp_path: Path) -> None:
     assert "there is no folder" in refused(mixed_run, SOLVED, "--gif", tmp_path / "no" / "a.gif")
     assert "is a folder" in refused(mixed_run, SOLVED, "--mp4", tmp_path)
-    assert "--png STEP" in refused(mixed_run, SOLVED, "--out", tmp_path / "a.png")
+    assert "--png STEP" in refused(mixed_run, SOLVED, "--output", tmp_path / "a.png")
     steps = refused(mixed_run, SOLVED, "--png", 6)
     assert steps == "step 6 is out of range: the attempt has steps 0 to 5"
     assert os.listdir(tmp_path) == []
@@ -229,8 +244,8 @@ def test_captions_tell_the_step_and_its_source_line(mixed_run: Path, tmp_path: P
     (path,) = mixed_run.glob(f"trajectories/*_{SOLVED}.json")
     trajectory = json.loads(path.read_text())
     copy = Path(shutil.copytree(mixed_run, tmp_path / mixed_run.name))
-    replayed(copy, SOLVED, "--png", 1, "--out", tmp_path / "a.png")
+    replayed(copy, SOLVED, "--png", 1, "--output", tmp_path / "a.png")
     steps = trajectory["attempts"][-1]["steps"]
     edit(copy, SOLVED, steps=[[steps[0][0], steps[0][1], steps[0][2] + 1], *steps[1:]])
-    replayed(copy, SOLVED, "--png", 1, "--out", tmp_path / "b.png")
+    replayed(copy, SOLVED, "--png", 1, "--output", tmp_path / "b.png")
     assert (tmp_path / "a.png").read_bytes() != (tmp_path / "b.png").read_bytes()
