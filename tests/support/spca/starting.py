@@ -57,7 +57,7 @@ def write_words(**given: object) -> list[str]:
     for name, value in given.items():
         flag = "--server" if name == "servers" else f"--{name.replace('_', '-')}"
         if value is False:
-            words.append(ABLATIONS[name])
+            words += [ABLATIONS[name]] if name in ABLATIONS else []
         elif value is True:
             words += [] if name in ABLATIONS else [flag]
         elif value is not None:
