@@ -16,7 +16,7 @@ from tests.support.commands import main_py
 @pytest.fixture(scope="module")
 def compared(failing_run: Path) -> Path:
     page = failing_run.parent / "compared.html"
-    made = main_py(failing_run.parent, "report", "--compare", failing_run, "published", "--out", page)
+    made = main_py(failing_run.parent, "report", "--compare", failing_run, "published", "--output", page)
     assert made.returncode == 0, made.stderr
     return page
 

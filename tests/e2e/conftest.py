@@ -50,10 +50,7 @@ class Refused:
     def __call__(self, *arguments: object) -> str:
         """The one line with which it refuses."""
         before = fingerprint(self.folder)
-        try:
-            code: object = main([str(argument) for argument in arguments])
-        except SystemExit as stopped:  # as the parser of the command line does
-            code = stopped.code
+        code = main([str(argument) for argument in arguments])
         out, err = self._capture.readouterr()
         assert (code, out) == (2, "")
         assert fingerprint(self.folder) == before

@@ -66,7 +66,7 @@ def test_report_takes_the_latest_run_of_the_current_folder(installed: Environmen
 
 
 def test_what_was_learned_is_evaluated_by_several_workers(installed: Environment, here: Path) -> None:
-    done = installed.run(here, "spca", "evaluate", "--seeds", "7,8", "--ids", "MiniGrid-Empty-*", "--workers", "2")
+    done = installed.run(here, "spca", "evaluate", "--seeds", "7,8", "--only", "MiniGrid-Empty-*", "--workers", "2")
     assert (done.returncode, done.stderr) == (0, "")
     assert "12 episodes of seeds 7,8" in done.stdout
     (summary,) = here.glob("runs/*/evaluation.json")
@@ -140,7 +140,7 @@ def test_an_editable_install_keeps_to_its_checkout(tmp_path: Path) -> None:
     checkout, elsewhere = copy_tracked(tmp_path / "checkout"), tmp_path / "elsewhere"
     elsewhere.mkdir()
     made.install(built("editable", checkout))
-    done = made.run(elsewhere, "spca", "--only", "goal_navigation", "--levels", "MiniGrid-Empty-5x5-v0", "--quiet")
+    done = made.run(elsewhere, "spca", "--only", "MiniGrid-Empty-5x5-v0", "--quiet")
     assert (done.returncode, done.stderr) == (0, "")
     assert only_run(checkout / "runs").is_dir()
     assert not list(elsewhere.iterdir())

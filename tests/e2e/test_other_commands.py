@@ -13,6 +13,8 @@ from tests.support.spca.doubles import ROOT
 
 pytestmark = pytest.mark.timeout(900)
 
+EMPTY_5X5 = ["goal_navigation", "  Empty", "    MiniGrid-Empty-5x5-v0", "    MiniGrid-Empty-Random-5x5-v0"]
+
 
 def test_list_shows_every_category_level_and_id(tmp_path: Path) -> None:
     done = main_py(tmp_path, "list")
@@ -28,13 +30,15 @@ def test_list_shows_every_category_level_and_id(tmp_path: Path) -> None:
 
 
 def test_list_can_be_narrowed(tmp_path: Path) -> None:
+    done = main_py(tmp_path, "list", "--only", "GOAL_navigation", "--only", "*5x5*")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == EMPTY_5X5
+
+
+def test_former_names_of_options_are_taken_with_a_note(tmp_path: Path) -> None:
     done = main_py(tmp_path, "list", "--only", "GOAL_navigation", "--levels", "*5x5*")
-    assert done.stdout.splitlines() == [
-        "goal_navigation",
-        "  Empty",
-        "    MiniGrid-Empty-5x5-v0",
-        "    MiniGrid-Empty-Random-5x5-v0",
-    ]
+    assert (done.returncode, done.stderr) == (0, "note: --levels is called --only now\n")
+    assert done.stdout.splitlines() == EMPTY_5X5
 
 
 @pytest.mark.long
