@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from spca.common.options.values import FOLDER, MODEL, WORD, name_value, option_group, text_option, whole_number
 from spca.evaluation.seeds import read_seeds
-from spca.runs.options import CapOptions, ServerOptions, SolverOptions
+from spca.runs.options import SEED, CapOptions, ServerOptions, SolverOptions
 
 DEFAULT_SEEDS: Final = "1000:1100"
 EMBEDDED: Final = "reference/planner"
@@ -60,7 +60,7 @@ class EpisodeOptions:
     outside: bool = False
     attempts: Annotated[int | None, whole_number(1, 100)] = None
     versus: Literal["bot"] | None = None
-    rename_words: Annotated[int | None, whole_number(0), name_value("SEED")] = None
+    rename_words: Annotated[int | None, SEED, name_value("SEED")] = None
     upstream_rules: bool = False
 
 

@@ -10,7 +10,18 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from spca.common.options.values import FILE, FOLDER, MODEL, NAME, WORD, amount, name_value, option_group, whole_number
+from spca.common.options.values import (
+    FILE,
+    FOLDER,
+    MODEL,
+    NAME,
+    UNLIMITED,
+    WORD,
+    amount,
+    name_value,
+    option_group,
+    whole_number,
+)
 
 DEFAULT_MAX_COST: Final = 5.0
 """USD that a run may cost where no cap was given."""
@@ -19,6 +30,8 @@ UNSAFE_VARIABLE: Final = "SPCA_UNSAFE_NO_SANDBOX"
 WITHOUT_COMPILE: Final = Parameter(negative="--no-compile")
 SERVER: Final = Parameter(name="--server", metavar="NAME=URL[,KEY_VARIABLE]")
 USD: Final = name_value("USD")
+SEED: Final = whole_number(0, UNLIMITED)
+CAP: Final = whole_number(1, UNLIMITED)
 
 _SELECTION: Final = option_group("What to run")
 _KEPT: Final = option_group("What to keep")
@@ -44,7 +57,7 @@ class SelectionOptions:
 
     start_category: Annotated[str | None, NAME] = None
     only: Annotated[tuple[str, ...], name_value("NAMES")] = ()
-    seed: Annotated[int | None, whole_number(0)] = None
+    seed: Annotated[int | None, SEED] = None
     upstream_rules: bool = False
     curriculum: Annotated[str | None, FILE] = None
 
@@ -88,7 +101,7 @@ class AblationOptions:
     no_regression_check: bool = False
     no_curriculum: bool = False
     bare_prompt: bool = False
-    rename_words: Annotated[int | None, whole_number(0), name_value("SEED")] = None
+    rename_words: Annotated[int | None, SEED, name_value("SEED")] = None
 
 
 @Parameter(name="*", group=_CAPS)
@@ -103,8 +116,8 @@ class CapOptions:
     """
 
     max_cost: Annotated[float | None, amount("USD", zero=True), USD] = None
-    max_calls: Annotated[int | None, whole_number(1)] = None
-    max_tokens: Annotated[int | None, whole_number(1)] = None
+    max_calls: Annotated[int | None, CAP] = None
+    max_tokens: Annotated[int | None, CAP] = None
 
 
 @Parameter(name="*", group=_MODELS)
@@ -151,7 +164,7 @@ class ModelOptions:
     no_preflight: bool = False
     cache: bool = False
     timeout: Annotated[float | None, amount("seconds"), name_value("S")] = None
-    max_output_tokens: Annotated[int | None, whole_number(1)] = None
+    max_output_tokens: Annotated[int | None, CAP] = None
     caps: CapOptions = CapOptions()
 
 

@@ -41,6 +41,11 @@ def test_former_names_of_options_are_taken_with_a_note(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == EMPTY_5X5
 
 
+def test_seeds_and_caps_may_be_great(tmp_path: Path) -> None:
+    done = main_py(tmp_path, "list", "--only", "*-5x5-*", "--seed", 2**32 - 1, "--max-tokens", 2 * 10**9)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.long
 def test_a_kept_agent_and_kept_pddl_are_used_again(learned: Learned, tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
@@ -14,6 +15,8 @@ from typing import Final
 from cyclopts import Group, Parameter, Token
 
 MAX_NUMBER: Final = 10**9
+UNLIMITED: Final = int(sys.float_info.max)
+"""What a number without a limit may be at most: greater ones are no floats."""
 _COUNTER: Final = itertools.count()
 
 
@@ -45,7 +48,8 @@ def read_whole_number(text: str, least: int, most: int = MAX_NUMBER) -> int:
         number = int(text)
         if text.isascii() and text.isdigit() and least <= number <= most:
             return number
-    raise ValueError(f"{text!a:.80} is not a whole number from {least} to {most}")
+    limit = "" if most == UNLIMITED else f" to {most}"
+    raise ValueError(f"{text!a:.80} is not a whole number from {least}{limit}")
 
 
 def read_amount(text: str, unit: str, *, zero: bool = False) -> float:

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from spca.common.options.values import FOLDER, MODEL, name_value, option_group, text_option, whole_number
 from spca.evaluation.options import SEEDS_TEXT
-from spca.runs.options import DisplayOptions, ModelOptions, SelectionOptions, SolverOptions
+from spca.runs.options import SEED, DisplayOptions, ModelOptions, SelectionOptions, SolverOptions
 
 FULL: Final = "full"
 SETTINGS: Final = (FULL, "no-compile", "no-reuse", "no-regression-check", "no-curriculum", "bare-prompt")
@@ -56,7 +56,7 @@ class StudyOptions:
     workers: Annotated[int | None, whole_number(1)] = None
     runs: Annotated[str | None, FOLDER] = None
     resume: Annotated[str | None, name_value("ID")] = None
-    rename_words: Annotated[int | None, whole_number(0), name_value("SEED")] = None
+    rename_words: Annotated[int | None, SEED, name_value("SEED")] = None
     selection: SelectionOptions = SelectionOptions()
     models: ModelOptions = ModelOptions()
     solver: SolverOptions = SolverOptions()

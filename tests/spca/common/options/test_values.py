@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spca.common.options.values import read_amount, read_whole_number
+from spca.common.options.values import UNLIMITED, read_amount, read_whole_number
 
 
 @pytest.mark.parametrize(("text", "number"), [("1", 1), ("007", 7), ("1000000000", 10**9)])
@@ -16,6 +16,13 @@ def test_whole_numbers(text: str, number: int) -> None:
 def test_what_is_no_whole_number(text: str) -> None:
     with pytest.raises(ValueError, match=r"^'.*' is not a whole number from 1 to 1000000000$|^'9{79} is not"):
         read_whole_number(text, 1)
+
+
+def test_a_whole_number_without_a_limit() -> None:
+    assert read_whole_number("4294967295", 0, UNLIMITED) == 4294967295
+    for text in ("-1", "9" * 400):
+        with pytest.raises(ValueError, match=r"^'(-1'|9{79}) is not a whole number from 0$"):
+            read_whole_number(text, 0, UNLIMITED)
 
 
 @pytest.mark.parametrize(("text", "number"), [("0", 0.0), (".5", 0.5), ("1e-3", 0.001)])
