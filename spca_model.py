@@ -246,8 +246,8 @@ class _Session:
 
     def __init__(self, prepared: Prepared) -> None:
         import main
-        from spca.runs.display import Display
         from spca.runs.run import Run
+        from spca.runs.screen.display import Display
 
         self._folder, self._executor = prepared.folder, prepared.executor
         self._layouts: dict[str, Layout] = {}
@@ -257,7 +257,7 @@ class _Session:
 
     def play(self, layout: Layout) -> tuple[list[tuple[int, str]], dict[str, Any]]:
         """Play a task; its primitives with the action that each belongs to, and how it went."""
-        from spca.runs.folder import CURRICULUM
+        from spca.runs.recording.folder import CURRICULUM
 
         if error := self.run.find_unusable_model():
             raise error  # before anything is asked: the tasks that it has failed are results of the evaluation

@@ -11,7 +11,7 @@ from main import MAX_SPA_ROUNDS
 from spca.common.errors import BudgetReached
 from spca.llm.calls.packed import PACKED, pack
 from spca.prompts import Wording
-from spca.runs.folder import RunFolder
+from spca.runs.recording.folder import RunFolder
 from tests.support.spca.starting import Learned
 
 

@@ -17,9 +17,9 @@ from plannerLLM import MAX_RETRIES
 from spca.common.files import make_folder
 from spca.contracts import AgentSource, Status, TrustedPDDL
 from spca.runs.curriculum import Task
-from spca.runs.display import Display
-from spca.runs.folder import RunFolder
+from spca.runs.recording.folder import RunFolder
 from spca.runs.run import Run
+from spca.runs.screen.display import Display
 from tests.support.spca.doubles import AGENT, Scripted, pddl
 from tests.support.spca.scenes import DOOR_KEY, EMPTY, FETCH, LAVA, OPEN, TO_GOAL, WALK, Scene, method, plan
 from tests.support.spca.starting import make_settings, prepared

@@ -11,7 +11,7 @@ import pytest
 from main import MAX_SPA_ROUNDS
 from spca.common.errors import UnusableModelError
 from spca.llm.answer_tally import MAX_BARREN_CALLS
-from spca.runs.recorder import Recorder
+from spca.runs.recording.recorder import Recorder
 from spca.runs.results import Culprit
 from tests.support.spca.doubles import Scripted
 from tests.support.spca.scenes import DOOR_KEY, EMPTY, FETCH, TO_GOAL, Scene, method, plan

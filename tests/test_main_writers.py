@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from spca.common.errors import BudgetReached
-from spca.runs.folder import RunFolder
+from spca.runs.recording.folder import RunFolder
 from spca.writers.library import WriterLibrary
 from tests.support.spca.starting import Learned
 

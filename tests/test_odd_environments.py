@@ -23,9 +23,9 @@ from spca.contracts import AgentSource, Checkpoint, Plan, PlannerMode, PlanStep,
 from spca.errors import RestoreError, WorldError
 from spca.report.replay.resimulation import resimulate
 from spca.runs.curriculum import Task
-from spca.runs.display import Display
-from spca.runs.folder import RunFolder
+from spca.runs.recording.folder import RunFolder
 from spca.runs.run import Run
+from spca.runs.screen.display import Display
 from spca.sense import map_text, perception
 from tests.support.contracts.executing import methods
 from tests.support.contracts.world_suite import act

@@ -22,7 +22,7 @@ from robot_bridge.navigation.mapping import OccupancyMap
 from robot_bridge.protocols import Journal
 from robot_bridge.ros.log.recorder import BagRecorder
 from spca.common.files import make_folder, write_atomic
-from spca.runs.folder import new_run_id
+from spca.runs.recording.folder import new_run_id
 
 RUNS: Final = Path("runs/robot")
 LOG, MAP, MEMORY, FILM, SUMMARY = "log", "map.png", "memory.yaml", "film.mp4", "summary.json"

@@ -15,8 +15,8 @@ def evaluate(
     """Play unseen seeds with what was learned: no code is written, no call is paid unless named."""
     from spca.evaluation.beginning import begin_evaluation, count_workers, list_episodes, resume_evaluation
     from spca.evaluation.figures import announce, show, shown
-    from spca.evaluation.harness import Harness
     from spca.evaluation.looking import describe_page, look_at, write_page
+    from spca.evaluation.playing.harness import Harness
 
     phases = load_phases()
     name = options.how.resume

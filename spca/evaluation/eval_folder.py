@@ -33,10 +33,10 @@ from spca.contracts import AgentSource
 from spca.errors import PatchError, ResumeError
 from spca.evaluation.learned import Learned
 from spca.evaluation.seeds import read_seeds
-from spca.runs.folder import RunFolder, existing, new_run_id
-from spca.runs.records import WRITERS, check_record
+from spca.runs.recording.folder import RunFolder, existing, new_run_id
+from spca.runs.recording.records import WRITERS, check_record
+from spca.runs.recording.writer_files import WriterFiles
 from spca.runs.settings import Settings
-from spca.runs.writer_files import WriterFiles
 from spca.writers.stored import StoredWriter
 
 RECORD: Final = "evaluation.json"

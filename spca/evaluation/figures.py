@@ -15,8 +15,8 @@ from spca.common.statistics import Estimate, Rate
 from spca.common.text import beginning, counted, one_line
 from spca.evaluation.alike import Alike, alike, replay
 from spca.evaluation.eval_folder import EvaluationFolder
-from spca.evaluation.harness import OnProgress
 from spca.evaluation.options import NO_MODEL
+from spca.evaluation.playing.harness import OnProgress
 from spca.evaluation.proof.certifying import Solvability
 from spca.evaluation.summary import Block, Results, Row, Versus
 from spca.report.read.origin import describe_continuations, describe_origin

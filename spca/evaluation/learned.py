@@ -15,9 +15,9 @@ from spca.common.text import escaped_code
 from spca.contracts import AgentSource, ProblemWriter
 from spca.errors import PatchError, ResumeError
 from spca.runs import curriculum
-from spca.runs.folder import CURRICULUM, FIRST_AGENT, STATE, RunFolder, other_kind
-from spca.runs.records import LEARNED_LEVELS, check_record
-from spca.runs.writer_files import FOLDER, WriterFiles
+from spca.runs.recording.folder import CURRICULUM, FIRST_AGENT, STATE, RunFolder, other_kind
+from spca.runs.recording.records import LEARNED_LEVELS, check_record
+from spca.runs.recording.writer_files import FOLDER, WriterFiles
 from spca.writers.stored import StoredWriter
 
 

@@ -18,11 +18,11 @@ from spca.errors import ReportError
 from spca.evaluation.episodes import Trial
 from spca.evaluation.eval_folder import RECORD, REPORT, EvaluationFolder
 from spca.evaluation.figures import show
-from spca.evaluation.harness import results
+from spca.evaluation.playing.harness import results
 from spca.evaluation.summary import Results
 from spca.report.finding import check_target
 from spca.report.replay.replay_options import ReplayOptions
-from spca.runs.folder import only_folder
+from spca.runs.recording.folder import only_folder
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -15,7 +15,7 @@ from spca.common.installation import applications
 from spca.errors import ReportError
 from spca.llm.calls.packed import PACKED, pack, without_path
 from spca.llm.calls.transcripts import FOLDER, read_all
-from spca.runs.folder import CURRICULUM, RunFolder
+from spca.runs.recording.folder import CURRICULUM, RunFolder
 from spca.runs.settings import ABLATIONS, MAY_CHANGE_ON_RESUME, MODELS, OF_THIS_SESSION, Settings
 
 ABOUT: Final = "about.json"

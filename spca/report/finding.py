@@ -10,7 +10,7 @@ from typing import Final
 
 from spca.common.command import program
 from spca.errors import ReportError
-from spca.runs.folder import other_kind
+from spca.runs.recording.folder import other_kind
 
 PUBLISHED: Final = "published"
 """What stands for the published run of the original system where two runs are compared."""

@@ -19,7 +19,7 @@ from spca.report.read.comparison import ComparedLevel, Comparison, Side
 from spca.report.read.model import CategoryRow, LevelRow, Run
 from spca.report.read.origin import describe_commit, describe_hashes
 from spca.report.read.writers import WriterRow
-from spca.runs.writer_files import FOLDER as WRITERS
+from spca.runs.recording.writer_files import FOLDER as WRITERS
 
 _LISTED: Final = 30
 """Unsolved levels that are listed; the page has them all."""

@@ -20,7 +20,7 @@ from spca.common.errors import SettingsError
 from spca.common.files import read_text
 from spca.contracts import LevelInfo
 from spca.errors import CurriculumError, ResumeError
-from spca.runs.folder import CURRICULUM, Begun
+from spca.runs.recording.folder import CURRICULUM, Begun
 from spca.runs.settings import Settings
 
 _LOG: Final = logging.getLogger(__name__)

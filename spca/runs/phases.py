@@ -22,7 +22,7 @@ from spca.plan.solver import Solver
 from spca.prompts import Wording
 from spca.protocols import EventSink, Executor, World
 from spca.runs.level.compiled_planning import CompiledPlanning, Writers
-from spca.runs.recorder import LevelLog
+from spca.runs.recording.recorder import LevelLog
 from spca.runs.results import LevelResult
 from spca.runs.settings import ModelSettings
 from spca.sense.renaming import TRUE_WORDS, Renaming

@@ -12,8 +12,8 @@ from spca.common.installation import applications
 from spca.common.jobs import stamps
 from spca.common.source_state import CONTINUATIONS, hash_texts, read_source_state
 from spca.errors import ResumeError
-from spca.runs.folder import Begun
 from spca.runs.level.barren import count_barren_end
+from spca.runs.recording.folder import Begun
 from spca.runs.settings import ROLES, Settings
 
 _PACKAGES = (

@@ -21,8 +21,8 @@ from spca.llm.catalogue.servers import (
     is_providers_own,
     parse_servers,
 )
-from spca.runs.folder import Begun, RunFolder
 from spca.runs.options import UNSAFE_VARIABLE, ModelOptions, RunOptions
+from spca.runs.recording.folder import Begun, RunFolder
 from spca.runs.settings import ROLES, ModelSettings, Settings
 
 _AT_EDITOR: Final = "human/editor"

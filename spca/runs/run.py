@@ -16,12 +16,12 @@ from spca.llm.answer_tally import AnswerTally
 from spca.plan.solver import Solver
 from spca.protocols import World
 from spca.runs.curriculum import Task, select_tasks
-from spca.runs.display import Display
-from spca.runs.folder import Begun
 from spca.runs.level.barren import flags_of_models, unusable_model
 from spca.runs.phases import Asking, LevelLoop, LoopParts, Phases, RunLog
-from spca.runs.recorder import Recorder
+from spca.runs.recording.folder import Begun
+from spca.runs.recording.recorder import Recorder
 from spca.runs.results import LevelResult
+from spca.runs.screen.display import Display
 from spca.runs.settings import Settings
 from spca.runs.startup import Prepared, prepare_run
 from spca.writers.library import WriterLibrary

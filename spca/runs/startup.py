@@ -17,9 +17,9 @@ from spca.llm.calls.cache import Cache
 from spca.llm.calls.desk import CallDesk
 from spca.plan.solver import Solver
 from spca.runs.curriculum import Task
-from spca.runs.folder import ASKED_ANEW, Begun, RunFolder
 from spca.runs.models import Models, require_usable
 from spca.runs.provenance import record_continuation, run_info
+from spca.runs.recording.folder import ASKED_ANEW, Begun, RunFolder
 from spca.runs.settings import Settings
 from spca.runs.workspace import Workspace
 from spca.sandbox.executor import SandboxExecutor

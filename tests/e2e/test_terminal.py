@@ -82,8 +82,8 @@ def test_a_file_is_told_of_each_long_wait_and_a_resumed_run_of_all_sums(
     short: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "printed"
-    monkeypatch.setattr("spca.runs.display._LONG", 0.4)
-    monkeypatch.setattr("spca.runs.display._LOOK", 0.05)
+    monkeypatch.setattr("spca.runs.screen.display._LONG", 0.4)
+    monkeypatch.setattr("spca.runs.screen.display._LOOK", 0.05)
     for name, value in environment(**KEY).items():
         monkeypatch.setenv(name, value)
 

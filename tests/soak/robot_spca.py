@@ -26,7 +26,7 @@ from robot_bridge.agent.world import RobotWorld
 from spca.act.corrections import correct
 from spca.protocols import Executor
 from spca.runs import cli, startup
-from spca.runs.display import Display
+from spca.runs.screen.display import Display
 from tests.soak.common import ROOT, SCRATCH, conclude, existing_run, gate_parser, read, resumable, run
 from tests.soak.journal import Figures, Journal, code_of
 

@@ -34,7 +34,7 @@ class Entries:
         if code.co_name == "<module>" or id(frame) in self._frames:
             return
         self._frames[id(frame)] = frame  # kept, so that a generator that goes on is known
-        if code.co_qualname in ("Run.level", "_report"):
+        if code.co_qualname in ("Run.play_level", "_report"):
             sys.setprofile(None)
             return
         if code.co_qualname == "Run.__init__":
@@ -53,7 +53,7 @@ def _file(frame: FrameType) -> str:
 @cache
 def _named(path: str) -> str:
     name = path.removeprefix(f"{ROOT}/")
-    counts = name in ("main.py", "spca/report/cli.py") or name.startswith("spca/runs/")
+    counts = name == "main.py" or name.startswith(("spca/commands/", "spca/runs/"))
     return name if counts and name != "spca/runs/settings.py" else ""
 
 

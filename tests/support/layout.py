@@ -12,6 +12,7 @@ ORDER = (
     ("runs",),
     ("report",),
     ("evaluation",),
+    ("commands",),
     ("__main__",),
 )
 """Parts of ``spca``: each imports itself and what stands in a line above its own; the first line is for everyone."""

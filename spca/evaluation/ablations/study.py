@@ -47,7 +47,6 @@ from spca.llm.catalogue.servers import format_servers
 from spca.report.read.origin import describe_origin
 from spca.runs import curriculum
 from spca.runs.curriculum import Curriculum
-from spca.runs.folder import Begun, RunFolder, existing, new_run_id
 from spca.runs.options import (
     AblationOptions,
     CapOptions,
@@ -58,6 +57,7 @@ from spca.runs.options import (
     SolverOptions,
 )
 from spca.runs.provenance import source_info
+from spca.runs.recording.folder import Begun, RunFolder, existing, new_run_id
 from spca.runs.resolution import find_run, resolve_models, resolve_settings
 from spca.runs.settings import Settings
 

@@ -22,7 +22,7 @@ from spca.report.read.run_files import RunFiles
 from spca.report.read.spans import ending
 from spca.report.read.writers import OfferedWriter, TriedWriter, offer, tried
 from spca.report.replay.resimulation import Resimulated
-from spca.runs.writer_files import FOLDER as WRITERS
+from spca.runs.recording.writer_files import FOLDER as WRITERS
 from spca.writers.stored import Miss
 
 Simulate = Callable[[Mapping[str, Any]], Resimulated]

@@ -19,8 +19,8 @@ from spca.report.read.lenient import parsed, parsed_line, table, text, whole
 from spca.report.read.spans import History, histories
 from spca.runs import curriculum
 from spca.runs.curriculum import Task
-from spca.runs.folder import CURRICULUM, LOCK, STATE, layout_fault
-from spca.runs.writer_files import FOLDER as WRITERS
+from spca.runs.recording.folder import CURRICULUM, LOCK, STATE, layout_fault
+from spca.runs.recording.writer_files import FOLDER as WRITERS
 
 _LISTED: Final = 5
 """Bad lines of a file that are named one by one."""

@@ -14,7 +14,7 @@ from spca.contracts import AgentSource
 from spca.errors import ResumeError
 from spca.evaluation.eval_folder import EvaluationFolder, EvaluationSettings
 from spca.evaluation.learned import learned
-from spca.runs.folder import RunFolder
+from spca.runs.recording.folder import RunFolder
 from spca.runs.settings import Settings
 from tests.support.spca.doubles import ROOT
 

@@ -12,8 +12,8 @@ from spca.common.errors import UserError
 from spca.llm.calls.ledger import sums
 from spca.llm.calls.packed import PACKED
 from spca.report.example import ABOUT, flags, pack_run
-from spca.runs.folder import CURRICULUM
 from spca.runs.provenance import run_info
+from spca.runs.recording.folder import CURRICULUM
 from spca.runs.settings import ABLATIONS
 from tests.support.spca.call_requests import Desk
 from tests.support.spca.doubles import ROOT, ScriptedProvider

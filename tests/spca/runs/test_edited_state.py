@@ -20,8 +20,8 @@ from spca.contracts import AgentSource, Checkpoint, PlanStep, ProblemWriter, Sta
 from spca.evaluation.learned import learned
 from spca.llm.calls.ledger import Ledger
 from spca.runs.curriculum import Task
-from spca.runs.folder import STATE, RunFolder
-from spca.runs.recorder import Recorder, library_size
+from spca.runs.recording.folder import STATE, RunFolder
+from spca.runs.recording.recorder import Recorder, library_size
 from spca.runs.results import Attempt, Considered, LevelResult, Round
 from spca.writers.stored import Case, StoredWriter, writer_state
 from tests.support.spca.doubles import ROOT, SNAPSHOT, outcome_of, plan_of

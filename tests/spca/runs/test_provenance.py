@@ -15,7 +15,6 @@ import pytest
 from spca import __version__
 from spca.common.installation import APPLICATIONS, applications
 from spca.errors import ResumeError
-from spca.runs.folder import Begun, RunFolder
 from spca.runs.provenance import (
     check_sandbox,
     check_versions,
@@ -25,6 +24,7 @@ from spca.runs.provenance import (
     run_info,
     versions,
 )
+from spca.runs.recording.folder import Begun, RunFolder
 from spca.runs.settings import Settings
 from tests.support.spca.call_requests import ref
 from tests.support.spca.starting import resolve_words

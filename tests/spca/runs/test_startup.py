@@ -18,8 +18,8 @@ from spca.common.files import locked
 from spca.errors import ProviderDownError, ResumeError, UnknownModelError
 from spca.llm.providers.base import Limits, Message
 from spca.runs.curriculum import select_tasks
-from spca.runs.folder import LOCK
 from spca.runs.options import UNSAFE_VARIABLE, RunOptions
+from spca.runs.recording.folder import LOCK
 from spca.runs.resolution import find_run
 from spca.runs.startup import Prepared, prepare_run
 from tests.fakes.faults import FaultServer

@@ -13,8 +13,8 @@ from spca.contracts import AgentSource, Checkpoint, PlanStep, Status
 from spca.llm.calls.ledger import Ledger, Outcome, Place, Record
 from spca.llm.providers.base import Usage
 from spca.runs.curriculum import Task
-from spca.runs.folder import RunFolder
-from spca.runs.recorder import Recorder
+from spca.runs.recording.folder import RunFolder
+from spca.runs.recording.recorder import Recorder
 from spca.runs.results import Attempt, Considered, LevelResult, Round
 from spca.writers.stored import StoredWriter
 from tests.support.commands import curriculum, main_py, only_run

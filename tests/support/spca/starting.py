@@ -14,12 +14,12 @@ from spca.common.files import make_folder
 from spca.common.options.command_line import make_app, run_app
 from spca.runs import resolution
 from spca.runs.curriculum import Task
-from spca.runs.display import Display
-from spca.runs.folder import ASKED_ANEW, RunFolder
 from spca.runs.models import Models
 from spca.runs.options import RunOptions
+from spca.runs.recording.folder import ASKED_ANEW, RunFolder
 from spca.runs.resolution import resolve_settings
 from spca.runs.run import Run
+from spca.runs.screen.display import Display
 from spca.runs.settings import Settings
 from spca.runs.startup import Prepared
 from spca.runs.workspace import Workspace

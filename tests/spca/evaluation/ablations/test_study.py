@@ -16,8 +16,8 @@ from spca.common.options.command_line import run_app
 from spca.errors import ResumeError
 from spca.evaluation.ablations.table import AblationRow, markdown, show
 from spca.evaluation.options import EvaluateOptions
-from spca.runs.folder import Begun
 from spca.runs.provenance import versions
+from spca.runs.recording.folder import Begun
 from spca.runs.settings import Settings
 from tests.support.commands import curriculum, only_run, read
 

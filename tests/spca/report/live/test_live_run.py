@@ -17,7 +17,7 @@ import minigridenv
 from spca.common.files import locked
 from spca.errors import ReportError
 from spca.report.live.live_run import LiveRun
-from spca.runs.folder import LOCK
+from spca.runs.recording.folder import LOCK
 from tests.support.report.making import Writing
 from tests.support.waiting import AGES, PATIENCE, becomes
 

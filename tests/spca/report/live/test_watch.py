@@ -23,7 +23,7 @@ import minigridenv
 from spca.common.files import locked
 from spca.errors import ReportError
 from spca.report.live import watch
-from spca.runs.folder import LOCK
+from spca.runs.recording.folder import LOCK
 from tests.support.processes import Process
 from tests.support.report.making import Writing
 from tests.support.waiting import PATIENCE

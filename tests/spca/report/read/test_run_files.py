@@ -18,7 +18,7 @@ from spca.common.files import locked
 from spca.errors import ReportError, ResumeError
 from spca.report.read.run_files import _has_open, held, open_run
 from spca.report.read.runs import overview
-from spca.runs.folder import LOCK, RunFolder
+from spca.runs.recording.folder import LOCK, RunFolder
 from tests.support.commands import only_run
 from tests.support.report.making import IDS, Writing
 from tests.support.spca.doubles import ROOT

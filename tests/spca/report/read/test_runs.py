@@ -19,7 +19,7 @@ from spca.report.read.origin import describe_continuations
 from spca.report.read.run_files import open_run
 from spca.report.read.runs import overview, used
 from spca.report.read.spans import History, attempt_statuses, histories, spans
-from spca.runs.folder import LOCK
+from spca.runs.recording.folder import LOCK
 from tests.support.report.making import IDS, Writing, finished_run
 
 

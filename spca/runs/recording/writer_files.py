@@ -15,8 +15,8 @@ from spca.code.regression import SolvedLevel
 from spca.common.files import make_folder, write_atomic
 from spca.contracts import Checkpoint, Plan, PlannerMode, PlanStep, ProblemWriter
 from spca.errors import ResumeError
-from spca.runs import records
-from spca.runs.folder import RunFolder
+from spca.runs.recording import records
+from spca.runs.recording.folder import RunFolder
 from spca.writers.merit import reasons_left_out
 from spca.writers.stored import Case, StoredWriter, Tally
 

@@ -13,10 +13,10 @@ import pytest
 from spca.contracts import AgentSource, Checkpoint, PlanStep, Status, TrustedPDDL
 from spca.llm.calls.ledger import Ledger, Outcome, Place, Record
 from spca.runs.curriculum import Task
-from spca.runs.folder import RunFolder
-from spca.runs.recorder import Recorder, library_size, totals
+from spca.runs.recording.folder import RunFolder
+from spca.runs.recording.recorder import Recorder, library_size, totals
+from spca.runs.recording.writer_files import solved_level
 from spca.runs.results import Attempt, LevelResult
-from spca.runs.writer_files import solved_level
 from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import AGENT, outcome_of, plan_of
 from tests.support.spca.starting import Log

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from spca.evaluation.peer import HUNG, KILLED, UNSUPPORTED, BotPeer, play
+from spca.evaluation.playing.peer import HUNG, KILLED, UNSUPPORTED, BotPeer, play
 from tests.support.processes import Process
 from tests.support.waiting import becomes
 
@@ -62,7 +62,7 @@ def test_too_much_processor_time_ends_the_process() -> None:
 
 ABANDONED = """
 import multiprocessing, time
-from spca.evaluation.peer import BotPeer
+from spca.evaluation.playing.peer import BotPeer
 if __name__ == "__main__":
     with BotPeer() as peer:
         peer.play("MiniGrid-Empty-5x5-v0", 1)

@@ -10,7 +10,7 @@ from minigridenv import MiniGridEnv
 from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure, PlannerMode, PlanStep, Snapshot
 from spca.errors import WorldError
 from spca.evaluation.episodes import NO_PLAN, WORLD_ERROR, Episode, Played
-from spca.evaluation.player import Planning, Player, told
+from spca.evaluation.playing.player import Planning, Player, told
 from spca.protocols import World
 from spca.writers.stored import Miss, Missed
 from tests.support.inprocess import InProcessExecutor

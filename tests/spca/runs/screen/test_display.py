@@ -14,7 +14,7 @@ from rich.console import Console
 
 from spca.llm.calls.ledger import sums
 from spca.runs.curriculum import Task
-from spca.runs.display import Display, list_tasks
+from spca.runs.screen.display import Display, list_tasks
 from tests.support.waiting import becomes
 
 FREE: dict[str, Any] = sums([])
@@ -263,7 +263,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
-        monkeypatch.setattr("spca.runs.display.time", SimpleNamespace(monotonic=lambda: self.now))
+        monkeypatch.setattr("spca.runs.screen.display.time", SimpleNamespace(monotonic=lambda: self.now))
 
 
 @pytest.mark.long

@@ -17,7 +17,7 @@ from spca.evaluation.ablations.study import RECORD_OF_STUDY
 from spca.evaluation.eval_folder import RECORD
 from spca.evaluation.learned import learned
 from spca.report.finding import find, find_one
-from spca.runs.folder import RunFolder, attempt_record, existing, new_run_id
+from spca.runs.recording.folder import RunFolder, attempt_record, existing, new_run_id
 from spca.runs.results import Attempt
 from tests.support.spca.doubles import AGENT, ROOT, outcome_of, plan_of
 

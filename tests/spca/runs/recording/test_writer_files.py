@@ -13,10 +13,10 @@ from spca.contracts import Checkpoint, PlanStep, ProblemWriter, Status
 from spca.errors import ResumeError
 from spca.llm.calls.ledger import Ledger
 from spca.runs.curriculum import Task
-from spca.runs.folder import RunFolder
-from spca.runs.recorder import Recorder
+from spca.runs.recording.folder import RunFolder
+from spca.runs.recording.recorder import Recorder
+from spca.runs.recording.writer_files import stored_in
 from spca.runs.results import Attempt, Considered, LevelResult, Round
-from spca.runs.writer_files import stored_in
 from spca.writers.merit import reason_left_out
 from spca.writers.stored import Case, Miss, Missed, StoredWriter, Tally, writer_state
 from tests.support.spca.doubles import AGENT, SNAPSHOT, outcome_of, plan_of

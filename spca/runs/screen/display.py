@@ -22,7 +22,7 @@ from spca.llm.calls.desk import CallDesk
 from spca.llm.calls.ledger import sums
 from spca.protocols import EventSink
 from spca.runs.curriculum import Task
-from spca.runs.lines import (
+from spca.runs.screen.lines import (
     LevelColumns,
     RepeatedLine,
     describe_culprits,

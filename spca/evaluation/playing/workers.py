@@ -13,16 +13,16 @@ from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure
 from spca.evaluation.episodes import BotPlayed, Episode, Judged, Played
 from spca.evaluation.eval_folder import EvaluationFolder
 from spca.evaluation.options import NO_MODEL
-from spca.evaluation.peer import BotPeer
-from spca.evaluation.player import Asker, Planning, Player, told
+from spca.evaluation.playing.peer import BotPeer
+from spca.evaluation.playing.player import Asker, Planning, Player, told
 from spca.evaluation.proof.certifying import certify
 from spca.llm.answer_tally import AnswerTally
 from spca.llm.calls.desk import CallDesk
 from spca.plan.solver import Solver
-from spca.runs.folder import RunFolder
 from spca.runs.models import Models
 from spca.runs.phases import Asking, LoadPhases, Phases
 from spca.runs.provenance import check_sandbox
+from spca.runs.recording.folder import RunFolder
 from spca.runs.startup import make_desk
 from spca.sandbox.executor import SandboxExecutor
 from spca.sense.renaming import Renaming

@@ -13,11 +13,11 @@ from spca.contracts import AgentSource, TrustedPDDL
 from spca.errors import PatchError, ResumeError
 from spca.llm.calls.ledger import Ledger, sums
 from spca.runs.curriculum import Task
-from spca.runs.folder import ASKED_ANEW, FIRST_AGENT, STATE, RunFolder, attempt_record
 from spca.runs.level.barren import count_barren_end
-from spca.runs.records import SUMMARIES, check_record
+from spca.runs.recording.folder import ASKED_ANEW, FIRST_AGENT, STATE, RunFolder, attempt_record
+from spca.runs.recording.records import SUMMARIES, check_record
+from spca.runs.recording.writer_files import WriterFiles, read_trajectory, solved_level
 from spca.runs.results import Considered, LevelResult
-from spca.runs.writer_files import WriterFiles, read_trajectory, solved_level
 from spca.sense.renaming import Renaming
 from spca.writers.stored import StoredWriter, writer_state
 

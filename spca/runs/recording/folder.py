@@ -43,7 +43,7 @@ from spca.common.files import LARGEST, locked, make_folder, read_text, remove_to
 from spca.common.installation import where_runs_lie
 from spca.contracts import AgentSource, Plan, TrustedPDDL
 from spca.errors import ResumeError
-from spca.runs import records
+from spca.runs.recording import records
 from spca.runs.results import Attempt
 
 STATE: Final = "state/state.json"
@@ -223,7 +223,7 @@ class RunFolder:
         return info
 
     def state(self) -> dict[str, Any]:
-        """Return what ``state/state.json`` holds; see :class:`spca.runs.records.State`.
+        """Return what ``state/state.json`` holds; see :class:`spca.runs.recording.records.State`.
 
         Raises:
             ResumeError: it cannot be read, or was edited to something else.

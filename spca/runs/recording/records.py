@@ -118,7 +118,7 @@ class Summary(StrictRecord):
 
 
 class WriterRecord(StrictRecord):
-    """The newest version of a problem writer; see :mod:`spca.runs.writer_files`."""
+    """The newest version of a problem writer; see :mod:`spca.runs.recording.writer_files`."""
 
     name: FileName
     version: Annotated[int, Field(ge=1, le=10**6)]
@@ -165,7 +165,7 @@ class StepRecord(StrictRecord):
 
 
 class AttemptRecord(StrictRecord):
-    """An attempt of a trajectory; see :func:`spca.runs.folder.attempt_record`."""
+    """An attempt of a trajectory; see :func:`spca.runs.recording.folder.attempt_record`."""
 
     start: list[int]
     plan: list[StepRecord]

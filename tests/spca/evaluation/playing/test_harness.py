@@ -9,7 +9,7 @@ import pytest
 from spca.common.encoding import json_text
 from spca.errors import ResumeError
 from spca.evaluation.eval_folder import EvaluationFolder
-from spca.evaluation.harness import results
+from spca.evaluation.playing.harness import results
 from tests.support.report.evaluated import RESULTS, evaluated
 
 

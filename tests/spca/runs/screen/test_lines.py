@@ -14,7 +14,7 @@ from rich.table import Table
 
 from spca.llm.calls.ledger import sums
 from spca.runs.curriculum import Task
-from spca.runs.lines import LevelColumns, describe_troubles, format_duration, format_figures
+from spca.runs.screen.lines import LevelColumns, describe_troubles, format_duration, format_figures
 
 PAID: dict[str, Any] = sums([]) | {"requests": 41, "input_tokens": 300_000, "output_tokens": 12_345, "cost_usd": 1.25}
 LONGEST = "MiniGrid-Dynamic-Obstacles-Random-6x6-v0"

@@ -16,11 +16,11 @@ from spca.common.files import LARGEST, locked, make_folder, read_text, remove_to
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal
 from spca.errors import ResumeError
-from spca.evaluation.batches import BatchSetup, L, OpenWorker, batches_of
 from spca.evaluation.episodes import BotPlayed, Episode, Judged, Played
 from spca.evaluation.eval_folder import SUMMARY, EvaluationFolder
+from spca.evaluation.playing.batches import BatchSetup, L, OpenWorker, batches_of
+from spca.evaluation.playing.workers import open_bot, open_player, open_prover
 from spca.evaluation.summary import Results
-from spca.evaluation.workers import open_bot, open_player, open_prover
 from spca.runs.phases import LoadPhases
 
 _LOG: Final = logging.getLogger(__name__)
