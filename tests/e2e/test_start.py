@@ -14,7 +14,11 @@ from tests.support.commands import curriculum, environment
 from tests.support.spca.doubles import ROOT
 from tests.support.tiers import long
 
-START = {f"spca/runs/{name}.py" for name in ("cli", "curriculum", "model_choice", "provenance", "startup")}
+START = {
+    "spca/commands/program.py",
+    "spca/commands/run.py",
+    *(f"spca/runs/{name}.py" for name in ("curriculum", "models", "provenance", "resolution", "startup")),
+}
 
 
 def traced(cwd: Path, *argv: object) -> dict[str, Any]:
@@ -29,7 +33,7 @@ def traced(cwd: Path, *argv: object) -> dict[str, Any]:
 def test_argv_enters_each_file_at_most_twice_and_the_model_table_is_read_once(tmp_path: Path) -> None:
     """An entry is the call of a function of a file by a function of another file.
 
-    ``main.py``, ``spca/report/cli.py`` and ``spca/runs/`` count, but for ``settings.py`` (see below); a call through
+    ``main.py``, ``spca/commands/`` and ``spca/runs/`` count, but for ``settings.py`` (see below); a call through
     other files counts for the nearest of these on the stack. The way of ``argv`` ends where ``Run`` gets the one
     ``Prepared`` that came of it; from there to the first level the run uses its values, and enters none of the files
     of the start again. What the interpreter calls by itself, such as modules and the ``__init__`` of data classes, does
