@@ -280,11 +280,11 @@ def test_product_does_not_import_its_tests() -> None:
     assert not [module.path for module in product() for name in imports(module) if within(name, ("tests",))]
 
 
-def test_only_main_and_frozen_join_the_phases() -> None:
+def test_only_main_joins_the_phases() -> None:
     wrong = [
         f"{module.path} imports {name}"
         for module in product()
-        if module.name not in ("main", "frozen")
+        if module.name != "main"
         for name in imports(module)
         if within(name, PHASES)
     ]
