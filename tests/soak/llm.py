@@ -42,7 +42,7 @@ MODEL: Final = "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
 SHA256: Final = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
 PARTS: Final = Path(__file__).with_name("llm_requirements.txt")
 LEVELS: Final = "MiniGrid-Empty*5x5-v0"
-FLAGS: Final = ("--max-output-tokens", "512", "--timeout", "900", "--levels", LEVELS)
+FLAGS: Final = ("--max-output-tokens", "512", "--timeout", "900", "--only", LEVELS)
 CONTEXT: Final = 16384
 CHUNK: Final = 1 << 20
 
