@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from spca.common.command import program
-from spca.common.files import read_text
+from spca.common.debug_log import log_to_folder
+from spca.common.files import locked, read_text, remove_torn_files
 from spca.common.installation import applications, where_runs_lie
 from spca.contracts import AgentSource, TrustedPDDL
 from spca.llm.calls.budget import Caps
@@ -19,7 +21,7 @@ from spca.plan.solver import Solver
 from spca.runs.curriculum import Task
 from spca.runs.models import Models, require_usable
 from spca.runs.provenance import record_continuation, run_info
-from spca.runs.recording.folder import ASKED_ANEW, Begun, RunFolder
+from spca.runs.recording.folder import ASKED_ANEW, LOCK, Begun, RunFolder
 from spca.runs.settings import Settings
 from spca.runs.workspace import Workspace
 from spca.sandbox.executor import SandboxExecutor
@@ -33,6 +35,9 @@ class Prepared:
         caps: those given, and the default one.
         executor: proven to hold.
         asked_anew: calls of levels that are played again; see :class:`CallDesk`.
+        greeting: the first line of the run: its models and caps, and flags that take parts of learning away.
+        go_on: the command that goes on with the run.
+        make_desk: makes what all calls of models pass through; raises a UserError if the ledger cannot be read.
     """
 
     settings: Settings
@@ -43,26 +48,19 @@ class Prepared:
     executor: SandboxExecutor
     tasks: tuple[Task, ...]
     asked_anew: Mapping[str, int] | None
+    greeting: str = field(init=False)
+    go_on: str = field(init=False)
+    make_desk: Callable[[], CallDesk] = field(init=False)
 
-    @property
-    def greeting(self) -> str:
-        """The first line of the run: its models and caps, and flags that take parts of learning away."""
+    def __post_init__(self) -> None:
         line = self.models.greet(os.environ, self.caps)
         flags = self.settings.ablations
-        return f"{line} Learning with {', '.join(flags)}." if flags else line
-
-    @property
-    def go_on(self) -> str:
-        """The command that goes on with the run."""
-        return f"{program()} --resume {self.folder.run_id}{where_runs_lie(Path(self.settings.runs))}"
-
-    def make_desk(self) -> CallDesk:
-        """Return what all calls of models pass through.
-
-        Raises:
-            UserError: the ledger cannot be read.
-        """
-        return make_desk(self.settings, self.models, self.caps, self.folder, self.asked_anew)
+        greeting = f"{line} Learning with {', '.join(flags)}." if flags else line
+        go_on = f"{program()} --resume {self.folder.run_id}{where_runs_lie(Path(self.settings.runs))}"
+        make_desk = _make_desk_later(self.settings, self.models, self.caps, self.folder, self.asked_anew)
+        object.__setattr__(self, "greeting", greeting)
+        object.__setattr__(self, "go_on", go_on)
+        object.__setattr__(self, "make_desk", make_desk)
 
 
 @contextmanager
@@ -92,7 +90,8 @@ def prepare_run(
         workspace = Workspace(Path(settings.workspace))
         with workspace.hold(settings, is_new=begun is None) as (agent, trusted):
             folder = begun.folder if begun else _make_folder(settings, sandbox, tasks, agent, trusted)
-            with folder.hold():
+            with locked(folder.path, "run", LOCK), log_to_folder(folder.path):
+                remove_torn_files(folder.path)
                 if begun:
                     record_continuation(begun, settings, sandbox)
                 yield Prepared(
@@ -130,15 +129,20 @@ def _make_folder(
     )
 
 
-def make_desk(
-    settings: Settings, models: Models, caps: Caps, folder: RunFolder, asked_anew: Mapping[str, int] | None = None
-) -> CallDesk:
-    """Return the desk that all calls of a run pass through; ``asked_anew``: see :class:`CallDesk`.
+def make_desk(settings: Settings, models: Models, caps: Caps, folder: RunFolder) -> CallDesk:
+    """Return the desk that all calls of a run pass through.
 
     Raises:
         UserError: the ledger cannot be read.
     """
+    return _make_desk_later(settings, models, caps, folder, None)()
+
+
+def _make_desk_later(
+    settings: Settings, models: Models, caps: Caps, folder: RunFolder, asked_anew: Mapping[str, int] | None
+) -> Callable[[], CallDesk]:
+    """Return what makes the desk; ``asked_anew``: see :class:`CallDesk`."""
     cache = Cache(Path(settings.runs) / "llm_cache", models.catalogue.servers) if settings.models.cache else None
-    return CallDesk(
-        folder.path, folder.run_id, caps=caps, catalogue=models.catalogue, cache=cache, asked_anew=asked_anew
+    return partial(
+        CallDesk, folder.path, folder.run_id, caps=caps, catalogue=models.catalogue, cache=cache, asked_anew=asked_anew
     )

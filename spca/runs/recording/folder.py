@@ -28,18 +28,16 @@ import os
 import secrets
 import shlex
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from spca.common.command import program
-from spca.common.debug_log import log_to_folder
 from spca.common.encoding import json_text
 from spca.common.errors import FileError
-from spca.common.files import LARGEST, locked, make_folder, read_text, remove_torn_files, write_atomic
+from spca.common.files import LARGEST, make_folder, read_text, write_atomic
 from spca.common.installation import where_runs_lie
 from spca.contracts import AgentSource, Plan, TrustedPDDL
 from spca.errors import ResumeError
@@ -200,17 +198,6 @@ class RunFolder:
         info = folder.read_json(RUN)
         records.check_record(records.RESUMABLE_RUN, info, folder.path / RUN)
         return Begun(folder, info, folder.state()["finished"])
-
-    @contextmanager
-    def hold(self) -> Iterator[None]:
-        """Keep the run to this process until the block ends, and log into its folder.
-
-        Raises:
-            WorkspaceBusyError: another process holds it.
-        """
-        with locked(self.path, "run", LOCK), log_to_folder(self.path):
-            remove_torn_files(self.path)
-            yield
 
     def info(self) -> dict[str, Any]:
         """``run.json``, which holds at least ``settings``.
