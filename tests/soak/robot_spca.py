@@ -1,6 +1,6 @@
 """The learned agent on the robot: levels of every kind solved in their twins, its code unchanged.
 
-``scripts/soak robot-spca [--count N] [--seed S] [--levels GLOB] [--record]``: an agent is learned by ``main.py`` with
+``scripts/soak robot-spca [--count N] [--seed S] [--only GLOB] [--record]``: an agent is learned by ``main.py`` with
 the embedded model, as ``make run`` does; then main.py's own loop plays each of the levels below on the simulated robot,
 with seeds S, S + 1, ... (default 11) of N rounds (default 1). The agent must stay as it was, the coder unasked, the
 robot without a collision. Goes on where it was interrupted unless the code has changed; ``--afresh`` starts again.
@@ -19,14 +19,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-import main as application
-import minigridenv
+from main import load_phases
 from robot_bridge.agent.rigs import twin_rig
 from robot_bridge.agent.world import RobotWorld
 from spca.act.corrections import correct
 from spca.protocols import Executor
-from spca.runs import cli, startup
+from spca.runs.curriculum import select_tasks
+from spca.runs.options import DisplayOptions, KeptOptions, RunOptions, SelectionOptions
+from spca.runs.resolution import find_run
+from spca.runs.run import Run
 from spca.runs.screen.display import Display
+from spca.runs.startup import prepare_run
 from tests.soak.common import ROOT, SCRATCH, conclude, existing_run, gate_parser, read, resumable, run
 from tests.soak.journal import Figures, Journal, code_of
 
@@ -102,9 +105,12 @@ def play(learned: Path, item: Item) -> Figures:
     (folder / "curriculum.json").write_text(json.dumps(curriculum), encoding="utf-8")
     before = _digest(folder / "workspace")
     rows: list[dict[str, Any]] = []
-    arguments = ["--keep-agent", "--quiet", "--seed", str(seed), "--curriculum", str(folder / "curriculum.json")]
-    arguments += ["--workspace", str(folder / "workspace"), "--runs", str(folder / "runs")]
-    _run(arguments, lambda env, n, executor: Played(env, n, executor=executor, told=rows.append))
+    options = RunOptions(
+        selection=SelectionOptions(seed=seed, curriculum=str(folder / "curriculum.json")),
+        kept=KeptOptions(keep_agent=True, workspace=str(folder / "workspace"), runs=str(folder / "runs")),
+        display=DisplayOptions(quiet=True),
+    )
+    _run(options, lambda env, n, executor: Played(env, n, executor=executor, told=rows.append))
     (finished,) = read(existing_run(folder / "runs") / "state/state.json")["finished"]
     row = {**(rows[-1] if rows else {}), "level": env_id, "seed": seed, "solved": finished["outcome"] == "success"}
     row |= {"reason": finished["reason"], "coder_calls": finished["counters"]["coder_calls"]}
@@ -112,13 +118,15 @@ def play(learned: Path, item: Item) -> Figures:
     return row | {"is_unchanged": _digest(folder / "workspace") == before}
 
 
-def _run(arguments: list[str], make_world: Callable[[str, int, Executor], RobotWorld]) -> None:
-    with startup.started(cli.parse(arguments, {"run": ""}), ROOT, minigridenv.check_ids) as prepared:
+def _run(options: RunOptions, make_world: Callable[[str, int, Executor], RobotWorld]) -> None:
+    settings, begun = find_run(options)
+    phases = load_phases()
+    with prepare_run(settings, select_tasks(settings, begun), phases.check_ids, begun) as prepared:
 
-        def made(env_id: str, seed: int, *, render: bool = False) -> RobotWorld:  # noqa: ARG001 - the twin has no window
-            return make_world(env_id, seed, prepared.executor)
+        def made(env_id: str, seed: int, *, executor: Executor, **_of_the_twin: object) -> RobotWorld:
+            return make_world(env_id, seed, executor)
 
-        application.Run(prepared, made, Display(prepared.tasks, quiet=True)).learn()
+        Run(prepared, phases, Display(prepared.tasks, quiet=True), made).learn()
 
 
 def _digest(workspace: Path) -> str:
@@ -172,12 +180,12 @@ def main() -> int:
     parser = gate_parser("robot-spca", __doc__)
     parser.add_argument("--count", type=int, default=1, help="seeds of every level")
     parser.add_argument("--seed", type=int, default=11, help="of which the learned agent has not seen the levels")
-    parser.add_argument("--levels", default="*", help="only environment ids that match")
+    parser.add_argument("--only", default="*", help="only environment ids that match")
     parser.add_argument("--afresh", action="store_true")
     options = parser.parse_args()
-    work = list(items(options.seed, options.count, options.levels))
+    work = list(items(options.seed, options.count, options.only))
     if not work:
-        parser.error(f"no level matches {options.levels}")
+        parser.error(f"no level matches {options.only}")
     if options.afresh:
         shutil.rmtree(HOME, ignore_errors=True)
     learned = learn()
@@ -188,8 +196,8 @@ def main() -> int:
         print(" ".join(f"{name}={journal.found[item].get(name)}" for name in COLUMNS), flush=True)
     rows = [journal.found[item] for item in work]
     wrong = [words for words in map(wrong_with, rows) if words]
-    levels = "" if options.levels == "*" else f" --levels '{options.levels}'"
-    flags = f"--count {options.count} --seed {options.seed}{levels}"
+    only = "" if options.only == "*" else f" --only '{options.only}'"
+    flags = f"--count {options.count} --seed {options.seed}{only}"
     title = "The SPCA agent on the robot"
     code = conclude("robot-spca", title, flags, table(rows), wrong, is_recorded=options.record)
     journal.forget(work)
