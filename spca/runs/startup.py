@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -32,9 +32,7 @@ class Prepared:
     """All that a run needs, made once at its start.
 
     Attributes:
-        caps: those given, and the default one.
         executor: proven to hold.
-        asked_anew: calls of levels that are played again; see :class:`CallDesk`.
         greeting: the first line of the run: its models and caps, and flags that take parts of learning away.
         go_on: the command that goes on with the run.
         make_desk: makes what all calls of models pass through; raises a UserError if the ledger cannot be read.
@@ -42,25 +40,13 @@ class Prepared:
 
     settings: Settings
     models: Models
-    caps: Caps
     folder: RunFolder
     workspace: Workspace
     executor: SandboxExecutor
     tasks: tuple[Task, ...]
-    asked_anew: Mapping[str, int] | None
-    greeting: str = field(init=False)
-    go_on: str = field(init=False)
-    make_desk: Callable[[], CallDesk] = field(init=False)
-
-    def __post_init__(self) -> None:
-        line = self.models.greet(os.environ, self.caps)
-        flags = self.settings.ablations
-        greeting = f"{line} Learning with {', '.join(flags)}." if flags else line
-        go_on = f"{program()} --resume {self.folder.run_id}{where_runs_lie(Path(self.settings.runs))}"
-        make_desk = _make_desk_later(self.settings, self.models, self.caps, self.folder, self.asked_anew)
-        object.__setattr__(self, "greeting", greeting)
-        object.__setattr__(self, "go_on", go_on)
-        object.__setattr__(self, "make_desk", make_desk)
+    greeting: str
+    go_on: str
+    make_desk: Callable[[], CallDesk]
 
 
 @contextmanager
@@ -94,16 +80,24 @@ def prepare_run(
                 remove_torn_files(folder.path)
                 if begun:
                     record_continuation(begun, settings, sandbox)
+                asked_anew = begun.info.get(ASKED_ANEW) if begun else None
                 yield Prepared(
                     settings=settings,
                     models=models,
-                    caps=caps,
                     folder=folder,
                     workspace=workspace,
                     executor=executor,
                     tasks=tasks or (),
-                    asked_anew=begun.info.get(ASKED_ANEW) if begun else None,
+                    greeting=_greet(settings, models, caps),
+                    go_on=f"{program()} --resume {folder.run_id}{where_runs_lie(Path(settings.runs))}",
+                    make_desk=partial(make_desk, settings, models, caps, folder, asked_anew),
                 )
+
+
+def _greet(settings: Settings, models: Models, caps: Caps) -> str:
+    line = models.greet(os.environ, caps)
+    flags = settings.ablations
+    return f"{line} Learning with {', '.join(flags)}." if flags else line
 
 
 def _make_folder(
@@ -129,20 +123,18 @@ def _make_folder(
     )
 
 
-def make_desk(settings: Settings, models: Models, caps: Caps, folder: RunFolder) -> CallDesk:
+def make_desk(
+    settings: Settings, models: Models, caps: Caps, folder: RunFolder, asked_anew: Mapping[str, int] | None = None
+) -> CallDesk:
     """Return the desk that all calls of a run pass through.
+
+    Args:
+        asked_anew: calls of levels that are played again; see :class:`CallDesk`.
 
     Raises:
         UserError: the ledger cannot be read.
     """
-    return _make_desk_later(settings, models, caps, folder, None)()
-
-
-def _make_desk_later(
-    settings: Settings, models: Models, caps: Caps, folder: RunFolder, asked_anew: Mapping[str, int] | None
-) -> Callable[[], CallDesk]:
-    """Return what makes the desk; ``asked_anew``: see :class:`CallDesk`."""
     cache = Cache(Path(settings.runs) / "llm_cache", models.catalogue.servers) if settings.models.cache else None
-    return partial(
-        CallDesk, folder.path, folder.run_id, caps=caps, catalogue=models.catalogue, cache=cache, asked_anew=asked_anew
+    return CallDesk(
+        folder.path, folder.run_id, caps=caps, catalogue=models.catalogue, cache=cache, asked_anew=asked_anew
     )

@@ -18,7 +18,7 @@ from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.timeout(900)
 
-CHOICE = ("--ids", "MiniGrid-*5x5-v0", "--seeds", "500:506", "--planner-model", "none")
+CHOICE = ("--only", "MiniGrid-*5x5-v0", "--seeds", "500:506", "--planner-model", "none")
 REACH_GOAL, METHOD = "    def reach_goal(self, agent, goal):\n", "\n    def "
 FILES = ("episodes.jsonl", "proofs.jsonl")
 
@@ -135,7 +135,7 @@ def test_a_finished_evaluation_shows_its_figures_again(evaluation: Path) -> None
 @pytest.mark.long  # tests/test_main_calls.py has a cap that is raised
 def test_a_cap_on_a_model_that_was_named_can_be_raised(learned: Learned, tmp_path: Path) -> None:
     agent = learned.run / read(learned.run / "state/state.json")["agent"]  # without the writers of its run
-    chosen = ("--ids", "MiniGrid-Empty-5x5-v0", "--seeds", "1,2", "--planner-model", "faulty/planner")
+    chosen = ("--only", "MiniGrid-Empty-5x5-v0", "--seeds", "1,2", "--planner-model", "faulty/planner")
     done = main_py(tmp_path, "evaluate", "--agent", agent, *chosen, "--max-calls", 1, "--runs", tmp_path)
     name = only_evaluation(tmp_path).name
     go_on = f"python main.py evaluate --resume {name} --runs {tmp_path}"
@@ -158,7 +158,7 @@ def test_an_episode_is_replayed_exactly(evaluation: Path) -> None:
 
 def test_the_page_is_written_again(evaluation: Path, tmp_path: Path) -> None:
     page = (evaluation / "report.html").read_bytes()
-    done = main_py(tmp_path, "report", evaluation, "--out", "again.html")
+    done = main_py(tmp_path, "report", evaluation, "--output", "again.html")
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "again.html").read_bytes() == page
 
@@ -166,7 +166,7 @@ def test_the_page_is_written_again(evaluation: Path, tmp_path: Path) -> None:
 @pytest.mark.long  # tests/spca/evaluation/test_player.py has it in this process
 def test_an_agent_that_never_learned_fails_for_want_of_methods(learned: Learned, tmp_path: Path) -> None:
     shutil.copy(learned.run / "agents/agent_v0.py", tmp_path / "mine.py")
-    chosen = ("--ids", "MiniGrid-Empty-5x5-v0", "--seeds", "7")
+    chosen = ("--only", "MiniGrid-Empty-5x5-v0", "--seeds", "7")
     done = main_py(tmp_path, "evaluate", "--agent", "mine.py", *chosen, "--runs", tmp_path, "--workers", 1)
     assert (done.returncode, done.stderr) == (0, "")
     summary = read(only_evaluation(tmp_path) / "summary.json")
@@ -183,7 +183,7 @@ def test_an_agent_that_claims_success_has_none(learned: Learned, tmp_path: Path)
     head, _, rest = (learned.run / read(learned.run / "state/state.json")["agent"]).read_text().partition(REACH_GOAL)
     claim = "        print('success ' * 10**4)\n        yield 'success'\n"
     (tmp_path / "mine.py").write_text(f"{head}{REACH_GOAL}{claim}\n    def {rest.partition(METHOD)[2]}")
-    chosen = ("--ids", "MiniGrid-Empty-5x5-v0", "--seeds", "7")
+    chosen = ("--only", "MiniGrid-Empty-5x5-v0", "--seeds", "7")
     done = main_py(tmp_path, "evaluate", "--agent", "mine.py", *chosen, "--runs", tmp_path, "--workers", 1)
     assert (done.returncode, done.stderr, "success success" in done.stdout) == (0, "", False)
     (failed,) = read(only_evaluation(tmp_path) / "summary.json")["failed"]
@@ -197,15 +197,15 @@ def test_an_agent_that_claims_success_has_none(learned: Learned, tmp_path: Path)
         (("--agent", "gone.py"), "gone.py cannot be read"),
         (("--agent", "empty.py"), "empty.py: "),
         (("--seeds", "9:3"), "invalid seeds 9:3: the end, which is excluded, must be above 9"),
-        (("--ids", "Nothing-*"), "no episode is selected: no id matches --ids 'Nothing-*'"),
-        (("--categories", "unlok"), "--categories: no category 'unlok'"),
+        (("--only", "Nothing-*"), "no episode is selected: no id matches --only 'Nothing-*'"),
+        (("--only", "unlok"), "--only: no category 'unlok'"),
         (("--resume", "nothing"), "no evaluation 'nothing' in"),
-        (("--attempts", "101"), "invalid count '101': expected 1 to 100"),
+        (("--attempts", "101"), "--attempts '101' is not a whole number from 1 to 100"),
         (("--planner-model", "nobody/planner"), "nobody"),
-        (("--rename-words", "-1"), "invalid seed '-1'"),
+        (("--rename-words", "-1"), "--rename-words '-1' is not a whole number from 0"),
         (("--planner-model", "faulty/planner", "--workers", "2"), "--workers 2: what is asked of faulty/planner is"),
         (("--rename-words", "3", "--planner-model", "reference/planner"), "reads the true words only"),
-        (("more",), "unrecognized arguments: more"),
+        (("more",), 'Unexpected argument "more"'),
         ((), "no finished run in"),
     ],
 )

@@ -21,7 +21,7 @@ EFFORTS = ("--planner-effort", "high", "--planner-small-effort", "low", "--coder
 
 
 def settings(*argv: str, **environ: str) -> Settings:
-    return resolve_words(*argv, **environ)
+    return resolve_words(*argv, environ=environ)
 
 
 def names(*argv: str, **environ: str) -> tuple[str, ...]:

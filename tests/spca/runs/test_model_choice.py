@@ -33,7 +33,7 @@ NOT_OPENAI = [f"--{name}=x/y" for name in ("planner-model", "planner-small-model
 
 
 def settings(*argv: str, **environ: str) -> Settings:
-    return resolve_words(*argv, **environ)
+    return resolve_words(*argv, environ=environ)
 
 
 def names(*argv: str, **environ: str) -> tuple[str, ...]:

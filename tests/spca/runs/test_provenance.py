@@ -29,7 +29,7 @@ from spca.runs.settings import Settings
 from tests.support.spca.call_requests import ref
 from tests.support.spca.starting import resolve_words
 
-SETTINGS = resolve_words(OPENAI_API_KEY="very-secret", GEMINI_API_KEY="very-secret")
+SETTINGS = resolve_words(environ={"OPENAI_API_KEY": "very-secret", "GEMINI_API_KEY": "very-secret"})
 
 
 def go_on(record: dict[str, Any], settings: Settings, finished: int, folder: Path) -> dict[str, Any]:

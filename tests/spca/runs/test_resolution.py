@@ -23,7 +23,7 @@ SOL, TERRA = "openai/gpt-6.1-sol", "openai/gpt-6.1-terra"
 
 
 def settings(*argv: str, **environ: str) -> Settings:
-    return resolve_words(*argv, **environ)
+    return resolve_words(*argv, environ=environ)
 
 
 def names(chosen: Settings) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ RECORDED = settings("--seed", "3", "--workspace", "w").record()
 
 
 def resumed(*argv: str, recorded: dict[str, Any] = RECORDED, **environ: str) -> Settings:
-    return resolve_words(*argv, recorded=Settings.from_record(recorded), **environ)
+    return resolve_words(*argv, recorded=Settings.from_record(recorded), environ=environ)
 
 
 def test_a_resumed_run_has_its_recorded_settings() -> None:

@@ -75,9 +75,9 @@ def test_a_run_is_resumed_with_the_curriculum_it_began_with(given: dict[str, Any
         pass
     Path(given["curriculum"]).unlink()
     again = {"resume": run.folder.run_id[:-1], "runs": given["runs"]}  # the beginning of an id will do
-    with started(again) as again:
-        assert again.folder.path == run.folder.path
-        assert [task.env_id for task in again.tasks] == ["x-v0", "y-v0"]
+    with started(again) as resumed:
+        assert resumed.folder.path == run.folder.path
+        assert [task.env_id for task in resumed.tasks] == ["x-v0", "y-v0"]
 
 
 def test_what_a_killed_write_has_left_is_cleared_when_a_run_goes_on(given: dict[str, Any]) -> None:

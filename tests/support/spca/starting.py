@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 from unittest.mock import patch
@@ -21,7 +22,7 @@ from spca.runs.resolution import resolve_settings
 from spca.runs.run import Run
 from spca.runs.screen.display import Display
 from spca.runs.settings import Settings
-from spca.runs.startup import Prepared
+from spca.runs.startup import Prepared, make_desk
 from spca.runs.workspace import Workspace
 from spca.sandbox.executor import default_executor
 from tests.support.spca.doubles import AGENT
@@ -66,7 +67,7 @@ def write_words(**given: object) -> list[str]:
     return words
 
 
-def make_settings(root: Path, /, environ: Mapping[str, str] | None = None, **given: object) -> Settings:
+def make_settings(root: Path, environ: Mapping[str, str] | None = None, /, **given: object) -> Settings:
     """Return the settings of a run whose workspace and runs lie in ``root``."""
     folders: dict[str, object] = {"workspace": root / "workspace", "runs": root / "runs"}
     return resolve_settings(read_options(*write_words(**folders | given)), environ or {})
@@ -76,7 +77,7 @@ CHECKOUT = Path("/checkout")
 HERE = Path("/here")
 
 
-def resolve_words(*words: str, recorded: Settings | None = None, **environ: str) -> Settings:
+def resolve_words(*words: str, recorded: Settings | None = None, environ: Mapping[str, str] | None = None) -> Settings:
     """Return the settings that a command line means in the folder ``HERE`` of a machine with the checkout ``CHECKOUT``.
 
     What excludes one another is not refused.
@@ -87,7 +88,7 @@ def resolve_words(*words: str, recorded: Settings | None = None, **environ: str)
         patch.object(installation, "applications", lambda: CHECKOUT),
         patch.object(Path, "cwd", lambda: HERE),
     ):
-        return resolve_settings(read_options(*words), environ, recorded)
+        return resolve_settings(read_options(*words), environ or {}, recorded)
 
 
 def prepared(chosen: Settings, folder: RunFolder, tasks: list[Task]) -> Prepared:
@@ -96,12 +97,13 @@ def prepared(chosen: Settings, folder: RunFolder, tasks: list[Task]) -> Prepared
     return Prepared(
         settings=chosen,
         models=models,
-        caps=models.caps(),
         folder=folder,
         workspace=Workspace(Path(chosen.workspace)),
         executor=default_executor(),
         tasks=tuple(tasks),
-        asked_anew=folder.info().get(ASKED_ANEW),
+        greeting="",
+        go_on="",
+        make_desk=partial(make_desk, chosen, models, models.caps(), folder, folder.info().get(ASKED_ANEW)),
     )
 
 

@@ -57,7 +57,7 @@ class Commands:
             info = {"settings": settings.record(), "versions": versions(), "sandbox": "strict"}
             (run / "run.json").write_text(json.dumps(info))
             (run / "curriculum.json").write_text("[]")
-            state = {"finished": [], "agent": "agents/agent_v000.py", "category": None, "trusted": None}
+            state: dict[str, Any] = {"finished": [], "agent": "agents/agent_v000.py", "category": None, "trusted": None}
             (run / "state/state.json").write_text(json.dumps(state))
         done = not self._is_killed()
         (run / "summary.json").write_text(json.dumps(self._summary(2 if done else 1)))

@@ -15,7 +15,7 @@ from spca.evaluation.playing.peer import HUNG, KILLED, UNSUPPORTED, BotPeer, pla
 from tests.support.processes import Process
 from tests.support.waiting import becomes
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.mark.parametrize(
