@@ -13,22 +13,23 @@ def evaluate(
     options: EvaluateOptions = EvaluateOptions(), *, exit_handler: Handed[Ending], load_phases: Handed[LoadPhases]
 ) -> int:
     """Play unseen seeds with what was learned: no code is written, no call is paid unless named."""
-    from spca.evaluation.beginning import begin_evaluation, count_workers, list_episodes, resume_evaluation
+    from spca.evaluation.beginning import begin_evaluation, resume_evaluation
     from spca.evaluation.figures import announce, show, shown
     from spca.evaluation.looking import describe_page, look_at, write_page
     from spca.evaluation.playing.harness import Harness
 
     phases = load_phases()
     name = options.how.resume
-    folder = begin_evaluation(options, phases) if name is None else resume_evaluation(options, name)
+    if name is None:
+        folder, episodes = begin_evaluation(options, phases)
+    else:
+        folder, episodes = resume_evaluation(options, name, phases)
     exit_handler.go_on = f"{program()} evaluate --resume {folder.id}{where_runs_lie(folder.path.parent)}"
 
-    workers = count_workers(options.how.workers, folder.settings().planner_model)
-    episodes = list_episodes(folder, phases)
     if not options.how.quiet:
         announce(folder, len(episodes))
     with shown(options.how.quiet) as progress:
-        results = Harness(folder, load_phases, workers, progress).run(episodes)
+        results = Harness(folder, load_phases, options.how.workers, progress).run(episodes)
 
     page = write_page(results, folder)
     show(results, folder)

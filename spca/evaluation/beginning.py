@@ -1,56 +1,53 @@
-"""From what a user says of an evaluation to its folder, new or begun before."""
+"""From the options of an evaluation to its folder, new or begun before, and the episodes that it plays."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 from spca.common.command import complain
-from spca.common.environment import load_environment
-from spca.common.errors import SettingsError
 from spca.common.installation import applications, find_runs
-from spca.evaluation import selection
 from spca.evaluation.episodes import Episode
-from spca.evaluation.eval_folder import EvaluationFolder, EvaluationSettings
-from spca.evaluation.learned import Learned, learned
-from spca.evaluation.options import DEFAULT_SEEDS, EMBEDDED, NO_MODEL, EvaluateOptions
-from spca.evaluation.outside import outside_ids
+from spca.evaluation.eval_folder import EvaluationFolder
+from spca.evaluation.learned import read_learned
+from spca.evaluation.options import NO_MODEL, EvaluateOptions
+from spca.evaluation.outside import find_outside
+from spca.evaluation.resolution import resolve_evaluation, resume_settings
 from spca.evaluation.seeds import read_seeds
-from spca.llm.catalogue.model_ref import ModelRef
+from spca.evaluation.selection import select_episodes
 from spca.plan.solver import Solver
-from spca.runs import curriculum
+from spca.runs.curriculum import load
 from spca.runs.models import require_usable
-from spca.runs.options import AblationOptions, ModelOptions, RunOptions
 from spca.runs.phases import Phases
 from spca.runs.provenance import check_versions, note_continuation, run_info
-from spca.runs.resolution import Claim, require_same, resolve_models, resolve_settings
-from spca.runs.settings import Settings
 from spca.sandbox.executor import SandboxExecutor
 
+Prepared: TypeAlias = tuple[EvaluationFolder, Sequence[Episode]]
+"""The folder of an evaluation, and all episodes that it plays."""
 
-def begin_evaluation(options: EvaluateOptions, phases: Phases) -> EvaluationFolder:
-    """Return the folder of a new evaluation, once nothing speaks against it.
+
+def begin_evaluation(options: EvaluateOptions, phases: Phases) -> Prepared:
+    """Return a new evaluation, once nothing speaks against it.
 
     Raises:
         UserError: an option that cannot be meant, or what was learned cannot be read.
     """
     runs = find_runs(options.how.runs)
-    frozen = learned(options.episodes.agent, runs, Path.cwd(), applications())
-    words = options.episodes.rename_words
-    if words is None:
-        words = frozen.settings.get("rename_words")
-    model = options.planner.planner_model or (EMBEDDED if words is None else NO_MODEL)
-    seeds = options.episodes.seeds or DEFAULT_SEEDS
-    _warn(frozen, model, seeds, words)
+    learned = read_learned(options.episodes.agent, runs, Path.cwd(), applications())
+    settings = resolve_evaluation(options, learned)
+    seeds = read_seeds(settings.seeds)
+    if settings.planner_model == NO_MODEL and not learned.writers:
+        complain(f"warning: {learned.source} has no problem writers, and no model is asked: nobody has a plan")
+    for warning in learned.list_warnings(settings.rename_words, seeds):
+        complain(f"warning: {warning}")
 
-    planning = resolve_planning(options, model, frozen)
-    require_one_process(options.how.workers, model)
-    settings = _make_settings(options, frozen, seeds, model, planning, words)
-    learned_on = curriculum.parse(frozen.curriculum, frozen.source)
-    episodes = _select_episodes(settings, learned_on, phases)
+    known = phases.known_ids() if settings.outside else ()
+    outside = find_outside(known, (task.env_id for task in learned.tasks), settings.ids)
+    episodes = select_episodes(settings, learned.tasks, outside.tasks, seeds)
     phases.check_ids(dict.fromkeys(each.env_id for each in episodes))
+    planning = settings.planning
     Solver(planning.engine)
     models, caps = require_usable(planning.models)
     if not (planning.models.uses_reference or options.how.quiet):
@@ -58,163 +55,31 @@ def begin_evaluation(options: EvaluateOptions, phases: Phases) -> EvaluationFold
 
     with SandboxExecutor(unsafe=planning.unsafe_no_sandbox) as executor:
         sandbox = executor.verify()
-    info = run_info(planning, applications(), sandbox, frozen.curriculum)
+    info = run_info(planning, applications(), sandbox, learned.text)
     made_with = {name: info[name] for name in ("versions", "git_commit", "git_dirty", "hashes", "sandbox")}
     if settings.outside:
-        ids = outside_ids(phases.known_ids(), (task.env_id for task in learned_on.tasks()))
-        causes = ids.unplayable.items()
-        made_with["unplayable"] = {name: why for name, why in causes if selection.matches(name, settings.ids)}
-    return EvaluationFolder.create(runs, settings, frozen, made_with)
+        made_with["unplayable"] = dict(outside.unplayable)
+    return EvaluationFolder.create(runs, settings, learned, made_with), episodes
 
 
-def resume_evaluation(options: EvaluateOptions, name: str) -> EvaluationFolder:
-    """Return the folder of an evaluation to go on with; caps and addresses of its model may be others now.
+def resume_evaluation(options: EvaluateOptions, name: str, phases: Phases) -> Prepared:
+    """Return an evaluation to go on with; caps and addresses of its model may be others now.
 
     Raises:
         ResumeError: there is none of this name, or an option contradicts it.
         SettingsError: an address that cannot be meant.
     """
-    folder = EvaluationFolder.open(find_runs(options.how.runs), name)
-    settings = folder.settings()
-    require_same(_list_claims(options, folder), "evaluation")
-    check_versions(folder.record()["versions"])
+    folder = EvaluationFolder.find(find_runs(options.how.runs), name)
+    known = load(folder.curriculum)
+    settings = resume_settings(options, folder.settings, known)
+    check_versions(folder.record["versions"])
     folder.agents()
 
-    planning = _resume_planning(options, settings.planning)
+    tasks = known.tasks()
+    known_ids = phases.known_ids() if settings.outside else ()
+    outside = find_outside(known_ids, (task.env_id for task in tasks))
+    episodes = select_episodes(settings, tasks, outside.tasks, read_seeds(settings.seeds))
     if not folder.is_finished:
-        record = note_continuation(folder.record(), planning, applications())
-        folder.change(replace(settings, planning=planning), record)
-    return folder
-
-
-def list_episodes(folder: EvaluationFolder, phases: Phases) -> tuple[Episode, ...]:
-    """Return the episodes of an evaluation, in order."""
-    return _select_episodes(folder.settings(), curriculum.load(folder.curriculum), phases)
-
-
-def count_workers(given: int | None, model: str) -> int:
-    """Return how many processes play; the requests to a model have one ledger, which one process keeps.
-
-    Raises:
-        SettingsError: more than one process would ask a model.
-    """
-    require_one_process(given, model)
-    return given or (len(os.sched_getaffinity(0)) if model in (EMBEDDED, NO_MODEL) else 1)
-
-
-def require_one_process(given: int | None, model: str) -> None:
-    """Refuse several processes that would ask a model.
-
-    Raises:
-        SettingsError: names the option.
-    """
-    if model not in (EMBEDDED, NO_MODEL) and given not in (None, 1):
-        raise SettingsError(f"--workers {given}: what is asked of {model} is counted by one process: leave it out")
-
-
-def resolve_planning(options: EvaluateOptions, model: str, frozen: Learned) -> Settings:
-    """Return the settings of a run whose planner is ``model``; a model of the environment is never taken."""
-    name = EMBEDDED if model == NO_MODEL else model
-    is_embedded = ModelRef.parse(name).is_embedded
-    words = options.episodes.rename_words
-    if words is None:
-        words = frozen.settings.get("rename_words")
-    environ = load_environment(options.planner.where.servers)
-    return resolve_settings(
-        RunOptions(
-            ablations=AblationOptions(
-                compile=False,
-                bare_prompt=frozen.settings.get("bare_prompt", False) and not is_embedded,  # which it does not read
-                rename_words=None if model == NO_MODEL else words,  # nobody is asked in any words
-            ),
-            models=ModelOptions(
-                planner_model=name,
-                planner_small_model=name,
-                coder_model="reference/coder" if is_embedded else name,  # it is never asked
-                planner_effort=options.planner.planner_effort,
-                where=options.planner.where,
-                caps=options.planner.caps,
-            ),
-            solver=options.planner.solver,
-        ),
-        environ,
-    )
-
-
-def _make_settings(
-    options: EvaluateOptions, frozen: Learned, seeds: str, model: str, planning: Settings, words: int | None
-) -> EvaluationSettings:
-    learned_on = curriculum.parse(frozen.curriculum, frozen.source)
-    categories, ids = learned_on.split_selection(options.episodes.only)
-    if categories is None and ids is None:
-        categories = selection.taught(frozen.categories, learned_on.tasks(), outside=options.episodes.outside)
-    return EvaluationSettings(
-        agent=frozen.source,
-        seeds=seeds,
-        planner_model=model if model == NO_MODEL else str(planning.models.planner),
-        planning=planning,
-        categories=categories,
-        ids=ids,
-        outside=options.episodes.outside,
-        attempts=options.episodes.attempts or 1,
-        versus=options.episodes.versus,
-        rename_words=words,
-        upstream_rules=options.episodes.upstream_rules or bool(frozen.settings.get("upstream_rules")),
-    )
-
-
-def _select_episodes(
-    settings: EvaluationSettings, learned_on: curriculum.Curriculum, phases: Phases
-) -> tuple[Episode, ...]:
-    tasks = learned_on.tasks()
-    others: Sequence[curriculum.Task] = ()
-    if settings.outside:
-        others = outside_ids(phases.known_ids(), (task.env_id for task in tasks)).tasks
-    return selection.episodes(tasks, others, read_seeds(settings.seeds), settings.categories, settings.ids)
-
-
-def _warn(frozen: Learned, model: str, seeds: str, words: int | None) -> None:
-    """Print what makes the evaluation less than its user may think."""
-    if model == NO_MODEL and not frozen.writers:
-        complain(f"warning: {frozen.source} has no problem writers, and no model is asked: nobody has a plan")
-    warnings = (
-        frozen.warning_of_levels(),
-        frozen.warning_of_seeds(read_seeds(seeds)),
-        frozen.warning_of_words(words),
-    )
-    for warning in filter(None, warnings):
-        complain(f"warning: {warning}")
-
-
-def _list_claims(options: EvaluateOptions, folder: EvaluationFolder) -> list[Claim]:
-    """Return what options say of what an evaluation cannot change."""
-    recorded = folder.settings()
-    episodes = options.episodes
-    agent = episodes.agent
-    if agent and Path(agent).name == recorded.agent:
-        agent = recorded.agent
-    categories, ids = curriculum.load(folder.curriculum).split_selection(episodes.only)
-    planning = recorded.planning
-    solver = options.planner.solver
-    return [
-        Claim("--agent", agent, recorded.agent),
-        Claim("--seeds", episodes.seeds, recorded.seeds),
-        Claim("--only", categories, recorded.categories),
-        Claim("--only", ids, recorded.ids),
-        Claim("--outside", episodes.outside or None, recorded.outside),
-        Claim("--attempts", episodes.attempts, recorded.attempts),
-        Claim("--versus", episodes.versus, recorded.versus),
-        Claim("--rename-words", episodes.rename_words, recorded.rename_words),
-        Claim("--upstream-rules", episodes.upstream_rules or None, recorded.upstream_rules),
-        Claim("--planner-model", options.planner.planner_model, recorded.planner_model),
-        Claim("--engine", solver.engine, planning.engine),
-        Claim("--unsafe-no-sandbox", solver.unsafe_no_sandbox or None, planning.unsafe_no_sandbox),
-    ]
-
-
-def _resume_planning(options: EvaluateOptions, recorded: Settings) -> Settings:
-    """Return the settings of the model, with the caps and addresses of today."""
-    where = options.planner.where
-    environ = load_environment((*where.servers, *recorded.models.key_variables))
-    said = ModelOptions(planner_effort=options.planner.planner_effort, where=where, caps=options.planner.caps)
-    return replace(recorded, models=resolve_models(said, environ, Path.cwd(), recorded.models, "evaluation"))
+        record = note_continuation(folder.record, settings.planning, applications())
+        folder = folder.change(settings, record)
+    return folder, episodes

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Self
@@ -76,12 +76,19 @@ class EvaluationSettings:
         return {**values, "planning": self.planning.record()}
 
 
+@dataclass(frozen=True, slots=True)
 class EvaluationFolder:
-    """Files of one evaluation; ``path`` exists."""
+    """Files of one evaluation.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.id = path.name
+    Attributes:
+        path: of the folder, which exists.
+        settings: what decides the results.
+        record: all of ``evaluation.json``.
+    """
+
+    path: Path
+    settings: EvaluationSettings
+    record: Mapping[str, Any]
 
     @classmethod
     def create(cls, runs: Path, settings: EvaluationSettings, learned: Learned, made_with: Mapping[str, Any]) -> Self:
@@ -90,42 +97,62 @@ class EvaluationFolder:
         Raises:
             SettingsError: ``runs`` cannot be written to.
         """
-        make_folder(runs)
-        folder = cls(runs / new_run_id())
-        for name in ("frozen", "state"):
-            make_folder(folder.path / name)
-        write_atomic(folder.path / "frozen/agent.py", learned.agents[""].text)
-        folder._write(_AGENTS, {category: agent.text for category, agent in learned.agents.items()})
-        write_atomic(folder.path / _CURRICULUM, learned.curriculum)
-        if learned.folder is not None:
-            for name in learned.writer_files():
-                copied = folder.path / "frozen" / name
-                make_folder(copied.parent)
-                write_atomic(copied, RunFolder(learned.folder).read_text(name))
-        folder._write(_WRITERS, {"writers": list(learned.writers), "of_category": learned.of_category})
-        folder._write(RECORD, {"id": folder.id, "settings": settings.record(), **made_with})
-        return folder
+        path = runs / new_run_id()
+        record = {"id": path.name, "settings": settings.record(), **made_with}
+        writers = {"writers": list(learned.writers), "of_category": learned.of_category}
+        agents = {category: agent.text for category, agent in learned.agents.items()}
+        texts = {
+            "frozen/agent.py": agents[""],
+            _AGENTS: _write_object(agents),
+            _CURRICULUM: learned.text,
+            **{f"frozen/{name}": text for name, text in learned.writer_texts.items()},
+            _WRITERS: _write_object(writers),
+            RECORD: _write_object(record),
+        }
+        for folder in (runs, path / "frozen", path / "state"):
+            make_folder(folder)
+        for name, text in texts.items():
+            make_folder((path / name).parent)
+            write_atomic(path / name, text)
+        return cls(path, settings, record)
 
     @classmethod
-    def open(cls, runs: Path, name: str) -> Self:
+    def find(cls, runs: Path, name: str) -> Self:
         """Return the folder of an earlier evaluation.
 
         Raises:
-            ResumeError: there is none of this name.
+            ResumeError: there is none of this name, or it cannot be read.
         """
-        return cls(existing(runs, name, RECORD))
+        return cls.load(existing(runs, name, RECORD))
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Return the evaluation in a folder.
+
+        Raises:
+            ResumeError: it cannot be read, or is of another version.
+        """
+        record = _read_object(path / RECORD, settings=dict, versions=dict, sandbox=str)
+        recorded = record["settings"]
+        if set(recorded) != {field.name for field in fields(EvaluationSettings)}:
+            raise ResumeError(f"{path} was begun by another version of this program: begin a new evaluation")
+        try:
+            settings = TypeAdapter(EvaluationSettings).validate_json(json.dumps(recorded), strict=True)
+            read_seeds(settings.seeds)
+        except ValidationError as error:
+            fault = error.errors()[0]
+            raise ResumeError(f"{path / RECORD}: {fault['loc'][0]}: {fault['msg']}") from error
+        except ValueError as error:
+            raise ResumeError(f"{path / RECORD}: {error}") from error
+        return cls(path, settings, record)
+
+    @property
+    def id(self) -> str:
+        return self.path.name
 
     @property
     def is_finished(self) -> bool:
         return (self.path / SUMMARY).is_file()
-
-    def record(self) -> dict[str, Any]:
-        """Return ``evaluation.json``.
-
-        Raises:
-            ResumeError: it cannot be read.
-        """
-        return self._read(RECORD, settings=dict, versions=dict, sandbox=str)
 
     def summary(self) -> dict[str, Any]:
         """Return ``summary.json``.
@@ -133,29 +160,10 @@ class EvaluationFolder:
         Raises:
             ResumeError: it cannot be read.
         """
-        return self._read(SUMMARY)
+        return _read_object(self.path / SUMMARY)
 
-    def settings(self) -> EvaluationSettings:
-        """Return what the evaluation was begun with.
-
-        Raises:
-            ResumeError: it cannot be read, or is of another version.
-        """
-        recorded = self.record()["settings"]
-        if set(recorded) != {field.name for field in fields(EvaluationSettings)}:
-            raise ResumeError(f"{self.path} was begun by another version of this program: begin a new evaluation")
-        try:
-            settings = TypeAdapter(EvaluationSettings).validate_json(json.dumps(recorded), strict=True)
-            read_seeds(settings.seeds)
-        except ValidationError as error:
-            fault = error.errors()[0]
-            raise ResumeError(f"{self.path / RECORD}: {fault['loc'][0]}: {fault['msg']}") from error
-        except ValueError as error:
-            raise ResumeError(f"{self.path / RECORD}: {error}") from error
-        return settings
-
-    def change(self, settings: EvaluationSettings, record: Mapping[str, Any]) -> None:
-        """Record what an evaluation goes on with.
+    def change(self, settings: EvaluationSettings, record: Mapping[str, Any]) -> Self:
+        """Record what an evaluation goes on with, and return it.
 
         Args:
             record: ``evaluation.json`` but for the settings.
@@ -164,8 +172,9 @@ class EvaluationFolder:
             SettingsError: it cannot be written.
         """
         changed = {**record, "settings": settings.record()}
-        if changed != self.record():
-            self._write(RECORD, changed)
+        if changed != self.record:
+            self.write(RECORD, _write_object(changed))
+        return replace(self, settings=settings, record=changed)
 
     def agents(self) -> dict[str, AgentSource]:
         """Return the frozen agents by category; "" is that of all other categories.
@@ -173,7 +182,7 @@ class EvaluationFolder:
         Raises:
             ResumeError: they cannot be read, or must not be run.
         """
-        texts = self._read(_AGENTS, **{"": str})
+        texts = _read_object(self.path / _AGENTS, **{"": str})
         try:
             agents = {category: AgentSource(text) for category, text in texts.items()}
             for agent in agents.values():
@@ -189,7 +198,7 @@ class EvaluationFolder:
         Raises:
             ResumeError: they cannot be read.
         """
-        kept = self._read(_WRITERS, writers=list)
+        kept = _read_object(self.path / _WRITERS, writers=list)
         check_record(WRITERS, kept["writers"], self.path / _WRITERS, "writers")
         stored = WriterFiles(RunFolder(self.path / "frozen"), kept["writers"]).stored
         return stored, kept.get("of_category")
@@ -204,7 +213,7 @@ class EvaluationFolder:
         Raises:
             SettingsError: it cannot be written.
         """
-        self._write(SUMMARY, summary)
+        self.write(SUMMARY, _write_object(summary))
 
     def write(self, name: str, text: str) -> None:
         """Write a file of results.
@@ -214,17 +223,19 @@ class EvaluationFolder:
         """
         write_atomic(self.path / name, text)
 
-    def _write(self, name: str, value: object) -> None:
-        self.write(name, json_text(value, indent=1) + "\n")
 
-    def _read(self, name: str, **kinds: type) -> dict[str, Any]:
-        """Return an object that has such values."""
-        try:
-            value = json.loads(read_text(self.path / name, LARGEST))
-            if not isinstance(value, dict) or not all(isinstance(value.get(key), kinds[key]) for key in kinds):
-                raise ValueError("it is incomplete")
-        except SPCAError as error:
-            raise ResumeError(str(error)) from error
-        except (ValueError, RecursionError) as error:
-            raise ResumeError(f"{self.path / name} cannot be read: {error}") from error
-        return value
+def _write_object(value: object) -> str:
+    return json_text(value, indent=1) + "\n"
+
+
+def _read_object(path: Path, **kinds: type) -> dict[str, Any]:
+    """Return an object that has such values."""
+    try:
+        value = json.loads(read_text(path, LARGEST))
+        if not isinstance(value, dict) or not all(isinstance(value.get(key), kinds[key]) for key in kinds):
+            raise ValueError("it is incomplete")
+    except SPCAError as error:
+        raise ResumeError(str(error)) from error
+    except (ValueError, RecursionError) as error:
+        raise ResumeError(f"{path} cannot be read: {error}") from error
+    return value

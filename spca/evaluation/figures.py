@@ -51,7 +51,8 @@ def shown(quiet: bool) -> Iterator[OnProgress]:
 
 def announce(folder: EvaluationFolder, episodes: int) -> None:
     """Say, before anything is played, what is, who plans it, and under which name it can be gone on with."""
-    settings, (writers, of_category) = folder.settings(), folder.writers()
+    settings = folder.settings
+    writers, of_category = folder.writers()
     stored = [f"{counted(len(writers), 'writer')}{f' of {of_category}' if of_category else ''}"] * bool(writers)
     model = [settings.planner_model] * (settings.planner_model != NO_MODEL)
     categories = f"; categories: {settings.categories}" if settings.categories else ""
@@ -63,11 +64,11 @@ def announce(folder: EvaluationFolder, episodes: int) -> None:
 def show(results: Results, folder: EvaluationFolder) -> None:
     """Print the figures."""
     console = open_console()
-    settings = folder.settings()
+    settings = folder.settings
     print_line(console, f"{folder.id}  {settings.agent}, frozen", "bold")
     made = ", ".join(f"{count:,} by {name or 'nobody'}" for name, count in results.planners.most_common())
     print_line(console, f"{counted(len(results.played), 'episode')} of seeds {settings.seeds}; first plans: {made}")
-    record = folder.record()
+    record = folder.record
     for line in (f"source: {describe_origin(record)}", *describe_continuations(record)):
         print_line(console, line)
     for name, block in (("category", results.inside), ("outside the curriculum", results.outside)):

@@ -39,7 +39,7 @@ def find_evaluation(name: str, runs: Path) -> EvaluationFolder | None:
     path = next((each for each in places if each and os.path.isfile(each / RECORD)), None)
     if path is None:
         return None
-    folder = EvaluationFolder(path.resolve())
+    folder = EvaluationFolder.load(path.resolve())
     if not folder.is_finished:
         command = f"{program()} evaluate --resume {folder.id}{where_runs_lie(folder.path.parent)}"
         raise ReportError(f"{folder.id} is not finished: go on with {command}")
@@ -113,12 +113,12 @@ def replay_episode(
     played = next((each for each in results(folder).played if each.episode.name == name), None)
     if played is None:
         raise ReportError(f"there is no episode {name!a:.80}: name one as in episodes.jsonl, ENVIRONMENT:SEED")
-    upstream = folder.settings().upstream_rules
+    upstream = folder.settings.upstream_rules
     with closing(make_world(played.env_id, played.seed, upstream_rules=upstream)) as world:
         start_hash = world.checkpoint().state_hash  # id and seed determine it; it is the end that is checked
     trials = [_attempt(number, trial, start_hash) for number, trial in enumerate(played.trials, 1)]
     trajectory = {"env_id": played.env_id, "seed": played.seed, "attempts": trials}
-    files = _Recorded(folder.path, folder.record())
+    files = _Recorded(folder.path, folder.record)
     title = f"{played.episode.name} of {folder.id}"
     return replay_trajectory(files, name, trajectory, title, options, make_world, console)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Final
 
 from spca.runs.curriculum import Task
@@ -33,12 +34,22 @@ class OutsideIds:
     unplayable: Mapping[str, str]
 
 
-def outside_ids(known: Iterable[str], learned: Iterable[str]) -> OutsideIds:
-    """Return the ids of ``known`` that ``learned`` lacks, in the order of their names."""
+def find_outside(known: Iterable[str], learned: Iterable[str], ids: str | None = None) -> OutsideIds:
+    """Return the ids of ``known`` that ``learned`` lacks, in the order of their names.
+
+    Args:
+        ids: a glob that those must match that cannot be played; see :func:`matches_id`.
+    """
     lacking = sorted({*known} - {*learned})
     playable = (env_id for env_id in lacking if env_id not in UNPLAYABLE)
     tasks = tuple(Task(index, CATEGORY, SKILL, level_name(env_id), env_id) for index, env_id in enumerate(playable))
-    return OutsideIds(tasks, {env_id: UNPLAYABLE[env_id] for env_id in lacking if env_id in UNPLAYABLE})
+    unplayable = [env_id for env_id in lacking if env_id in UNPLAYABLE and matches_id(env_id, ids)]
+    return OutsideIds(tasks, {env_id: UNPLAYABLE[env_id] for env_id in unplayable})
+
+
+def matches_id(env_id: str, pattern: str | None) -> bool:
+    """Return whether an id matches a glob, case ignored; None matches all."""
+    return pattern is None or fnmatchcase(env_id.casefold(), pattern.casefold())
 
 
 def level_name(env_id: str) -> str:

@@ -11,13 +11,13 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
 from spca.common.errors import SettingsError
 from spca.common.files import read_text
+from spca.common.names import find_nearest, split_names
 from spca.contracts import LevelInfo
 from spca.errors import CurriculumError, ResumeError
 from spca.runs.recording.folder import CURRICULUM, Begun
@@ -139,14 +139,14 @@ class Curriculum:
     def _is_pattern(self, text: str) -> bool:
         """Return whether a value of ``--only`` means levels or ids, not categories."""
         known = {category.name for category in self.categories}
-        if known.issuperset(listed(text, known)):
+        if known.issuperset(split_names(text, known)):
             return False
         if _PATTERN & set(text):
             return True
         return any(_reduced(category, level, text) for category in self.categories for level in category.levels)
 
     def _keep_categories(self, chosen: tuple[Category, ...], only: str) -> tuple[Category, ...]:
-        names = listed(only, [category.name for category in self.categories])
+        names = split_names(only, [category.name for category in self.categories])
         wanted = [self.categories[self._position(name)] for name in names]
         if early := [category.name for category in wanted if category not in chosen]:
             raise CurriculumError(
@@ -175,29 +175,6 @@ class Curriculum:
                 f"{self.source}: no level or environment id matches {_quoted(pattern)}{_hint(pattern, names)}"
             )
         return kept
-
-
-def listed(text: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of a list with commas, each as it is known, case ignored; one that is not known as it was given.
-
-    Known names may have commas: the longest that fits is meant.
-    """
-    by_folded = {name.casefold(): name for name in known}
-    most = 1 + max((name.count(",") for name in by_folded), default=0)
-    parts, names = text.split(","), list[str]()
-    while parts:
-        longest_first = (",".join(parts[:count]) for count in range(min(most, len(parts)), 0, -1))
-        tried = [form for joined in longest_first for form in (joined, joined.strip())]
-        name = next((form for form in tried if form.casefold() in by_folded), tried[-1])
-        names.append(by_folded.get(name.casefold(), name))
-        del parts[: 1 + name.count(",")]
-    return tuple(names)
-
-
-def nearest(name: str, names: Iterable[str], count: int = 3) -> tuple[str, ...]:
-    """Up to ``count`` of ``names`` that are spelled like ``name``, the nearest first, case ignored."""
-    by_folded = {candidate.casefold(): candidate for candidate in names}
-    return tuple(by_folded[folded] for folded in get_close_matches(name.casefold(), by_folded, count))
 
 
 def load(path: Path) -> Curriculum:
@@ -337,7 +314,7 @@ def _reduced(category: Category, level: Level, pattern: str) -> Level | None:
 
 def _hint(name: str, names: Iterable[str]) -> str:
     names = tuple(names)
-    if near := nearest(name, names):
+    if near := find_nearest(name, names):
         return f"; did you mean {', '.join(map(_quoted, near))}?"
     return f"; there are {', '.join(map(_quoted, names))}" if len(names) <= _FEW else ""
 

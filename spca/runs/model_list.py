@@ -25,8 +25,9 @@ from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.catalogue.servers import SERVERS_VARIABLE, is_providers_own, parse_servers
 from spca.llm.providers.base import Listing
 from spca.llm.providers.secrets import quoted
+from spca.runs.default_models import DEFAULTS
 from spca.runs.options import ModelOptions, ServerOptions
-from spca.runs.resolution import DEFAULTS, resolve_models
+from spca.runs.resolution import resolve_models
 
 _WIDTH: Final = 80
 _LONGEST_NAME: Final = 100

@@ -12,8 +12,8 @@ from spca.common.text import counted
 from spca.llm.calls.budget import Caps, require_caps
 from spca.llm.catalogue.catalogue import Catalogue
 from spca.llm.catalogue.lookup import Report
+from spca.runs.default_models import list_configured
 from spca.runs.options import DEFAULT_MAX_COST
-from spca.runs.resolution import list_configured
 from spca.runs.settings import ModelSettings
 
 _WITHOUT_SERVER: Final = "offline, --planner-model reference/planner takes the embedded model"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -21,6 +21,7 @@ from spca.llm.catalogue.servers import (
     is_providers_own,
     parse_servers,
 )
+from spca.runs.default_models import choose_defaults
 from spca.runs.options import UNSAFE_VARIABLE, ModelOptions, RunOptions
 from spca.runs.recording.folder import Begun, RunFolder
 from spca.runs.settings import ROLES, ModelSettings, Settings
@@ -207,10 +208,8 @@ def resolve_models(
         ResumeError: a model or an effort is not that of an evaluation.
         SettingsError: a model or an address cannot be meant; names the flag.
     """
-    known = recorded or ModelSettings()
-    named = {name: server for name, server in known.servers.items() if server.is_named}
-    named |= parse_servers(options.where.servers, environ.get(SERVERS_VARIABLE, ""))
     said = _list_roles(options)
+    known = recorded or ModelSettings()
     urls = {prefix: environ.get(name) or known.servers[prefix].url for prefix, name in VARIABLES.items()}
     urls["openai"] = options.where.base_url or known.servers["openai"].url or urls["openai"] or None
     if recorded is None:
@@ -219,6 +218,8 @@ def resolve_models(
         refs = [_resume_model(each, ref, kind) for each, ref in zip(said, known.refs, strict=True)]
     planner, planner_small, coder = (_make_absolute(ref, cwd) for ref in refs)
 
+    named = {name: server for name, server in known.servers.items() if server.is_named}
+    named |= parse_servers(options.where.servers, environ.get(SERVERS_VARIABLE, ""))
     servers = {prefix: Server(url) for prefix, url in urls.items()}
     servers |= {ref.prefix: named[ref.prefix] for ref in refs if ref.prefix in named}
     models = ModelSettings(
@@ -245,7 +246,7 @@ def _choose_models(said: Iterable[_Said], urls: Mapping[str, str | None], enviro
     for each in said:
         if text := each.model or environ.get(f"SPCA_{each.role.upper()}_MODEL"):
             chosen[each.role] = _add_effort(each, ModelRef.parse(text), environ)
-    defaults = _choose_defaults(chosen.get("planner"), urls, environ)
+    defaults = choose_defaults(chosen.get("planner"), urls, environ)
     return [
         chosen[each.role] if each.role in chosen else _add_effort(each, ref, environ)
         for each, ref in zip(said, defaults, strict=True)
@@ -347,56 +348,3 @@ def _check_settings(settings: Settings) -> None:
         )
     if settings.render and not {"DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"} & os.environ.keys():
         raise SettingsError("--render opens a window, but there is no display: leave it out or set DISPLAY")
-
-
-# Defaults ------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Default:
-    """Models of the large and small planner and the coder of a provider, used where one of ``variables`` is set."""
-
-    prefix: str
-    variables: tuple[str, ...]
-    models: tuple[ModelRef, ...]
-
-
-def _make_default(prefix: str, variables: tuple[str, ...], *names: str) -> Default:
-    return Default(prefix, variables, tuple(ModelRef(prefix, name) for name in names))
-
-
-REFERENCE: Final = _make_default("reference", (), "planner", "planner", "coder")
-DEFAULTS: Final = (
-    _make_default("openai", ("OPENAI_API_KEY", "OPENAI_BASE_URL"), "gpt-6.1-sol", "gpt-6.1-terra", "gpt-6.1-sol"),
-    _make_default("anthropic", ("ANTHROPIC_API_KEY",), "claude-opus-5-5", "claude-sonnet-5-5", "claude-opus-5-5"),
-    _make_default(
-        "google",
-        ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-        "gemini-3.8-flash",
-        "gemini-3.5-flash-lite",
-        "gemini-3.8-flash",
-    ),
-    _make_default("ollama", ("OLLAMA_HOST",), "qwen3-coder:30b", "qwen3-coder:30b", "qwen3-coder:30b"),
-)
-"""In order of preference."""
-_FAULTY: Final = _make_default("faulty", (), "planner", "planner", "coder")
-_ROLES: Final = {default.prefix: default.models for default in (*DEFAULTS[:-1], REFERENCE, _FAULTY)}
-"""Models of each role by prefix, where a provider has all of them; an Ollama server has what its owner has fetched."""
-
-
-def list_configured(environ: Mapping[str, str]) -> tuple[Default, ...]:
-    """Return the defaults for which a key or server is set, in order; the embedded model comes last."""
-    return (*(default for default in DEFAULTS if any(environ.get(v) for v in default.variables)), REFERENCE)
-
-
-def _choose_defaults(
-    large: ModelRef | None, urls: Mapping[str, str | None], environ: Mapping[str, str]
-) -> tuple[ModelRef, ...]:
-    """Return the models of roles for which none is chosen; ``large`` is the large planner that is."""
-    if large is None:
-        at_openai = {"OPENAI_BASE_URL": urls["openai"]} if urls["openai"] else {}
-        return list_configured({**environ, **at_openai})[0].models
-    everywhere = (large, large, large)
-    if not is_providers_own(large.prefix, urls.get(large.prefix)):
-        return everywhere
-    return _ROLES.get(large.prefix, everywhere)

@@ -32,7 +32,6 @@ from spca.errors import ResumeError
 from spca.evaluation.ablations import table
 from spca.evaluation.ablations.options import FULL, SEEDS, SETTINGS, StudyOptions
 from spca.evaluation.ablations.table import AblationRow
-from spca.evaluation.beginning import require_one_process
 from spca.evaluation.eval_folder import RECORD, SUMMARY
 from spca.evaluation.options import (
     EMBEDDED,
@@ -42,6 +41,7 @@ from spca.evaluation.options import (
     HowOptions,
     PlannerOptions,
 )
+from spca.evaluation.resolution import require_one_process
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.catalogue.servers import format_servers
 from spca.report.read.origin import describe_origin

@@ -31,7 +31,7 @@ def page(results: Results, folder: EvaluationFolder) -> str:
     """Return the page of a finished evaluation."""
     from jinja2 import Environment, StrictUndefined
 
-    record, settings = folder.record(), folder.settings()
+    record = folder.record
     style, script = "\n" + base_style() + "\n" + _asset("page.css"), "\n" + _asset("page.js")
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_spelled
@@ -49,7 +49,7 @@ def page(results: Results, folder: EvaluationFolder) -> str:
         script=script,
         policy=content_policy(script, style),
         id=folder.id,
-        settings=settings,
+        settings=folder.settings,
         facts=_facts(results, record),
         results=results,
         groups=alike(results.failed),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +19,7 @@ from spca.common.jobs.journal import Journal
 from spca.errors import ResumeError
 from spca.evaluation.episodes import BotPlayed, Episode, Judged, Played
 from spca.evaluation.eval_folder import SUMMARY, EvaluationFolder
+from spca.evaluation.options import EMBEDDED, NO_MODEL
 from spca.evaluation.playing.batches import BatchSetup, L, OpenWorker, batches_of
 from spca.evaluation.playing.workers import open_bot, open_player, open_prover
 from spca.evaluation.summary import Results
@@ -67,18 +69,23 @@ PEER: Final = Stage("bot", BotPlayed, lambda line: line.solved, 10)
 
 
 class Harness:
-    """Carries out an evaluation."""
+    """Carries out an evaluation.
+
+    Args:
+        workers: how many processes play; None for one for each processor, or one where a model is asked.
+    """
 
     def __init__(
         self,
         folder: EvaluationFolder,
         load_phases: LoadPhases,
-        workers: int = 1,
+        workers: int | None = None,
         on_progress: OnProgress = lambda *_: None,
     ) -> None:
         self._folder = folder
         self._load_phases = load_phases
-        self._workers = workers
+        is_asked = folder.settings.planner_model not in (EMBEDDED, NO_MODEL)
+        self._workers = workers or (1 if is_asked else len(os.sched_getaffinity(0)))
         self._on_progress = on_progress
 
     def run(self, episodes: Sequence[Episode]) -> Results:
@@ -101,7 +108,7 @@ class Harness:
         played = self._done(PLAYING, partial(open_player, self._load_phases), episodes)
         failed = [each.episode for each in played if not each.pass1]
         judged = self._done(PROVING, partial(open_prover, self._load_phases), failed)
-        bot = self._done(PEER, open_bot, episodes) if self._folder.settings().versus else ()
+        bot = self._done(PEER, open_bot, episodes) if self._folder.settings.versus else ()
         found = Results(played, judged, bot)
         self._folder.finish(found.to_dict())
         return found

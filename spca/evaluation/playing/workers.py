@@ -37,14 +37,14 @@ def open_player(load_phases: LoadPhases, path: Path) -> Iterator[Callable[[Episo
     Raises:
         ResumeError: the folder cannot be read, or was begun in another sandbox.
     """
-    folder = EvaluationFolder(path)
-    settings = folder.settings()
+    folder = EvaluationFolder.load(path)
+    settings = folder.settings
     phases = load_phases()
     unsafe = settings.planning.unsafe_no_sandbox
     with SandboxExecutor(unsafe=unsafe) as executor, Solver(settings.planning.engine) as solver:
         executor.begin()
         solver.warm()
-        check_sandbox(folder.record()["sandbox"], executor.verify())
+        check_sandbox(folder.record["sandbox"], executor.verify())
 
         renaming = Renaming(settings.rename_words)
         writers = WriterLibrary(executor, solver.solve)
@@ -71,7 +71,7 @@ class _ModelAsker:
     """
 
     def __init__(self, folder: EvaluationFolder, phases: Phases, solver: Solver) -> None:
-        self._settings = folder.settings().planning
+        self._settings = folder.settings.planning
         self._phases = phases
         self._solver = solver
         models = Models.load(self._settings.models)
@@ -97,7 +97,7 @@ class _ModelAsker:
 @contextmanager
 def open_prover(load_phases: LoadPhases, path: Path) -> Iterator[Callable[[Episode], Judged]]:
     """Hold what proves whether episodes of an evaluation's folder can be solved at all."""
-    upstream = EvaluationFolder(path).settings().upstream_rules
+    upstream = EvaluationFolder.load(path).settings.upstream_rules
     make_world = partial(load_phases().make_world, upstream_rules=upstream)
 
     def judge(episode: Episode) -> Judged:
@@ -111,7 +111,7 @@ def open_prover(load_phases: LoadPhases, path: Path) -> Iterator[Callable[[Episo
 @contextmanager
 def open_bot(path: Path) -> Iterator[Callable[[Episode], BotPlayed]]:
     """Hold the bot of BabyAI, which plays the episodes of an evaluation's folder."""
-    with BotPeer(upstream_rules=EvaluationFolder(path).settings().upstream_rules) as peer:
+    with BotPeer(upstream_rules=EvaluationFolder.load(path).settings.upstream_rules) as peer:
 
         def play(episode: Episode) -> BotPlayed:
             started = time.perf_counter()

@@ -141,6 +141,24 @@ class Begun(NamedTuple):
     finished: Sequence[Mapping[str, Any]]
 
 
+class LearnedFiles(NamedTuple):
+    """What the files of a run hold of what it has learned.
+
+    Attributes:
+        info: ``run.json``.
+        state: ``state/state.json``.
+        curriculum: text of its levels.
+        agents: the file of each category's agent; "" is that of all other categories.
+        texts: of these files.
+    """
+
+    info: dict[str, Any]
+    state: dict[str, Any]
+    curriculum: str
+    agents: Mapping[str, str]
+    texts: Mapping[str, str]
+
+
 class RunFolder:
     """Files of one run; ``path`` exists."""
 
@@ -188,6 +206,27 @@ class RunFolder:
         return cls(path)
 
     @classmethod
+    def find_learned(cls, given: str | None, runs: Path, cwd: Path) -> RunFolder:
+        """Return the run whose folder or id ``given`` is; None: the latest finished run.
+
+        Raises:
+            ResumeError: there is no such run, or it is not complete.
+        """
+        if given is not None:
+            path = cwd / given
+            is_folder = (path / RUN).is_file() or bool(other_kind(path))
+            return cls.open(path.parent, path.name) if is_folder else cls.open(runs, given)
+
+        for path in sorted(runs.iterdir(), reverse=True) if runs.is_dir() else []:
+            if (path / RUN).is_file() and (path / "summary.json").is_file():
+                folder = cls(path)
+                summary = folder.read_json("summary.json")
+                is_finished = summary.get("finished", 0) == summary.get("levels")
+                if is_finished and not folder.read_json(RUN).get("evaluation"):
+                    return folder
+        raise ResumeError(f"no finished run in {runs}: learn one with {program()} run, or give --agent FILE|RUN")
+
+    @classmethod
     def begun(cls, runs: Path, run_id: str) -> Begun:
         """Return an earlier run with what decides whether it can go on.
 
@@ -218,6 +257,26 @@ class RunFolder:
         state = self.read_json(STATE)
         records.check_record(records.STATE, state, self.path / STATE)
         return state
+
+    def read_learned(self) -> LearnedFiles:
+        """Return what the run has learned so far.
+
+        Raises:
+            ResumeError: it cannot be read.
+        """
+        info = self.read_json(RUN)
+        state = self.read_json(STATE)
+        records.check_learned(info, state, self.path)
+
+        agents = {"": state["agent"]}
+        if not info["settings"].get("carry_over", True):  # each category has a library of its own
+            for summary in state["finished"]:
+                category = summary["level"]["category"]
+                agents.setdefault(category, FIRST_AGENT)
+                if summary["outcome"] == "success":
+                    agents[category] = summary["agent_file"]
+        texts = {name: self.read_text(name) for name in agents.values()}
+        return LearnedFiles(info, state, self.read_text(CURRICULUM), agents, texts)
 
     def commit(self, state: Mapping[str, Any]) -> None:
         """Make a finished level final; on one line, because it is written anew each time and grows."""

@@ -247,6 +247,18 @@ def check_record(kind: TypeAdapter[Any], value: object, path: Path, within: str 
         raise ResumeError(one_line(f"{path} cannot be read: {_describe_fault(error, within)}")) from error
 
 
+def check_learned(info: object, state: dict[str, Any], folder: Path) -> None:
+    """Refuse a run whose ``run.json`` or state does not say what it has learned.
+
+    Raises:
+        ResumeError: see :func:`check_record`.
+    """
+    path = folder / "state/state.json"
+    check_record(RUN, info, folder / "run.json")
+    check_record(STATE, state, path)
+    check_record(LEARNED_LEVELS, state["finished"], path, "finished")
+
+
 def _describe_fault(error: ValidationError, within: str) -> str:
     first = error.errors(include_url=False)[0]
     fields = [within, *map(str, first["loc"])] if within else [*map(str, first["loc"])]

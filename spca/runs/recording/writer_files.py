@@ -54,6 +54,12 @@ class WriterFiles:
         if trajectory["snapshot"]:
             self._trajectories[trajectory["env_id"], trajectory["snapshot"]["level"]["category"]] = name
 
+    def read_texts(self) -> dict[str, str]:
+        """Return the text of each file that the writers need, by its name relative to the folder."""
+        names = [f"{FOLDER}/{each.label}.{kind}" for each in self.stored for kind in ("py", "pddl", "json")]
+        cases = [self._trajectories[_key(case)] for each in self.stored for case in each.cases]
+        return {name: self._folder.read_text(name) for name in (*names, *cases)}
+
     def save(self, versions: Iterable[StoredWriter]) -> list[dict[str, Any]]:
         """Write what is new; return what the commit has to say of the last version of each name."""
         versions = tuple(versions)

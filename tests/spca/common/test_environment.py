@@ -12,7 +12,7 @@ import pytest
 from spca.common.environment import KNOWN_VARIABLES, complete_environment, load_env, nearest_variable
 from spca.common.errors import SettingsError
 from spca.llm.catalogue.servers import VARIABLES
-from spca.runs.resolution import DEFAULTS
+from spca.runs.default_models import DEFAULTS
 from spca.runs.settings import ROLES
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -13,7 +13,7 @@ from spca.common.errors import SettingsError
 from spca.contracts import AgentSource
 from spca.errors import ResumeError
 from spca.evaluation.eval_folder import EvaluationFolder, EvaluationSettings
-from spca.evaluation.learned import learned
+from spca.evaluation.learned import read_learned
 from spca.runs.recording.folder import RunFolder
 from spca.runs.settings import Settings
 from tests.support.spca.doubles import ROOT
@@ -50,7 +50,7 @@ LEVELS = (("A", "success", "a1"), ("A", "fail", "a2"), ("B", "success", "b"))
 
 
 def found(given: str | None, tmp_path: Path) -> Any:
-    return learned(given, tmp_path / "runs", tmp_path, ROOT)
+    return read_learned(given, tmp_path / "runs", tmp_path, ROOT)
 
 
 def test_the_latest_finished_run_is_taken(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_the_latest_finished_run_is_taken(tmp_path: Path) -> None:
     unfinished = run_in(tmp_path / "runs", *LEVELS[:1])
     unfinished.path.rename(unfinished.path.with_name("zzz"))
     taken = found(None, tmp_path)
-    assert (taken.source, taken.agents[""].text, taken.curriculum) == (folder.run_id, saying("b"), CURRICULUM)
+    assert (taken.source, taken.agents[""].text, taken.text) == (folder.run_id, saying("b"), CURRICULUM)
     assert (taken.settings, taken.categories) == ({"rename_words": 4}, ("A", "B"))
     assert found("zzz", tmp_path).agents[""].text == saying("a1")
     assert found(str(folder.path), tmp_path / "runs").source == folder.run_id
@@ -67,16 +67,16 @@ def test_the_latest_finished_run_is_taken(tmp_path: Path) -> None:
 
 def test_a_run_that_has_levels_to_come_is_told(tmp_path: Path) -> None:
     folder = run_in(tmp_path / "runs")
-    assert found(folder.run_id, tmp_path).warning_of_levels() == f"{folder.run_id} has learned 0 of 1 levels so far"
+    assert found(folder.run_id, tmp_path).warning == f"{folder.run_id} has learned 0 of 1 levels so far"
     run_in(tmp_path / "runs", *LEVELS[:1], planned=1)
-    assert found(None, tmp_path).warning_of_levels() == ""
+    assert found(None, tmp_path).warning == ""
 
 
 def test_the_seed_of_learning_is_not_unseen(tmp_path: Path) -> None:
     folder = run_in(tmp_path / "runs", *LEVELS, seed=7)
     taken = found(None, tmp_path)
-    assert taken.warning_of_seeds((6, 7)) == f"seed 7 is no unseen one: {folder.run_id} has learned on it"
-    assert taken.warning_of_seeds((6, 8)) == ""
+    assert taken.list_warnings(None, (6, 7)) == [f"seed 7 is no unseen one: {folder.run_id} has learned on it"]
+    assert taken.list_warnings(None, (6, 8)) == []
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,9 @@ def test_other_words_than_those_of_learning_are_no_test_of_it(
     learned_with: int | None, words: int | None, said: str, tmp_path: Path
 ) -> None:
     run_in(tmp_path / "runs", *LEVELS, rename_words=learned_with)
-    warning = found(None, tmp_path).warning_of_words(words)
-    assert bool(warning) == bool(said)
-    assert said in warning
+    warnings = found(None, tmp_path).list_warnings(words, (1,))
+    assert len(warnings) == bool(said)
+    assert said in "".join(warnings)
 
 
 def test_without_a_common_library_each_category_has_its_own(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_file_has_no_writers_and_the_usual_curriculum(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(INITIAL, encoding="utf-8")
     taken = found("mine.py", tmp_path)
     assert (taken.source, taken.agents[""].text, taken.writers, taken.settings) == ("mine.py", INITIAL, (), {})
-    assert len(taken.curriculum) > 1000
+    assert len(taken.text) > 1000
 
 
 def test_a_file_must_hold_an_agent_that_may_run(tmp_path: Path) -> None:
@@ -169,14 +169,14 @@ def test_a_folder_gives_back_what_was_frozen(tmp_path: Path) -> None:
     folder = EvaluationFolder.create(
         tmp_path / "runs", settings, found(None, tmp_path), {"versions": {}, "sandbox": "strict"}
     )
-    again = EvaluationFolder.open(tmp_path / "runs", folder.id)
-    assert again.settings() == settings
+    again = EvaluationFolder.find(tmp_path / "runs", folder.id)
+    assert again.settings == settings
     assert {category: agent.text for category, agent in again.agents().items()}["A"] == saying("a1")
     assert again.curriculum.read_text() == CURRICULUM
     assert (again.writers(), again.is_finished) == (((), "A"), False)
     (folder.path / "evaluation.json").write_text('{"settings": {"agent": 1}, "versions": {}, "sandbox": "strict"}')
     with pytest.raises(ResumeError, match="begun by another version"):
-        again.settings()
+        EvaluationFolder.load(folder.path)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_a_folder_that_was_changed_is_named(tmp_path: Path, name: str, content: 
     )
     folder = EvaluationFolder.create(tmp_path / "runs", settings, found(None, tmp_path), made_with)
     if name == "evaluation.json":
-        content = folder.record() | {"settings": settings.record() | content}
+        content = dict(folder.record) | {"settings": settings.record() | content}
     (folder.path / name).write_text(json.dumps(content))
     with pytest.raises(ResumeError, match=re.escape(said)):
-        (folder.settings(), folder.agents(), folder.writers())
+        (EvaluationFolder.load(folder.path), folder.agents(), folder.writers())

@@ -10,12 +10,12 @@ import pytest
 
 from minigridenv import MiniGridEnv, known_ids
 from spca.errors import WorldError
-from spca.evaluation.outside import CATEGORY, UNPLAYABLE, level_name, outside_ids
+from spca.evaluation.outside import CATEGORY, UNPLAYABLE, find_outside, level_name
 from spca.runs.curriculum import load
 
 ROOT = Path(__file__).resolve().parents[3]
 LEARNED = {task.env_id for task in load(ROOT / "merged_curriculum2.json").tasks()}
-OUTSIDE = outside_ids(known_ids(), LEARNED)
+OUTSIDE = find_outside(known_ids(), LEARNED)
 
 
 def test_every_registered_id_is_learned_played_or_explained() -> None:

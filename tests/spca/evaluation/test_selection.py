@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from spca.common.errors import SettingsError
-from spca.evaluation import selection
+from spca.evaluation.episodes import Episode
+from spca.evaluation.eval_folder import EvaluationSettings
+from spca.evaluation.outside import find_outside, matches_id
+from spca.evaluation.resolution import name_taught
 from spca.evaluation.seeds import read_seeds
+from spca.evaluation.selection import select_episodes
 from spca.runs.curriculum import Task
+from spca.runs.settings import Settings
 
 TASKS = (Task(0, "Going", "go", "first", "B-v0"), Task(1, "Opening", "open", "second", "A-v0"))
-OUTSIDE = (Task(0, "Going", "go", "third", "C-v0"),)
+KNOWN = ("A-v0", "B-v0", "C-v0")
+
+
+def select(
+    tasks: Sequence[Task] = TASKS, known: Sequence[str] = KNOWN, seeds: Sequence[int] = (1,), **chosen: Any
+) -> tuple[Episode, ...]:
+    settings = EvaluationSettings("run", "1", "none", Settings("", "", ""), **chosen)
+    return select_episodes(settings, tasks, find_outside(known, [task.env_id for task in TASKS]).tasks, seeds)
 
 
 @pytest.mark.parametrize(
@@ -31,27 +45,27 @@ def test_bad_seeds_are_one_line(text: str) -> None:
 
 
 def test_episodes_come_in_the_order_of_the_curriculum_then_by_seed() -> None:
-    found = selection.episodes(TASKS, OUTSIDE, (1, 2))
+    found = select(seeds=(1, 2))
     assert [each.name for each in found] == ["B-v0:1", "B-v0:2", "A-v0:1", "A-v0:2", "C-v0:1", "C-v0:2"]
     assert [each.index for each in found] == list(range(6))
     assert [each.outside for each in found] == [False] * 4 + [True] * 2
 
 
 def test_categories_and_ids_choose() -> None:
-    assert {e.env_id for e in selection.episodes(TASKS, OUTSIDE, (1,), categories="going")} == {"B-v0", "C-v0"}
-    assert {e.env_id for e in selection.episodes(TASKS, OUTSIDE, (1,), ids="[ab]-*")} == {"A-v0", "B-v0"}
+    assert {e.env_id for e in select(categories="going,outside")} == {"B-v0", "C-v0"}
+    assert {e.env_id for e in select(ids="[ab]-*")} == {"A-v0", "B-v0"}
 
 
 def test_a_category_may_have_a_comma_in_its_name() -> None:
     tasks = (replace(TASKS[0], category="Going, far"), *TASKS[1:])
     for names in ("going, far", "opening,going, far"):
-        assert "B-v0" in {each.env_id for each in selection.episodes(tasks, (), (1,), categories=names)}
-    assert selection.taught(("Going, far",), tasks, outside=True) == "Going, far,outside"
+        assert "B-v0" in {each.env_id for each in select(tasks, categories=names)}
+    assert name_taught(("Going, far",), tasks, outside=True) == "Going, far,outside"
 
 
 @pytest.mark.parametrize(("ids", "expected"), [(None, True), ("*wfc*", True), ("*Unlock*", False)])
 def test_a_glob_is_about_ids_that_cannot_be_played_too(ids: str | None, *, expected: bool) -> None:
-    assert selection.matches("MiniGrid-WFC-MazeSimple-v0", ids) is expected
+    assert matches_id("MiniGrid-WFC-MazeSimple-v0", ids) is expected
 
 
 @pytest.mark.parametrize(
@@ -66,7 +80,7 @@ def test_a_glob_is_about_ids_that_cannot_be_played_too(ids: str | None, *, expec
 def test_what_a_run_has_not_learned_is_left_out(
     categories: tuple[str, ...], outside: bool, expected: str | None
 ) -> None:
-    assert selection.taught(categories, TASKS, outside=outside) == expected
+    assert name_taught(categories, TASKS, outside=outside) == expected
 
 
 @pytest.mark.parametrize(
@@ -78,11 +92,11 @@ def test_what_a_run_has_not_learned_is_left_out(
         ({"categories": "x\x1b"}, r"no category 'x\\x1b'; there are Going, Opening"),
     ],
 )
-def test_nothing_selected_names_the_fix(choice: dict[str, str], said: str) -> None:
+def test_nothing_selected_names_the_fix(choice: dict[str, Any], said: str) -> None:
     with pytest.raises(SettingsError, match=said.replace("*", r"\*")):
-        selection.episodes(TASKS, (), (1,), **choice)
+        select(known=(), **choice)
 
 
 def test_too_many_episodes_are_refused() -> None:
     with pytest.raises(SettingsError, match="400,000 episodes are selected: at most 200,000"):
-        selection.episodes(TASKS, (), range(200_000))
+        select(known=(), seeds=range(200_000))

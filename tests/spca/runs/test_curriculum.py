@@ -225,8 +225,6 @@ def test_several_categories_are_kept_in_their_order(shipped: Curriculum) -> None
 def test_a_category_may_have_a_comma_in_its_name(shipped: Curriculum) -> None:
     odd = replace(shipped, categories=(replace(shipped.categories[0], name="a,b"), *shipped.categories[1:]))
     assert [category.name for category in odd.select(only=("A,B",)).categories] == ["a,b"]
-    assert curriculum.listed(" c, A,b ,d", ["a", "a,b", "C"]) == ("C", "a,b", "d")
-    assert curriculum.listed("", []) == ("",)
 
 
 def test_only_before_the_start_is_refused(shipped: Curriculum) -> None:
@@ -260,11 +258,3 @@ def test_levels_that_match_nothing_get_the_near_ones(shipped: Curriculum) -> Non
 def test_level_outside_the_chosen_category_is_unknown() -> None:
     with pytest.raises(CurriculumError, match="no level or environment id"):
         curriculum.parse(json.dumps(small()), "c.json").select(only=("walk", "[K]ey"))
-
-
-def test_nearest_ignores_case() -> None:
-    assert (
-        curriculum.nearest("babyai-gotodoor-v0", ["BabyAI-GoToDoor-v0", "MiniGrid-Empty-5x5-v0"])[0]
-        == "BabyAI-GoToDoor-v0"
-    )
-    assert curriculum.nearest("x", ["Empty"]) == ()

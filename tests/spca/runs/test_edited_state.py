@@ -17,7 +17,7 @@ from spca.code import library
 from spca.code.regression import SolvedLevel
 from spca.common.errors import UserError
 from spca.contracts import AgentSource, Checkpoint, PlanStep, ProblemWriter, Status
-from spca.evaluation.learned import learned
+from spca.evaluation.learned import read_learned
 from spca.llm.calls.ledger import Ledger
 from spca.runs.curriculum import Task
 from spca.runs.recording.folder import STATE, RunFolder
@@ -71,7 +71,7 @@ def go_on(folder: RunFolder) -> None:
     with MetricsLogger(folder.path, folder.run_id) as logger:
         logger.repair(recorder.finished)
     recorder.enter("another")
-    learned(folder.run_id, folder.path.parent, folder.path, ROOT)
+    read_learned(folder.run_id, folder.path.parent, folder.path, ROOT)
 
 
 def refused(folder: RunFolder, text: str | bytes) -> str:

@@ -17,7 +17,7 @@ from spca.llm.catalogue.catalogue import Catalogue
 from spca.llm.catalogue.model_table import ModelTable
 from spca.llm.catalogue.servers import VARIABLES, Server
 from spca.llm.providers.base import Limits
-from spca.runs import resolution
+from spca.runs import default_models
 from spca.runs.models import Models
 from spca.runs.settings import Settings
 from tests.support.spca.call_requests import ref
@@ -84,7 +84,7 @@ def refused(*argv: str, **environ: str) -> str:
     ],
 )
 def test_the_default_is_the_first_that_is_configured(environ: dict[str, str], prefixes: list[str]) -> None:
-    assert [default.prefix for default in resolution.list_configured(environ)] == prefixes
+    assert [default.prefix for default in default_models.list_configured(environ)] == prefixes
     assert all(model.startswith(f"{prefixes[0]}/") for model in names(**environ))
 
 
@@ -140,7 +140,7 @@ def test_an_address_of_openais_has_its_defaults() -> None:
 def test_the_defaults_are_those_of_the_docs() -> None:
     page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
     table = ModelTable.load()
-    for default in resolution.DEFAULTS:
+    for default in default_models.DEFAULTS:
         assert all(f"`{model}`" in page for model in default.models)
         assert not any(table.info(model).shutdown for model in default.models)
 

@@ -11,6 +11,7 @@ from spca.evaluation.eval_folder import EvaluationFolder, EvaluationSettings
 from spca.evaluation.learned import Learned
 from spca.evaluation.proof.certifying import Solvability, Verdict
 from spca.evaluation.summary import Results
+from spca.runs.curriculum import Curriculum
 from spca.runs.settings import Settings
 
 HOSTILE = "</style><script>alert(1)</script>\u202e\x1b[31m&<b title='\">"
@@ -25,6 +26,6 @@ RESULTS = Results((WON, LOST), (_PROOF,), _BOT)
 def evaluated(runs: Path) -> EvaluationFolder:
     """The folder of such an evaluation, without its results."""
     settings = EvaluationSettings(HOSTILE, "7:9", "reference/planner", Settings("", "", ""), attempts=2, versus="bot")
-    learned = Learned("run", {"": AgentSource("x")}, "[]")
+    learned = Learned("run", {"": AgentSource("x")}, "[]", Curriculum("run", ()), ())
     made_with = {"versions": {}, "git_commit": None, "sandbox": "strict", "unplayable": {"X-v0": HOSTILE}}
     return EvaluationFolder.create(runs, settings, learned, made_with)

@@ -15,7 +15,7 @@ from spca.contracts import AgentSource, Checkpoint, PlanStep, Status, TrustedPDD
 from spca.errors import ResumeError
 from spca.evaluation.ablations.study import RECORD_OF_STUDY
 from spca.evaluation.eval_folder import RECORD
-from spca.evaluation.learned import learned
+from spca.evaluation.learned import read_learned
 from spca.report.finding import find, find_one
 from spca.runs.recording.folder import RunFolder, attempt_record, existing, new_run_id
 from spca.runs.results import Attempt
@@ -123,8 +123,8 @@ def test_what_is_something_else_than_a_run_is_told(tmp_path: Path, record: str, 
     (tmp_path / "x" / record).write_text("{}")
     for find_it in (
         lambda: RunFolder.open(tmp_path, "x"),
-        lambda: learned("x", tmp_path, Path("/"), ROOT),
-        lambda: learned(str(tmp_path / "x"), Path("/nowhere"), Path("/"), ROOT),
+        lambda: read_learned("x", tmp_path, Path("/"), ROOT),
+        lambda: read_learned(str(tmp_path / "x"), Path("/nowhere"), Path("/"), ROOT),
         lambda: find_one("x", tmp_path, Path("/")),
         lambda: find(str(tmp_path / "x"), Path("/nowhere"), Path("/")),
     ):
