@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from functools import partial
 from typing import Any
 
 from spca.common.text import escaped_json
@@ -20,14 +21,12 @@ def json_text(data: Any, *, indent: int | None = None) -> str:
         TypeError: something in it has no form in JSON.
         ValueError: it contains itself.
     """
+    dump = partial(json.dumps, indent=indent, default=_plain, ensure_ascii=False, allow_nan=False)
     try:
-        return _dumped(data, indent)
+        text = dump(data)
     except ValueError:
-        return _dumped(_finite(data), indent)
-
-
-def _dumped(data: Any, indent: int | None) -> str:
-    return escaped_json(json.dumps(data, indent=indent, default=_plain, ensure_ascii=False, allow_nan=False))
+        text = dump(_finite(data))
+    return escaped_json(text)
 
 
 def _plain(value: Any) -> Any:

@@ -15,7 +15,6 @@ from spca.evaluation.learned import read_learned
 from spca.evaluation.options import NO_MODEL, EvaluateOptions
 from spca.evaluation.outside import find_outside
 from spca.evaluation.resolution import resolve_evaluation, resume_settings
-from spca.evaluation.seeds import read_seeds
 from spca.evaluation.selection import select_episodes
 from spca.plan.solver import Solver
 from spca.runs.curriculum import load
@@ -37,15 +36,14 @@ def begin_evaluation(options: EvaluateOptions, phases: Phases) -> Prepared:
     runs = find_runs(options.how.runs)
     learned = read_learned(options.episodes.agent, runs, Path.cwd(), applications())
     settings = resolve_evaluation(options, learned)
-    seeds = read_seeds(settings.seeds)
     if settings.planner_model == NO_MODEL and not learned.writers:
         complain(f"warning: {learned.source} has no problem writers, and no model is asked: nobody has a plan")
-    for warning in learned.list_warnings(settings.rename_words, seeds):
+    for warning in learned.list_warnings(settings.rename_words, settings.seeds.values):
         complain(f"warning: {warning}")
 
     known = phases.known_ids() if settings.outside else ()
     outside = find_outside(known, (task.env_id for task in learned.tasks), settings.ids)
-    episodes = select_episodes(settings, learned.tasks, outside.tasks, seeds)
+    episodes = select_episodes(settings, learned.tasks, outside.tasks)
     phases.check_ids(dict.fromkeys(each.env_id for each in episodes))
     planning = settings.planning
     Solver(planning.engine)
@@ -78,7 +76,7 @@ def resume_evaluation(options: EvaluateOptions, name: str, phases: Phases) -> Pr
     tasks = known.tasks()
     known_ids = phases.known_ids() if settings.outside else ()
     outside = find_outside(known_ids, (task.env_id for task in tasks))
-    episodes = select_episodes(settings, tasks, outside.tasks, read_seeds(settings.seeds))
+    episodes = select_episodes(settings, tasks, outside.tasks)
     if not folder.is_finished:
         record = note_continuation(folder.record, settings.planning, applications())
         folder = folder.change(settings, record)

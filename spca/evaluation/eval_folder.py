@@ -32,7 +32,7 @@ from spca.common.files import LARGEST, make_folder, read_text, write_atomic
 from spca.contracts import AgentSource
 from spca.errors import PatchError, ResumeError
 from spca.evaluation.learned import Learned
-from spca.evaluation.seeds import read_seeds
+from spca.evaluation.seeds import Seeds
 from spca.runs.recording.folder import RunFolder, existing, new_run_id
 from spca.runs.recording.records import WRITERS, check_record
 from spca.runs.recording.writer_files import WriterFiles
@@ -59,7 +59,7 @@ class EvaluationSettings:
     """
 
     agent: str
-    seeds: str
+    seeds: Annotated[Seeds, PlainValidator(Seeds.read)]
     planner_model: str
     planning: Annotated[Settings, PlainValidator(partial(Settings.from_record, kind="evaluation"))]
     categories: str | None = None
@@ -73,7 +73,7 @@ class EvaluationSettings:
     def record(self) -> dict[str, Any]:
         """Return what ``evaluation.json`` holds of them."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {**values, "planning": self.planning.record()}
+        return {**values, "seeds": self.seeds.text, "planning": self.planning.record()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +138,9 @@ class EvaluationFolder:
             raise ResumeError(f"{path} was begun by another version of this program: begin a new evaluation")
         try:
             settings = TypeAdapter(EvaluationSettings).validate_json(json.dumps(recorded), strict=True)
-            read_seeds(settings.seeds)
         except ValidationError as error:
             fault = error.errors()[0]
             raise ResumeError(f"{path / RECORD}: {fault['loc'][0]}: {fault['msg']}") from error
-        except ValueError as error:
-            raise ResumeError(f"{path / RECORD}: {error}") from error
         return cls(path, settings, record)
 
     @property

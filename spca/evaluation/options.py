@@ -11,10 +11,10 @@ from typing import Annotated, Final, Literal
 from cyclopts import Parameter
 
 from spca.common.options.values import FOLDER, MODEL, WORD, name_value, option_group, text_option, whole_number
-from spca.evaluation.seeds import read_seeds
+from spca.evaluation.seeds import Seeds
 from spca.runs.options import SEED, CapOptions, ServerOptions, SolverOptions
 
-DEFAULT_SEEDS: Final = "1000:1100"
+DEFAULT_SEEDS: Final = Seeds.read("1000:1100")
 EMBEDDED: Final = "reference/planner"
 NO_MODEL: Final = "none"
 """``--planner-model`` that asks no model: stored writers plan alone."""
@@ -24,17 +24,8 @@ _HOW: Final = option_group("How")
 _MODEL: Final = option_group("A model for what no stored writer plans")
 
 
-def check_seeds(text: str) -> str:
-    """Return the value of ``--seeds`` as it was given.
-
-    Raises:
-        ValueError: it does not name seeds.
-    """
-    read_seeds(text)
-    return text
-
-
-SEEDS_TEXT: Final = text_option(check_seeds, "A:B")
+SEEDS: Final = text_option(Seeds.read, "A:B")
+"""The kind of an option that names seeds."""
 
 
 @Parameter(name="*", group=_SELECTION)
@@ -55,7 +46,7 @@ class EpisodeOptions:
     """
 
     agent: Annotated[str | None, name_value("FILE|RUN")] = None
-    seeds: Annotated[str | None, SEEDS_TEXT] = None
+    seeds: Annotated[Seeds | None, SEEDS] = None
     only: Annotated[tuple[str, ...], name_value("NAMES")] = ()
     outside: bool = False
     attempts: Annotated[int | None, whole_number(1, 100)] = None

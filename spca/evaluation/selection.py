@@ -15,7 +15,7 @@ from spca.runs.curriculum import Task
 
 
 def select_episodes(
-    settings: EvaluationSettings, tasks: Sequence[Task], outside: Sequence[Task], seeds: Sequence[int]
+    settings: EvaluationSettings, tasks: Sequence[Task], outside: Sequence[Task]
 ) -> tuple[Episode, ...]:
     """Return the episodes of an evaluation: ids of the curriculum, then those outside it, each by seed.
 
@@ -28,6 +28,7 @@ def select_episodes(
     """
     categories = settings.categories
     ids = settings.ids
+    seeds = settings.seeds.values
     chosen = [*((task, False) for task in tasks), *((task, True) for task in outside)]
     if categories is not None:
         wanted = _read_categories(categories, [task.category for task, _ in chosen])

@@ -138,12 +138,11 @@ class Curriculum:
 
     def _is_pattern(self, text: str) -> bool:
         """Return whether a value of ``--only`` means levels or ids, not categories."""
+        names_level = any(_reduced(category, level, text) for category in self.categories for level in category.levels)
         known = {category.name for category in self.categories}
         if known.issuperset(split_names(text, known)):
             return False
-        if _PATTERN & set(text):
-            return True
-        return any(_reduced(category, level, text) for category in self.categories for level in category.levels)
+        return names_level or bool(_PATTERN & set(text))
 
     def _keep_categories(self, chosen: tuple[Category, ...], only: str) -> tuple[Category, ...]:
         names = split_names(only, [category.name for category in self.categories])

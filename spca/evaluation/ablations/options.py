@@ -8,13 +8,14 @@ from typing import Annotated, Final
 from cyclopts import Parameter
 
 from spca.common.options.values import FOLDER, MODEL, name_value, option_group, text_option, whole_number
-from spca.evaluation.options import SEEDS_TEXT
+from spca.evaluation.options import SEEDS
+from spca.evaluation.seeds import Seeds
 from spca.runs.options import SEED, DisplayOptions, ModelOptions, SelectionOptions, SolverOptions
 
 FULL: Final = "full"
 SETTINGS: Final = (FULL, "no-compile", "no-reuse", "no-regression-check", "no-curriculum", "bare-prompt")
 """What is compared, by the flag that takes a part of learning away."""
-SEEDS: Final = "1000:1010"
+DEFAULT_SEEDS: Final = Seeds.read("1000:1010")
 
 _STUDY: Final = option_group("The study")
 
@@ -51,7 +52,7 @@ class StudyOptions:
     """
 
     settings: Annotated[tuple[str, ...] | None, text_option(read_settings_list, "A,B")] = None
-    seeds: Annotated[str | None, SEEDS_TEXT] = None
+    seeds: Annotated[Seeds | None, SEEDS] = None
     frozen_planner: Annotated[str | None, MODEL] = None
     workers: Annotated[int | None, whole_number(1)] = None
     runs: Annotated[str | None, FOLDER] = None

@@ -30,7 +30,7 @@ from spca.common.installation import applications, find_runs
 from spca.common.text import counted
 from spca.errors import ResumeError
 from spca.evaluation.ablations import table
-from spca.evaluation.ablations.options import FULL, SEEDS, SETTINGS, StudyOptions
+from spca.evaluation.ablations.options import DEFAULT_SEEDS, FULL, SETTINGS, StudyOptions
 from spca.evaluation.ablations.table import AblationRow
 from spca.evaluation.eval_folder import RECORD, SUMMARY
 from spca.evaluation.options import (
@@ -42,6 +42,7 @@ from spca.evaluation.options import (
     PlannerOptions,
 )
 from spca.evaluation.resolution import require_one_process
+from spca.evaluation.seeds import Seeds
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.catalogue.servers import format_servers
 from spca.report.read.origin import describe_origin
@@ -99,7 +100,7 @@ def begin_study(options: StudyOptions) -> Path:
     text = _write_levels(levels)
     record = {
         "settings": list(options.settings or [name for name in SETTINGS if name != _BARE or reads_prompts]),
-        "seeds": options.seeds or SEEDS,
+        "seeds": str(options.seeds or DEFAULT_SEEDS),
         "frozen_planner": _choose_frozen_planner(options, environ),
         "options": learning.record(),
         "source": source_info(learning, applications(), text),
@@ -329,7 +330,7 @@ class Study:
         return EvaluateOptions(
             episodes=EpisodeOptions(
                 agent=str(part.run),
-                seeds=self._record["seeds"],
+                seeds=Seeds.read(self._record["seeds"]),
                 only=(part.category,) if part.category else (),
                 rename_words=settings.rename_words,
             ),

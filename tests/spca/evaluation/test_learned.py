@@ -14,6 +14,7 @@ from spca.contracts import AgentSource
 from spca.errors import ResumeError
 from spca.evaluation.eval_folder import EvaluationFolder, EvaluationSettings
 from spca.evaluation.learned import read_learned
+from spca.evaluation.seeds import Seeds
 from spca.runs.recording.folder import RunFolder
 from spca.runs.settings import Settings
 from tests.support.spca.doubles import ROOT
@@ -165,7 +166,7 @@ def test_no_finished_run_says_how_to_learn_one(tmp_path: Path) -> None:
 
 def test_a_folder_gives_back_what_was_frozen(tmp_path: Path) -> None:
     run_in(tmp_path / "runs", *LEVELS, carry_over=False)
-    settings = EvaluationSettings("run", "1:2", "none", Settings("", "", ""), ids="*", attempts=3)
+    settings = EvaluationSettings("run", Seeds.read("1:2"), "none", Settings("", "", ""), ids="*", attempts=3)
     folder = EvaluationFolder.create(
         tmp_path / "runs", settings, found(None, tmp_path), {"versions": {}, "sandbox": "strict"}
     )
@@ -182,7 +183,7 @@ def test_a_folder_gives_back_what_was_frozen(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("evaluation.json", {"seeds": "9:1"}, "evaluation.json: invalid seeds 9:1"),
+        ("evaluation.json", {"seeds": "9:1"}, "evaluation.json: seeds: Value error, invalid seeds 9:1"),
         ("evaluation.json", {"attempts": "2"}, "evaluation.json: attempts: Input should be a valid integer"),
         ("frozen/agents.json", {"": 5}, "agents.json cannot be read: it is incomplete"),
         ("frozen/agents.json", {"": "import os"}, "agents.json cannot be used: line 1"),
@@ -192,7 +193,7 @@ def test_a_folder_gives_back_what_was_frozen(tmp_path: Path) -> None:
 def test_a_folder_that_was_changed_is_named(tmp_path: Path, name: str, content: dict[str, Any], said: str) -> None:
     run_in(tmp_path / "runs", *LEVELS)
     settings, made_with = (
-        EvaluationSettings("run", "1:2", "none", Settings("", "", "")),
+        EvaluationSettings("run", Seeds.read("1:2"), "none", Settings("", "", "")),
         {"versions": {}, "sandbox": "strict"},
     )
     folder = EvaluationFolder.create(tmp_path / "runs", settings, found(None, tmp_path), made_with)

@@ -13,7 +13,7 @@ from spca.evaluation.episodes import Episode
 from spca.evaluation.eval_folder import EvaluationSettings
 from spca.evaluation.outside import find_outside, matches_id
 from spca.evaluation.resolution import name_taught
-from spca.evaluation.seeds import read_seeds
+from spca.evaluation.seeds import Seeds
 from spca.evaluation.selection import select_episodes
 from spca.runs.curriculum import Task
 from spca.runs.settings import Settings
@@ -25,8 +25,8 @@ KNOWN = ("A-v0", "B-v0", "C-v0")
 def select(
     tasks: Sequence[Task] = TASKS, known: Sequence[str] = KNOWN, seeds: Sequence[int] = (1,), **chosen: Any
 ) -> tuple[Episode, ...]:
-    settings = EvaluationSettings("run", "1", "none", Settings("", "", ""), **chosen)
-    return select_episodes(settings, tasks, find_outside(known, [task.env_id for task in TASKS]).tasks, seeds)
+    settings = EvaluationSettings("run", Seeds("", tuple(seeds)), "none", Settings("", "", ""), **chosen)
+    return select_episodes(settings, tasks, find_outside(known, [task.env_id for task in TASKS]).tasks)
 
 
 @pytest.mark.parametrize(
@@ -34,13 +34,13 @@ def select(
     [("7", (7,)), ("3:6", (3, 4, 5)), ("5:7,0,6", (0, 5, 6)), (" 1 , 1:2", (1,))],
 )
 def test_seeds(text: str, expected: tuple[int, ...]) -> None:
-    assert read_seeds(text) == expected
+    assert Seeds.read(text).values == expected
 
 
 @pytest.mark.parametrize("text", ["", "9:3", "3:3", "-1", "1:2:3", "a", "1,,2", "\u0663", "0:300000", "5000000000"])
 def test_bad_seeds_are_one_line(text: str) -> None:
     with pytest.raises(ValueError, match=r"^invalid seeds") as caught:
-        read_seeds(text)
+        Seeds.read(text)
     assert "\n" not in str(caught.value)
 
 

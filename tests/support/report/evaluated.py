@@ -10,6 +10,7 @@ from spca.evaluation.episodes import BotPlayed, Episode, Judged, Played, Trial
 from spca.evaluation.eval_folder import EvaluationFolder, EvaluationSettings
 from spca.evaluation.learned import Learned
 from spca.evaluation.proof.certifying import Solvability, Verdict
+from spca.evaluation.seeds import Seeds
 from spca.evaluation.summary import Results
 from spca.runs.curriculum import Curriculum
 from spca.runs.settings import Settings
@@ -25,7 +26,9 @@ RESULTS = Results((WON, LOST), (_PROOF,), _BOT)
 
 def evaluated(runs: Path) -> EvaluationFolder:
     """The folder of such an evaluation, without its results."""
-    settings = EvaluationSettings(HOSTILE, "7:9", "reference/planner", Settings("", "", ""), attempts=2, versus="bot")
+    settings = EvaluationSettings(
+        HOSTILE, Seeds.read("7:9"), "reference/planner", Settings("", "", ""), attempts=2, versus="bot"
+    )
     learned = Learned("run", {"": AgentSource("x")}, "[]", Curriculum("run", ()), ())
     made_with = {"versions": {}, "git_commit": None, "sandbox": "strict", "unplayable": {"X-v0": HOSTILE}}
     return EvaluationFolder.create(runs, settings, learned, made_with)

@@ -127,7 +127,7 @@ def test_each_setting_is_learned_and_played_once(levels: tuple[str, ...]) -> Non
     for given, options in zip(commands.learned, commands.played, strict=True):
         assert options.how.runs == given.runs
         assert Path(str(options.episodes.agent)).parent == Path(given.runs)
-        assert (options.episodes.seeds, options.planner.planner_model) == ("7:9", "reference/planner")
+        assert (str(options.episodes.seeds), options.planner.planner_model) == ("7:9", "reference/planner")
         assert options.episodes.only == given.only
     rows = read(path / "ablations.json")["rows"]
     assert [row["name"] for row in rows] == ["full", "no-compile", "no-reuse", "no-regression-check", "no-curriculum"]
