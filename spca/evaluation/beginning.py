@@ -15,7 +15,7 @@ from spca.evaluation.learned import read_learned
 from spca.evaluation.options import NO_MODEL, EvaluateOptions
 from spca.evaluation.outside import find_outside
 from spca.evaluation.resolution import resolve_evaluation, resume_settings
-from spca.evaluation.selection import select_episodes
+from spca.evaluation.selection import list_warnings, select_episodes
 from spca.plan.solver import Solver
 from spca.runs.curriculum import load
 from spca.runs.models import require_usable
@@ -38,11 +38,11 @@ def begin_evaluation(options: EvaluateOptions, phases: Phases) -> Prepared:
     settings = resolve_evaluation(options, learned)
     if settings.planner_model == NO_MODEL and not learned.writers:
         complain(f"warning: {learned.source} has no problem writers, and no model is asked: nobody has a plan")
-    for warning in learned.list_warnings(settings.rename_words, settings.seeds.values):
-        complain(f"warning: {warning}")
 
     known = phases.known_ids() if settings.outside else ()
     outside = find_outside(known, (task.env_id for task in learned.tasks), settings.ids)
+    for warning in list_warnings(learned, settings.rename_words, settings.seeds.values):
+        complain(f"warning: {warning}")
     episodes = select_episodes(settings, learned.tasks, outside.tasks)
     phases.check_ids(dict.fromkeys(each.env_id for each in episodes))
     planning = settings.planning

@@ -49,25 +49,6 @@ class Learned:
     of_category: str | None = None
     writer_texts: Mapping[str, str] = field(default_factory=dict)
 
-    def list_warnings(self, words: int | None, seeds: Sequence[int]) -> list[str]:
-        """Return what makes an evaluation less than its user may think.
-
-        Args:
-            words: the seed of the words that it uses; None for the true ones.
-            seeds: those that it plays.
-        """
-        warnings = [self.warning] if self.warning else []
-        seed = self.settings.get("seed")
-        if seed in seeds:
-            warnings.append(f"seed {seed} is no unseen one: {self.source} has learned on it")
-        learned_with = self.settings.get("rename_words")
-        if self.settings and words != learned_with:  # nobody knows the words of a file
-            known = "the true words" if learned_with is None else f"--rename-words {learned_with}"
-            warnings.append(
-                f"{self.source} was learned with {known}: writers and actions that spell words out cannot succeed"
-            )
-        return warnings
-
 
 def read_learned(given: str | None, runs: Path, cwd: Path, root: Path) -> Learned:
     """Return what ``given`` means: a file of an agent, a run's folder, a run of ``runs``; None: the latest finished.

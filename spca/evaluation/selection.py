@@ -9,9 +9,31 @@ from spca.common.errors import SettingsError
 from spca.common.names import find_nearest, split_names
 from spca.evaluation.episodes import Episode
 from spca.evaluation.eval_folder import EvaluationSettings
+from spca.evaluation.learned import Learned
 from spca.evaluation.outside import UNPLAYABLE, matches_id
 from spca.evaluation.seeds import MAX_EPISODES
 from spca.runs.curriculum import Task
+
+
+def list_warnings(learned: Learned, words: int | None, seeds: Sequence[int]) -> list[str]:
+    """Return what makes an evaluation less than its user may think.
+
+    Args:
+        learned: what is evaluated.
+        words: the seed of the words that the evaluation uses; None for the true ones.
+        seeds: those that it plays.
+    """
+    warnings = [learned.warning] if learned.warning else []
+    seed = learned.settings.get("seed")
+    if seed in seeds:
+        warnings.append(f"seed {seed} is no unseen one: {learned.source} has learned on it")
+    learned_with = learned.settings.get("rename_words")
+    if learned.settings and words != learned_with:  # nobody knows the words of a file
+        known = "the true words" if learned_with is None else f"--rename-words {learned_with}"
+        warnings.append(
+            f"{learned.source} was learned with {known}: writers and actions that spell words out cannot succeed"
+        )
+    return warnings
 
 
 def select_episodes(

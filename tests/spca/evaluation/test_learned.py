@@ -15,6 +15,7 @@ from spca.errors import ResumeError
 from spca.evaluation.eval_folder import EvaluationFolder, EvaluationSettings
 from spca.evaluation.learned import read_learned
 from spca.evaluation.seeds import Seeds
+from spca.evaluation.selection import list_warnings
 from spca.runs.recording.folder import RunFolder
 from spca.runs.settings import Settings
 from tests.support.spca.doubles import ROOT
@@ -76,8 +77,8 @@ def test_a_run_that_has_levels_to_come_is_told(tmp_path: Path) -> None:
 def test_the_seed_of_learning_is_not_unseen(tmp_path: Path) -> None:
     folder = run_in(tmp_path / "runs", *LEVELS, seed=7)
     taken = found(None, tmp_path)
-    assert taken.list_warnings(None, (6, 7)) == [f"seed 7 is no unseen one: {folder.run_id} has learned on it"]
-    assert taken.list_warnings(None, (6, 8)) == []
+    assert list_warnings(taken, None, (6, 7)) == [f"seed 7 is no unseen one: {folder.run_id} has learned on it"]
+    assert list_warnings(taken, None, (6, 8)) == []
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_other_words_than_those_of_learning_are_no_test_of_it(
     learned_with: int | None, words: int | None, said: str, tmp_path: Path
 ) -> None:
     run_in(tmp_path / "runs", *LEVELS, rename_words=learned_with)
-    warnings = found(None, tmp_path).list_warnings(words, (1,))
+    warnings = list_warnings(found(None, tmp_path), words, (1,))
     assert len(warnings) == bool(said)
     assert said in "".join(warnings)
 
