@@ -51,6 +51,11 @@ class Wording:
         used = [name for name in names if name not in left_out]
         return {name.removesuffix(".jinja"): self.renaming.text(_source(name) or "") for name in used}
 
+    def describe_templates(self) -> str:
+        """Return all templates that a run uses as a page of Markdown."""
+        sections = [f"## {name}\n\n```\n{text}```\n" for name, text in self.templates().items()]
+        return "# Prompt templates of this run\n\n" + "\n".join(sections)
+
 
 USUAL: Final = Wording()
 

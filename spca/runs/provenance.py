@@ -87,7 +87,7 @@ def record_continuation(begun: Begun, settings: Settings, sandbox: str) -> None:
     check_versions(before.get("versions", {}))
     check_sandbox(before.get("sandbox"), sandbox)
     changed = note_continuation(before, settings, applications())
-    changed["settings"] = settings.update_record(before["settings"])
+    changed["settings"] = {**before["settings"], **settings.record_changes()}
     models = models_info(settings)
     if before.get("models") not in (None, models):
         finished = len(begun.finished) - count_barren_end(begun.finished)

@@ -10,6 +10,7 @@ from typing import Any
 
 from spca.code.regression import RegressionSuite
 from spca.common.command import Ending
+from spca.common.debug_log import log_to_folder
 from spca.common.errors import UnusableModelError
 from spca.errors import WorldError
 from spca.llm.answer_tally import AnswerTally
@@ -70,7 +71,7 @@ class Run:
         tasks = self._prepared.tasks
         started = time.monotonic()
         with self.open(self._phases.watch_signals):
-            self._display.begin(self._prepared.greeting, recorder.sandbox, recorder.finished, recorder.spent)
+            self._display.begin(self._prepared.greet(), recorder.sandbox, recorder.finished, recorder.spent)
             self._display.played_again(recorder.taken_back)
             try:
                 for task in tasks[len(recorder.finished) :]:
@@ -97,6 +98,7 @@ class Run:
         folder = self._prepared.folder
         recorder = self.recorder
         with ExitStack() as stack:
+            stack.enter_context(log_to_folder(folder.path))
             self._log = stack.enter_context(self._phases.open_log(folder.path, folder.run_id, recorder.spent_on))
             self._log.repair(recorder.finished)
             stack.callback(watch(self._log))

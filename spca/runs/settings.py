@@ -213,8 +213,7 @@ class Settings:
         only = tuple(text for text in (known["only"], known["levels"]) if text is not None)
         return cls(**values, only=only, models=ModelSettings.from_record(known))
 
-    def update_record(self, recorded: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the recorded settings of a run with what it goes on with, but for what is of this session only."""
+    def record_changes(self) -> dict[str, Any]:
+        """Return what ``run.json`` holds of settings that another start may change, if they hold for later starts."""
         lasting = (MAY_CHANGE_ON_RESUME | MODELS) - OF_THIS_SESSION.keys() - {"runs", "resume"}
-        mine = self.record()
-        return {name: mine[name] if name in lasting else value for name, value in recorded.items()}
+        return {name: value for name, value in self.record().items() if name in lasting}

@@ -10,10 +10,9 @@ from functools import partial
 from pathlib import Path
 
 from spca.common.command import program
-from spca.common.debug_log import log_to_folder
 from spca.common.files import locked, read_text, remove_torn_files
 from spca.common.installation import applications, where_runs_lie
-from spca.contracts import AgentSource, TrustedPDDL
+from spca.contracts import AgentSource
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.cache import Cache
 from spca.llm.calls.desk import CallDesk
@@ -33,7 +32,6 @@ class Prepared:
 
     Attributes:
         executor: proven to hold.
-        greeting: the first line of the run: its models and caps, and flags that take parts of learning away.
         go_on: the command that goes on with the run.
         make_desk: makes what all calls of models pass through; raises a UserError if the ledger cannot be read.
     """
@@ -43,10 +41,16 @@ class Prepared:
     folder: RunFolder
     workspace: Workspace
     executor: SandboxExecutor
+    caps: Caps
     tasks: tuple[Task, ...]
-    greeting: str
     go_on: str
     make_desk: Callable[[], CallDesk]
+
+    def greet(self) -> str:
+        """Return the first line of the run: its models and caps, and flags that take parts of learning away."""
+        line = self.models.greet(os.environ, self.caps)
+        flags = self.settings.ablations
+        return f"{line} Learning with {', '.join(flags)}." if flags else line
 
 
 @contextmanager
@@ -75,8 +79,23 @@ def prepare_run(
 
         workspace = Workspace(Path(settings.workspace))
         with workspace.hold(settings, is_new=begun is None) as (agent, trusted):
-            folder = begun.folder if begun else _make_folder(settings, sandbox, tasks, agent, trusted)
-            with locked(folder.path, "run", LOCK), log_to_folder(folder.path):
+            if begun:
+                folder = begun.folder
+            else:
+                levels = None if tasks is None else read_text(Path(settings.curriculum))
+                info = run_info(settings, applications(), sandbox, levels)
+                if levels is None:
+                    info["evaluation"] = True
+                folder = RunFolder.create(
+                    Path(settings.runs),
+                    info,
+                    levels or "[]\n",
+                    agent or AgentSource(read_text(applications() / "agent.py")),
+                    trusted,
+                    settings.wording.describe_templates(),
+                )
+
+            with locked(folder.path, "run", LOCK):
                 remove_torn_files(folder.path)
                 if begun:
                     record_continuation(begun, settings, sandbox)
@@ -88,39 +107,10 @@ def prepare_run(
                     workspace=workspace,
                     executor=executor,
                     tasks=tasks or (),
-                    greeting=_greet(settings, models, caps),
+                    caps=caps,
                     go_on=f"{program()} --resume {folder.run_id}{where_runs_lie(Path(settings.runs))}",
                     make_desk=partial(make_desk, settings, models, caps, folder, asked_anew),
                 )
-
-
-def _greet(settings: Settings, models: Models, caps: Caps) -> str:
-    line = models.greet(os.environ, caps)
-    flags = settings.ablations
-    return f"{line} Learning with {', '.join(flags)}." if flags else line
-
-
-def _make_folder(
-    settings: Settings,
-    sandbox: str,
-    tasks: tuple[Task, ...] | None,
-    agent: AgentSource | None,
-    trusted: TrustedPDDL | None,
-) -> RunFolder:
-    """Return the folder of a new run."""
-    levels = "[]\n" if tasks is None else read_text(Path(settings.curriculum))
-    log = "\n".join(f"## {name}\n\n```\n{text}```\n" for name, text in settings.wording.templates().items())
-    info = run_info(settings, applications(), sandbox, None if tasks is None else levels)
-    if tasks is None:
-        info["evaluation"] = True
-    return RunFolder.create(
-        Path(settings.runs),
-        info,
-        levels,
-        agent or AgentSource(read_text(applications() / "agent.py")),
-        trusted,
-        f"# Prompt templates of this run\n\n{log}",
-    )
 
 
 def make_desk(

@@ -79,6 +79,6 @@ def test_settings_are_a_value_that_leads_nowhere() -> None:
     assert not [name for name in imported if name and name.startswith(("main", "spca.runs", "spca.report"))]
     (settings,) = [node for node in source.body if isinstance(node, ast.ClassDef) and node.name == "Settings"]
     methods = [node for node in settings.body if isinstance(node, ast.FunctionDef)]
-    assert [node.name for node in methods if not node.decorator_list] == ["record", "update_record"], (
+    assert [node.name for node in methods if not node.decorator_list] == ["record", "record_changes"], (
         "the others are properties"
     )

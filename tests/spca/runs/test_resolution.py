@@ -223,7 +223,7 @@ def test_a_server_of_ones_own_moves_by_flag_else_environment() -> None:
     assert resumed(recorded=recorded, **env).record()["servers"] == "lab=http://env/v1"
     moved = resumed("--server", "lab=http://new/v1,NEW_KEY", recorded=recorded, **env)
     assert moved.record()["servers"] == "lab=http://new/v1|NEW_KEY"
-    assert moved.update_record(recorded) == recorded | {"servers": moved.record()["servers"]}
+    assert recorded | moved.record_changes() == recorded | {"servers": moved.record()["servers"]}
 
 
 def test_a_run_that_goes_on_keeps_its_efforts() -> None:
@@ -251,7 +251,7 @@ def test_a_run_goes_on_with_the_models_that_flags_name(flags: tuple[str, ...], m
     chosen = resumed("--resume", "r", *flags, recorded=begun, SPCA_PLANNER_MODEL="x/of-the-environment")
     assert names(chosen) == models
     assert chosen.record()["servers"] == ("lab=http://new/v1" if "--server" in flags else None)
-    kept = chosen.update_record(begun)
+    kept = begun | chosen.record_changes()
     assert names(resumed("--resume", "r", recorded=kept)) == models, "they hold the next time too"
 
 
@@ -280,7 +280,7 @@ def test_the_address_of_the_server_comes_from_flag_or_environment() -> None:
 def test_what_a_flag_changed_lasts_but_not_how_the_run_is_watched() -> None:
     begun = settings("--max-calls", "3").record()
     flags = ("--max-calls", "9", "--timeout", "7", "--quiet", "--cache")
-    kept = resumed("--resume", "r", *flags, recorded=begun).update_record(begun)
+    kept = begun | resumed("--resume", "r", *flags, recorded=begun).record_changes()
     assert kept == begun | {"max_calls": 9, "timeout": 7.0}
 
 

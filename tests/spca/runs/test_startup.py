@@ -315,7 +315,7 @@ def test_clients_are_told_of_servers_and_limits(given: dict[str, Any]) -> None:
     with started(given | told) as run:
         assert run.settings.models.servers["openai"].url == "http://x:1/v1"
         assert run.settings.models.limits == Limits(9, None, 3.0)
-        assert run.greeting.startswith("Models: planner openai/")
+        assert run.greet().startswith("Models: planner openai/")
 
 
 def test_excluding_flags_are_refused(given: dict[str, Any]) -> None:
@@ -326,8 +326,8 @@ def test_excluding_flags_are_refused(given: dict[str, Any]) -> None:
 @pytest.mark.long
 def test_the_first_line_says_which_parts_of_learning_are_taken_away(given: dict[str, Any]) -> None:
     with started(given) as run:
-        assert "Learning with" not in run.greeting
+        assert "Learning with" not in run.greet()
     with started(given | {"compile": False, "carry_over": False}) as run:
-        assert run.greeting.endswith(" Learning with --no-compile, --no-curriculum.")
+        assert run.greet().endswith(" Learning with --no-compile, --no-curriculum.")
     with started({"resume": run.folder.run_id, "runs": given["runs"]}) as again:
-        assert again.greeting == run.greeting
+        assert again.greet() == run.greet()

@@ -101,7 +101,7 @@ def prepared(chosen: Settings, folder: RunFolder, tasks: list[Task]) -> Prepared
         workspace=Workspace(Path(chosen.workspace)),
         executor=default_executor(),
         tasks=tuple(tasks),
-        greeting="",
+        caps=models.caps(),
         go_on="",
         make_desk=partial(make_desk, chosen, models, models.caps(), folder, folder.info().get(ASKED_ANEW)),
     )
