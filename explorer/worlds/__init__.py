@@ -1,1 +1,1 @@
-"""Worlds that carry out steps: the voxel world, and a flat world for gridworld tasks."""
+"""The world that carries out steps: blocks in memory, a body with physics, what an agent sees."""
