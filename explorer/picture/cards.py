@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.picture import first_person, map_picture
+from explorer.picture.first_person import standing
 from explorer.picture.raycasting import Camera
 from explorer.picture.shading import FOG, Standing, picture
 from explorer.picture.textures import Pixels, has_shape
@@ -27,11 +27,6 @@ _WALL: Final = 2
 """Levels of a wall to keep above the floors beside it."""
 
 
-def from_above(scene: Scene, cell_px: int = 12, *, labels: bool = False) -> Pixels:
-    """Return the map of a scene as if every cell were known."""
-    return map_picture.render(scene.blocks, scene.spawn, _things(scene), cell_px, labels=labels)
-
-
 def cutaway(scene: Scene, width: int = 640, height: int = 400, *, yaw: float = 2.7, pitch: float = 0.85) -> Pixels:
     """Return a scene seen from outside, without ceilings and with low walls, ``[height, width, 3]``.
 
@@ -39,12 +34,12 @@ def cutaway(scene: Scene, width: int = 640, height: int = 400, *, yaw: float = 2
         yaw, pitch: direction of the camera in radians: 0 is south, right and down are positive.
     """
     blocks = _opened(scene.blocks)
-    standing = [replace(each, size=max(each.size, _LEAST)) for each in first_person.standing(blocks, _things(scene))]
-    standing.append(Standing(_PLAYER, scene.spawn.cell, 1.8))
+    shown = [replace(each, size=max(each.size, _LEAST)) for each in standing(blocks, _things(scene))]
+    shown.append(Standing(_PLAYER, scene.spawn.cell, 1.8))
     cells = np.argwhere(blocks != AIR)[:, [2, 0, 1]]
     corners = np.concatenate([cells + corner for corner in np.ndindex(2, 2, 2)])
     camera = _fitting(corners, yaw, pitch, width / height)
-    drawn = picture(blocks, camera, width, height, standing, haze=0.0)
+    drawn = picture(blocks, camera, width, height, shown, haze=0.0)
     colours = np.where(np.isfinite(drawn.far)[..., None], drawn.colours, np.array(FOG))
     image: Pixels = np.rint(colours * 255).astype(np.uint8)
     return image
@@ -60,7 +55,7 @@ def _things(scene: Scene) -> tuple[Thing, ...]:
     return tuple(Thing(kind, kind, state, cell, 0, True) for kind, state, cell in lying)
 
 
-_DEVICES: Final = np.array([block.kind in map_picture.MARKED for block in BLOCKS])
+_DEVICES: Final = np.array([block.kind in ("device", "plate", "chest", "table", "door") for block in BLOCKS])
 
 
 def _opened(blocks: NDArray[np.uint16]) -> NDArray[np.uint16]:

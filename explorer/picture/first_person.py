@@ -9,9 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.picture.lettering import write
 from explorer.picture.raycasting import Camera
-from explorer.picture.shading import Picture, Standing, picture
+from explorer.picture.shading import Standing, picture
 from explorer.rules.blocks import BLOCKS, SOLID, USABLE
 from explorer.rules.raycast import ray
 from explorer.scene import PITCH_STEP, Cell, Pose
@@ -21,10 +20,6 @@ TALL: Final = 70
 """Degrees from the lower to the upper edge; 86 degrees wide at 4:3, which is within the field of view."""
 _ITEM_SIZE: Final = 0.5
 _MOB_SIZES: Final = {"chicken": 0.8, "rabbit": 0.6, "sheep": 1.3, "cow": 1.4, "skeleton": 1.9, "zombie": 1.9}
-_NEAREST: Final = 0.5
-"""Least distance ahead of labelled things, in metres."""
-_ABOVE: Final = 0.6
-"""Metres from the middle of a cell to its label."""
 _CROSS: Final = 0.02
 """Half of the crosshair, as a share of the picture's height."""
 
@@ -35,8 +30,6 @@ def render(
     things: Iterable[Thing] = (),
     width: int = 320,
     height: int = 240,
-    *,
-    labels: bool = False,
 ) -> NDArray[np.uint8]:
     """Return a picture, ``[height, width, 3]``; unknown cells are dark.
 
@@ -44,15 +37,12 @@ def render(
 
     Args:
         known: codes ``[y, z, x]``, as in a view.
-        things: things of the view; items and mobs are drawn, and with ``labels`` all things are labelled.
+        things: things of the view; items and mobs are drawn.
     """
     yaw, pitch = pose.facing * math.pi / 2, math.radians(pose.pitch * PITCH_STEP)
     camera = Camera.turned(pose.eye, yaw, pitch, math.radians(TALL))
-    things = tuple(things)
     drawn = picture(known, camera, width, height, standing(known, things), touched(known, pose))
     image = np.rint(drawn.colours * 255).astype(np.uint8)
-    if labels:
-        _label(image, drawn, camera, things)
     _cross(image, camera, pose)
     return image
 
@@ -88,17 +78,3 @@ def _cross(image: NDArray[np.uint8], camera: Camera, pose: Pose) -> None:
         top, bottom = (max(0, round(row + part)) for part in (-along, along))
         left, right = (max(0, round(column + part)) for part in (-across, across))
         image[top:bottom, left:right] = 255 - (255 - image[top:bottom, left:right]) // 3
-
-
-def _label(image: NDArray[np.uint8], drawn: Picture, camera: Camera, things: tuple[Thing, ...]) -> None:
-    """Label the visible things, nearest first."""
-    height, width, _ = image.shape
-    names = []
-    for thing in things:
-        x, y, z = (part + 0.5 for part in thing.cell)
-        column, row, ahead = camera.project((x, y, z), width, height)
-        inside = ahead > _NEAREST and 0 <= column < width and 0 <= row < height
-        if inside and thing.in_view and drawn.far[int(row), int(column)] > ahead - 1:
-            over = camera.project((x, y + _ABOVE, z), width, height)
-            names.append((ahead, thing.name, over[0], over[1]))
-    write(image, [name[1:] for name in sorted(names)], max(1, height // 300))

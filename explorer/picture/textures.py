@@ -48,7 +48,7 @@ class Atlas:
     Attributes:
         tiles: RGBA, uint8 ``[n, 16, 16, 4]``.
         looks: code of a block -> its look.
-        sprites: kind of an item or mob, or ``letter a`` and the like -> number of its tile.
+        sprites: kind of an item or mob -> number of its tile.
     """
 
     tiles: Pixels

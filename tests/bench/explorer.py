@@ -12,7 +12,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 
-from explorer.picture import first_person, map_picture
+from explorer.picture import first_person
 from explorer.rules.actions import Primitive
 from explorer.scene import Scene
 from explorer.solver.closure import Arena, closure
@@ -71,7 +71,6 @@ def figures(scene: Scene) -> dict[str, float]:
         "steps/s with observation": steps(scene, observe=True),
         "steps/s without": steps(scene, observe=False),
         "first person 320 x 240, ms": milliseconds(lambda: first_person.render(view.known, view.pose, view.things)),
-        "map, ms": milliseconds(lambda: map_picture.render(view.known, view.pose, view.things)),
         "closure, ms": milliseconds(lambda: closure(Arena(scene))),
     }
 

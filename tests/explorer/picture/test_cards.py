@@ -1,11 +1,11 @@
-"""Pictures of whole scenes for people: without ceilings, and with all that there is."""
+"""Pictures of whole scenes for people, without ceilings."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from explorer.picture.cards import cutaway, from_above
+from explorer.picture.cards import cutaway
 from explorer.picture.shading import FOG
 from explorer.rules.blocks import code
 from explorer.scene import Mob, Scene, Stack
@@ -47,12 +47,3 @@ def test_a_cutaway_shows_the_agent_items_and_mobs() -> None:
         scene(items={(6, 1, 8): (Stack("emerald"),)}, mobs=(Mob("a", "sheep", (4, 1, 14)),)), 240, 160
     ).astype(int)
     assert 20 < (np.abs(full - plain).max(axis=2) > 40).sum() < 2000
-
-
-def test_from_above_all_is_known() -> None:
-    items = {(6, 1, 15): (Stack("emerald"),)}
-    image = from_above(scene(items=items), 10)
-    assert image[150, 60].tolist() == [255, 214, 64]
-    assert image[80, 30].tolist() == [120, 200, 255]
-    labelled = from_above(scene(items=items), 10, labels=True)
-    assert (labelled != image).any()
