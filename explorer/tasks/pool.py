@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from explorer.errors import UnknownNameError
-from explorer.tasks.filter import candidates, coloured, reason_to_drop
-from explorer.tasks.labels import LABELS, Label
-from explorer.tasks.schemas import RuleType, Where
+from explorer.tasks.labels import Label
+from explorer.tasks.schemas import SCHEMAS, RuleType, Schema, Where
 from explorer.tasks.wording import one, words
 
 
@@ -44,27 +43,27 @@ class Task:
 
 @cache
 def pool() -> dict[str, Task]:
-    """Return every candidate by id, kept or dropped, in a fixed order."""
-    tasks: dict[str, Task] = {}
-    kept, by_colour = Counter[str](), Counter[str]()
-    for candidate in candidates():
-        schema = candidate.schema
-        why = reason_to_drop(candidate, kept[schema.name], by_colour[schema.name])
-        if not why:
-            kept[schema.name] += 1
-            by_colour[schema.name] += coloured(candidate.object)
-        tasks[candidate.id] = Task(
-            candidate.id,
-            schema.name,
-            candidate.object,
-            schema.text.format(words(candidate.object), one=one(candidate.object)),
-            schema.labels,
-            schema.rule,
-            schema.sources,
-            schema.worlds,
-            why,
-        )
-    return tasks
+    """Return every candidate by id, kept or dropped, in a fixed order: those that schemas name are kept."""
+    tasks = [_make_task(schema, thing) for schema in SCHEMAS for thing in schema.objects]
+    document = json.loads(Path(__file__).with_name("pool.json").read_text("utf-8"))
+    for name, why in document["dropped"].items():
+        schema = next(each for each in SCHEMAS if name.startswith(f"{each.name}_"))
+        tasks.append(_make_task(schema, name.removeprefix(f"{schema.name}_"), why))
+    return {each.id: each for each in tasks}
+
+
+def _make_task(schema: Schema, thing: str, why: str = "") -> Task:
+    return Task(
+        id=f"{schema.name}_{thing}",
+        schema=schema.name,
+        object=thing,
+        text=schema.text.format(words(thing), one=one(thing)),
+        labels=schema.labels,
+        rule=schema.rule,
+        sources=schema.sources,
+        worlds=schema.worlds,
+        why=why,
+    )
 
 
 def kept_tasks() -> tuple[Task, ...]:
@@ -82,25 +81,3 @@ def task(name: str) -> Task:
     if found is None or not found.kept:
         raise UnknownNameError("task", name, [each.id for each in kept_tasks()])
     return found
-
-
-def as_json() -> str:
-    """Return the pool in the format of ``pool.json``: kept tasks in full, dropped ones with id and reason."""
-    kept = [
-        {
-            "id": each.id,
-            "schema": each.schema,
-            "text": each.text,
-            "labels": [label for label in LABELS if label in each.labels],
-            "rule": each.rule,
-            "sources": each.sources,
-            "worlds": each.worlds,
-        }
-        for each in kept_tasks()
-    ]
-    dropped = {each.id: each.why for each in pool().values() if not each.kept}
-    return json.dumps({"kept": kept, "dropped": dropped}, indent=1) + "\n"
-
-
-if __name__ == "__main__":
-    print(as_json(), end="")

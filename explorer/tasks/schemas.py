@@ -10,10 +10,6 @@ from explorer.tasks.labels import Label, labels
 RuleType = Literal["inventory", "box", "near", "at_least", "at_most"]
 Where = Literal["voxel", "flat"]
 
-DYES: Final = (
-    *("white", "orange", "magenta", "light_blue", "yellow", "lime", "pink", "gray"),
-    *("light_gray", "cyan", "purple", "blue", "brown", "green", "red", "black"),
-)
 WOODS: Final = ("oak", "spruce", "birch", "jungle", "acacia", "dark_oak")
 
 

@@ -13,10 +13,10 @@ from explorer.rules.blocks import BLOCKS
 from explorer.rules.items import ITEMS
 from explorer.rules.mobs import MOBS
 from explorer.tasks import pool as pool_module
-from explorer.tasks.filter import MOST_BY_COLOUR, MOST_OF_A_SCHEMA, coloured
 from explorer.tasks.labels import LABELS
-from explorer.tasks.pool import Task, as_json, kept_tasks, pool, task
+from explorer.tasks.pool import Task, kept_tasks, pool, task
 from explorer.tasks.schemas import SCHEMAS
+from tests.support.explorer.tasks.filter import MOST_BY_COLOUR, MOST_OF_A_SCHEMA, as_json, coloured
 
 FILE = Path(pool_module.__file__).with_name("pool.json")
 
@@ -56,8 +56,9 @@ def test_objects_of_rules_exist_in_the_game() -> None:
             assert each.object in blocks, each.id
 
 
-def test_the_file_is_what_the_code_says() -> None:
-    assert FILE.read_text("utf-8") == as_json(), "python -m explorer.tasks.pool > explorer/tasks/pool.json"
+def test_the_file_is_what_the_filter_says() -> None:
+    said = "python -m tests.support.explorer.tasks.filter > explorer/tasks/pool.json"
+    assert FILE.read_text("utf-8") == as_json(), said
     assert len(json.loads(FILE.read_text("utf-8"))["kept"]) == len(kept_tasks())
 
 

@@ -1,7 +1,12 @@
-"""Filter candidates into atomic tasks: consider every item, block and mob, and drop most of them with a reason."""
+"""Filter candidates into atomic tasks: consider every item, block and mob, and drop most of them with a reason.
+
+``python -m tests.support.explorer.tasks.filter > explorer/tasks/pool.json`` writes the file that the pool reads.
+"""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -12,8 +17,14 @@ from explorer.rules.blocks import BLOCKS
 from explorer.rules.items import ITEMS
 from explorer.rules.mobs import MOBS
 from explorer.rules.recipes import RECIPES, Recipe
-from explorer.tasks.schemas import DYES, SCHEMAS, Schema
+from explorer.tasks.labels import LABELS
+from explorer.tasks.schemas import SCHEMAS, Schema
+from explorer.tasks.wording import one, words
 
+DYES: Final = (
+    *("white", "orange", "magenta", "light_blue", "yellow", "lime", "pink", "gray"),
+    *("light_gray", "cyan", "purple", "blue", "brown", "green", "red", "black"),
+)
 MOST_OF_A_SCHEMA: Final = 12
 MOST_BY_COLOUR: Final = 8
 MOST_STEPS: Final = 300
@@ -186,3 +197,34 @@ def _steps(recipe: Recipe, known: dict[str, int]) -> int | None:
 
 def _matches(name: str, patterns: str) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns.split())
+
+
+def as_json() -> str:
+    """Return the pool in the format of ``pool.json``: kept tasks in full, dropped ones with id and reason."""
+    kept = []
+    dropped = {}
+    of_schema, by_colour = Counter[str](), Counter[str]()
+    for candidate in candidates():
+        schema, thing = candidate.schema, candidate.object
+        why = reason_to_drop(candidate, of_schema[schema.name], by_colour[schema.name])
+        if why:
+            dropped[candidate.id] = why
+            continue
+        of_schema[schema.name] += 1
+        by_colour[schema.name] += coloured(thing)
+        kept.append(
+            {
+                "id": candidate.id,
+                "schema": schema.name,
+                "text": schema.text.format(words(thing), one=one(thing)),
+                "labels": [label for label in LABELS if label in schema.labels],
+                "rule": schema.rule,
+                "sources": schema.sources,
+                "worlds": schema.worlds,
+            }
+        )
+    return json.dumps({"kept": kept, "dropped": dropped}, indent=1) + "\n"
+
+
+if __name__ == "__main__":
+    print(as_json(), end="")
