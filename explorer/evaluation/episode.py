@@ -16,8 +16,8 @@ from explorer.files import Loaded
 from explorer.milestones import Tracker, out_of_order
 from explorer.scene import WorldState
 from explorer.view import View
-from explorer.worlds.protocol import World
 from explorer.worlds.state_hash import state_hash
+from explorer.worlds.voxel import VoxelWorld
 from spca.common.errors import SPCAError
 from spca.common.text import one_line
 
@@ -50,10 +50,10 @@ class Game:
         over: why the episode is over, as in :attr:`Episode.ended`; "" while it runs.
 
     Raises:
-        SceneError: the world cannot build the scene.
+        SceneError: the scene cannot be built.
     """
 
-    def __init__(self, world: World, loaded: Loaded, max_steps: int | None = None) -> None:
+    def __init__(self, world: VoxelWorld, loaded: Loaded, max_steps: int | None = None) -> None:
         told, self._max_steps = _limits(loaded, max_steps)
         self._world, self._loaded = world, loaded
         self._codes: list[int] = []
@@ -138,7 +138,7 @@ def _limits(loaded: Loaded, max_steps: int | None) -> tuple[int, int]:
 
 
 def play(
-    world: World,
+    world: VoxelWorld,
     loaded: Loaded,
     agent: Agent,
     model: str,
@@ -156,7 +156,7 @@ def play(
         max_steps: see :class:`Game`.
 
     Raises:
-        SceneError: the world cannot build the scene.
+        SceneError: the scene cannot be built.
         SPCAError: the agent cannot be used any more.
     """
     game = Game(world, loaded, max_steps)

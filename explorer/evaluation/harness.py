@@ -16,7 +16,6 @@ from explorer.evaluation.metrics import by_hops
 from explorer.evaluation.results import Episode, read_episodes, write_episodes
 from explorer.files import Loaded, certificate_file
 from explorer.solver.certificate import fingerprint
-from explorer.worlds.protocol import World
 from explorer.worlds.voxel import VoxelWorld
 from spca.common.debug_log import log_to_folder
 from spca.common.encoding import json_text
@@ -75,14 +74,14 @@ class SceneSetup(Setup[SceneJob, Episode]):
 
     @contextmanager
     def opened(self) -> Iterator[Callable[[SceneJob], Episode]]:
-        with closing(VoxelWorld()) as world:
-            yield lambda job: self._play(world, job.loaded)
+        world = VoxelWorld()
+        yield lambda job: self._play(world, job.loaded)
 
     def lost(self, job: SceneJob, how: str) -> Episode:
         error, source = f"{how}, {TRIES} times", job.loaded.source
         return Episode(job.id, job.loaded.hops, self.name, error=error, seed=self.how.seed, source=source)
 
-    def _play(self, world: World, loaded: Loaded) -> Episode:
+    def _play(self, world: VoxelWorld, loaded: Loaded) -> Episode:
         agent = self.entry.make(loaded)
         return play(world, loaded, agent, self.name, seed=self.how.seed, max_steps=self.how.max_steps)
 

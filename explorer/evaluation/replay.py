@@ -8,13 +8,13 @@ from explorer.errors import ActionError
 from explorer.evaluation.episode import Game
 from explorer.evaluation.results import Episode
 from explorer.files import Loaded
-from explorer.worlds.protocol import World
+from explorer.worlds.voxel import VoxelWorld
 
 _COMPARED: Final = ("latched", "solved", "out_of_order", "certificate_refuted", "state_hash")
 """Fields to compare for an episode in one life; the codes of several lives hold only the last one."""
 
 
-def refuted(world: World, loaded: Loaded, episode: Episode) -> str:
+def refuted(world: VoxelWorld, loaded: Loaded, episode: Episode) -> str:
     """Return in one line how an episode differs from the play of its codes, or "".
 
     Args:

@@ -8,7 +8,6 @@ A world tells an :class:`Observer` what changes (:meth:`~Observer.follow`) and w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from copy import copy
 from dataclasses import replace
 from typing import Final
 
@@ -61,14 +60,6 @@ class Observer:
     def seen_at(self) -> NDArray[np.int32]:
         """Step at which each cell was last in view, -1 for never; ``[y, z, x]``, a live read-only view."""
         return self._layout.reading(self._seen_at)
-
-    def copy(self) -> Observer:
-        """Return an independent copy, for a checkpoint."""
-        other = copy(self)
-        for name in ("_blocks", "_opaque", "_known", "_seen_at", "_things", "_felt"):
-            setattr(other, name, getattr(self, name).copy())
-        other._lit = None if self._lit is None else self._lit.copy()
-        return other
 
     def follow(self, changes: Iterable[Change]) -> None:
         """Apply changes to the world; the next :meth:`look` decides which of them the agent sees."""

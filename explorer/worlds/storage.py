@@ -95,18 +95,6 @@ class Storage:
             over=self.over,
         )
 
-    def thaw(self, state: WorldState) -> None:
-        """Take over a state of the same scene."""
-        if state.blocks is not self._copy:
-            self._blocks[:] = state.blocks
-            self.solids = Solids(state.blocks)
-        self.pressed = set(pressed_plates(state.blocks))
-        self.pose, self.held, self.over = state.pose, state.held, state.over
-        self.items, self.chests = dict(state.items), dict(state.chests)
-        self.inventory, self.timers, self.placed = dict(state.inventory), dict(state.timers), set(state.placed)
-        self._mobs = {mob.name: mob for mob in state.mobs}
-        self._copy = state.blocks
-
     def _put(self, cell: Cell, code: int) -> None:
         x, y, z = cell
         self._cells[(y * self._depth + z) * self._width + x] = code

@@ -100,20 +100,6 @@ class Things:
         """Items seen on the ground so far, and drops of blocks and mobs seen."""
         return frozenset(self._materials)
 
-    def copy(self) -> Things:
-        """Return an independent copy."""
-        other = Things(self._layout)
-        other._names = self._names.copy()
-        other._numbers = self._numbers.copy()
-        other._merged = self._merged.copy()
-        other._at = self._at.copy()
-        other._loose = self._loose.copy()
-        other._placed = self._placed.copy()
-        other._emptied = self._emptied.copy()
-        other._materials = self._materials.copy()
-        other._sorted = self._sorted
-        return other
-
     def name_of(self, mob: str) -> str:
         """Return the agent's name for a mob of the scene, or "" if it does not know it."""
         loose = self._loose.get(mob)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -20,7 +20,6 @@ from explorer.view import View
 from explorer.worlds.body import Body
 from explorer.worlds.controller import carry_out, drop_down, rise
 from explorer.worlds.observing import Observer
-from explorer.worlds.protocol import Checkpoint
 from explorer.worlds.storage import Storage
 
 _MOVES: Final = (Primitive.FORWARD, Primitive.BACK, Primitive.LEFT, Primitive.RIGHT, Primitive.JUMP)
@@ -30,17 +29,8 @@ _ARRIVE: Final = Event("arrive")
 _TICK: Final = Event("tick")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Kept:
-    scene: Scene
-    state: WorldState
-    observer: Observer | None
-    max_steps: int | None
-    last: Happened
-
-
 class VoxelWorld:
-    """See :class:`explorer.worlds.protocol.World`.
+    """A scene that is played step by step; equal codes lead to equal states.
 
     Args:
         observe: False: views show nothing, and steps are five times as fast; for callers that only read :meth:`state`.
@@ -53,7 +43,7 @@ class VoxelWorld:
         self._last = Happened(done=True)
 
     def reset(self, scene: Scene, max_steps: int | None = None) -> View:
-        """Begin an episode.
+        """Begin an episode; return the view from the spawn.
 
         Raises:
             SceneError: the body cannot stand at the spawn.
@@ -71,7 +61,15 @@ class VoxelWorld:
         return self.view()
 
     def step(self, code: int) -> Happened:
-        """Carry out a primitive."""
+        """Carry out a primitive (:mod:`explorer.rules.actions`).
+
+        Returns:
+            All that it did, for evaluators and proofs. An agent gets ``view().last``, which leaves out what is not in
+            sight.
+
+        Raises:
+            ActionError: the code is not a primitive, or the episode is over.
+        """
         if self._now.over:
             raise ActionError(f"the episode is over ({self._now.over}): reset the world")
         decoded = decode(code)
@@ -109,32 +107,8 @@ class VoxelWorld:
         )
 
     def state(self) -> WorldState:
-        """Return the complete present state."""
+        """Return the complete present state: for evaluators and proofs, never for agents."""
         return self._now.frozen(self._step)
-
-    def checkpoint(self) -> Checkpoint:
-        """Return the present state together with what the agent knows."""
-        observer = self._observer.copy() if self._observer else None
-        return _Kept(self._scene, self.state(), observer, self._max_steps, self._last)
-
-    def restore(self, checkpoint: Checkpoint) -> None:
-        """Go back to a checkpoint.
-
-        Raises:
-            TypeError: another kind of world made it.
-        """
-        if not isinstance(checkpoint, _Kept):
-            raise TypeError("this is not a checkpoint of a voxel world")
-        if checkpoint.scene is not getattr(self, "_scene", None):
-            self.reset(checkpoint.scene)
-        self._now.thaw(checkpoint.state)
-        self._observer = checkpoint.observer.copy() if checkpoint.observer else None
-        self._step, self._max_steps = checkpoint.state.step, checkpoint.max_steps
-        self._last = checkpoint.last
-        self._body = Body(self._now.solids, checkpoint.state.pose.cell)
-
-    def close(self) -> None:
-        """Do nothing: there is nothing to release."""
 
     def _do(self, decoded: Decoded) -> Happened:
         """Carry out a primitive, without the end of the step."""

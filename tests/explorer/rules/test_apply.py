@@ -17,7 +17,7 @@ from explorer.scene import Change, Event, Pose, Scene, WorldState
 from explorer.worlds.state_hash import state_hash
 from explorer.worlds.storage import Storage
 from explorer.worlds.voxel import VoxelWorld
-from tests.support.explorer.scenes import Builder, emerald, hall, handle, moat, plug
+from tests.support.explorer.scenes import Builder, emerald, hall, handle, moat, plug, stored
 from tests.support.explorer.world_suite import codes
 
 SCENES = [puzzle().scene for puzzle in (emerald, handle, moat, plug)]
@@ -56,9 +56,8 @@ def played(scene: Scene, count: int, seed: int) -> list[tuple[WorldState, int, W
 @pytest.mark.parametrize("scene", [workshop(), *SCENES], ids=lambda scene: scene.name)
 def test_a_state_is_judged_alike_wherever_it_is_kept(scene: Scene) -> None:
     doors = doors_of(scene)
-    kept = Storage(scene)
     for before, code, _, _ in played(scene, 300, 5):
-        kept.thaw(before)
+        kept = stored(scene, before)
         events = list(EVENTS)
         decoded = decode(code)
         if decoded.kind in ("hold", "craft") or decoded.primitive in range(10, 17):
@@ -73,9 +72,8 @@ def test_a_state_is_judged_alike_wherever_it_is_kept(scene: Scene) -> None:
 
 @pytest.mark.parametrize("scene", [workshop(), *SCENES], ids=lambda scene: scene.name)
 def test_the_changes_are_all_that_is_different(scene: Scene) -> None:
-    kept = Storage(scene)
     for before, _, after, changes in played(scene, 400, 6):
-        kept.thaw(before)
+        kept = stored(scene, before)
         kept.do(changes)
         kept.pose = after.pose
         assert state_hash(kept.frozen(after.step)) == state_hash(after)

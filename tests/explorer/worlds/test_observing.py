@@ -216,19 +216,6 @@ def test_known_is_the_past_and_things_are_known(seed: int, dark: bool) -> None:
         observer.follow([Change("block", (x, y, z), code=int(truth[y, z, x]))])
 
 
-def test_a_copy_does_not_follow() -> None:
-    observer = Observer(scene({(8, 1, 5): "lever"}))
-    look(observer)
-    kept = observer.copy()
-    observer.follow([change((8, 1, 5), "air")])
-    assert look(observer, 1) == {}
-    assert [thing.name for thing in kept.things()] == ["lever_1"]
-    assert kept.known[1, 5, 8] == code("lever")
-    again = look(kept, 1)
-    assert again["lever_1"].in_view
-    assert list(look(observer, 2)) == []
-
-
 def test_the_recipe_book_knows_what_was_seen() -> None:
     observer = Observer(scene({(8, 1, 4): "stone", (8, 1, 0): "oak_log"}))
     sheep = (Mob("a", "sheep", (7, 1, 4)),)

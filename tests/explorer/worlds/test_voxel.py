@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from explorer.milestones import Tracker
@@ -13,7 +11,6 @@ from explorer.rules.blocks import code as block
 from explorer.rules.items import dig_ticks, item
 from explorer.rules.recipes import recipe
 from explorer.scene import Happened, Pose
-from explorer.worlds.protocol import World
 from explorer.worlds.voxel import VoxelWorld
 from tests.support.explorer.scenes import Puzzle, emerald, hall, handle, moat, plug
 from tests.support.explorer.world_suite import WorldSuite
@@ -80,9 +77,7 @@ def test_only_what_is_solid_covers_lava() -> None:
 
 
 class TestVoxelWorld(WorldSuite):
-    @pytest.fixture
-    def make(self) -> Callable[[], World]:
-        return VoxelWorld
+    """All the rules."""
 
 
 def test_a_fall_takes_its_ticks() -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from explorer.milestones import InventoryHas, Milestone
 from explorer.rules.blocks import AIR, code
-from explorer.scene import Cell, Mob, Pose, Scene, Stack, Wire
+from explorer.scene import Cell, Mob, Pose, Scene, Stack, Wire, WorldState
 from explorer.solver.forbid import whole_cells
+from explorer.worlds.storage import Storage
 
 
 class Puzzle(NamedTuple):
@@ -163,3 +164,12 @@ def handle() -> Puzzle:
             inside(build, "place_lever_beside_door", "behind_the_door", (1, 1, 8), (7, 4, 12)),
         ),
     )
+
+
+def stored(scene: Scene, state: WorldState) -> Storage:
+    """Return the storage of a scene in one of its later states."""
+    parts = {name: getattr(state, name) for name in ("blocks", "items", "chests", "mobs", "inventory")}
+    now = Storage(replace(scene, spawn=state.pose, **parts))
+    now.held, now.over = state.held, state.over
+    now.placed, now.timers = set(state.placed), dict(state.timers)
+    return now

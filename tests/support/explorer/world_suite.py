@@ -1,15 +1,12 @@
-"""What every world of the explorer keeps: the rules of docs/explorer_rules.md, exact checkpoints, equal replays.
+"""What the world of the explorer keeps: the rules of docs/explorer_rules.md, equal replays.
 
-Derive a test class from :class:`WorldSuite` and give it a ``make`` fixture: a callable that makes a new world. The
-scenes are small halls that any world of blocks can build. A world that cannot build them, or knows fewer actions, runs
-:class:`EpisodeSuite` on scenes of its own.
+Derive a test class from :class:`WorldSuite`. The scenes are small halls.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from dataclasses import fields, replace
 
 import numpy as np
@@ -24,8 +21,8 @@ from explorer.rules.recipes import recipe
 from explorer.rules.state import Still, doors_of
 from explorer.scene import Cell, Happened, Pose, Scene, WorldState
 from explorer.view import View
-from explorer.worlds.protocol import World
 from explorer.worlds.state_hash import state_hash
+from explorer.worlds.voxel import VoxelWorld
 from tests.support.explorer.rule_cases import (
     AHEAD,
     ATTACK,
@@ -74,23 +71,19 @@ def said(view: View) -> tuple[object, ...]:
     return tuple(getattr(view, each.name) for each in fields(view) if each.name != "known")
 
 
-class EpisodeSuite:
-    """What holds in any scene. Inherit and override ``make`` and ``scene``."""
+class WorldSuite:
+    """All the rules."""
+
+    @pytest.fixture(params=SCENES)
+    def scene(self, request: pytest.FixtureRequest) -> Scene:
+        puzzle: Puzzle = SCENES[request.param]()
+        return puzzle.scene
 
     @pytest.fixture
-    def make(self) -> Callable[[], World]:
-        raise NotImplementedError
+    def world(self) -> VoxelWorld:
+        return VoxelWorld()
 
-    @pytest.fixture
-    def scene(self) -> Scene:
-        raise NotImplementedError
-
-    @pytest.fixture
-    def world(self, make: Callable[[], World]) -> Iterator[World]:
-        with closing(make()) as world:
-            yield world
-
-    def test_the_first_view(self, world: World, scene: Scene) -> None:
+    def test_the_first_view(self, world: VoxelWorld, scene: Scene) -> None:
         view, state = world.reset(scene, 50), world.state()
         assert (view.pose, view.origin, view.step, view.max_steps) == (scene.spawn, scene.spawn.cell, 0, 50)
         assert view.known.shape == scene.blocks.shape
@@ -102,7 +95,7 @@ class EpisodeSuite:
         assert (state.pose, state.step, state.over, state.placed) == (scene.spawn, 0, "", frozenset())
         assert (dict(state.inventory), dict(state.items)) == (dict(scene.inventory), dict(scene.items))
 
-    def test_what_is_known_is_true_or_was(self, world: World, scene: Scene) -> None:
+    def test_what_is_known_is_true_or_was(self, world: VoxelWorld, scene: Scene) -> None:
         world.reset(scene)
         truths = [scene.blocks]
         for code_ in codes(80, 1):
@@ -116,7 +109,7 @@ class EpisodeSuite:
             now = known != before
             assert np.array_equal(known[now], truths[-1][now])
 
-    def test_a_view_does_not_follow(self, world: World, scene: Scene) -> None:
+    def test_a_view_does_not_follow(self, world: VoxelWorld, scene: Scene) -> None:
         view, state = world.reset(scene), world.state()
         known, hashed = view.known.copy(), state_hash(state)
         self.play(world, codes(60, 2))
@@ -124,7 +117,7 @@ class EpisodeSuite:
         assert state_hash(state) == hashed
         assert view.step == 0 < world.view().step
 
-    def test_what_is_refused_changes_nothing(self, world: World, scene: Scene) -> None:
+    def test_what_is_refused_changes_nothing(self, world: VoxelWorld, scene: Scene) -> None:
         world.reset(scene)
         refused = 0
         for code_ in codes(150, 2):
@@ -139,12 +132,12 @@ class EpisodeSuite:
                     assert unlike(before, world.state()) == state_hash(before)
         assert refused
 
-    def test_the_limit_of_steps(self, world: World, scene: Scene) -> None:
+    def test_the_limit_of_steps(self, world: VoxelWorld, scene: Scene) -> None:
         world.reset(scene, 3)
         assert [world.step(WAIT).done for _ in range(3)] == [True] * 3
         assert (world.state().over, world.view().step) == ("max_steps", 3)
 
-    def test_after_the_end_nothing_is_done(self, world: World, scene: Scene) -> None:
+    def test_after_the_end_nothing_is_done(self, world: VoxelWorld, scene: Scene) -> None:
         world.reset(scene)
         world.step(DONE)
         state = state_hash(world.state())
@@ -156,60 +149,19 @@ class EpisodeSuite:
         assert world.step(WAIT).done
 
     @pytest.mark.parametrize("code_", [18, 99, 4331, -1, 65535])
-    def test_a_code_that_means_nothing_is_no_step(self, world: World, scene: Scene, code_: int) -> None:
+    def test_a_code_that_means_nothing_is_no_step(self, world: VoxelWorld, scene: Scene, code_: int) -> None:
         world.reset(scene)
         before = state_hash(world.state())
         with pytest.raises(ActionError):
             world.step(code_)
         assert state_hash(world.state()) == before
 
-    def test_equal_codes_make_equal_states(self, make: Callable[[], World], scene: Scene) -> None:
+    def test_equal_codes_make_equal_states(self, world: VoxelWorld, scene: Scene) -> None:
         played = codes(120, 3)
-        with closing(make()) as one, closing(make()) as other:
-            assert self.hashes(one, scene, played) == self.hashes(other, scene, played)
-
-    def test_a_checkpoint_is_exact_wherever_the_world_has_got_to(self, world: World, scene: Scene) -> None:
-        played = codes(90, 4)
-        world.reset(scene, 500)
-        self.play(world, played[:30])
-        kept, view, state = world.checkpoint(), world.view(), state_hash(world.state())
-        ends = []
-        for _ in range(2):
-            happened = self.play(world, played[30:])
-            ends.append((state_hash(world.state()), happened, said(world.view()), world.view().known.tobytes()))
-            world.restore(kept)
-            assert state_hash(world.state()) == state
-            assert np.array_equal(world.view().known, view.known)
-            assert said(world.view()) == said(view)
-        assert ends[0] == ends[1]
-        assert state != ends[0][0]
-
-    def test_a_checkpoint_outlives_a_reset(self, world: World, scene: Scene) -> None:
-        world.reset(scene)
-        world.step(TURN_LEFT)
-        kept, state = world.checkpoint(), state_hash(world.state())
-        world.reset(scene, 5)
-        self.play(world, codes(5, 5))
-        world.restore(kept)
-        assert state_hash(world.state()) == state
-        assert world.view().max_steps is None
-        assert world.step(TURN_LEFT).done
-
-    def test_a_new_world_restores_it_too(self, make: Callable[[], World], world: World, scene: Scene) -> None:
-        world.reset(scene)
-        self.play(world, codes(20, 6))
-        with closing(make()) as other:
-            other.restore(world.checkpoint())
-            assert state_hash(other.state()) == state_hash(world.state())
-            assert said(other.view()) == said(world.view())
-
-    def test_what_another_world_made_is_no_checkpoint(self, world: World, scene: Scene) -> None:
-        world.reset(scene)
-        with pytest.raises(TypeError):
-            world.restore("a checkpoint")
+        assert self.hashes(world, scene, played) == self.hashes(VoxelWorld(), scene, played)
 
     @staticmethod
-    def play(world: World, played: Sequence[int]) -> list[Happened]:
+    def play(world: VoxelWorld, played: Sequence[int]) -> list[Happened]:
         """Play until the end of the codes or of the episode."""
         happened = []
         for code_ in played:
@@ -218,7 +170,7 @@ class EpisodeSuite:
             happened.append(world.step(code_))
         return happened
 
-    def hashes(self, world: World, scene: Scene, played: Sequence[int]) -> list[str]:
+    def hashes(self, world: VoxelWorld, scene: Scene, played: Sequence[int]) -> list[str]:
         """The hash of the state after each step."""
         world.reset(scene)
         hashes = [state_hash(world.state())]
@@ -228,31 +180,14 @@ class EpisodeSuite:
             hashes.append(state_hash(world.state()))
         return hashes
 
-
-class WorldSuite(EpisodeSuite):
-    """All the rules. Inherit and override ``make``."""
-
-    @pytest.fixture(params=SCENES)
-    def scene(self, request: pytest.FixtureRequest) -> Scene:
-        puzzle: Puzzle = SCENES[request.param]()
-        return puzzle.scene
-
-    def test_a_door_hides_what_is_behind_it(self, world: World) -> None:
+    def test_a_door_hides_what_is_behind_it(self, world: VoxelWorld) -> None:
         view = world.reset(emerald().scene)
         assert {thing.name for thing in view.things} == {"iron_door_1"}
         assert view.known[1, 3, 5] == AIR
         assert not view.known[:, 9:].any()
 
-    def test_a_checkpoint_is_of_its_scene(self, world: World) -> None:
-        world.reset(emerald().scene)
-        kept, state = world.checkpoint(), state_hash(world.state())
-        world.reset(moat().scene)
-        world.restore(kept)
-        assert state_hash(world.state()) == state
-        assert world.step(FORWARD).done
-
     @pytest.mark.parametrize("name", CASES)
-    def test_rule(self, world: World, name: str) -> None:
+    def test_rule(self, world: VoxelWorld, name: str) -> None:
         case = CASES[name]
         scene = case.build.scene()
         world.reset(scene)
@@ -266,7 +201,7 @@ class WorldSuite(EpisodeSuite):
             x, y, z = np.add(scene.spawn.cell, offset)
             assert BLOCKS[state.blocks[y, z, x]] == BLOCKS[code(*block.split())]
 
-    def test_moves_end_where_the_lattice_says(self, world: World, scene: Scene) -> None:
+    def test_moves_end_where_the_lattice_says(self, world: VoxelWorld, scene: Scene) -> None:
         doors = doors_of(scene)
         world.reset(scene)
         drawn = random.Random(scene.name)
@@ -283,12 +218,12 @@ class WorldSuite(EpisodeSuite):
             self.play(world, [drawn.choice((WAIT, TURN_LEFT))])
 
     @pytest.mark.parametrize("code_", [hold(1899), craft(999)])
-    def test_an_operand_that_names_nothing_is_refused(self, world: World, code_: int) -> None:
+    def test_an_operand_that_names_nothing_is_refused(self, world: VoxelWorld, code_: int) -> None:
         world.reset(hall().scene())
         assert world.step(code_).reason in ("no such item", "no such recipe")
 
     @pytest.mark.parametrize("cell", [(4, 2, 4), (4, 0, 4), (0, 1, 1), (40, 1, 4)])
-    def test_a_spawn_where_nobody_can_stand_is_refused(self, world: World, cell: Cell) -> None:
+    def test_a_spawn_where_nobody_can_stand_is_refused(self, world: VoxelWorld, cell: Cell) -> None:
         world.reset(hall().scene())
         before = state_hash(world.state())
         with pytest.raises(SceneError, match="spawn"):

@@ -24,6 +24,7 @@ from explorer.scene import EYE_HEIGHT, Cell, Event, Pose, WorldState
 from explorer.solver.closure import Arena, Closure
 from explorer.worlds.body import BACK, FORWARD, HALF_WIDTH, HEIGHT, JUMPING, LEFT, RIGHT, SPRINTING, Body
 from explorer.worlds.storage import Storage
+from tests.support.explorer.scenes import stored
 
 _OUTPOSTS: Final = 300
 _RUN: Final = 60
@@ -128,8 +129,8 @@ class Attacker:
         return min(some, key=lambda each: self.visited.get(each.state.pose.cell, 0))
 
     def _return(self, outpost: Outpost) -> None:
-        body, now = self._body, self._now
-        now.thaw(outpost.state)
+        body = self._body
+        now = self._now = stored(self._scene, outpost.state)
         body.solids, body.burnt = now.solids, False
         body.x, body.y, body.z, body.vx, body.vy, body.vz, body.on_ground = outpost.motion
         self._counted()
@@ -173,8 +174,8 @@ class Attacker:
         if applied.changes:
             self._counted()
             if self.achieved():
-                now.thaw(before)
-                self._body.solids = now.solids
+                self._now = stored(self._scene, before)
+                self._body.solids = self._now.solids
                 self._counted()
             else:
                 self._check_items()
