@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
 from explorer.cli.options import (
-    RESULTS,
     CertifyOptions,
     GenerateOptions,
     PlayOptions,
@@ -35,7 +34,6 @@ examples:
   {called} generate --count 100 --seed 7 --output my_scenes
   {called} certify my_scenes
   {called} run my_scenes --agent random --workers 2"""
-_SCENE: Final = "folder of a scene, or a line of a file or released set, as FILE:1 or test:1"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -68,41 +66,45 @@ def build_app() -> App:
     return app
 
 
-def _play(
-    scene: Annotated[Path | None, Parameter(help=f"{_SCENE} (default: a new one is made)")] = None,
-    /,
-    options: PlayOptions = PlayOptions(),
-) -> int:
-    """Play a scene in the browser, or in the terminal."""
+def _play(scene: Path | None = None, /, options: PlayOptions = PlayOptions()) -> int:
+    """Play a scene in the browser, or in the terminal.
+
+    Args:
+        scene: folder of a scene, or a line of a file or released set, as FILE:1 or test:1 (default: a new one is made)
+    """
     from explorer.cli.play import play_scene
 
     return play_scene(scene, options)
 
 
-def _run(
-    scenes: Annotated[tuple[Path, ...], Parameter(help="scenes, folders of scenes, or files with one per line")],
-    /,
-    options: RunOptions = RunOptions(),
-) -> int:
-    """Let an agent play scenes, and measure how well it does."""
+def _run(scenes: tuple[Path, ...], /, options: RunOptions = RunOptions()) -> int:
+    """Let an agent play scenes, and measure how well it does.
+
+    Args:
+        scenes: scenes, folders of scenes, or files with one per line
+    """
     from explorer.cli.run import run_agent
 
     return run_agent(scenes, options)
 
 
-def _report(
-    results: Annotated[tuple[Path, ...], Parameter(help=f"results in JSON Lines (default {RESULTS})")] = (),
-    /,
-    options: ReportOptions = ReportOptions(),
-) -> int:
-    """Write results as one page: rates, episodes, and a player for each."""
+def _report(results: tuple[Path, ...] = (), /, options: ReportOptions = ReportOptions()) -> int:
+    """Write results as one page: rates, episodes, and a player for each.
+
+    Args:
+        results: results in JSON Lines (default results/explorer/human.jsonl)
+    """
     from explorer.cli.report import write_report
 
     return write_report(results, options)
 
 
-def _show(scene: Annotated[Path, Parameter(help=_SCENE)], /, options: ShowOptions = ShowOptions()) -> int:
-    """Print a scene: its task, its hops and why they are in this order, its certificate, its map."""
+def _show(scene: Path, /, options: ShowOptions = ShowOptions()) -> int:
+    """Print a scene: its task, its hops and why they are in this order, its certificate, its map.
+
+    Args:
+        scene: folder of a scene, or a line of a file or released set, as FILE:1 or test:1
+    """
     from explorer.cli.show import show_scene
 
     return show_scene(scene, options)
@@ -115,12 +117,12 @@ def _generate(options: GenerateOptions = GenerateOptions()) -> int:
     return generate_scenes(options)
 
 
-def _certify(
-    scenes: Annotated[tuple[Path, ...], Parameter(help="a scene, a folder of scenes, or a file with one per line")],
-    /,
-    options: CertifyOptions = CertifyOptions(),
-) -> int:
-    """Prove scenes again, our own or in the published format."""
+def _certify(scenes: tuple[Path, ...], /, options: CertifyOptions = CertifyOptions()) -> int:
+    """Prove scenes again, our own or in the published format.
+
+    Args:
+        scenes: a scene, a folder of scenes, or a file with one per line
+    """
     from explorer.cli.certify import certify_scenes
 
     return certify_scenes(scenes, options)

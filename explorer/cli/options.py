@@ -1,4 +1,7 @@
-"""Options of the commands, which import nothing heavy: ``--help`` is fast."""
+"""Options of the commands, which import nothing heavy: ``--help`` is fast.
+
+The docstrings are what ``--help`` shows.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,13 @@ from cyclopts.validators import mutually_exclusive
 
 from explorer.generating.knobs import MOST_HOPS, Knobs
 from spca.common.command import program
-from spca.common.options.values import read_whole_number, text_option, whole_number
+from spca.common.options.values import FILE, FOLDER, NAME, name_value, read_whole_number, text_option, whole_number
 
 RESULTS: Final = Path("results/explorer/human.jsonl")
-_FOLDER: Final = RESULTS.parent
-_EXCLUSIVE: Final = Group(validator=mutually_exclusive)
+_EXCLUSIVE: Final = Parameter(group=Group(validator=mutually_exclusive))
+_SEED: Final = name_value("S")
+Seed = Annotated[int, whole_number(0), _SEED]
+Workers = Annotated[int, whole_number(1, 1024)]
 
 
 def read_hops(text: str) -> tuple[int, ...]:
@@ -42,91 +47,107 @@ def suggest_report(results: Path) -> str:
     return f"look at it: {program('python -m explorer')} report {shlex.quote(str(results))}"
 
 
-File = Annotated[Path, Parameter(metavar="FILE")]
-Folder = Annotated[Path, Parameter(metavar="DIR")]
-Quiet = Annotated[bool, Parameter(help="show no progress")]
-Seed = Annotated[int, whole_number(0), Parameter(metavar="S")]
-Workers = Annotated[
-    int, whole_number(1, 1024), Parameter(metavar="N", help="processes (default 1); the outcome is the same")
-]
-
-
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobOptions:
-    """How a command works through many scenes."""
+    """How a command works through many scenes.
+
+    Attributes:
+        workers: processes (default 1); the outcome is the same
+        resume: continue an interrupted command
+        overwrite: start over, even if there is output
+        quiet: show no progress
+    """
 
     workers: Workers = 1
-    resume: Annotated[bool, Parameter(group=_EXCLUSIVE, help="continue an interrupted command")] = False
-    overwrite: Annotated[bool, Parameter(group=_EXCLUSIVE, help="start over, even if there is output")] = False
-    quiet: Quiet = False
+    resume: Annotated[bool, _EXCLUSIVE] = False
+    overwrite: Annotated[bool, _EXCLUSIVE] = False
+    quiet: bool = False
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayOptions:
-    """Options of ``play``."""
+    """Options of ``play``.
 
-    seed: Annotated[Seed | None, Parameter(help="seed of the new scene (default: one that was not played yet)")] = None
-    hops: Annotated[
-        int, whole_number(1, MOST_HOPS), Parameter(metavar="H", help="hops of the new scene, 1 to 6 (default 2)")
-    ] = 2
-    terminal: Annotated[bool, Parameter(help="play in this terminal instead of the browser; works over ssh")] = False
-    output: Annotated[File, Parameter(help=f"results file to append the episode to (default {RESULTS})")] = RESULTS
-    port: Annotated[
-        int, whole_number(0, 65535), Parameter(metavar="N", help="port of the local server (default: any free one)")
-    ] = 0
-    no_browser: Annotated[bool, Parameter(help="only print the address")] = False
+    Attributes:
+        seed: seed of the new scene (default: one that was not played yet)
+        hops: hops of the new scene, 1 to 6 (default 2)
+        terminal: play in this terminal instead of the browser; works over ssh
+        output: results file to append the episode to (default results/explorer/human.jsonl)
+        port: port of the local server (default: any free one)
+        no_browser: only print the address
+    """
+
+    seed: Annotated[int | None, whole_number(0), _SEED] = None
+    hops: Annotated[int, whole_number(1, MOST_HOPS), name_value("H")] = 2
+    terminal: bool = False
+    output: Annotated[Path, FILE] = RESULTS
+    port: Annotated[int, whole_number(0, 65535)] = 0
+    no_browser: bool = False
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """Options of ``run``."""
+    """Options of ``run``.
 
-    agent: Annotated[
-        str, Parameter(metavar="NAME", help="random (default), or solver: the proof's own steps, an upper bound")
-    ] = "random"
-    seed: Annotated[Seed, Parameter(help="seed of the agent (default 1)")] = 1
-    max_steps: Annotated[
-        int | None,
-        whole_number(1, 100_000),
-        Parameter(metavar="N", help="steps, as told (default: each certificate's, untold)"),
-    ] = None
-    output: Annotated[File | None, Parameter(help=f"results in JSON Lines (default {_FOLDER}/NAME.jsonl)")] = None
+    Attributes:
+        agent: random (default), or solver: the proof's own steps, an upper bound
+        seed: seed of the agent (default 1)
+        max_steps: steps, as told (default: each certificate's, untold)
+        output: results in JSON Lines (default results/explorer/NAME.jsonl)
+    """
+
+    agent: Annotated[str, NAME] = "random"
+    seed: Seed = 1
+    max_steps: Annotated[int | None, whole_number(1, 100_000)] = None
+    output: Annotated[Path | None, FILE] = None
     jobs: JobOptions = JobOptions()
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportOptions:
-    """Options of ``report``."""
+    """Options of ``report``.
 
-    scenes: Annotated[Folder | None, Parameter(help="folder of scenes that the results do not locate")] = None
-    output: Annotated[File | None, Parameter(help="the page (default: beside the first results, .html)")] = None
+    Attributes:
+        scenes: folder of scenes that the results do not locate
+        output: the page (default: beside the first results, .html)
+    """
+
+    scenes: Annotated[Path | None, FOLDER] = None
+    output: Annotated[Path | None, FILE] = None
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowOptions:
-    """Options of ``show``."""
+    """Options of ``show``.
 
-    picture: Annotated[File | None, Parameter(help="write the agent's first view, as PNG")] = None
+    Attributes:
+        picture: write the agent's first view, as PNG
+    """
+
+    picture: Annotated[Path | None, FILE] = None
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerateOptions:
-    """Options of ``generate``."""
+    """Options of ``generate``.
 
-    count: Annotated[int, whole_number(1, 1_000_000), Parameter(metavar="N", help="number of scenes (default 1)")] = 1
-    seed: Annotated[Seed, Parameter(help="different seeds make different scenes (default 1)")] = 1
-    hops: Annotated[
-        tuple[int, ...],
-        text_option(read_hops),
-        Parameter(metavar="HOPS", help="hops of the scenes: 3, 1-4 or 2,4 (default 1-6)"),
-    ] = ()
-    output: Annotated[Folder, Parameter(help="folder of the scenes (default scenes)")] = Path("scenes")
+    Attributes:
+        count: number of scenes (default 1)
+        seed: different seeds make different scenes (default 1)
+        hops: hops of the scenes: 3, 1-4 or 2,4 (default 1-6)
+        output: folder of the scenes (default scenes)
+    """
+
+    count: Annotated[int, whole_number(1, 1_000_000)] = 1
+    seed: Seed = 1
+    hops: Annotated[tuple[int, ...], text_option(read_hops, "HOPS")] = ()
+    output: Annotated[Path, FOLDER] = Path("scenes")
     jobs: JobOptions = JobOptions()
     knobs: Knobs = Knobs()
 
@@ -134,17 +155,28 @@ class GenerateOptions:
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CertifyOptions:
-    """Options of ``certify``."""
+    """Options of ``certify``.
+
+    Attributes:
+        workers: processes (default 1); the outcome is the same
+        json: print one line of JSON per scene
+    """
 
     workers: Workers = 1
-    json: Annotated[bool, Parameter(help="print one line of JSON per scene")] = False
+    json: bool = False
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseOptions:
-    """Options of ``release``."""
+    """Options of ``release``.
 
-    output: Annotated[Folder | None, Parameter(help="folder of the sets (default: where they ship)")] = None
-    check: Annotated[bool, Parameter(help="write nothing; check whether the files are the same")] = False
-    quiet: Quiet = False
+    Attributes:
+        output: folder of the sets (default: where they ship)
+        check: write nothing; check whether the files are the same
+        quiet: show no progress
+    """
+
+    output: Annotated[Path | None, FOLDER] = None
+    check: bool = False
+    quiet: bool = False

@@ -18,36 +18,31 @@ SHAPES: Final[tuple[Shape, ...]] = get_args(Shape)
 LEAST_HOPS: Final[dict[Shape, int]] = {"chain": 1, "join": 3, "fork": 4, "diamond": 5}
 MOST_HOPS: Final = 6
 _SHARES: Final[dict[Shape, int]] = {"chain": 10, "join": 4, "fork": 3, "diamond": 3}
-
-
-_Amount = Annotated[int, whole_number(0), Parameter(metavar="N")]
+_Amount = Annotated[int, whole_number(0)]
 
 
 @Parameter(name="*", group=option_group("Knobs"))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knobs:
-    """Settings of the generator, which are options of the command ``generate``, too.
+    """Settings of the generator, which are options of the command ``generate``, too; ``--help`` shows the docstring.
 
     Attributes:
-        hops: hops of each scene, 0 for 1 to 6 in turn.
-        shape: shape of the graph, "" for a mix.
+        hops: hops of each scene, 0 for 1 to 6 in turn
+        shape: chain, join, fork or diamond (default: a mix)
+        distractors: useless things in each scene, 0 to 6 (default 1)
+        spare: blocks beyond those that a bridge or pillar needs; 0: none may be wasted (default 2)
+        occlusion: 1: nothing of the first hops is in view at the spawn; 0: it may be (default 1)
+        distance: 0 to 2: how often things lie in a side room (default 1)
+        dark: 1: most rooms have no lamps (default 0)
     """
 
     hops: Annotated[int, Parameter(parse=False)] = 0
-    shape: Annotated[
-        Shape | Literal[""],
-        text_option(str),
-        Parameter(metavar="SHAPE", show_choices=False, help="chain, join, fork or diamond (default: a mix)"),
-    ] = ""
-    distractors: Annotated[_Amount, Parameter(help="useless things in each scene, 0 to 6 (default 1)")] = 1
-    spare: Annotated[
-        _Amount, Parameter(help="blocks beyond those that a bridge or pillar needs; 0: none may be wasted (default 2)")
-    ] = 2
-    occlusion: Annotated[
-        _Amount, Parameter(help="1: nothing of the first hops is in view at the spawn; 0: it may be (default 1)")
-    ] = 1
-    distance: Annotated[_Amount, Parameter(help="0 to 2: how often things lie in a side room (default 1)")] = 1
-    dark: Annotated[_Amount, Parameter(help="1: most rooms have no lamps (default 0)")] = 0
+    shape: Annotated[Shape | Literal[""], text_option(str, "SHAPE"), Parameter(show_choices=False)] = ""
+    distractors: _Amount = 1
+    spare: _Amount = 2
+    occlusion: _Amount = 1
+    distance: _Amount = 1
+    dark: _Amount = 0
 
     def __post_init__(self) -> None:
         bounds = {"hops": MOST_HOPS, "distractors": 6, "spare": 32, "occlusion": 1, "distance": 2, "dark": 1}
