@@ -16,12 +16,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import Self
 
 from explorer.findings import Finding
 from spca.common.errors import UserError
+from spca.common.names import find_nearest
 
 
 class ExplorerError(UserError):
@@ -65,7 +65,7 @@ class UnknownNameError(SceneError):
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], source: str = "", field: str = "") -> None:
-        near = difflib.get_close_matches(name.removeprefix("minecraft:")[:80], list(known), n=3)
+        near = find_nearest(name.removeprefix("minecraft:")[:80], known)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         super().__init__(f"unknown {kind} {name[:80]!a}{hint}", source, field)
         self.kind, self.name = kind, name

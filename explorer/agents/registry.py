@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -13,6 +12,7 @@ from explorer.agents.solver_agent import SolverAgent
 from explorer.codes import unpacked
 from explorer.errors import EpisodeError
 from explorer.files import Loaded, certificate_file
+from spca.common.names import find_nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def find_agent(name: str, agents: Mapping[str, AgentEntry] = AGENTS) -> AgentEnt
         EpisodeError: there is no such agent; the error suggests the closest name.
     """
     if name not in agents:
-        near = difflib.get_close_matches(name[:80], agents, n=1)
+        near = find_nearest(name[:80], agents, 1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(agents)}"
         raise EpisodeError(f"unknown agent {name[:80]!a}; {hint}")
     return agents[name]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from pydantic import TypeAdapter
+
 from explorer.errors import GenerationError
 from explorer.files import save_scene
-from explorer.generating.composer import Rejected, compose
+from explorer.generating.composer import compose
 from explorer.generating.knobs import Knobs
 from explorer.generating.production import Figures
 from explorer.scene import RULES
@@ -70,19 +72,8 @@ class Made:
         """Return the fields as JSON-compatible data."""
         return asdict(self)
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Made:
-        """Invert :meth:`to_dict`.
 
-        Raises:
-            KeyError, TypeError, ValueError: the data does not come from :meth:`to_dict`.
-        """
-        figures = None
-        if (fields := data["figures"]) is not None:
-            rejected = tuple(Rejected(str(each["reason"]), tuple(each["gadgets"])) for each in fields["rejected"])
-            gadgets, tasks = tuple(map(str, fields["gadgets"])), tuple(map(str, fields["tasks"]))
-            figures = Figures(int(fields["hops"]), str(fields["shape"]), gadgets, tasks, rejected)
-        return cls(str(data["task_id"]), figures, str(data["error"]))
+MADE: Final = TypeAdapter(Made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +132,7 @@ def make_scenes(
     setup = Making(series, output)
     header = {"settings": series.to_dict(), "tasks": [job.to_dict() for job in jobs]}
     with (
-        Journal(path, header, Made.from_dict, resume=resume, overwrite=overwrite, terms=setup.terms) as journal,
+        Journal(path, header, MADE.validate_python, resume=resume, overwrite=overwrite, terms=setup.terms) as journal,
         log_to_folder(output),
     ):
         good = sum(not made.error for made in journal.finished.values())

@@ -12,7 +12,7 @@ import pytest
 
 from explorer.cli import main
 from explorer.cli.generate import summary
-from explorer.generating.batch import INDEX, Made, Making, Series, make_scenes
+from explorer.generating.batch import INDEX, MADE, Made, Making, Series, make_scenes
 from explorer.generating.composer import Rejected
 from explorer.generating.knobs import Knobs
 from explorer.generating.production import Figures
@@ -106,7 +106,7 @@ def test_an_index_without_a_scene_is_reported(tmp_path: Path) -> None:
 def test_what_was_made_survives_its_journal() -> None:
     figures = Figures(2, "chain", ("moat", "plug"), ("a", "b"), (Rejected("text: no", ("moat",)),))
     for made in (Made("scene_1_00000", figures), Made("scene_1_00001", None, "lost")):
-        assert Made.from_dict(made.to_dict()) == made
+        assert MADE.validate_python(made.to_dict()) == made
 
 
 def test_progress_is_reported_scene_by_scene(tmp_path: Path) -> None:
