@@ -172,11 +172,6 @@ class Tracker:
         """Whether every milestone has latched."""
         return not self._open
 
-    @property
-    def true_at_start(self) -> tuple[str, ...]:
-        """Milestones that held before the first step."""
-        return tuple(name for name, step in self._latched.items() if step == 0)
-
     def observe(self, state: WorldState, seen: NDArray[np.uint16] | None = None) -> tuple[str, ...]:
         """Judge a state: call this on the initial one and after each step. Nothing latches in a step that ends in lava.
 

@@ -24,30 +24,19 @@ def require_certificates(scenes: Iterable[Loaded], *, quiet: bool = True) -> Non
     Raises:
         SceneError: a certificate does not hold; the error names its file.
     """
-    doubtful = [each for each in scenes if each.certificate is not None and not is_released(_file(each))]
+    doubtful = [(each, each.certificate) for each in scenes if each.certificate and not is_released(_file(each))]
     with show_bar(quiet, "certificates", "hold") as update_bar:
-        for number, loaded in enumerate(doubtful, start=1):
-            require_certificate(loaded)
+        for number, (loaded, certificate) in enumerate(doubtful, start=1):
+            try:
+                findings = check(loaded.scene, loaded.milestones, loaded.graph, certificate)
+            except SceneError as error:
+                error.at(loaded.source)
+                raise
+            if findings:
+                _log.info("%s: refused: %s", loaded.source, "; ".join(map(str, findings)))
+                problem = f"certify refuses it: {findings[0]}; restore it, or remove it to play the scene without"
+                raise SceneError(problem, certificate_file(loaded))
             update_bar(number, len(doubtful), number)
-
-
-def require_certificate(loaded: Loaded) -> None:
-    """Prove the certificate of a scene again, if it has one.
-
-    Raises:
-        SceneError: it does not hold; the error names its file.
-    """
-    if loaded.certificate is None:
-        return
-    try:
-        findings = check(loaded.scene, loaded.milestones, loaded.graph, loaded.certificate)
-    except SceneError as error:
-        error.at(loaded.source)
-        raise
-    if findings:
-        _log.info("%s: refused: %s", loaded.source, "; ".join(map(str, findings)))
-        problem = f"certify refuses it: {findings[0]}; restore it, or remove it to play the scene without"
-        raise SceneError(problem, certificate_file(loaded))
 
 
 def _file(loaded: Loaded) -> Path:

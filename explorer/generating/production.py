@@ -1,25 +1,12 @@
-"""Generate scenes in memory, and count what they contain."""
+"""Count what generated scenes contain."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from explorer.generating.composer import Composed, Rejected, compose
-from explorer.generating.knobs import Knobs
-
-
-def generate(seed: int, count: int, knobs: Knobs | None = None, first: int = 0) -> Iterator[Composed]:
-    """Yield the certified scenes of ``count`` indices, starting at ``first``.
-
-    Each depends only on its own index, so workers can share the indices and resume anywhere.
-
-    Raises:
-        GenerationError: the scene of an index could not be made.
-    """
-    for index in range(first, first + count):
-        yield compose(seed, index, knobs or Knobs())
+from explorer.generating.composer import Composed, Rejected
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +49,8 @@ class Tally:
     rejected: Counter[str] = field(default_factory=Counter)
     drafts: Counter[str] = field(default_factory=Counter)
 
-    def add(self, composed: Composed) -> None:
-        """Count a scene and the drafts rejected before it."""
-        self.count(Figures.of(composed))
-
     def count(self, made: Figures) -> None:
-        """Count a scene by its figures."""
+        """Count a scene, by its figures, and the drafts rejected before it."""
         self.scenes += 1
         self.hops[made.hops] += 1
         self.shapes[made.shape] += 1

@@ -142,11 +142,10 @@ def test_a_mob_is_seen_where_its_cell_is() -> None:
     assert tracker(rule).observe(there, blind)
 
 
-def test_what_is_true_at_the_start_is_named() -> None:
+def test_what_is_true_at_the_start_latches_at_step_0() -> None:
     watched = tracker(InventoryHas("stick"), InventoryHas("apple"))
     watched.observe(state(inventory={"stick": 1}))
     watched.observe(state(inventory={"apple": 1}, step=1))
-    assert watched.true_at_start == ("m0",)
     assert watched.complete
     assert dict(watched.latched) == {"m0": 0, "m1": 1}
 
