@@ -47,14 +47,9 @@ class PickUp:
 
 @dataclass(frozen=True, slots=True)
 class Dig:
-    """Break a block.
-
-    Attributes:
-        tool: the tool to take in hand; "" for the first one in the inventory that will do, or bare hands.
-    """
+    """Break a block with the first item in the inventory that will do, or bare hands."""
 
     cell: Cell
-    tool: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +65,6 @@ class Craft:
 
     recipe: str
     times: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Hold:
-    """Take an item in hand."""
-
-    item: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,30 +127,7 @@ class LookAt:
     within: float = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Wait for some steps."""
-
-    times: int = 1
-
-
-Step = (
-    GoTo
-    | Use
-    | TakeChest
-    | PickUp
-    | Dig
-    | Hunt
-    | Craft
-    | Hold
-    | Place
-    | PlaceBeside
-    | BridgeTo
-    | PillarTo
-    | Enter
-    | LookAt
-    | Wait
-)
+Step = GoTo | Use | TakeChest | PickUp | Dig | Hunt | Craft | Place | PlaceBeside | BridgeTo | PillarTo | Enter | LookAt
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,6 @@ from explorer.solver.steps import (
     Dig,
     Enter,
     GoTo,
-    Hold,
     Hunt,
     LookAt,
     PickUp,
@@ -40,7 +39,6 @@ from explorer.solver.steps import (
     Step,
     TakeChest,
     Use,
-    Wait,
 )
 from explorer.worlds.voxel import VoxelWorld
 
@@ -127,7 +125,7 @@ class _Carrier:
     @do.register
     def _(self, step: Dig) -> None:
         block = BLOCKS[self._state.block(step.cell)]
-        names = (step.tool,) if step.tool else (self._now.held, None, *self._now.inventory)
+        names = (self._now.held, None, *self._now.inventory)
         tool = next((name for name in names if digs(name, block)), None)
         if not digs(tool, block):
             raise _Failure(f"nothing at hand digs {block.name}")
@@ -157,10 +155,6 @@ class _Carrier:
             self._act(actions.craft(number))
 
     @do.register
-    def _(self, step: Hold) -> None:
-        self._hold(step.item)
-
-    @do.register
     def _(self, step: Place) -> None:
         self._hold(step.item)
         self._place((step.cell,))
@@ -178,11 +172,6 @@ class _Carrier:
     @do.register
     def _(self, step: LookAt) -> None:
         self._reach((step.cell,), lambda cell: self._seeing(cell, step))
-
-    @do.register
-    def _(self, step: Wait) -> None:
-        for _ in range(step.times):
-            self._act(Primitive.WAIT)
 
     # one primitive
 
