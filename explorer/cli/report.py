@@ -31,15 +31,12 @@ def write_report(results: tuple[Path, ...], options: ReportOptions) -> int:
     if output in paths:
         raise EpisodeError(f"{output}: is the results file; choose another --output")
     make_folder(output.parent)
-    done = 0
     with show_bar(jobs="episodes", good="drawn") as update_bar:
 
-        def drawn() -> None:
-            nonlocal done
-            done += 1
+        def on_episode(done: int) -> None:
             update_bar(done, len(episodes), done)
 
-        page = report(episodes, _title(paths), Shelf(folder=options.scenes), drawn)
+        page = report(episodes, _title(paths), Shelf(folder=options.scenes), on_episode)
     write_atomic(output, page)
     for line in rate_lines(each.episode for each in episodes):
         print(one_line(line))

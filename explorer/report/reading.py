@@ -87,11 +87,11 @@ class Read:
     folder: Path | None = None
 
 
-def report(episodes: Sequence[Read], title: str, shelf: Shelf, done: Callable[[], None] = lambda: None) -> str:
+def report(episodes: Sequence[Read], title: str, shelf: Shelf, done: Callable[[int], None] = lambda _: None) -> str:
     """Return the report page of episodes.
 
     Args:
-        done: called after each episode.
+        done: called after each episode, with the number of those done.
     """
     looks, places, films = Looks(), dict[int, int](), 0
     pieces: dict[str, Any] = {}
@@ -112,7 +112,7 @@ def report(episodes: Sequence[Read], title: str, shelf: Shelf, done: Callable[[]
         except ExplorerError as error:
             row["why"] = one_line(str(error))
         rows.append(row)
-        done()
+        done(number + 1)
     told = {"title": title, "program": PROGRAM, "rates": _rates(each.episode for each in episodes), "episodes": rows}
     return document(title, {"report": told, "look": looks.told(), **pieces}, REPORT)
 
