@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.rules.blocks import AIR, BLOCKS, UNSEEN
-from explorer.rules.moves import OUTSIDE
+from explorer.rules.moves import OUTSIDE, Terrain
 from explorer.scene import Cell, Mob, Pose, Scene, Stack, WorldState
 
 PRESSED: Final = tuple(block.code for block in BLOCKS if block.kind == "plate" and block.state == "on")
@@ -60,7 +60,7 @@ def pressed_plates(blocks: NDArray[np.uint16]) -> frozenset[Cell]:
     return frozenset((x, y, z) for y, z, x in np.argwhere(np.isin(blocks, PRESSED)).tolist())
 
 
-class ReachState(Protocol):
+class ReachState(Terrain, Protocol):
     """What decides which cell or mob the hands reach."""
 
     @property
@@ -71,10 +71,6 @@ class ReachState(Protocol):
     @property
     def mobs(self) -> Collection[Mob]:
         """The mobs that are left."""
-        ...
-
-    def block(self, cell: Cell) -> int:
-        """Return the code of a cell, :data:`explorer.rules.moves.OUTSIDE` outside the arena."""
         ...
 
 
