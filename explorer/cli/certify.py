@@ -59,13 +59,8 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as JSON-compatible data."""
-        return {
-            "scene": self.source,
-            "certified": self.certified,
-            "says": self.says,
-            "findings": [asdict(finding) for finding in self.findings],
-            "error": self.error,
-        }
+        data = asdict(self)
+        return {"scene": data.pop("source"), **data}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

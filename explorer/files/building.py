@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from explorer.errors import OutsideArenaError, SceneError
 from explorer.files.commands import Clear, Deed, Fill, Give, Kill, Lay, Stand, Summon
 from explorer.rules.blocks import AIR, BLOCKS, code
-from explorer.scene import Cell, Mob, Pose, Stack
+from explorer.scene import Cell, Mob, Pose, Scene, Stack
 
 LARGEST: Final[Cell] = (128, 64, 128)
 """Largest arena, in cells along x, y and z."""
@@ -23,23 +22,6 @@ MOST_THINGS: Final = 1_000
 
 Box = tuple[Cell, Cell]
 """Lowest and highest cell, both included, relative to the spawn."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Built:
-    """The result of deeds, in cells of the arena.
-
-    Attributes:
-        moved: offset from the origin of the commands to the player's final cell.
-    """
-
-    blocks: NDArray[np.uint16]
-    spawn: Pose
-    moved: Cell
-    items: dict[Cell, tuple[Stack, ...]]
-    chests: dict[Cell, tuple[Stack, ...]]
-    mobs: tuple[Mob, ...]
-    inventory: dict[str, int]
 
 
 def bounds_of(deeds: Iterable[Deed]) -> Box:
@@ -71,8 +53,11 @@ def size_of(arena: Box) -> Cell:
     return x, y, z
 
 
-def build(deeds: Sequence[Deed], arena: Box, ground: int = AIR) -> Built:
-    """Carry out deeds in an arena of air, and return the result.
+def build(deeds: Sequence[Deed], arena: Box, ground: int = AIR) -> tuple[Scene, Cell]:
+    """Carry out deeds in an arena of air.
+
+    Returns:
+        The scene, without a name and wires, and the offset from the origin of the deeds to the player's final cell.
 
     Args:
         ground: code of the block that fills all levels below the spawn before the first deed.
@@ -135,12 +120,14 @@ class _Builder:
                 if kind in ("", "item"):
                     self._items.clear()
 
-    def built(self) -> Built:
+    def built(self) -> tuple[Scene, Cell]:
         facing, pitch = self._stand.facing or 0, self._stand.pitch or 0
         spawn = Pose(self._cell(self._stand.at), facing, pitch)
         kept = {cell: stacks for cell, stacks in self._chests.items() if self._holds(cell)}
         mobs = _named(self._mobs, self._cell)
-        return Built(self._blocks, spawn, self._stand.at, self._items, kept, mobs, dict(self._inventory))
+        self._blocks.flags.writeable = False
+        scene = Scene("", spawn, self._blocks, self._items, kept, mobs, inventory=dict(self._inventory))
+        return scene, self._stand.at
 
     def _holds(self, cell: Cell) -> bool:
         return bool(BLOCKS[self._blocks[cell[1], cell[2], cell[0]]].kind == "chest")

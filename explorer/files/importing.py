@@ -7,6 +7,7 @@ what their commands give. Below the spawn there is grass where no command sets a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -17,20 +18,11 @@ from explorer.files.building import GROUND, bounds_of, build
 from explorer.files.checking import KINDS, graph_problems, milestone_problems, scene_problems
 from explorer.files.commands import parse_commands
 from explorer.files.loaded import Loaded
-from explorer.files.reading import milestone_of, rule_of, scene_of
+from explorer.files.reading import rule_of
 from explorer.files.schema import GraphFile, MetadataFile, MilestonesFile
 from explorer.findings import Finding
 from explorer.graph import Edge, Graph, Node
-from explorer.milestones import (
-    AtLeast,
-    AtMost,
-    InsideBox,
-    InventoryHas,
-    Milestone,
-    NearWithFacing,
-    Offset,
-    Rule,
-)
+from explorer.milestones import InventoryHas, Milestone, NearWithFacing, Offset, Rule
 from explorer.rules.blocks import BLOCKS
 from explorer.scene import Cell, Scene, Wire
 
@@ -96,18 +88,17 @@ def _scene(metadata: MetadataFile, report: _Report, source: str) -> tuple[Scene,
     report.notes += parsed.notes
     arena = bounds_of(parsed.deeds)
     try:
-        built = build(parsed.deeds, arena, GROUND)
+        scene, moved = build(parsed.deeds, arena, GROUND)
     except SceneError as error:
         error.at(source, "commands")
         raise
     report.notes.append("the world ends at the outermost block that a command names; below the spawn it is grass")
-    scene = scene_of(built, metadata.scene_name, ())
     wires = tuple(default_wires(scene))
     report.notes += [f"{wire.door} is opened for good by any of {len(wire.needs)} devices near it" for wire in wires]
-    scene = scene_of(built, metadata.scene_name, wires)
+    scene = replace(scene, name=metadata.scene_name, wires=wires)
     for problem in scene_problems(scene):
         report.problem(problem.at(source))
-    return scene, built.moved
+    return scene, moved
 
 
 def default_wires(scene: Scene) -> Iterator[Wire]:
@@ -159,23 +150,17 @@ def _milestones(hops: MilestonesFile, moved: Cell, report: _Report, source: str)
                 break
         else:
             if rules:
-                yield milestone_of(text, rules)
+                yield Milestone(text.task, text.milestone_id, text.description, tuple(rules))
                 continue
         report.notes.append(f"{text.milestone_id} is left out: its rules cannot be judged here")
 
 
 def _moved(rule: Rule, by: Cell) -> Rule:
-    match rule:
-        case InventoryHas():
-            return rule
-        case NearWithFacing():
-            return NearWithFacing(_less(rule.target, by), rule.max_distance, rule.facing_tolerance)
-        case InsideBox():
-            return InsideBox(_less(rule.min, by), _less(rule.max, by))
-        case AtLeast():
-            return AtLeast(rule.kind, rule.object, _less(rule.min, by), _less(rule.max, by), rule.min_count)
-        case AtMost():
-            return AtMost(rule.kind, rule.object, _less(rule.min, by), _less(rule.max, by), rule.max_count)
+    if isinstance(rule, InventoryHas):
+        return rule
+    if isinstance(rule, NearWithFacing):
+        return replace(rule, target=_less(rule.target, by))
+    return replace(rule, min=_less(rule.min, by), max=_less(rule.max, by))
 
 
 def _less(offset: Offset, by: Cell) -> Offset:

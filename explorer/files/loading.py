@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from explorer.files.commands import parse_commands
 from explorer.files.importing import import_scene
 from explorer.files.json_text import file_text, json_value, validated
 from explorer.files.loaded import Loaded
-from explorer.files.reading import first, milestone_of, rule_of, scene_of
+from explorer.files.reading import rule_of
 from explorer.files.saving import NAMES
 from explorer.files.schema import GRAPH, METADATA, MILESTONES, Extension, GraphFile, MetadataFile, MilestonesFile
 from explorer.graph import Edge, Graph, Node
@@ -82,14 +83,14 @@ def _ours(
 ) -> Loaded:
     scene = _scene(metadata, extension, sources["metadata"])
     milestones = _milestones(hops, sources["milestones"])
-    first((problem for _, problem in milestone_problems(milestones, scene)), sources["milestones"])
+    _raise_first((problem for _, problem in milestone_problems(milestones, scene)), sources["milestones"])
     if metadata.atomic_tasks_ordered != [each.task for each in milestones]:
         raise SceneError("expected the tasks of the milestones, in order", sources["metadata"], "atomic_tasks_ordered")
     graph = Graph(
         tuple(Node(node.id, node.task or node.id, node.gate, node.key) for node in edges.nodes),
         tuple(Edge(edge.before, edge.after, edge.reason) for edge in edges.edges),
     )
-    first(graph_problems(graph, [each.milestone_id for each in milestones]), sources["reasoning_graph"])
+    _raise_first(graph_problems(graph, [each.milestone_id for each in milestones]), sources["reasoning_graph"])
     about: dict[str, Any] = extension.model_dump(include={"knobs", "seed", "index"}, exclude_unset=True)
     about |= {"scene_description": metadata.scene_description, "design_notes": metadata.design_notes}
     return Loaded(scene, milestones, graph, metadata.task_text, certificate, about, source)
@@ -101,26 +102,28 @@ def _scene(metadata: MetadataFile, extension: Extension, source: str) -> Scene:
         raise error.at(source, f"commands[{number}]")
     arena = extension.arena.min, extension.arena.max
     try:
-        built = build(parsed.deeds, arena)
+        built, moved = build(parsed.deeds, arena)
     except SceneError as error:
         error.at(source, "commands")
         raise
-    if built.moved != (0, 0, 0):
+    if moved != (0, 0, 0):
         raise SceneError("/tp must put the player at ~0 ~0 ~0", source, "commands")
     wires = tuple(
         Wire(wire.door, _cells(wire.cells, arena), _cells(wire.needs, arena), wire.mode, wire.holds)
         for wire in extension.wires
     )
-    scene = scene_of(built, metadata.scene_name, wires, dark=extension.dark)
-    first(scene_problems(scene), source)
+    scene = replace(built, name=metadata.scene_name, wires=wires, dark=extension.dark)
+    _raise_first(scene_problems(scene), source)
     return scene
 
 
 def _milestones(hops: MilestonesFile, source: str) -> tuple[Milestone, ...]:
     return tuple(
-        milestone_of(
-            text,
-            [rule_of(rule, source, f"milestones[{hop}].rules[{place}]") for place, rule in enumerate(text.rules)],
+        Milestone(
+            text.task,
+            text.milestone_id,
+            text.description,
+            tuple(rule_of(rule, source, f"milestones[{hop}].rules[{place}]") for place, rule in enumerate(text.rules)),
         )
         for hop, text in enumerate(hops.milestones)
     )
@@ -129,3 +132,9 @@ def _milestones(hops: MilestonesFile, source: str) -> tuple[Milestone, ...]:
 def _cells(offsets: Iterable[Cell], arena: Box) -> tuple[Cell, ...]:
     (x, y, z), _ = arena
     return tuple((at[0] - x, at[1] - y, at[2] - z) for at in offsets)
+
+
+def _raise_first(problems: Iterable[SceneError], source: str) -> None:
+    """Raise the first problem, if there is one."""
+    for problem in problems:
+        raise problem.at(source)

@@ -1,15 +1,11 @@
-"""Read what our files and published ones share: rules, milestones, and the scene that commands built."""
+"""Read what our files and published ones share: rules."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from explorer.errors import SceneError, UnknownNameError
-from explorer.files.building import Built
+from explorer.errors import UnknownNameError
 from explorer.files.json_text import validated
-from explorer.files.schema import PARAMS, RULES, MilestoneText, RuleText
-from explorer.milestones import Milestone, Rule
-from explorer.scene import Scene, Wire
+from explorer.files.schema import PARAMS, RULES, RuleText
+from explorer.milestones import Rule
 
 
 def rule_of(text: RuleText, source: str, field: str) -> Rule:
@@ -26,30 +22,3 @@ def rule_of(text: RuleText, source: str, field: str) -> Rule:
     values = validated(PARAMS[text.type], text.params, source, f"{field}.params").model_dump()
     values.pop("coordinate_frame", None)
     return RULES[text.type](**values)
-
-
-def milestone_of(text: MilestoneText, rules: Iterable[Rule]) -> Milestone:
-    """Return a milestone with rules that were already read."""
-    return Milestone(text.task, text.milestone_id, text.description, tuple(rules))
-
-
-def scene_of(built: Built, name: str, wires: tuple[Wire, ...], *, dark: bool = False) -> Scene:
-    """Return what was built as a scene; its blocks are read-only."""
-    built.blocks.flags.writeable = False
-    return Scene(
-        name=name,
-        spawn=built.spawn,
-        blocks=built.blocks,
-        items=built.items,
-        chests=built.chests,
-        mobs=built.mobs,
-        wires=wires,
-        inventory=built.inventory,
-        dark=dark,
-    )
-
-
-def first(problems: Iterable[SceneError], source: str) -> None:
-    """Raise the first problem, if there is one."""
-    for problem in problems:
-        raise problem.at(source)

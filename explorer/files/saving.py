@@ -112,13 +112,9 @@ def _extras(scene: Scene) -> dict[str, Any]:
 
 
 def _wire(scene: Scene, wire: Wire) -> dict[str, Any]:
-    return {
-        "door": wire.door,
-        "cells": [_offset(scene, cell) for cell in wire.cells],
-        "needs": [_offset(scene, cell) for cell in wire.needs],
-        "mode": wire.mode,
-        "holds": wire.holds,
-    }
+    cells = [_offset(scene, cell) for cell in wire.cells]
+    needs = [_offset(scene, cell) for cell in wire.needs]
+    return asdict(wire) | {"cells": cells, "needs": needs}
 
 
 def _offset(scene: Scene, cell: Cell | tuple[int, ...]) -> list[int]:

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.errors import OutsideArenaError, SceneError, UnknownNameError
-from explorer.files.building import Built, bounds_of, build
+from explorer.files.building import bounds_of, build
 from explorer.files.commands import COMMANDS, Deed, Fill, Give, Lay, Parsed, Stand, Summon, parse_commands
 from explorer.files.exporting import boxes_of
 from explorer.files.snbt import parse_snbt
 from explorer.rules.blocks import AIR, BLOCKS, code
-from explorer.scene import Mob, Pose, Stack
+from explorer.scene import Mob, Pose, Scene, Stack
 
 ARENA = ((-4, -1, -4), (4, 4, 4))
 
@@ -24,11 +24,11 @@ def parsed(*commands: str) -> Parsed:
     return made
 
 
-def built(*commands: str) -> Built:
-    return build(parsed(*commands).deeds, ARENA)
+def built(*commands: str) -> Scene:
+    return build(parsed(*commands).deeds, ARENA)[0]
 
 
-def at(made: Built, x: int, y: int, z: int) -> str:
+def at(made: Scene, x: int, y: int, z: int) -> str:
     (ax, ay, az), _ = ARENA
     block = BLOCKS[made.blocks[y - ay, z - az, x - ax]]
     return f"{block.name} {block.state}".strip()
@@ -118,9 +118,9 @@ def test_kill_and_clear() -> None:
 
 
 def test_where_the_player_is_put_counts_from_then_on() -> None:
-    made = built("/tp @s ~1 ~1 ~ 180 60", "/setblock ~1 ~ ~ stone")
+    made, moved = build(parsed("/tp @s ~1 ~1 ~ 180 60", "/setblock ~1 ~ ~ stone").deeds, ARENA)
     assert made.spawn == Pose((5, 2, 4), 2, 2)
-    assert made.moved == (1, 1, 0)
+    assert moved == (1, 1, 0)
     assert at(made, 2, 1, 0) == "stone"
     assert parsed("/teleport ~ ~ ~-2").deeds == [Stand((0, 0, -2), None, None)]
     assert built("/tp ~ ~ ~ -90 0").spawn.facing == 3
@@ -205,7 +205,7 @@ def test_many_chests_and_fills_take_no_time() -> None:
         Fill((x, y, 0), (x, y, 0), code("chest"), stacks=(Stack("stick"),)) for x in range(50) for y in range(20)
     ]
     deeds += [Fill((0, 30, 0), (9, 30, 9), 1)] * 15_000
-    assert len(build(deeds, ((0, 0, 0), (60, 40, 60))).chests) == 1_000
+    assert len(build(deeds, ((0, 0, 0), (60, 40, 60)))[0].chests) == 1_000
 
 
 def test_chests_are_filled_one_by_one() -> None:
