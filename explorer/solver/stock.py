@@ -39,7 +39,7 @@ def bounds(gained: Mapping[str, int], table: bool, caps: Mapping[str, int]) -> d
     total = base
     for turn in range(3 * _TURNS):
         made = base.copy()
-        for recipe in _begun(total):
+        for recipe in recipes_using(total):
             barred = (recipe.table and not table) or recipe.count > caps.get(recipe.makes, ANY)
             if not barred and (times := _times(recipe, total, caps)):
                 made[recipe.makes] += recipe.count * times
@@ -50,10 +50,10 @@ def bounds(gained: Mapping[str, int], table: bool, caps: Mapping[str, int]) -> d
     return dict.fromkeys(total, ANY)
 
 
-def _begun(total: Mapping[str, int]) -> Iterable[Recipe]:
-    """Return the recipes with at least one ingredient available."""
+def recipes_using(items: Iterable[str]) -> list[Recipe]:
+    """Return the recipes with at least one of some items as an ingredient, in the order of all recipes."""
     uses = _uses()
-    return [RECIPES[number] for number in sorted({number for name in total for number in uses.get(name, ())})]
+    return [RECIPES[number] for number in sorted({number for name in items for number in uses.get(name, ())})]
 
 
 def _times(recipe: Recipe, total: Mapping[str, int], caps: Mapping[str, int]) -> int:

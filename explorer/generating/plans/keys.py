@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from functools import cache
 from typing import Final
 
 from explorer.generating.plans.plan import Unfit
 from explorer.rules.blocks import BLOCKS, Block, code
 from explorer.rules.items import ITEMS, block_of
-from explorer.rules.recipes import RECIPES, Recipe, recipes_for
+from explorer.rules.recipes import recipes_for
+from explorer.solver.stock import recipes_using
 from explorer.tasks.pool import Task, kept_tasks
 
 FIELDS: Final = ("dirt", "sand", "red_sand", "gravel", "coarse_dirt")
@@ -63,15 +64,6 @@ def source_block(item: str) -> str:
     return item if item in names else plain.get(item, names[0] if names else "")
 
 
-@cache
-def _recipes_by_need() -> dict[str, tuple[Recipe, ...]]:
-    found: defaultdict[str, list[Recipe]] = defaultdict(list)
-    for recipe in RECIPES:
-        for name in sorted(recipe.needs[0][0]):
-            found[name].append(recipe)
-    return {name: tuple(each) for name, each in found.items()}
-
-
 def made_from(have: set[str], table: bool, never: str = "") -> None:
     """Add to ``have`` everything that can be crafted from it, ignoring counts.
 
@@ -82,10 +74,7 @@ def made_from(have: set[str], table: bool, never: str = "") -> None:
     fresh = list(have)
     table = table or "crafting_table" in have
     while fresh:
-        near = {recipe for name in fresh for recipe in _recipes_by_need().get(name, ())}
-        near |= {
-            recipe for recipe in _with_more_needs() if any(not kinds.isdisjoint(fresh) for kinds, _ in recipe.needs)
-        }
+        near = recipes_using(fresh)
         fresh = []
         for recipe in near:
             if recipe.makes in have or recipe.makes == never or (recipe.table and not table):
@@ -95,11 +84,6 @@ def made_from(have: set[str], table: bool, never: str = "") -> None:
                 fresh.append(recipe.makes)
         if not table and "crafting_table" in have:
             table, fresh = True, list(have)
-
-
-@cache
-def _with_more_needs() -> tuple[Recipe, ...]:
-    return tuple(recipe for recipe in RECIPES if len(recipe.needs) > 1)
 
 
 def taken_apart(item: str, count: int, whole: frozenset[str]) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
