@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -148,6 +147,9 @@ class Tracker:
 
     Args:
         spawn: spawn pose of the scene.
+
+    Attributes:
+        latched: milestone id -> the first step after which it held.
     """
 
     def __init__(self, milestones: Iterable[Milestone], spawn: Pose) -> None:
@@ -160,12 +162,7 @@ class Tracker:
             if isinstance(rule, AtLeast | AtMost)
         }
         self._blocks: NDArray[np.uint16] | None = None
-        self._latched: dict[str, int] = {}
-
-    @property
-    def latched(self) -> Mapping[str, int]:
-        """Milestone id -> the first step after which it held."""
-        return MappingProxyType(self._latched)
+        self.latched: dict[str, int] = {}
 
     @property
     def complete(self) -> bool:
@@ -191,7 +188,7 @@ class Tracker:
             if all(self._holds(rule, state, seen) for rule in milestone.rules)
         )
         for name in new:
-            self._latched[name] = state.step
+            self.latched[name] = state.step
             del self._open[name]
         return new
 

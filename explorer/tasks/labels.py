@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 Label = Literal[
     "spatial",
@@ -21,10 +21,8 @@ Label = Literal[
     "attack",
 ]
 
-PERCEPTION: Final[tuple[Label, ...]] = ("spatial", "temporal", "entity", "state", "inventory")
-REASONING: Final[tuple[Label, ...]] = ("common_sense", "causal", "relational")
-ACTION: Final[tuple[Label, ...]] = ("move", "jump", "collect", "place", "craft", "attack")
-LABELS: Final = (*PERCEPTION, *REASONING, *ACTION)
+"""The first five are about perception, the next three about reasoning, the others about actions."""
+LABELS: Final[tuple[Label, ...]] = get_args(Label)
 
 _SHORT: Final[dict[str, Label]] = dict(
     zip(["sp", "te", "en", "st", "in", "cs", "ca", "re", "m", "j", "c", "p", "cr", "a"], LABELS, strict=True),
