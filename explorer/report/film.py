@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -101,15 +101,6 @@ class _Span:
 
 
 @dataclass(slots=True)
-class _Last:
-    """The previous step, to compare with."""
-
-    blocks: NDArray[np.uint16]
-    inventory: Mapping[str, int]
-    held: str | None
-
-
-@dataclass(slots=True)
 class Reel:
     """Collects the changes of an episode, step by step.
 
@@ -133,12 +124,12 @@ class Reel:
     _gone: list[_Span] = field(default_factory=list)
     _seen: NDArray[np.uint16] = field(init=False)
     _told: NDArray[np.uint16] = field(init=False)
-    _last: _Last = field(init=False)
+    _before: WorldState = field(init=False)
 
     def __post_init__(self) -> None:
         self._seen = np.zeros(self.state.blocks.shape, np.uint16)
         self._told = np.zeros_like(self.state.blocks)
-        self._last = _Last(self.state.blocks.copy(), {}, None)
+        self._before = replace(self.state, inventory={}, held=None)
         self._take(self.state, self.view)
 
     def add(self, state: WorldState, view: View, deed: str, reason: str) -> None:
@@ -169,9 +160,9 @@ class Reel:
         }
 
     def _take(self, state: WorldState, view: View) -> None:
-        last, step = self._last, self.steps
+        before, step = self._before, self.steps
         self.poses.append(_pose(state.pose))
-        self.truth += self._changed(last.blocks != state.blocks, state.blocks)
+        self.truth += self._changed(before.blocks != state.blocks, state.blocks)
         known = view.known != 0
         self._seen[known & (self._seen == 0)] = min(step + 1, 0xFFFF)
         # A page shows the true block of a cell that was seen, until it is told another: what changes out of sight too.
@@ -179,13 +170,13 @@ class Reel:
         wrong = known & (shown != view.known)
         self.known += self._changed(wrong, view.known)
         self._told[wrong] = view.known[wrong]
-        for name in {**last.inventory, **state.inventory}:
-            if last.inventory.get(name, 0) != (count := state.inventory.get(name, 0)):
+        for name in {**before.inventory, **state.inventory}:
+            if before.inventory.get(name, 0) != (count := state.inventory.get(name, 0)):
                 self.inventory.append((step, name, count))
-        if last.held != state.held:
+        if before.held != state.held:
             self.held.append((step, state.held or ""))
         self._stand(state, view)
-        self._last = _Last(state.blocks.copy(), dict(state.inventory), state.held)
+        self._before = state
 
     def _changed(self, where: NDArray[np.bool_], blocks: NDArray[np.uint16]) -> Iterator[tuple[int, int, int]]:
         places = np.flatnonzero(where)
