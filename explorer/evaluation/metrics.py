@@ -75,12 +75,17 @@ def by_hops(episodes: Iterable[Episode]) -> tuple[HopMetrics, ...]:
     return (*rows, HopMetrics.of(None, [each for group in groups.values() for each in group])) if rows else ()
 
 
-def rate_lines(episodes: Iterable[Episode]) -> Iterator[str]:
-    """Yield a line for each model and number of hops; texts of the episodes are not escaped."""
+def by_model(episodes: Iterable[Episode]) -> dict[str, tuple[HopMetrics, ...]]:
+    """Return the figures of each model, by name; see :func:`by_hops`."""
     models: dict[str, list[Episode]] = {}
     for episode in episodes:
         models.setdefault(episode.model, []).append(episode)
-    for model in sorted(models):
-        for row in by_hops(models[model]):
+    return {model: by_hops(models[model]) for model in sorted(models)}
+
+
+def rate_lines(episodes: Iterable[Episode]) -> Iterator[str]:
+    """Yield a line for each model and number of hops; texts of the episodes are not escaped."""
+    for model, rows in by_model(episodes).items():
+        for row in rows:
             hops = "all" if row.hops is None else counted(row.hops, "hop")
             yield f"{model}, {hops}: {counted(row.tsr.total, 'episode')}, TSR {row.tsr}, MSR {row.msr}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from explorer.errors import ExplorerError
-from explorer.evaluation.metrics import by_hops
+from explorer.evaluation.metrics import by_model
 from explorer.evaluation.results import Episode
 from explorer.files import Loaded
 from explorer.files.listing import scene_at
@@ -113,7 +113,9 @@ def report(episodes: Sequence[Read], title: str, shelf: Shelf, done: Callable[[i
             row["why"] = one_line(str(error))
         rows.append(row)
         done(number + 1)
-    told = {"title": title, "program": PROGRAM, "rates": _rates(each.episode for each in episodes), "episodes": rows}
+    figures = by_model(each.episode for each in episodes).items()
+    rates = [{"model": model, "rows": [row.to_dict() for row in of_model]} for model, of_model in figures]
+    told = {"title": title, "program": PROGRAM, "rates": rates, "episodes": rows}
     return document(title, {"report": told, "look": looks.told(), **pieces}, REPORT)
 
 
@@ -130,13 +132,3 @@ def _row(number: int, episode: Episode) -> dict[str, Any]:
         "solved": episode.solved, "steps": episode.steps, "ended": episode.ended, "error": episode.error,
         "refuted": episode.certificate_refuted, "film": False, "place": 0, "why": "",
     }  # fmt: skip
-
-
-def _rates(episodes: Iterable[Episode]) -> list[dict[str, Any]]:
-    by_model: dict[str, list[Episode]] = {}
-    for episode in episodes:
-        by_model.setdefault(episode.model, []).append(episode)
-    return [
-        {"model": model, "rows": [row.to_dict() for row in by_hops(played)]}
-        for model, played in sorted(by_model.items())
-    ]
