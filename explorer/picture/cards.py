@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from explorer.picture.first_person import standing
 from explorer.picture.raycasting import Camera
-from explorer.picture.shading import FOG, Standing, picture
+from explorer.picture.shading import FOG, Shading, Standing
 from explorer.picture.textures import Pixels, has_shape
 from explorer.rules.blocks import AIR, BLOCKS, SOLID, mask
 from explorer.scene import Scene
@@ -39,7 +39,7 @@ def cutaway(scene: Scene, width: int = 640, height: int = 400, *, yaw: float = 2
     cells = np.argwhere(blocks != AIR)[:, [2, 0, 1]]
     corners = np.concatenate([cells + corner for corner in np.ndindex(2, 2, 2)])
     camera = _fitting(corners, yaw, pitch, width / height)
-    drawn = picture(blocks, camera, width, height, shown, haze=0.0)
+    drawn = Shading(blocks, camera, (width, height), shown, haze=0.0).picture()
     colours = np.where(np.isfinite(drawn.far)[..., None], drawn.colours, np.array(FOG))
     image: Pixels = np.rint(colours * 255).astype(np.uint8)
     return image

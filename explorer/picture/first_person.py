@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.picture.raycasting import Camera
-from explorer.picture.shading import Standing, picture
+from explorer.picture.shading import Shading, Standing
 from explorer.rules.blocks import BLOCKS, SOLID, USABLE
 from explorer.rules.raycast import ray
 from explorer.scene import PITCH_STEP, Cell, Pose
@@ -41,8 +41,8 @@ def render(
     """
     yaw, pitch = pose.facing * math.pi / 2, math.radians(pose.pitch * PITCH_STEP)
     camera = Camera.turned(pose.eye, yaw, pitch, math.radians(TALL))
-    drawn = picture(known, camera, width, height, standing(known, things), touched(known, pose))
-    image = np.rint(drawn.colours * 255).astype(np.uint8)
+    shading = Shading(known, camera, (width, height), standing(known, things), touched(known, pose))
+    image = np.rint(shading.picture().colours * 255).astype(np.uint8)
     _cross(image, camera, pose)
     return image
 

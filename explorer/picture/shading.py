@@ -67,26 +67,6 @@ class Picture:
     far: Floats
 
 
-def picture(
-    blocks: NDArray[np.uint16],
-    camera: Camera,
-    width: int,
-    height: int,
-    standing: Iterable[Standing] = (),
-    target: Cell | None = None,
-    haze: float = HAZE,
-) -> Picture:
-    """Return what a camera sees.
-
-    Args:
-        blocks: codes ``[y, z, x]``; 0 and everything around the array is unknown.
-        standing: items and mobs; of two in a cell, the last one is drawn.
-        target: a cell to draw with bright edges.
-        haze: density of the fog per metre.
-    """
-    return _Shading(blocks, camera, (width, height), tuple(standing), target, haze).picture()
-
-
 @cache
 def _classify_blocks() -> NDArray[np.uint8]:
     """Return a table by code of block: what it does to a ray."""
@@ -120,17 +100,25 @@ def _coarser(tiles: Floats, size: int) -> Floats:
     return np.broadcast_to(np.concatenate([colour, alpha], axis=-1), squares.shape).reshape(tiles.shape)
 
 
-class _Shading:
-    """A picture being shaded; colours are ``[3, n]``, red, green and blue from 0 to 1."""
+class Shading:
+    """A picture being shaded; colours are ``[3, n]``, red, green and blue from 0 to 1.
+
+    Args:
+        blocks: codes ``[y, z, x]``; 0 and everything around the array is unknown.
+        size: width and height in pixels.
+        standing: items and mobs; of two in a cell, the last one is drawn.
+        target: a cell to draw with bright edges.
+        haze: density of the fog per metre.
+    """
 
     def __init__(
         self,
         blocks: NDArray[np.uint16],
         camera: Camera,
         size: tuple[int, int],
-        standing: tuple[Standing, ...],
-        target: Cell | None,
-        haze: float,
+        standing: Iterable[Standing],
+        target: Cell | None = None,
+        haze: float = HAZE,
     ) -> None:
         codes = np.pad(blocks, 1)
         self._shape = codes.shape
@@ -150,7 +138,7 @@ class _Shading:
                 self._kinds[index] = THROUGH
 
     def picture(self) -> Picture:
-        """Return the picture."""
+        """Return what the camera sees."""
         width, height = self._size
         colours = np.zeros((3, width * height), dtype=np.float32)
         left = np.ones(width * height, dtype=np.float32)
