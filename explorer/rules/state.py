@@ -61,64 +61,42 @@ def pressed_plates(blocks: NDArray[np.uint16]) -> frozenset[Cell]:
 
 
 class ReachState(Terrain, Protocol):
-    """What decides which cell or mob the hands reach."""
+    """What decides which cell or mob the hands reach.
 
-    @property
-    def pose(self) -> Pose:
-        """Where the body stands."""
-        ...
+    Attributes:
+        pose: where the body stands.
+        mobs: the mobs that are left.
+    """
 
-    @property
-    def mobs(self) -> Collection[Mob]:
-        """The mobs that are left."""
-        ...
+    pose: Pose
+    mobs: Collection[Mob]
 
 
 class RuleState(ReachState, Protocol):
-    """A state as the rules read it. They never change it."""
+    """A state as the rules read it. They never change it.
 
-    @property
-    def items(self) -> Mapping[Cell, tuple[Stack, ...]]:
-        """What lies on the ground."""
-        ...
+    Attributes:
+        items: what lies on the ground.
+        chests: what chests hold.
+        inventory: item -> count, always above 0.
+        held: the item in hand.
+        placed: cells of blocks that the agent placed.
+        timers: door -> steps until it closes.
+        doors: the scene's doors, from :func:`doors_of`.
+        pressed: cells of plates that are on.
+    """
 
-    @property
-    def chests(self) -> Mapping[Cell, tuple[Stack, ...]]:
-        """What chests hold."""
-        ...
-
-    @property
-    def inventory(self) -> Mapping[str, int]:
-        """Item -> count, always above 0."""
-        ...
-
-    @property
-    def held(self) -> str | None:
-        """The item in hand."""
-        ...
-
-    @property
-    def placed(self) -> Set[Cell]:
-        """Cells of blocks that the agent placed."""
-        ...
-
-    @property
-    def timers(self) -> Mapping[str, int]:
-        """Door -> steps until it closes."""
-        ...
-
-    @property
-    def doors(self) -> tuple[Door, ...]:
-        """The scene's doors, from :func:`doors_of`."""
-        ...
-
-    @property
-    def pressed(self) -> Set[Cell]:
-        """Cells of plates that are on."""
-        ...
+    items: Mapping[Cell, tuple[Stack, ...]]
+    chests: Mapping[Cell, tuple[Stack, ...]]
+    inventory: Mapping[str, int]
+    held: str | None
+    placed: Set[Cell]
+    timers: Mapping[str, int]
+    doors: tuple[Door, ...]
+    pressed: Set[Cell]
 
 
-class Still:
+class Still(RuleState):
     """Adapt a :class:`WorldState` to :class:`RuleState`.
 
     Args:
@@ -135,7 +113,7 @@ class Still:
         return _code_at(self._blocks, cell)
 
 
-class KnownState:
+class KnownState(ReachState):
     """What an agent knows, as a :class:`ReachState`. Cells never seen count as air: nothing known bars the way there.
 
     Args:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.rules.moves import OUTSIDE
-from explorer.rules.state import PRESSED, doors_of, pressed_plates
-from explorer.scene import Cell, Change, Mob, Pose, Reason, Scene, Stack, WorldState
+from explorer.rules.state import PRESSED, RuleState, doors_of, pressed_plates
+from explorer.scene import Cell, Change, Pose, Reason, Scene, Stack, WorldState
 from explorer.worlds.body import Solids
 
 
-class Storage:
+class Storage(RuleState):
     """A scene in its present state.
 
     Blocks are in an array with a byte view for fast reads of single cells, and mirrored for the body.
@@ -35,12 +35,8 @@ class Storage:
         self.timers: dict[str, int] = {}
         self.over: Reason = ""
         self._mobs = {mob.name: mob for mob in scene.mobs}
+        self.mobs = self._mobs.values()
         self._width, self._height, self._depth = scene.size
-
-    @property
-    def mobs(self) -> Collection[Mob]:
-        """The mobs that are left."""
-        return self._mobs.values()
 
     def block(self, cell: Cell) -> int:
         """Return the code of a cell."""

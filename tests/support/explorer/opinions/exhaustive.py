@@ -27,7 +27,7 @@ from explorer.rules.moves import OUTSIDE, fall, move
 from explorer.rules.raycast import ray
 from explorer.rules.reach import mob_cells, table_in_reach
 from explorer.rules.recipes import craftable
-from explorer.rules.state import PRESSED, doors_of
+from explorer.rules.state import PRESSED, RuleState, doors_of
 from explorer.scene import FACINGS, Cell, Event, Mob, Pose, Scene, Stack
 from explorer.solver.closure import Arena
 from explorer.solver.places import counted_cells
@@ -73,7 +73,7 @@ def _rays() -> NDArray[np.intp]:
     return table
 
 
-class Lattice:
+class Lattice(RuleState):
     """A state as the rules read it; actions make new ones."""
 
     def __init__(self, scene: Scene) -> None:
@@ -114,7 +114,7 @@ class Lattice:
         return self.blocks[(y * depth + z) * width + x] if inside else OUTSIDE
 
     @property
-    def pressed(self) -> frozenset[Cell]:
+    def pressed(self) -> frozenset[Cell]:  # type: ignore[override]  # found when it is asked for
         """Cells of plates that are on."""
         return frozenset((x, y, z) for y, z, x in np.argwhere(np.isin(self.array(), PRESSED)).tolist())
 
