@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from explorer.picture.raycasting import Camera
 from explorer.picture.shading import Shading, Standing
-from explorer.rules.blocks import BLOCKS, SOLID, USABLE
-from explorer.rules.raycast import ray
+from explorer.rules import reach
+from explorer.rules.blocks import BLOCKS
+from explorer.rules.state import KnownState
 from explorer.scene import PITCH_STEP, Cell, Pose
 from explorer.view import Thing
 
@@ -58,14 +59,12 @@ def standing(known: NDArray[np.uint16], things: Iterable[Thing]) -> list[Standin
 
 def touched(known: NDArray[np.uint16], pose: Pose) -> Cell | None:
     """Return the cell that the crosshair touches, or None if it touches no known cell."""
-    for crossing in ray(pose)[1:]:
-        x, y, z = (at + offset for at, offset in zip(pose.cell, crossing.offset, strict=True))
-        if not (0 <= x < known.shape[2] and 0 <= y < known.shape[0] and 0 <= z < known.shape[1]):
-            return None
-        code = int(known[y, z, x])
-        if SOLID[code] or USABLE[code]:
-            return x, y, z
-    return None
+    hit = reach.touched(KnownState(known, pose))
+    if hit is None:
+        return None
+    x, y, z = (at + offset for at, offset in zip(pose.cell, hit.offset, strict=True))
+    inside = 0 <= x < known.shape[2] and 0 <= y < known.shape[0] and 0 <= z < known.shape[1]
+    return (x, y, z) if inside else None
 
 
 def _cross(image: NDArray[np.uint8], camera: Camera, pose: Pose) -> None:
