@@ -68,7 +68,6 @@ class UnknownNameError(SceneError):
         near = find_nearest(name.removeprefix("minecraft:")[:80], known)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         super().__init__(f"unknown {kind} {name[:80]!a}{hint}", source, field)
-        self.kind, self.name = kind, name
 
 
 class OutsideArenaError(SceneError):

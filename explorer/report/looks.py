@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -21,10 +20,10 @@ class Looks:
     Number 0 stands for unseen cells, 1 for air.
     """
 
-    def __init__(self, kinds: Iterable[str] = ()) -> None:
+    def __init__(self) -> None:
         self._numbers = np.full(len(BLOCKS), -1, np.int64)
         self._codes: list[int] = []
-        self.kinds = set(kinds)
+        self.kinds = set[str]()
         self.numbers(np.array([UNSEEN, AIR]))
 
     def numbers(self, codes: NDArray[np.uint16] | NDArray[np.int64]) -> NDArray[np.uint16]:

@@ -24,7 +24,7 @@ from explorer.scene import RULES, Scene
 from explorer.solver.bounds import lower_bound
 from explorer.solver.closure import Arena
 from explorer.solver.places import about
-from explorer.solver.proving import Proven, faults, prove
+from explorer.solver.proving import faults, prove
 from explorer.worlds.state_hash import canonical_stacks, state_hash
 from explorer.worlds.voxel import VoxelWorld
 
@@ -38,7 +38,6 @@ def certify(
     milestones: Sequence[Milestone],
     graph: Graph,
     codes: Sequence[int],
-    proven: Proven | None = None,
 ) -> Certificate:
     """Return the certificate of a sound scene.
 
@@ -47,14 +46,13 @@ def certify(
     Args:
         milestones: the goal is the last one.
         codes: the codes of a witness.
-        proven: what :func:`prove` returned for the same scene and milestones, to save time.
 
     Raises:
         RefutedError: a property is false or cannot be proven; the error carries the findings.
         SceneError: the scene cannot be built.
     """
     arena = Arena(scene)
-    proven = proven or prove(arena, milestones)
+    proven = prove(arena, milestones)
     played = _play(scene, milestones, codes)
     findings = [*_faults_of_play(played, milestones), *faults(proven, milestones, graph)]
     if findings:

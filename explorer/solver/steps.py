@@ -136,12 +136,10 @@ class Carried:
 
     Attributes:
         codes: codes of all primitives that were carried out, in order.
-        ticks: game ticks that they took.
         failed: index of the first step that failed, or None.
         reason: why it failed, or "".
     """
 
     codes: tuple[int, ...]
-    ticks: int
     failed: int | None = None
     reason: str = ""

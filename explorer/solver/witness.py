@@ -22,24 +22,9 @@ from explorer.rules.reach import mob_cells, mob_hit, table_in_reach, touched
 from explorer.rules.recipes import RECIPES, recipe
 from explorer.rules.state import SIDES, Still, doors_of
 from explorer.scene import Cell, Mob, Pose, Scene
+from explorer.solver import steps as kinds
 from explorer.solver.routes import Box, Leg, Routes
-from explorer.solver.steps import (
-    BridgeTo,
-    Carried,
-    Craft,
-    Dig,
-    Enter,
-    GoTo,
-    Hunt,
-    LookAt,
-    PickUp,
-    PillarTo,
-    Place,
-    PlaceBeside,
-    Step,
-    TakeChest,
-    Use,
-)
+from explorer.solver.steps import Carried, Step
 from explorer.worlds.voxel import VoxelWorld
 
 ATTEMPTS: Final = 3
@@ -67,8 +52,8 @@ def carry_out(scene: Scene, steps: Iterable[Step]) -> Carried:
         try:
             carrier.do(step)
         except _Failure as failure:
-            return Carried(tuple(carrier.codes), carrier.ticks, number, str(failure))
-    return Carried(tuple(carrier.codes), carrier.ticks)
+            return Carried(tuple(carrier.codes), number, str(failure))
+    return Carried(tuple(carrier.codes))
 
 
 class _Carrier:
@@ -76,7 +61,6 @@ class _Carrier:
 
     def __init__(self, scene: Scene) -> None:
         self.codes: list[int] = []
-        self.ticks = 0
         self._scene, self._doors = scene, doors_of(scene)
         self._world = VoxelWorld(observe=False)
         self._world.reset(scene)
@@ -94,36 +78,36 @@ class _Carrier:
         raise TypeError(f"{step!r} is not an abstract step")
 
     @do.register
-    def _(self, step: GoTo) -> None:
+    def _(self, step: kinds.GoTo) -> None:
         self._go(lambda cell: cell == step.cell, (step.cell, step.cell))
 
     @do.register
-    def _(self, step: Enter) -> None:
+    def _(self, step: kinds.Enter) -> None:
         self._go(lambda cell: _in(cell, (step.least, step.most)), (step.least, step.most))
 
     @do.register
-    def _(self, step: BridgeTo) -> None:
+    def _(self, step: kinds.BridgeTo) -> None:
         self._hold(step.item)
         self._go(lambda cell: cell == step.cell, (step.cell, step.cell), ahead=True)
 
     @do.register
-    def _(self, step: PillarTo) -> None:
+    def _(self, step: kinds.PillarTo) -> None:
         self._hold(step.item)
         self._go(lambda cell: cell == step.cell, (step.cell, step.cell), ahead=True, below=True)
 
     @do.register
-    def _(self, step: PickUp) -> None:
+    def _(self, step: kinds.PickUp) -> None:
         if step.cell not in self._now.items:
             raise _Failure("nothing lies there")
         self._go(lambda cell: cell == step.cell, (step.cell, step.cell))
 
     @do.register
-    def _(self, step: Use | TakeChest) -> None:
+    def _(self, step: kinds.Use | kinds.TakeChest) -> None:
         self._reach((step.cell,), lambda cell: self._touching(cell, step.cell))
         self._act(Primitive.USE)
 
     @do.register
-    def _(self, step: Dig) -> None:
+    def _(self, step: kinds.Dig) -> None:
         block = BLOCKS[self._state.block(step.cell)]
         names = (self._now.held, None, *self._now.inventory)
         tool = next((name for name in names if digs(name, block)), None)
@@ -135,7 +119,7 @@ class _Carrier:
         self._act(Primitive.DIG)
 
     @do.register
-    def _(self, step: Hunt) -> None:
+    def _(self, step: kinds.Hunt) -> None:
         mob = next((mob for mob in self._now.mobs if mob.name == step.mob), None)
         if mob is None:
             raise _Failure(f"there is no {step.mob}")
@@ -144,7 +128,7 @@ class _Carrier:
         self._act(Primitive.ATTACK)
 
     @do.register
-    def _(self, step: Craft) -> None:
+    def _(self, step: kinds.Craft) -> None:
         number = recipe(step.recipe)
         if RECIPES[number].table:
             tables = self._tables()
@@ -155,22 +139,22 @@ class _Carrier:
             self._act(actions.craft(number))
 
     @do.register
-    def _(self, step: Place) -> None:
+    def _(self, step: kinds.Place) -> None:
         self._hold(step.item)
         self._place((step.cell,))
 
     @do.register
-    def _(self, step: PlaceBeside) -> None:
+    def _(self, step: kinds.PlaceBeside) -> None:
         door = next((door for door in self._doors if step.door == door.name or step.door in door.cells), None)
         if door is None or not door.beside:
             raise _Failure("there is no such iron door")
         self._hold(step.item)
         cell = self._place(tuple(sorted(door.beside)))
         if BLOCKS[self._state.block(door.cells[0])].state != "open":
-            self.do(GoTo(cell) if BLOCKS[self._state.block(cell)].kind == "plate" else Use(cell))
+            self.do(kinds.GoTo(cell) if BLOCKS[self._state.block(cell)].kind == "plate" else kinds.Use(cell))
 
     @do.register
-    def _(self, step: LookAt) -> None:
+    def _(self, step: kinds.LookAt) -> None:
         self._reach((step.cell,), lambda cell: self._seeing(cell, step))
 
     # one primitive
@@ -181,7 +165,6 @@ class _Carrier:
             raise _Failure(f"the episode is over ({self._now.over})")
         happened = self._world.step(code)
         self.codes.append(int(code))
-        self.ticks += happened.ticks
         self._now = self._world.state()
         if any(change.kind == "block" for change in happened.changes):
             self._state = Still(self._now, self._doors)
@@ -272,7 +255,7 @@ class _Carrier:
                 return pose
         return None
 
-    def _seeing(self, cell: Cell, step: LookAt) -> Pose | None:
+    def _seeing(self, cell: Cell, step: kinds.LookAt) -> Pose | None:
         pose = self._aimed(cell, step.cell)
         if pose is None or np.linalg.norm(np.subtract(cell, step.cell)) > step.within:
             return None

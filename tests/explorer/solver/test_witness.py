@@ -34,8 +34,8 @@ from tests.support.explorer.scenes import Builder, Puzzle, hall
 def replayed(scene: Scene, carried: Carried) -> WorldState:
     world = VoxelWorld(observe=False)
     world.reset(scene)
-    ticks = sum(world.step(code).ticks for code in carried.codes)
-    assert ticks == carried.ticks
+    for code in carried.codes:
+        world.step(code)
     return world.state()
 
 
