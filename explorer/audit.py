@@ -218,10 +218,7 @@ def _most(scene: Scene) -> dict[str, int]:
     blocks = [(BLOCKS[code], count) for code, count in zip(codes.tolist(), counts.tolist(), strict=True)]
     left = [(block, count) for block, count in blocks if block.breakable and block.drop]
     while True:
-        table = any(block.kind == "table" for block, _ in blocks) or "crafting_table" in bounds(
-            gained, table=False, caps={}
-        )
-        most = bounds(gained, table, caps={})
+        most = bounds(gained, any(block.kind == "table" for block, _ in blocks), caps={})
         dug = [(block, count) for block, count in left if not block.tools or block.tools & most.keys()]
         if not dug:
             return most

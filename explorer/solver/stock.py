@@ -32,9 +32,14 @@ def bounds(gained: Mapping[str, int], table: bool, caps: Mapping[str, int]) -> d
 
     Args:
         gained: upper bounds of what is found, dug and hunted.
-        table: whether a crafting table could be in reach.
+        table: whether a crafting table could be in reach that is not made.
         caps: item -> greatest count at any time, because a milestone is never achieved.
     """
+    most = _bound(gained, table, caps)
+    return _bound(gained, True, caps) if "crafting_table" in most and not table else most
+
+
+def _bound(gained: Mapping[str, int], table: bool, caps: Mapping[str, int]) -> dict[str, int]:
     base = Counter({name: min(count, ANY) for name, count in gained.items() if count > 0 and caps.get(name, 1) > 0})
     total = base
     for turn in range(3 * _TURNS):
