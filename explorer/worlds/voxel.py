@@ -37,10 +37,7 @@ class VoxelWorld:
     """
 
     def __init__(self, *, observe: bool = True) -> None:
-        self._observer: Observer | None = None
         self._observe = observe
-        self._step = 0
-        self._last = Happened(done=True)
 
     def reset(self, scene: Scene, max_steps: int | None = None) -> View:
         """Begin an episode; return the view from the spawn.
