@@ -28,6 +28,21 @@ FACINGS: Final[tuple[Cell, ...]] = ((0, 0, 1), (-1, 0, 0), (0, 0, -1), (1, 0, 0)
 """Unit cell in front, by facing: south, west, north, east. A right turn adds one."""
 
 
+def offset_to(here: Cell, there: Cell) -> Cell:
+    """Return the offset that leads from one cell to another."""
+    return there[0] - here[0], there[1] - here[1], there[2] - here[2]
+
+
+def move_by(cell: Cell, offset: Cell) -> Cell:
+    """Return the cell at an offset from another."""
+    return cell[0] + offset[0], cell[1] + offset[1], cell[2] + offset[2]
+
+
+def cells_apart(one: Cell, other: Cell) -> int:
+    """Return the distance of two cells along the axis on which it is greatest."""
+    return max(map(abs, offset_to(one, other)))
+
+
 @dataclass(frozen=True, slots=True)
 class Pose:
     """A body in the middle of a cell.

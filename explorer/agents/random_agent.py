@@ -9,7 +9,7 @@ from explorer.agents.agent import Usage
 from explorer.rules.actions import FARTHEST_AIM, Primitive, aim, craft, hold
 from explorer.rules.items import item
 from explorer.rules.recipes import recipe
-from explorer.scene import Cell
+from explorer.scene import offset_to
 from explorer.view import View
 
 _ALWAYS: Final = tuple([int(each)] for each in Primitive if each not in (Primitive.WAIT, Primitive.DONE))
@@ -35,7 +35,7 @@ class RandomAgent:
 
 
 def _aims(view: View) -> list[int]:
-    offsets = [_from(view, thing.cell) for thing in view.things if thing.in_view]
+    offsets = [offset_to(view.pose.cell, thing.cell) for thing in view.things if thing.in_view]
     return [aim(*offset) for offset in offsets if max(map(abs, offset)) <= FARTHEST_AIM]
 
 
@@ -45,8 +45,3 @@ def _holds(view: View) -> list[int]:
 
 def _crafts(view: View) -> list[int]:
     return [craft(recipe(offer.recipe)) for offer in view.recipes if offer.craftable]
-
-
-def _from(view: View, cell: Cell) -> Cell:
-    x, y, z = view.pose.cell
-    return cell[0] - x, cell[1] - y, cell[2] - z

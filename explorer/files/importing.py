@@ -23,8 +23,8 @@ from explorer.files.schema import GraphFile, MetadataFile, MilestonesFile
 from explorer.findings import Finding
 from explorer.graph import Edge, Graph, Node
 from explorer.milestones import InventoryHas, Milestone, NearWithFacing, Offset, Rule
-from explorer.rules.blocks import BLOCKS
-from explorer.scene import Cell, Scene, Wire
+from explorer.rules.blocks import BLOCKS, Kind, has_kind
+from explorer.scene import Cell, Scene, Wire, cells_apart
 
 NEAR: Final = 2
 """Farthest that a device may be from the door that it opens, in cells along each axis."""
@@ -103,10 +103,10 @@ def _scene(metadata: MetadataFile, report: _Report, source: str) -> tuple[Scene,
 
 def default_wires(scene: Scene) -> Iterator[Wire]:
     """Yield a wire for each iron door that has devices nearby."""
-    doors = [cell for cell in _cells_of(scene, ("door",)) if _is(scene, cell, "iron_door")]
-    devices = _cells_of(scene, ("device", "plate"))
+    doors = [cell for cell in _cells_of(scene, "door") if _is(scene, cell, "iron_door")]
+    devices = _cells_of(scene, "device", "plate")
     for number, cells in enumerate(_joined(doors), 1):
-        near = tuple(device for device in devices if any(_apart(device, cell) <= NEAR for cell in cells))
+        near = tuple(device for device in devices if any(cells_apart(device, cell) <= NEAR for cell in cells))
         if near:
             yield Wire(f"door_{number}", cells, near)
 
@@ -125,17 +125,12 @@ def _joined(cells: Iterable[Cell]) -> Iterator[tuple[Cell, ...]]:
             yield tuple(column)
 
 
-def _apart(one: Cell, other: Cell) -> int:
-    return max(abs(a - b) for a, b in zip(one, other, strict=True))
-
-
 def _is(scene: Scene, cell: Cell, name: str) -> bool:
     return bool(BLOCKS[scene.blocks[cell[1], cell[2], cell[0]]].name == name)
 
 
-def _cells_of(scene: Scene, kinds: Sequence[str]) -> list[Cell]:
-    of_kind = np.array([block.kind in kinds for block in BLOCKS])
-    return [(x, y, z) for y, z, x in np.argwhere(of_kind[scene.blocks]).tolist()]
+def _cells_of(scene: Scene, *kinds: Kind) -> list[Cell]:
+    return [(x, y, z) for y, z, x in np.argwhere(has_kind(*kinds)[scene.blocks]).tolist()]
 
 
 def _milestones(hops: MilestonesFile, moved: Cell, report: _Report, source: str) -> Iterator[Milestone]:

@@ -13,7 +13,7 @@ from explorer.picture.first_person import standing
 from explorer.picture.raycasting import Camera
 from explorer.picture.shading import FOG, Shading, Standing
 from explorer.picture.textures import Pixels, has_shape
-from explorer.rules.blocks import AIR, BLOCKS, SOLID, mask
+from explorer.rules.blocks import AIR, BLOCKS, SOLID, has_kind, mask
 from explorer.scene import Scene
 from explorer.view import Thing
 
@@ -55,7 +55,7 @@ def _things(scene: Scene) -> tuple[Thing, ...]:
     return tuple(Thing(kind, kind, state, cell, 0, True) for kind, state, cell in lying)
 
 
-_DEVICES: Final = np.array([block.kind in ("device", "plate", "chest", "table", "door") for block in BLOCKS])
+_DEVICES: Final = has_kind("device", "plate", "chest", "table", "door")
 
 
 def _opened(blocks: NDArray[np.uint16]) -> NDArray[np.uint16]:

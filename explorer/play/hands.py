@@ -16,7 +16,7 @@ from explorer.rules.mobs import MOBS
 from explorer.rules.reach import mob_hit, touched
 from explorer.rules.recipes import recipe
 from explorer.rules.state import KnownState
-from explorer.scene import Cell, Mob, Pose
+from explorer.scene import Cell, Mob, Pose, cells_apart, offset_to
 from explorer.view import Thing, View
 
 MODEL: Final = "human"
@@ -33,7 +33,7 @@ def codes_for(view: View, cell: Cell, *, place: bool = False) -> tuple[int, ...]
         The codes, or the reason why the crosshair cannot reach the cell, as far as the person knows; that takes no
         step.
     """
-    offset = _offset(view.pose.cell, cell)
+    offset = offset_to(view.pose.cell, cell)
     if max(map(abs, offset)) > FARTHEST_AIM:
         return "too far away"
     x, y, z = cell
@@ -65,8 +65,8 @@ def _fitting(view: View, offset: Cell, cell: Cell) -> Primitive | str:
 def targets(view: View) -> Iterator[Thing]:
     """Yield the things in view that can be aimed at, nearest first."""
     here = view.pose.cell
-    near = (each for each in view.things if each.in_view and max(map(abs, _offset(here, each.cell))) <= FARTHEST_AIM)
-    yield from sorted(near, key=lambda each: sum(part * part for part in _offset(here, each.cell)))
+    near = (each for each in view.things if each.in_view and cells_apart(here, each.cell) <= FARTHEST_AIM)
+    yield from sorted(near, key=lambda each: sum(part * part for part in offset_to(here, each.cell)))
 
 
 def named_code(kind: str, name: str) -> int | None:
@@ -79,8 +79,4 @@ def named_code(kind: str, name: str) -> int | None:
 
 def spawn_relative(view: View, pose: Pose) -> Cell:
     """Return the cell of a body relative to the spawn, as in files and texts."""
-    return _offset(view.origin, pose.cell)
-
-
-def _offset(here: Cell, there: Cell) -> Cell:
-    return there[0] - here[0], there[1] - here[1], there[2] - here[2]
+    return offset_to(view.origin, pose.cell)

@@ -206,6 +206,12 @@ def mask(table: bytes) -> NDArray[np.bool_]:
     return np.frombuffer(table, np.bool_)
 
 
+@cache
+def has_kind(*kinds: Kind) -> NDArray[np.bool_]:
+    """Return a table by code of block: whether it is of one of some kinds."""
+    return np.array([block.kind in kinds for block in BLOCKS])
+
+
 def code(name: str, state: str = "") -> int:
     """Return the code of a block, with or without ``minecraft:``.
 

@@ -15,7 +15,7 @@ from explorer.rules.moves import heading
 from explorer.rules.raycast import Crossing, ray
 from explorer.rules.recipes import RECIPES
 from explorer.rules.state import ReachState, RuleState
-from explorer.scene import Cell, Deed, Event, Mob, Pose
+from explorer.scene import Cell, Deed, Event, Mob, Pose, move_by
 
 OUT_OF_REACH: Final = "out of reach"
 
@@ -48,7 +48,7 @@ def touched(state: ReachState, pose: Pose | None = None) -> Crossing | None:
     """
     pose = pose or state.pose
     for crossing in ray(pose)[1:]:
-        code = state.block(_at(pose, crossing.offset))
+        code = state.block(move_by(pose.cell, crossing.offset))
         if SOLID[code] or USABLE[code]:
             return crossing
     return None
@@ -59,7 +59,7 @@ def mob_hit(state: ReachState) -> Mob | None:
     cells = {cell: mob for mob in reversed(tuple(state.mobs)) for cell in mob_cells(mob)}
     if cells:
         for crossing in ray(state.pose):
-            cell = _at(state.pose, crossing.offset)
+            cell = move_by(state.pose.cell, crossing.offset)
             if SOLID[state.block(cell)]:
                 return None
             if cell in cells:
@@ -98,7 +98,7 @@ def _tables(state: RuleState) -> Iterator[Cell]:
 
 def _on(deed: Deed, state: RuleState) -> Event | str:
     hit = touched(state)
-    return Event(deed, _at(state.pose, hit.offset)) if hit else OUT_OF_REACH
+    return Event(deed, move_by(state.pose.cell, hit.offset)) if hit else OUT_OF_REACH
 
 
 def _attack(state: RuleState) -> Event | str:
@@ -110,7 +110,7 @@ def _place(state: RuleState) -> Event | str:
     hit = touched(state)
     if hit is None:
         return OUT_OF_REACH
-    empty = _at(state.pose, hit.before)
+    empty = move_by(state.pose.cell, hit.before)
     x, y, z = state.pose.cell
     return "the body is in the way" if empty in ((x, y, z), (x, y + 1, z)) else Event("place", empty)
 
@@ -132,11 +132,7 @@ def _drop(state: RuleState) -> Event | str:
 
 
 def _front(pose: Pose) -> Cell:
-    return _at(pose, heading(pose, Primitive.FORWARD))
-
-
-def _at(pose: Pose, offset: Cell) -> Cell:
-    return pose.cell[0] + offset[0], pose.cell[1] + offset[1], pose.cell[2] + offset[2]
+    return move_by(pose.cell, heading(pose, Primitive.FORWARD))
 
 
 _INTENTIONS: Final[dict[Primitive, Callable[[RuleState], Event | str]]] = {

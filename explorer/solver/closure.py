@@ -14,12 +14,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.rules.blocks import BLOCKS, REPLACEABLE, SOLID, Block, mask
+from explorer.rules.blocks import BLOCKS, REPLACEABLE, SOLID, Block, Kind, has_kind, mask
 from explorer.rules.mobs import mob_kind
 from explorer.rules.reach import mob_cells
 from explorer.rules.state import Door, doors_of
@@ -27,11 +26,6 @@ from explorer.scene import Cell, Scene, Stack
 from explorer.solver.flood import Bytes, Flood, Space
 from explorer.solver.stock import bounds, carries_without, has_handle, most_blocks, most_of_block
 from explorer.solver.touch import Touch
-
-
-@cache
-def _kinds(*kinds: str) -> NDArray[np.bool_]:
-    return np.array([block.kind in kinds for block in BLOCKS])
 
 
 class Arena:
@@ -50,12 +44,12 @@ class Arena:
         self.scene = scene
         blocks = scene.blocks
         self.space = Space(scene.size)
-        solid, lava = mask(SOLID)[blocks], _kinds("lava")[blocks]
-        doors = _kinds("door")[blocks]
+        solid, lava = mask(SOLID)[blocks], has_kind("lava")[blocks]
+        doors = has_kind("door")[blocks]
         self.free, self.lava = self.space.flat(~solid), self.space.flat(lava)
         self.ground = self.space.flat(solid | doors)
         self.ground[: self.space.up] = 255  # what lies below the arena carries a body
-        self.lasting = self.space.flat(solid & ~doors & ~_kinds("natural")[blocks])
+        self.lasting = self.space.flat(solid & ~doors & ~has_kind("natural")[blocks])
         self.fillable = self.space.flat(mask(REPLACEABLE)[blocks])
         self.natural = self._breakable()
         self.chests = {self.space.at(cell): stacks for cell, stacks in scene.chests.items() if self.space.holds(cell)}
@@ -76,13 +70,13 @@ class Arena:
         """Return the places of cells in the flat array; cells outside the arena are left out."""
         return [self.space.at(cell) for cell in cells if self.space.holds(cell)]
 
-    def _of(self, kind: str) -> list[tuple[int, Block]]:
-        y, z, x = np.nonzero(_kinds(kind)[self.scene.blocks])
+    def _of(self, kind: Kind) -> list[tuple[int, Block]]:
+        y, z, x = np.nonzero(has_kind(kind)[self.scene.blocks])
         cells = zip(x.tolist(), y.tolist(), z.tolist(), strict=True)
         return [(self.space.at(cell), self.block(cell)) for cell in cells]
 
     def _breakable(self) -> dict[int, NDArray[np.intp]]:
-        mine = _kinds("natural")[self.scene.blocks]
+        mine = has_kind("natural")[self.scene.blocks]
         places = np.flatnonzero(self.space.flat(mine))
         codes = self.scene.blocks[mine]
         return {int(code): places[codes == code] for code in np.unique(codes)}
@@ -201,11 +195,8 @@ class _Growing:
 
     def _bounds(self) -> dict[str, int]:
         table = self._has_table or "crafting_table" in self._most
-        most = bounds(self._gained, table, self._restraint.caps)
-        if not table and "crafting_table" in most:
-            most = bounds(self._gained, True, self._restraint.caps)
-        self._most = most
-        return most
+        self._most = bounds(self._gained, table, self._restraint.caps)
+        return self._most
 
     def _rooms(self) -> tuple[Bytes, Bytes]:
         """Return the cells where a body fits, and those that it may only fall through."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.rules.raycast import REACH
-from explorer.scene import Cell
+from explorer.scene import cells_apart
 from explorer.solver.flood import Bytes, Space
 
 FARTHEST: Final = REACH + 3**0.5
@@ -83,7 +83,7 @@ class Touch:
         cells = [self._space.cell(at) for at in opened.tolist()]
         for target in list(self._joined):
             here = self._space.cell(target)
-            if any(_apart(here, cell) <= AROUND for cell in cells):
+            if any(cells_apart(here, cell) <= AROUND for cell in cells):
                 del self._joined[target]
 
     def _eyes_of(self, target: int) -> NDArray[np.intp]:
@@ -125,7 +125,3 @@ class Touch:
             grown[by:] |= cells[:-by]
             grown[:-by] |= cells[by:]
         return grown
-
-
-def _apart(one: Cell, other: Cell) -> int:
-    return max(abs(a - b) for a, b in zip(one, other, strict=True))

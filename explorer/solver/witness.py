@@ -15,13 +15,13 @@ import numpy as np
 
 from explorer.rules import actions
 from explorer.rules.actions import FARTHEST_AIM, Primitive
-from explorer.rules.blocks import BLOCKS, OPAQUE, REPLACEABLE
+from explorer.rules.blocks import BLOCKS, OPAQUE, REPLACEABLE, has_kind
 from explorer.rules.items import digs, item
 from explorer.rules.raycast import walk
 from explorer.rules.reach import mob_cells, mob_hit, table_in_reach, touched
 from explorer.rules.recipes import RECIPES, recipe
 from explorer.rules.state import SIDES, Still, doors_of
-from explorer.scene import Cell, Mob, Pose, Scene
+from explorer.scene import Cell, Mob, Pose, Scene, move_by, offset_to
 from explorer.solver import steps as kinds
 from explorer.solver.routes import Box, Leg, Routes
 from explorer.solver.steps import Carried, Step
@@ -31,7 +31,6 @@ ATTEMPTS: Final = 3
 """Routes planned for one step: a door may close during the first."""
 _WALKS: Final = (Primitive.FORWARD, Primitive.RIGHT, Primitive.BACK, Primitive.LEFT)
 """By quarter turns to the right of the facing."""
-_TABLES: Final = np.array([block.kind == "table" for block in BLOCKS])
 Vantage = Callable[[Cell], Pose | None]
 """Cell to stand in -> the pose that reaches the target from there, or None."""
 
@@ -234,10 +233,10 @@ class _Carrier:
 
     def _aimed(self, cell: Cell, target: Cell) -> Pose | None:
         """Return the pose in a cell that aims at a target, or None if it is too far away."""
-        x, y, z = (a - b for a, b in zip(target, cell, strict=True))
-        if max(abs(x), abs(y), abs(z)) > FARTHEST_AIM:
+        offset = offset_to(cell, target)
+        if max(map(abs, offset)) > FARTHEST_AIM:
             return None
-        return self._now.pose.aimed((x, y, z)) if cell == self._now.pose.cell else Pose(cell).aimed((x, y, z))
+        return self._now.pose.aimed(offset) if cell == self._now.pose.cell else Pose(cell).aimed(offset)
 
     def _touching(self, cell: Cell, target: Cell) -> Pose | None:
         pose = self._aimed(cell, target)
@@ -247,11 +246,11 @@ class _Carrier:
     def _facing(self, cell: Cell, target: Cell) -> Pose | None:
         """Return the pose in a cell from which placing fills a target: it touches a face next to it. None if none."""
         for side in SIDES:
-            behind = _moved(target, side)
+            behind = move_by(target, side)
             pose = self._touching(cell, behind)
             hit = touched(self._state, pose) if pose else None
-            body = cell, _moved(cell, (0, 1, 0))
-            if hit and _moved(cell, hit.before) == target and target not in body:
+            body = cell, move_by(cell, (0, 1, 0))
+            if hit and move_by(cell, hit.before) == target and target not in body:
                 return pose
         return None
 
@@ -262,7 +261,7 @@ class _Carrier:
         for crossing in walk((0.5, pose.eye[1] - cell[1], 0.5), pose.direction, 2.0 * FARTHEST_AIM)[1:]:
             if crossing.offset == pose.aim:
                 return pose
-            if OPAQUE[self._state.block(_moved(cell, crossing.offset))]:
+            if OPAQUE[self._state.block(move_by(cell, crossing.offset))]:
                 return None
         return None
 
@@ -271,7 +270,7 @@ class _Carrier:
         return next((pose for pose in poses if pose and mob_hit(_posed(self._state, pose)) == mob), None)
 
     def _tables(self) -> tuple[Cell, ...]:
-        return tuple((x, y, z) for y, z, x in np.argwhere(_TABLES[self._now.blocks]).tolist())
+        return tuple((x, y, z) for y, z, x in np.argwhere(has_kind("table")[self._now.blocks]).tolist())
 
     def _at_table(self, cell: Cell, tables: Iterable[Cell]) -> bool:
         near = any(self._touching(cell, table) for table in tables)
@@ -308,7 +307,3 @@ def _around(cells: Iterable[Cell]) -> Box:
 
 def _in(cell: Cell, box: Box) -> bool:
     return all(low <= value <= high for low, value, high in zip(box[0], cell, box[1], strict=True))
-
-
-def _moved(cell: Cell, by: Cell) -> Cell:
-    return cell[0] + by[0], cell[1] + by[1], cell[2] + by[2]

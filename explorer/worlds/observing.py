@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.rules.blocks import BLOCKS, OPAQUE, mask
+from explorer.rules.blocks import BLOCKS, OPAQUE, has_kind, mask
 from explorer.rules.reach import can_touch
 from explorer.rules.state import KnownState
 from explorer.scene import Cell, Change, Happened, Mob, Pose, Scene, Stack
@@ -30,7 +30,6 @@ LIGHTS: Final = (
 """Blocks that let the cells around them be seen in the dark."""
 _LIGHTS: Final = np.array([block.name in LIGHTS.split() for block in BLOCKS])
 _OPAQUE: Final = mask(OPAQUE)
-_TABLES: Final = np.array([block.kind == "table" for block in BLOCKS])
 
 
 class Observer:
@@ -134,7 +133,7 @@ class Observer:
     def _has_table(self) -> bool:
         known = KnownState(self.known, self._pose)
         x, y, z = self._pose.cell
-        tables = map(self._layout.cell, np.flatnonzero(_TABLES[self._known]).tolist())
+        tables = map(self._layout.cell, np.flatnonzero(has_kind("table")[self._known]).tolist())
         return any(can_touch(known, (at[0] - x, at[1] - y, at[2] - z)) for at in tables)
 
     def _notice(self, places: NDArray[np.intp], before: NDArray[np.uint16], now: NDArray[np.uint16]) -> None:
