@@ -6,7 +6,7 @@ what their commands give. Below the spawn there is grass where no command sets a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Final
@@ -23,7 +23,8 @@ from explorer.files.schema import GraphFile, MetadataFile, MilestonesFile
 from explorer.findings import Finding
 from explorer.graph import Edge, Graph, Node
 from explorer.milestones import InventoryHas, Milestone, NearWithFacing, Offset, Rule
-from explorer.rules.blocks import BLOCKS, Kind, has_kind
+from explorer.rules.blocks import has_kind
+from explorer.rules.state import doors_of
 from explorer.scene import Cell, Scene, Wire, cells_apart
 
 NEAR: Final = 2
@@ -102,35 +103,12 @@ def _scene(metadata: MetadataFile, report: _Report, source: str) -> tuple[Scene,
 
 
 def default_wires(scene: Scene) -> Iterator[Wire]:
-    """Yield a wire for each iron door that has devices nearby."""
-    doors = [cell for cell in _cells_of(scene, "door") if _is(scene, cell, "iron_door")]
-    devices = _cells_of(scene, "device", "plate")
-    for number, cells in enumerate(_joined(doors), 1):
-        near = tuple(device for device in devices if any(cells_apart(device, cell) <= NEAR for cell in cells))
+    """Yield a wire for each iron door that has devices nearby; the scene has no wires yet."""
+    devices = [(x, y, z) for y, z, x in np.argwhere(has_kind("device", "plate")[scene.blocks]).tolist()]
+    for number, door in enumerate(doors_of(scene), 1):
+        near = tuple(device for device in devices if any(cells_apart(device, cell) <= NEAR for cell in door.cells))
         if near:
-            yield Wire(f"door_{number}", cells, near)
-
-
-def _joined(cells: Iterable[Cell]) -> Iterator[tuple[Cell, ...]]:
-    """Yield each stack of cells on top of each other."""
-    left = set(cells)
-    for cell in sorted(left):
-        x, y, z = cell
-        column = []
-        while (x, y, z) in left:
-            left.remove((x, y, z))
-            column.append((x, y, z))
-            y += 1
-        if column:
-            yield tuple(column)
-
-
-def _is(scene: Scene, cell: Cell, name: str) -> bool:
-    return bool(BLOCKS[scene.blocks[cell[1], cell[2], cell[0]]].name == name)
-
-
-def _cells_of(scene: Scene, *kinds: Kind) -> list[Cell]:
-    return [(x, y, z) for y, z, x in np.argwhere(has_kind(*kinds)[scene.blocks]).tolist()]
+            yield Wire(f"door_{number}", door.cells, near)
 
 
 def _milestones(hops: MilestonesFile, moved: Cell, report: _Report, source: str) -> Iterator[Milestone]:

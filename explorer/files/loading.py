@@ -19,7 +19,7 @@ from explorer.files.json_text import file_text, json_value, validated
 from explorer.files.loaded import Loaded
 from explorer.files.reading import rule_of
 from explorer.files.saving import NAMES
-from explorer.files.schema import GRAPH, METADATA, MILESTONES, Extension, GraphFile, MetadataFile, MilestonesFile
+from explorer.files.schema import GRAPH, METADATA, MILESTONES, Extension, MetadataFile, MilestonesFile
 from explorer.graph import Edge, Graph, Node
 from explorer.milestones import Milestone
 from explorer.scene import Cell, Scene, Wire
@@ -56,32 +56,20 @@ def scene_of_line(line: str, source: str) -> Loaded:
 
 def _loaded(documents: Mapping[str, Any], sources: Mapping[str, str], source: str) -> Loaded:
     metadata = validated(METADATA, documents["metadata"], sources["metadata"])
-    milestones, graph = (
+    written, drawn = (
         documents.get(name, documents["metadata"].get(name)) for name in ("milestones", "reasoning_graph")
     )
-    if milestones is None:
+    if written is None:
         raise SceneError("there is no such file: a scene needs its milestones", sources["milestones"])
-    hops = validated(MILESTONES, milestones, sources["milestones"])
-    edges = None if graph is None else validated(GRAPH, graph, sources["reasoning_graph"])
+    hops = validated(MILESTONES, written, sources["milestones"])
+    edges = None if drawn is None else validated(GRAPH, drawn, sources["reasoning_graph"])
     if metadata.explorer is None:
         return import_scene(metadata, hops, edges, sources, source)
     if edges is None:
         raise SceneError("there is no such file: a scene needs its graph", sources["reasoning_graph"])
     certificate = documents.get("certificate")
     proven = None if certificate is None else validated(CERTIFICATE, certificate, sources["certificate"])
-    return _ours(metadata, metadata.explorer, hops, edges, proven, sources, source)
-
-
-def _ours(
-    metadata: MetadataFile,
-    extension: Extension,
-    hops: MilestonesFile,
-    edges: GraphFile,
-    certificate: Certificate | None,
-    sources: Mapping[str, str],
-    source: str,
-) -> Loaded:
-    scene = _scene(metadata, extension, sources["metadata"])
+    scene = _scene(metadata, metadata.explorer, sources["metadata"])
     milestones = _milestones(hops, sources["milestones"])
     _raise_first((problem for _, problem in milestone_problems(milestones, scene)), sources["milestones"])
     if metadata.atomic_tasks_ordered != [each.task for each in milestones]:
@@ -91,9 +79,9 @@ def _ours(
         tuple(Edge(edge.before, edge.after, edge.reason) for edge in edges.edges),
     )
     _raise_first(graph_problems(graph, [each.milestone_id for each in milestones]), sources["reasoning_graph"])
-    about: dict[str, Any] = extension.model_dump(include={"knobs", "seed", "index"}, exclude_unset=True)
+    about: dict[str, Any] = metadata.explorer.model_dump(include={"knobs", "seed", "index"}, exclude_unset=True)
     about |= {"scene_description": metadata.scene_description, "design_notes": metadata.design_notes}
-    return Loaded(scene, milestones, graph, metadata.task_text, certificate, about, source)
+    return Loaded(scene, milestones, graph, metadata.task_text, proven, about, source)
 
 
 def _scene(metadata: MetadataFile, extension: Extension, source: str) -> Scene:
