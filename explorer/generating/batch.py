@@ -18,7 +18,7 @@ from explorer.generating.production import Figures
 from explorer.scene import RULES
 from spca.common.debug_log import log_to_folder
 from spca.common.encoding import json_text
-from spca.common.files import write_atomic
+from spca.common.files import remove_torn_files, write_atomic
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal
 from spca.common.jobs.work import TRIES, Job, Setup, Terms
@@ -100,8 +100,7 @@ class Making(Setup[Job, Made]):
         except GenerationError as error:
             return Made(job.id, None, str(error))
         folder = self.output / job.id
-        for torn in folder.glob(".*.tmp"):  # left by a killed write
-            torn.unlink()
+        remove_torn_files(folder, ".*.tmp")
         save_scene(folder, composed.loaded())
         return Made(job.id, Figures.of(composed))
 
