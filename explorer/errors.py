@@ -16,12 +16,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Self
+from collections.abc import Iterable, Mapping
+from typing import Self, TypeVar
 
 from explorer.findings import Finding
 from spca.common.errors import UserError
 from spca.common.names import find_nearest
+
+_Value = TypeVar("_Value")
 
 
 class ExplorerError(UserError):
@@ -68,6 +70,18 @@ class UnknownNameError(SceneError):
         near = find_nearest(name.removeprefix("minecraft:")[:80], known)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         super().__init__(f"unknown {kind} {name[:80]!a}{hint}", source, field)
+
+
+def find_known(kind: str, name: str, known: Mapping[str, _Value]) -> _Value:
+    """Return what a name stands for, with or without ``minecraft:``.
+
+    Raises:
+        UnknownNameError: nothing has that name.
+    """
+    found = known.get(name.removeprefix("minecraft:"))
+    if found is None:
+        raise UnknownNameError(kind, name, known)
+    return found
 
 
 class OutsideArenaError(SceneError):

@@ -9,7 +9,7 @@ import math
 from functools import cache
 from typing import Final
 
-from explorer.errors import UnknownNameError
+from explorer.errors import find_known
 from explorer.rules.blocks import BLOCKS, FACTS, Block, code
 
 ITEMS: Final[tuple[str, ...]] = tuple(FACTS["items"])
@@ -31,10 +31,7 @@ def item(name: str) -> int:
     Raises:
         UnknownNameError: there is no such item.
     """
-    found = _NUMBERS.get(name.removeprefix("minecraft:"))
-    if found is None:
-        raise UnknownNameError("item", name, ITEMS)
-    return found
+    return find_known("item", name, _NUMBERS)
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from explorer.errors import UnknownNameError
+from explorer.errors import find_known
 from explorer.scene import Stack
 
 
@@ -45,7 +45,4 @@ def mob_kind(name: str) -> MobKind:
     Raises:
         UnknownNameError: there is no such mob.
     """
-    kind = MOBS.get(name.removeprefix("minecraft:"))
-    if kind is None:
-        raise UnknownNameError("mob", name, MOBS)
-    return kind
+    return find_known("mob", name, MOBS)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from explorer.errors import UnknownNameError
+from explorer.errors import find_known
 from explorer.rules.blocks import FACTS
 from explorer.rules.items import ITEMS, item
 
@@ -67,10 +67,7 @@ def recipe(name: str) -> int:
     Raises:
         UnknownNameError: there is no such recipe.
     """
-    found = _NUMBERS.get(name.removeprefix("minecraft:"))
-    if found is None:
-        raise UnknownNameError("recipe", name, _NUMBERS)
-    return found
+    return find_known("recipe", name, _NUMBERS)
 
 
 def recipes_for(name: str) -> tuple[Recipe, ...]:
