@@ -9,7 +9,7 @@ from pathlib import Path
 
 from explorer.errors import UnknownNameError
 from explorer.tasks.labels import Label
-from explorer.tasks.schemas import SCHEMAS, RuleType, Schema, Where
+from explorer.tasks.schemas import SCHEMAS, RuleType, Schema
 from explorer.tasks.wording import one, words
 
 
@@ -21,7 +21,6 @@ class Task:
         id: such as ``take_item_emerald``.
         object: the item, block, mob or look that it is about.
         text: one sentence that states it as a goal.
-        worlds: worlds that can pose it.
         why: why it was dropped, "" if it was kept.
     """
 
@@ -32,7 +31,6 @@ class Task:
     labels: frozenset[Label]
     rule: RuleType
     sources: tuple[str, ...]
-    worlds: tuple[Where, ...]
     why: str = ""
 
     @property
@@ -61,7 +59,6 @@ def _make_task(schema: Schema, thing: str, why: str = "") -> Task:
         labels=schema.labels,
         rule=schema.rule,
         sources=schema.sources,
-        worlds=schema.worlds,
         why=why,
     )
 

@@ -8,7 +8,6 @@ from typing import Final, Literal
 from explorer.tasks.labels import Label, labels
 
 RuleType = Literal["inventory", "box", "near", "at_least", "at_most"]
-Where = Literal["voxel", "flat"]
 
 WOODS: Final = ("oak", "spruce", "birch", "jungle", "acacia", "dark_oak")
 
@@ -30,12 +29,10 @@ class Schema:
     labels: frozenset[Label]
     objects: tuple[str, ...]
     sources: tuple[str, ...]
-    worlds: tuple[Where, ...] = ("voxel",)
 
 
-def _schema(name: str, rule: RuleType, short: str, objects: str, sources: str, text: str, flat: bool = False) -> Schema:
-    worlds: tuple[Where, ...] = ("voxel", "flat") if flat else ("voxel",)
-    return Schema(name, text, rule, labels(short), tuple(objects.split()), tuple(sources.split()), worlds)
+def _schema(name: str, rule: RuleType, short: str, objects: str, sources: str, text: str) -> Schema:
+    return Schema(name, text, rule, labels(short), tuple(objects.split()), tuple(sources.split()))
 
 
 def _each(pattern: str, kinds: tuple[str, ...] | str) -> str:
@@ -48,7 +45,6 @@ _GO: Final = (
         "red blue green yellow white purple brick quartz sandstone prismarine",
         "room",
         "Get into the room with the {} floor.",
-        flat=True,
     ),
     _schema("reach_high", "box", "sp cs m j", "roof tower gallery", "room", "Get up to the {}."),
     _schema("reach_place", "box", "sp cs m", "island cellar maze_exit far_bank", "room", "Get to the {}."),
@@ -98,7 +94,6 @@ _TAKE: Final = (
         "compass emerald clock bucket book map saddle name_tag diamond gold_ingot",
         "lying",
         "Get the {}.",
-        flat=True,
     ),
     _schema(
         *("take_from_chest", "inventory", "sp in cs c"),
@@ -168,7 +163,7 @@ _MINE: Final = (
     ),
 )
 _OPEN: Final = (
-    _schema("pull_lever", "box", "st ca m", "lever", "device", "Get through the iron door.", flat=True),
+    _schema("pull_lever", "box", "st ca m", "lever", "device", "Get through the iron door."),
     _schema(
         *("press_button", "box", "st ca te m", "stone_button oak_button birch_button", "device"),
         "Get through the iron door.",
@@ -178,9 +173,8 @@ _OPEN: Final = (
         "stone_pressure_plate oak_pressure_plate heavy_weighted_pressure_plate",
         "device",
         "Get through the iron door.",
-        flat=True,
     ),
-    _schema("use_two_levers", "box", "st ca m", "lever", "device", "Get through the iron door.", flat=True),
+    _schema("use_two_levers", "box", "st ca m", "lever", "device", "Get through the iron door."),
     _schema("use_lever_and_button", "box", "st ca te m", "stone_button", "device", "Get through the iron door."),
     _schema(
         *("pass_timed_door", "box", "st ca te m"),
@@ -214,12 +208,10 @@ _PLACE: Final = (
         "gold_block diamond_block pumpkin melon red_wool blue_wool",
         "chest ground",
         "Put {one} onto the pedestal.",
-        flat=True,
     ),
     _schema(
         *("fill_hole", "at_least", "sp ca p", "dirt sand cobblestone oak_planks", "chest ground"),
         "Fill the hole in the floor with {}.",
-        flat=True,
     ),
     _schema(
         *("build_step", "at_least", "sp ca p j", "dirt cobblestone oak_planks", "chest ground"),

@@ -220,7 +220,6 @@ def as_json() -> str:
                 "labels": [label for label in LABELS if label in schema.labels],
                 "rule": schema.rule,
                 "sources": schema.sources,
-                "worlds": schema.worlds,
             }
         )
     return json.dumps({"kept": kept, "dropped": dropped}, indent=1) + "\n"
