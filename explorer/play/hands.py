@@ -16,7 +16,7 @@ from explorer.rules.mobs import MOBS
 from explorer.rules.reach import mob_hit, touched
 from explorer.rules.recipes import recipe
 from explorer.rules.state import KnownState
-from explorer.scene import Cell, Mob, Pose, cells_apart, offset_to
+from explorer.scene import Cell, Mob, cells_apart, offset_to
 from explorer.view import Thing, View
 
 MODEL: Final = "human"
@@ -75,8 +75,3 @@ def named_code(kind: str, name: str) -> int | None:
         return hold(item(name)) if kind == "hold" else craft(recipe(name)) if kind == "craft" else None
     except UnknownNameError:
         return None
-
-
-def spawn_relative(view: View, pose: Pose) -> Cell:
-    """Return the cell of a body relative to the spawn, as in files and texts."""
-    return offset_to(view.origin, pose.cell)

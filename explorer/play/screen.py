@@ -13,10 +13,9 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from explorer.play.hands import spawn_relative
 from explorer.report.loose import is_loose, is_mob
 from explorer.rules.blocks import BLOCKS, UNSEEN, Block
-from explorer.scene import Cell, Pose
+from explorer.scene import Cell, Pose, offset_to
 from explorer.view import Offer, View
 from spca.common.text import one_line
 
@@ -133,7 +132,7 @@ def half_blocks(picture: NDArray[np.uint8]) -> Text:
 
 def status(view: View) -> Text:
     """Return the status line: step, position, facing, item in hand, and why the last step was refused."""
-    x, y, z = spawn_relative(view, view.pose)
+    x, y, z = offset_to(view.origin, view.pose.cell)
     limit = "" if view.max_steps is None else f" of {view.max_steps}"
     line = Text(f"step {view.step}{limit}   at {x}, {y}, {z}   facing {_facing(view.pose)}   in hand: ")
     line.append(one_line(view.held or "nothing").replace("_", " "), "bold")

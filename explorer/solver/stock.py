@@ -74,12 +74,12 @@ def _times(recipe: Recipe, total: Mapping[str, int], caps: Mapping[str, int]) ->
 
 def most_blocks(total: Mapping[str, int]) -> int:
     """Return an upper bound on the solid blocks that could be placed."""
-    return sum(count for name, count in total.items() if _solid(name))
+    return sum(count for name, count in total.items() if bridges(name))
 
 
 def carries_without(total: Mapping[str, int], block: str) -> bool:
     """Return whether any solid block but one of a name could be placed."""
-    return any(count and _solid(name) and most_of_block({name: 1}, block) == 0 for name, count in total.items())
+    return any(count and bridges(name) and most_of_block({name: 1}, block) == 0 for name, count in total.items())
 
 
 def has_block(total: Mapping[str, int]) -> bool:
@@ -89,7 +89,7 @@ def has_block(total: Mapping[str, int]) -> bool:
 
 def has_handle(total: Mapping[str, int]) -> bool:
     """Return whether there could be a device or plate that opens a door when placed beside it."""
-    return any(count for name, count in total.items() if _handle(name))
+    return any(count for name, count in total.items() if is_handle(name))
 
 
 def most_of_block(total: Mapping[str, int], block: str) -> int:
@@ -98,12 +98,14 @@ def most_of_block(total: Mapping[str, int], block: str) -> int:
 
 
 @cache
-def _solid(name: str) -> bool:
+def bridges(name: str) -> bool:
+    """Return whether an item can be placed and stood on."""
     code = block_of(name)
     return code is not None and BLOCKS[code].solid
 
 
 @cache
-def _handle(name: str) -> bool:
+def is_handle(name: str) -> bool:
+    """Return whether an item might open an iron door when placed beside it."""
     code = block_of(name)
     return code is not None and BLOCKS[code].kind in ("device", "plate")

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from explorer.generating.knobs import Knobs
-from explorer.generating.plans.keys import DROPPED, block, bridges, source_block, taken_apart, tasks_for, tasks_of
+from explorer.generating.plans.keys import DROPPED, block, source_block, taken_apart, tasks_for, tasks_of
 from explorer.generating.plans.plan import Aim, Area, Gate, Hop, Plan, Thing, ThingKind, Unfit
 from explorer.rules.recipes import RECIPES, recipe
+from explorer.solver.stock import bridges
 from explorer.tasks.pool import Task
 
 FOUND_TOOLS: Final[tuple[str, ...]] = ("shears", "iron_sword", "iron_pickaxe", "diamond_pickaxe")

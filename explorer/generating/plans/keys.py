@@ -8,7 +8,7 @@ from typing import Final
 
 from explorer.generating.plans.plan import Unfit
 from explorer.rules.blocks import BLOCKS, Block, code
-from explorer.rules.items import ITEMS, block_of
+from explorer.rules.items import ITEMS
 from explorer.rules.recipes import recipes_for
 from explorer.solver.stock import recipes_using
 from explorer.tasks.pool import Task, kept_tasks
@@ -30,18 +30,6 @@ DROPPED: Final[dict[str, str]] = {
 def block(name: str) -> Block:
     """Return a block by name."""
     return BLOCKS[code(name)]
-
-
-@cache
-def bridges(item: str) -> bool:
-    """Return whether an item can be placed and stood on."""
-    laid = block_of(item)
-    return laid is not None and BLOCKS[laid].solid
-
-
-def is_handle(item: str) -> bool:
-    """Return whether an item might open an iron door when placed beside it."""
-    return item == "lever" or item.endswith(("_button", "_pressure_plate"))
 
 
 @cache

@@ -7,8 +7,9 @@ avoids building scenes whose keys open each other's gates; it is not a proof.
 from __future__ import annotations
 
 from explorer.generating.knobs import Shape
-from explorer.generating.plans.keys import block, bridges, is_handle, made_from
+from explorer.generating.plans.keys import block, made_from
 from explorer.generating.plans.plan import Area, Gate, Hop, Plan, Thing, Unfit
+from explorer.solver.stock import bridges, is_handle
 
 Order = dict[Hop, frozenset[Hop]]
 """Hop -> all hops that must come before it."""
