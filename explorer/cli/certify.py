@@ -15,7 +15,6 @@ from explorer.errors import ExplorerError, SceneError
 from explorer.files import Loaded
 from explorer.files.listing import places_at
 from explorer.findings import Finding
-from explorer.solver.certificate import check
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_USER_ERROR
 from spca.common.encoding import json_text
 from spca.common.jobs.processes import do_in_processes
@@ -124,8 +123,6 @@ def judged(source: str, read: Callable[[], Loaded]) -> Verdict:
     """Return the verdict on a scene."""
     try:
         loaded, findings = examine(read)
-        if loaded is not None and loaded.certificate is not None and not findings:
-            findings = check(loaded.scene, loaded.milestones, loaded.graph, loaded.certificate)
     except SceneError as error:
         return Verdict(source, error=str(error))
     if loaded is None or findings:
