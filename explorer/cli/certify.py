@@ -30,12 +30,12 @@ class Verdict:
     """The verdict on a scene.
 
     Attributes:
-        source: where the scene is.
+        task_id: where the scene is.
         says: what is proven if it is certified, or why nothing can be said.
         error: why it cannot be read, or "".
     """
 
-    source: str
+    task_id: str
     certified: bool = False
     says: str = ""
     findings: tuple[Finding, ...] = ()
@@ -46,20 +46,15 @@ class Verdict:
         if self.error:
             yield f"error: {self.error}"
         elif self.certified:
-            yield f"{self.source}: certified: {self.says}"
+            yield f"{self.task_id}: certified: {self.says}"
         else:
-            yield f"{self.source}: NOT certified{f': {self.says}' if self.says else ''}"
+            yield f"{self.task_id}: NOT certified{f': {self.says}' if self.says else ''}"
             yield from (f"  {finding}" for finding in self.findings)
-
-    @property
-    def task_id(self) -> str:
-        """Where the scene is."""
-        return self.source
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as JSON-compatible data."""
         data = asdict(self)
-        return {"scene": data.pop("source"), **data}
+        return {"scene": data.pop("task_id"), **data}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
