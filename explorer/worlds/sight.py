@@ -143,11 +143,8 @@ def light(sources: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 @cache
-def rays(facing: int, pitch: int) -> NDArray[np.float64]:
-    """Return the directions of the rays, unit vectors ``(rays, 3)``; no ray passes through an edge of a cell."""
-    if facing:
-        x, y, z = rays(facing - 1, pitch).T
-        return np.stack([-z, y, x], axis=1)
+def rays(pitch: int) -> NDArray[np.float64]:
+    """Return the directions of the rays to the south, unit vectors ``(rays, 3)``; none passes through a cell's edge."""
     directions, faces = _candidates(pitch)
     return directions[_chosen(_keys(*_march(directions)), _keys(*faces))]
 
@@ -159,7 +156,7 @@ def table(facing: int, pitch: int) -> Table:
         before = table(facing - 1, pitch)
         x, y, z = before.cells.T
         return Table(np.stack([-z, y, x], axis=1), before.ends, before.near)
-    cells, axes = _march(rays(facing, pitch))
+    cells, axes = _march(rays(pitch))
     return _forest(cells, axes >= 0)
 
 

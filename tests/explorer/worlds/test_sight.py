@@ -49,7 +49,10 @@ def crossed(facing: int, pitch: int) -> list[list[Cell]]:
     lines = []
     eye = np.array([0.5, EYE_HEIGHT, 0.5])
     planes = np.arange(-RANGE - 2, RANGE + 3)
-    for ray in rays(facing, pitch):
+    x, y, z = rays(pitch).T
+    for _ in range(facing):
+        x, z = -z, x
+    for ray in np.stack([x, y, z], axis=1):
         with np.errstate(divide="ignore"):
             lengths = np.concatenate([(planes - eye[axis]) / ray[axis] for axis in range(3)])
         ahead = np.sort(lengths[(lengths > 0) & (lengths <= RANGE)])
