@@ -74,8 +74,7 @@ class Episode:
     def to_dict(self) -> dict[str, Any]:
         """Return the episode as a JSON-compatible line of results."""
         data = {name: getattr(self, name) for name in self.__slots__}
-        pairs = [list(pair) for pair in self.out_of_order]
-        return {**data, "latched": dict(self.latched), "codes": packed(self.codes), "out_of_order": pairs}
+        return {**data, "codes": packed(self.codes)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Episode:
