@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from explorer.errors import OutsideArenaError, SceneError
 from explorer.files.commands import Clear, Deed, Fill, Give, Kill, Lay, Stand, Summon
 from explorer.rules.blocks import AIR, BLOCKS, code
-from explorer.scene import Cell, Mob, Pose, Scene, Stack
+from explorer.scene import Cell, Mob, Pose, Scene, Stack, offset_to
 
 LARGEST: Final[Cell] = (128, 64, 128)
 """Largest arena, in cells along x, y and z."""
@@ -136,8 +136,8 @@ class _Builder:
         """Return the arena's cell for one relative to the spawn."""
         low, high = self._arena
         if any(not least <= value <= most for least, value, most in zip(low, at, high, strict=True)):
-            raise OutsideArenaError(f"{_tilde(at)} is outside the arena ({_tilde(low)} to {_tilde(high)})")
-        return at[0] - low[0], at[1] - low[1], at[2] - low[2]
+            raise OutsideArenaError(f"{tilde(at)} is outside the arena ({tilde(low)} to {tilde(high)})")
+        return offset_to(low, at)
 
     def _fill(self, deed: Fill) -> None:
         (ax, ay, az), (x, y, z) = self._cell(deed.low), self._cell(deed.high)
@@ -173,7 +173,8 @@ class _Builder:
             self._filled[box] = True
 
 
-def _tilde(cell: Cell) -> str:
+def tilde(cell: Cell) -> str:
+    """Return a cell relative to the spawn as commands write it."""
     return " ".join(f"~{value}" for value in cell)
 
 

@@ -8,13 +8,14 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
 from explorer.errors import OutsideArenaError, SceneError, UnknownNameError
+from explorer.files.building import tilde
 from explorer.findings import FaultKind
 from explorer.graph import Graph
 from explorer.milestones import AtLeast, AtMost, InsideBox, InventoryHas, Milestone, NearWithFacing, Rule, box_cells
 from explorer.rules.blocks import BLOCKS, Block, code
 from explorer.rules.items import item
 from explorer.rules.mobs import mob_kind
-from explorer.scene import Cell, Scene
+from explorer.scene import Cell, Scene, offset_to
 
 _DEVICES: Final = ("device", "plate")
 
@@ -57,7 +58,7 @@ def scene_problems(scene: Scene) -> Iterator[SceneError]:
 
 def _device(scene: Scene, cell: Cell, kinds: tuple[str, ...], field: str) -> Iterator[SceneError]:
     block = _block(scene, cell)
-    offset = " ".join(f"~{at - origin}" for at, origin in zip(cell, scene.spawn.cell, strict=True))
+    offset = tilde(offset_to(scene.spawn.cell, cell))
     if block is None:
         yield OutsideArenaError(f"{offset} is outside the arena", field=field)
     elif block.kind not in kinds:

@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.files.building import default_name
+from explorer.files.building import default_name, tilde
 from explorer.rules.blocks import AIR, BLOCKS
-from explorer.scene import PITCH_STEP, Cell, Scene, Stack
+from explorer.scene import PITCH_STEP, Cell, Scene, Stack, offset_to
 
 SETUP: Final = (
     "/gamemode survival @s",
@@ -69,7 +69,7 @@ def _stack(stack: Stack) -> str:
 
 
 def _at(scene: Scene, cell: Cell) -> str:
-    return " ".join(f"~{value - origin}" for value, origin in zip(cell, scene.spawn.cell, strict=True))
+    return tilde(offset_to(scene.spawn.cell, cell))
 
 
 def block_name(code: int) -> str:

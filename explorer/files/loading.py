@@ -22,7 +22,7 @@ from explorer.files.saving import NAMES
 from explorer.files.schema import GRAPH, METADATA, MILESTONES, Extension, MetadataFile, MilestonesFile
 from explorer.graph import Edge, Graph, Node
 from explorer.milestones import Milestone
-from explorer.scene import Cell, Scene, Wire
+from explorer.scene import Cell, Scene, Wire, offset_to
 
 CERTIFICATE: Final = TypeAdapter(Certificate)
 
@@ -118,8 +118,7 @@ def _milestones(hops: MilestonesFile, source: str) -> tuple[Milestone, ...]:
 
 
 def _cells(offsets: Iterable[Cell], arena: Box) -> tuple[Cell, ...]:
-    (x, y, z), _ = arena
-    return tuple((at[0] - x, at[1] - y, at[2] - z) for at in offsets)
+    return tuple(offset_to(arena[0], at) for at in offsets)
 
 
 def _raise_first(problems: Iterable[SceneError], source: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +19,7 @@ from explorer.graph import Graph
 from explorer.milestones import InventoryHas, Milestone, Rule
 from explorer.rules.blocks import AIR, BLOCKS
 from explorer.scene import RULES as VERSION
-from explorer.scene import Cell, Scene, Wire
+from explorer.scene import Scene, Wire, offset_to
 from spca.common.encoding import json_text
 from spca.common.files import make_folder, write_atomic
 
@@ -102,8 +102,9 @@ def _metadata(loaded: Loaded) -> dict[str, Any]:
 
 
 def _arena(scene: Scene) -> dict[str, Any]:
-    last = tuple(cells - 1 for cells in scene.size)
-    return {"min": _offset(scene, (0, 0, 0)), "max": _offset(scene, last)}
+    x, y, z = scene.size
+    spawn = scene.spawn.cell
+    return {"min": offset_to(spawn, (0, 0, 0)), "max": offset_to(spawn, (x - 1, y - 1, z - 1))}
 
 
 def _extras(scene: Scene) -> dict[str, Any]:
@@ -112,13 +113,9 @@ def _extras(scene: Scene) -> dict[str, Any]:
 
 
 def _wire(scene: Scene, wire: Wire) -> dict[str, Any]:
-    cells = [_offset(scene, cell) for cell in wire.cells]
-    needs = [_offset(scene, cell) for cell in wire.needs]
+    cells = [offset_to(scene.spawn.cell, cell) for cell in wire.cells]
+    needs = [offset_to(scene.spawn.cell, cell) for cell in wire.needs]
     return asdict(wire) | {"cells": cells, "needs": needs}
-
-
-def _offset(scene: Scene, cell: Cell | tuple[int, ...]) -> list[int]:
-    return [value - origin for value, origin in zip(cell, scene.spawn.cell, strict=True)]
 
 
 def _milestone(milestone: Milestone) -> dict[str, Any]:
@@ -131,9 +128,8 @@ def _milestone(milestone: Milestone) -> dict[str, Any]:
 
 
 def _params(rule: Rule) -> dict[str, Any]:
-    values = {each.name: getattr(rule, each.name) for each in fields(rule)}
     frame = {} if isinstance(rule, InventoryHas) else {"coordinate_frame": "spawn_relative"}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()} | frame
+    return asdict(rule) | frame
 
 
 def _graph(graph: Graph) -> dict[str, Any]:
