@@ -91,12 +91,3 @@ def used(recipe: Recipe, inventory: Mapping[str, int]) -> dict[str, int] | None:
         if lacking:
             return None
     return {name: number for name, number in taken.items() if number}
-
-
-def craftable(inventory: Mapping[str, int], table: bool) -> tuple[Recipe, ...]:
-    """Return the recipes whose ingredients an inventory holds, in the order of :data:`RECIPES`.
-
-    Args:
-        table: whether a crafting table is in reach.
-    """
-    return tuple(each for each in RECIPES if (table or not each.table) and used(each, inventory) is not None)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from explorer.errors import UnknownNameError
 from explorer.rules.actions import craft, decode
 from explorer.rules.items import ITEMS, item
-from explorer.rules.recipes import RECIPES, Recipe, craftable, recipe, recipes_for, used
+from explorer.rules.recipes import RECIPES, Recipe, recipe, recipes_for, used
+from tests.support.explorer.naive.stock import craftable
 
 TABLE_OF_RULES_1 = "42b1433916672a3a7adfb3a40a5af4fdd5ffd8710cf85731ce414cd248832657"
 """Files, replays and certificates keep numbers, so whatever changes this is a new version of the rules."""

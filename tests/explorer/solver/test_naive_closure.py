@@ -12,7 +12,7 @@ from explorer.milestones import Milestone
 from explorer.rules.actions import Primitive, aim, craft, hold
 from explorer.rules.blocks import SOLID
 from explorer.rules.items import item
-from explorer.rules.recipes import craftable, recipe
+from explorer.rules.recipes import recipe
 from explorer.solver import flood
 from explorer.solver.closure import Arena, closure
 from explorer.solver.proving import Proven, prove
@@ -21,6 +21,7 @@ from explorer.worlds.voxel import VoxelWorld
 from tests.support.explorer import scenes
 from tests.support.explorer.naive.flight import lengths
 from tests.support.explorer.naive.random_rooms import rooms
+from tests.support.explorer.naive.stock import craftable
 from tests.support.explorer.naive_closure import History, possible
 from tests.support.explorer.opinions.attacker import Attacker
 from tests.support.explorer.scenes import Puzzle, hall

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.rules.items import ITEMS
-from explorer.rules.recipes import RECIPES, craftable
+from explorer.rules.recipes import RECIPES
 from explorer.view import Offer
 from explorer.worlds.offers import offers
+from tests.support.explorer.naive.stock import craftable
 
 
 def book(inventory: dict[str, int], *materials: str, table: bool = False) -> dict[str, Offer]:

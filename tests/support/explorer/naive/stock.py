@@ -8,7 +8,7 @@ from math import floor
 
 from explorer.rules.blocks import SOLID
 from explorer.rules.items import ITEMS, block_of
-from explorer.rules.recipes import RECIPES, Recipe
+from explorer.rules.recipes import RECIPES, Recipe, used
 
 PLACED: Mapping[str, int] = {name: code for name in ITEMS if (code := block_of(name)) is not None}
 """What can be placed -> the code of the block that it gives."""
@@ -77,3 +77,12 @@ class Stock:
         if recipe.table and not (self.table or "crafting_table" in had):
             return False
         return all(kinds & had and self.most(kinds) >= number for kinds, number in recipe.needs)
+
+
+def craftable(inventory: Mapping[str, int], table: bool) -> tuple[Recipe, ...]:
+    """Return the recipes whose ingredients an inventory holds, in the order of :data:`RECIPES`.
+
+    Args:
+        table: whether a crafting table is in reach.
+    """
+    return tuple(each for each in RECIPES if (table or not each.table) and used(each, inventory) is not None)

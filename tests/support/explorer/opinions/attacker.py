@@ -19,11 +19,11 @@ from explorer.rules.items import block_of, digs
 from explorer.rules.moves import OUTSIDE
 from explorer.rules.raycast import REACH, Crossing, walk
 from explorer.rules.reach import mob_cells
-from explorer.rules.recipes import craftable
 from explorer.scene import EYE_HEIGHT, Cell, Event, Pose, WorldState
 from explorer.solver.closure import Arena, Closure
 from explorer.worlds.body import BACK, FORWARD, HALF_WIDTH, HEIGHT, JUMPING, LEFT, RIGHT, SPRINTING, Body
 from explorer.worlds.storage import Storage
+from tests.support.explorer.naive.stock import craftable
 from tests.support.explorer.scenes import stored
 
 _OUTPOSTS: Final = 300

@@ -26,11 +26,11 @@ from explorer.rules.items import block_of, digs
 from explorer.rules.moves import OUTSIDE, fall, move
 from explorer.rules.raycast import ray
 from explorer.rules.reach import mob_cells, table_in_reach
-from explorer.rules.recipes import craftable
 from explorer.rules.state import PRESSED, RuleState, doors_of
 from explorer.scene import FACINGS, Cell, Event, Mob, Pose, Scene, Stack
 from explorer.solver.closure import Arena
 from explorer.solver.places import counted_cells
+from tests.support.explorer.naive.stock import craftable
 
 MOST_STATES: Final = 200_000
 _MID: Final = 6
