@@ -1,19 +1,32 @@
-"""What can be said on the command line, as frozen values; imports nothing that is slow to load."""
+"""What can be said on the command line, as frozen values; imports nothing that is slow to load.
+
+The docstrings are what ``--help`` shows.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
 from cyclopts import Parameter
 
-from robot_bridge.onboard.relay import A1_DOMAIN, LAST_DOMAIN, chosen_domain
+from robot_bridge.onboard.relay import LAST_DOMAIN, chosen_domain
 from spca.common.errors import SettingsError
-from spca.common.options.values import amount, option_group, text_option, whole_number
+from spca.common.names import find_nearest
+from spca.common.options.values import (
+    FILE,
+    FOLDER,
+    MODEL,
+    WORD,
+    amount,
+    name_value,
+    option_group,
+    text_option,
+    whole_number,
+)
 from spca.llm.catalogue.model_ref import ModelRef
-from spca.llm.catalogue.servers import SERVER_FORM, SERVER_HELP
+from spca.runs.options import SERVER, USD
 
 CLUTTERED: Final = "cluttered"
 """``--world`` that is no level: a random flat with poles, chairs and people."""
@@ -29,16 +42,11 @@ OUTPUT: Final = option_group("Output")
 _MODEL: Final = option_group("Model")
 _EXPLORATION: Final = option_group("Exploration")
 
-_LAST_SEED: Final = (1 << 63) - 1
-_LEVEL_HELP: Final = "MiniGrid level whose twin is built"
-_DOMAIN_HELP: Final = f"ROS 2 domain (default ROS_DOMAIN_ID, else {A1_DOMAIN}, the A1's)"
-_MODEL_HELP: Final = (
-    "such as openai/gpt-6-luna, google/gemini-3.5-flash-lite or ollama/qwen2.5vl:7b; "
-    f"{NO_MODEL}: frontier exploration without a model (default {DEFAULT_MODEL}, embedded, no key)"
-)
-_EFFORT_HELP: Final = "how much it reasons, such as low: the same as @WORD after {} (default: the least)"
-
-Minutes = Annotated[float, amount("minutes"), Parameter(metavar="N", help="end after so long (default 30)")]
+_SEED: Final = whole_number(0, (1 << 63) - 1)
+_DOMAIN: Final = whole_number(0, LAST_DOMAIN)
+_WORLD: Final = name_value("ID")
+_MINUTES: Final = amount("minutes")
+_NUMBER: Final = name_value("N")
 
 
 def _read_world(text: str) -> str:
@@ -47,7 +55,7 @@ def _read_world(text: str) -> str:
     Raises:
         ValueError: the flat is misspelled.
     """
-    if text != CLUTTERED and get_close_matches(text.lower(), (CLUTTERED,), cutoff=0.75):
+    if text != CLUTTERED and find_nearest(text, (CLUTTERED,)):
         raise ValueError(f"{text!r} is no world (did you mean {CLUTTERED}?)")
     return text
 
@@ -55,19 +63,21 @@ def _read_world(text: str) -> str:
 @Parameter(name="*", group=_ROBOT)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobotOptions:
-    """A robot for an agent, which needs the cells of a level, and a camera to know things by."""
+    """A robot for an agent, which needs the cells of a level, and a camera to know things by.
 
-    robot: Annotated[Literal["mujoco", "ros2"], Parameter(help="simulated (default) or over ROS 2")] = "mujoco"
-    world: Annotated[str, Parameter(metavar="ID", help=f"{_LEVEL_HELP} (default {DEFAULT_WORLD})")] = DEFAULT_WORLD
-    seed: Annotated[
-        int,
-        whole_number(0, _LAST_SEED),
-        Parameter(metavar="N", help="of the level and of noise and drift (default 1)"),
-    ] = 1
-    domain: Annotated[int | None, whole_number(0, LAST_DOMAIN), Parameter(metavar="N", help=_DOMAIN_HELP)] = None
-    config: Annotated[
-        Path | None, Parameter(metavar="FILE", help="YAML with what differs from the default robot (docs/robot.md)")
-    ] = None
+    Attributes:
+        robot: simulated (default) or over ROS 2
+        world: MiniGrid level whose twin is built (default MiniGrid-FourRooms-v0)
+        seed: of the level and of noise and drift (default 1)
+        domain: ROS 2 domain (default ROS_DOMAIN_ID, else 61, the A1's)
+        config: YAML with what differs from the default robot (docs/robot.md)
+    """
+
+    robot: Literal["mujoco", "ros2"] = "mujoco"
+    world: Annotated[str, _WORLD] = DEFAULT_WORLD
+    seed: Annotated[int, _SEED] = 1
+    domain: Annotated[int | None, _DOMAIN] = None
+    config: Annotated[Path | None, FILE] = None
 
     @property
     def is_simulated(self) -> bool:
@@ -96,58 +106,68 @@ class RobotOptions:
 @Parameter(name="*", group=_ROBOT)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnyRobotOptions(RobotOptions):
-    """A robot that may stand in the flat, too, and do without a camera."""
+    """A robot that may stand in the flat, too, and do without a camera.
 
-    world: Annotated[
-        str,
-        text_option(_read_world),
-        Parameter(metavar="ID", help=f"{_LEVEL_HELP}, or {CLUTTERED} (default {DEFAULT_WORLD})"),
-    ] = DEFAULT_WORLD
-    no_camera: Annotated[bool, Parameter(help="lidar only")] = False
+    Attributes:
+        robot: simulated (default) or over ROS 2
+        world: MiniGrid level whose twin is built, or cluttered (default MiniGrid-FourRooms-v0)
+        seed: of the level and of noise and drift (default 1)
+        domain: ROS 2 domain (default ROS_DOMAIN_ID, else 61, the A1's)
+        config: YAML with what differs from the default robot (docs/robot.md)
+        no_camera: lidar only
+    """
+
+    world: Annotated[str, text_option(_read_world), _WORLD] = DEFAULT_WORLD
+    no_camera: bool = False
 
 
 @Parameter(name="*", group=OUTPUT)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
-    """What is written and printed."""
+    """What is written and printed.
 
-    folder: Annotated[
-        Path | None,
-        Parameter(name="--output", metavar="DIR", help="folder for what is written (default runs/robot/TIME)"),
-    ] = None
-    film: Annotated[bool, Parameter(help="write a film of camera and top view (simulated robot)")] = False
-    quiet: Annotated[bool, Parameter(help="print the result only")] = False
+    Attributes:
+        folder: folder for what is written (default runs/robot/TIME)
+        film: write a film of camera and top view (simulated robot)
+        quiet: print the result only
+    """
+
+    folder: Annotated[Path | None, Parameter(name="--output"), FOLDER] = None
+    film: bool = False
+    quiet: bool = False
 
 
 @Parameter(name="*", group=_MODEL)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """The models of an exploration, and their caps."""
+    """The models of an exploration, and their caps.
 
-    model: Annotated[str, Parameter(metavar="MODEL", help=_MODEL_HELP)] = DEFAULT_MODEL
-    observe_model: Annotated[
-        str | None,
-        Parameter(metavar="MODEL", help="describes pictures for observe_scene (default: that of --model)"),
-    ] = None
-    effort: Annotated[str | None, Parameter(metavar="WORD", help=_EFFORT_HELP.format("--model"))] = None
-    observe_effort: Annotated[str | None, Parameter(metavar="WORD", help=_EFFORT_HELP.format("--observe-model"))] = None
-    base_url: Annotated[
-        str | None, Parameter(metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
-    ] = None
-    servers: Annotated[tuple[str, ...], Parameter(name="--server", metavar=SERVER_FORM, help=SERVER_HELP)] = ()
-    model_table: Annotated[
-        str | None, Parameter(metavar="FILE", help="prices and context sizes of models (docs/models.md)")
-    ] = None
-    no_preflight: Annotated[bool, Parameter(help="do not look up the model at its provider first")] = False
-    max_cost: Annotated[
-        float | None, amount("USD"), Parameter(metavar="USD", help="cap on the cost (default 0.50)")
-    ] = None
-    max_calls: Annotated[
-        int | None,
-        whole_number(1),
-        Parameter(metavar="N", help=f"cap on the requests (--model {NO_MODEL} needs none)"),
-    ] = None
-    fixed_timer: Annotated[bool, Parameter(help="ask every 5 s instead of when there is a reason")] = False
+    Attributes:
+        model: such as openai/gpt-6-luna, google/gemini-3.5-flash-lite or ollama/qwen2.5vl:7b; none: frontier
+            exploration without a model (default reference/navigator, embedded, no key)
+        observe_model: describes pictures for observe_scene (default: that of --model)
+        effort: how much it reasons, such as low: the same as @WORD after --model (default: the least)
+        observe_effort: how much it reasons, such as low: the same as @WORD after --observe-model (default: the least)
+        base_url: OpenAI-compatible server of openai/... (OPENAI_BASE_URL)
+        servers: a server of yours: NAME/MODEL is asked there (may be repeated; SPCA_SERVERS)
+        model_table: prices and context sizes of models (docs/models.md)
+        no_preflight: do not look up the model at its provider first
+        max_cost: cap on the cost (default 0.50)
+        max_calls: cap on the requests (--model none needs none)
+        fixed_timer: ask every 5 s instead of when there is a reason
+    """
+
+    model: Annotated[str, MODEL] = DEFAULT_MODEL
+    observe_model: Annotated[str | None, MODEL] = None
+    effort: Annotated[str | None, WORD] = None
+    observe_effort: Annotated[str | None, WORD] = None
+    base_url: Annotated[str | None, name_value("URL")] = None
+    servers: Annotated[tuple[str, ...], SERVER] = ()
+    model_table: Annotated[str | None, FILE] = None
+    no_preflight: bool = False
+    max_cost: Annotated[float | None, amount("USD"), USD] = None
+    max_calls: Annotated[int | None, whole_number(1)] = None
+    fixed_timer: bool = False
 
     def name_efforts(self) -> Self:
         """Return the same with each effort as a part of its model's name.
@@ -172,28 +192,32 @@ class ModelOptions:
 @Parameter(name="*", group=_EXPLORATION)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExploreOptions:
-    """Options of ``explore``."""
+    """Options of ``explore``.
+
+    Attributes:
+        minutes: end after so long (default 30)
+        memory: go on with the memory of an earlier exploration (memory.yaml)
+    """
 
     robot: AnyRobotOptions = AnyRobotOptions()
     output: OutputOptions = OutputOptions()
     models: ModelOptions = ModelOptions()
-    minutes: Minutes = 30.0
-    memory: Annotated[
-        Path | None, Parameter(metavar="FILE", help="go on with the memory of an earlier exploration (memory.yaml)")
-    ] = None
+    minutes: Annotated[float, _MINUTES, _NUMBER] = 30.0
+    memory: Annotated[Path | None, FILE] = None
 
 
 @Parameter(name="*", group=_AGENT)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActOptions:
-    """Options of ``act``."""
+    """Options of ``act``.
 
-    agent: Annotated[Path, Parameter(metavar="FILE", help=f"source of the agent (default {DEFAULT_AGENT})")] = (
-        DEFAULT_AGENT
-    )
-    mission: Annotated[
-        str, Parameter(metavar="TEXT", help="what a real robot's plan is for, for agent and operator")
-    ] = ""
+    Attributes:
+        agent: source of the agent (default workspace/agent.py)
+        mission: what a real robot's plan is for, for agent and operator
+    """
+
+    agent: Annotated[Path, FILE] = DEFAULT_AGENT
+    mission: Annotated[str, name_value("TEXT")] = ""
     robot: RobotOptions = RobotOptions()
     output: OutputOptions = OutputOptions()
 
@@ -201,7 +225,11 @@ class ActOptions:
 @Parameter(name="*", group=_ROBOT)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwinOptions:
-    """Options of ``twin``."""
+    """Options of ``twin``.
+
+    Attributes:
+        minutes: end after so long (default 30)
+    """
 
     robot: AnyRobotOptions = AnyRobotOptions()
-    minutes: Minutes = 30.0
+    minutes: Annotated[float, _MINUTES, _NUMBER] = 30.0

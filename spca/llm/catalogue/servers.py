@@ -27,7 +27,6 @@ PROVIDER_HOSTS: Final = {
 """Where providers serve their own models: their hosts, or the ends of them (there is one for each region)."""
 SERVERS_VARIABLE: Final = "SPCA_SERVERS"
 """Environment variable that lists servers of the user's own: ``NAME=URL|KEY_VARIABLE``, separated by commas."""
-SERVER_HELP: Final = f"a server of yours: NAME/MODEL is asked there (may be repeated; {SERVERS_VARIABLE})"
 SERVER_FORM: Final = "NAME=URL[,KEY_VARIABLE]"
 
 _NAME: Final = re.compile(r"[a-z0-9_-]{1,40}")
