@@ -1,4 +1,4 @@
-"""Real time: a clock, real-time priority, and the control loop in its own thread, with its jitter."""
+"""Real time: a clock, real-time priority, and the control loop in its own thread."""
 
 from __future__ import annotations
 
@@ -6,20 +6,13 @@ import logging
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final, Protocol, Self
-
-import numpy as np
 
 from robot_bridge.control.controller import Controller
 
 _LOG: Final = logging.getLogger(__name__)
-
-_MEASURED: Final = 72_000
-"""Number of periods over which jitter is measured: an hour at 20 Hz."""
 
 
 class MonotonicClock:
@@ -36,16 +29,6 @@ class MonotonicClock:
 
 def _sleep(seconds: float) -> None:
     time.sleep(seconds)
-
-
-@dataclass(frozen=True, slots=True)
-class Jitter:
-    """The loop's period in milliseconds: median, 99th percentile, and 99th percentile of its deviation."""
-
-    periods: int
-    p50_ms: float
-    p99_ms: float
-    deviation_p99_ms: float
 
 
 class Runner(Protocol):
@@ -85,7 +68,6 @@ class RealTimeLoop:
         self._controller, self._step = controller, step_s
         self._ended = threading.Event()
         self._failure: BaseException | None = None
-        self._periods = deque[float](maxlen=_MEASURED)
         self._thread = self._made()
 
     def _made(self) -> threading.Thread:
@@ -115,23 +97,9 @@ class RealTimeLoop:
         if self._failure is not None:
             raise self._failure
 
-    @property
-    def jitter(self) -> Jitter:
-        """Return the jitter of the periods so far."""
-        periods = 1000 * np.array(self._periods) if self._periods else np.zeros(1)
-        wanted = 1000 / self._controller.config.control_rate
-        p50, p99 = np.percentile(periods, (50, 99))
-        deviation = np.percentile(np.abs(periods - wanted), 99)
-        return Jitter(len(self._periods), float(p50), float(p99), float(deviation))
-
     def _work(self) -> None:
-        last = None
         try:
             while not self._ended.is_set():
-                now = time.perf_counter()
-                if last is not None:
-                    self._periods.append(now - last)
-                last = now
                 self._controller.tick()
         except BaseException as failure:  # the boundary of a thread: raised again by advance
             self._failure = failure

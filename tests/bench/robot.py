@@ -19,7 +19,6 @@ from typing import Final
 from robot_bridge.cli.bodies import Body, opened
 from robot_bridge.cli.options import AnyRobotOptions
 from robot_bridge.config import RobotConfig
-from robot_bridge.control.controller import Controller
 from robot_bridge.control.realtime import RealTimeLoop, told
 from robot_bridge.decisions.messages.sensor_snapshot import SensorSnapshotBuilder
 from robot_bridge.decisions.navigators.reference_navigator import ReferenceNavigator
@@ -27,6 +26,7 @@ from robot_bridge.exploration.explorer import Explorer
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import DecisionModel
 from robot_bridge.safety.chain import SafetyChain
+from tests.support.robot_bridge.jitter import TimedController
 from tests.support.robot_bridge.loopback import CONFIGURATION, own_domain
 
 CONFIG = RobotConfig()
@@ -34,8 +34,8 @@ _BUSY: Final = "import os; os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_par
 """At ordinary priority, whatever it inherits."""
 
 
-def controller_of(body: Body) -> Controller:
-    return Controller(body.robot, body.clock, Navigation(CONFIG, body.start), SafetyChain(CONFIG))
+def controller_of(body: Body) -> TimedController:
+    return TimedController(body.robot, body.clock, Navigation(CONFIG, body.start), SafetyChain(CONFIG))
 
 
 def snapshots(count: int) -> None:
@@ -81,7 +81,7 @@ def jitter(seconds: float, busy: int) -> None:
         loop = RealTimeLoop(controller)
         explorer = Explorer(controller, ReferenceNavigator(), body.link(), runner=loop)
         explorer.run(seconds / 60)
-        found = loop.jitter
+        found = controller.jitter
     print(
         f"control loop, {busy} busy processes beside it: period {found.p50_ms:.1f} ms (median), "
         f"within {found.deviation_p99_ms:.1f} ms of 50 (99 %), {found.periods} periods; budget 20; "

@@ -7,9 +7,9 @@ import threading
 import pytest
 
 from robot_bridge.contracts import REST, ExecutionResult, Twist, VelocityTarget
-from robot_bridge.control.controller import Controller
 from robot_bridge.control.realtime import MonotonicClock, RealTimeLoop, real_time
 from robot_bridge.errors import DeviceError
+from tests.support.robot_bridge.jitter import TimedController
 from tests.support.robot_bridge.kinematic import KinematicRobot, SteppedClock, decision, rig
 from tests.support.waiting import is_punctual
 
@@ -30,12 +30,12 @@ class RealClock(SteppedClock):
         super().wait_until(time)
 
 
-def real_rig() -> tuple[Controller, KinematicRobot]:
+def real_rig() -> tuple[TimedController, KinematicRobot]:
     made, robot, _ = rig()
     clock = RealClock()
     clock.robot = robot
     robot.clock = clock
-    return Controller(robot, clock, made.navigation, made.chain), robot
+    return TimedController(robot, clock, made.navigation, made.chain), robot
 
 
 @pytest.mark.long
@@ -47,7 +47,7 @@ def test_it_ticks_at_the_rate_and_leaves_no_thread() -> None:
         before = threading.active_count()
         with real_time(), RealTimeLoop(controller) as loop:
             controller.begin(ExecutionResult(VelocityTarget(Twist(0.1), 5.0), decision("move_toward"), True))
-            while (jitter := loop.jitter).periods < 9:
+            while (jitter := controller.jitter).periods < 9:
                 loop.advance()
         assert threading.active_count() == before
         assert robot.moved > 0.01
@@ -79,7 +79,7 @@ def test_it_may_be_entered_again_after_it_has_failed() -> None:
         _advanced_for_ever(loop)
     robot.is_broken = False
     with loop:
-        while loop.jitter.periods < 1:
+        while controller.jitter.periods < 1:
             loop.advance()
 
 
