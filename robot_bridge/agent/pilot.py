@@ -86,21 +86,6 @@ class _NarratedEpisode:
         self.inner.close()
 
 
-def observe(why: str, now: float) -> NavigationDecision:
-    """Stand still and look."""
-    return _decision(Tool.OBSERVE_SCENE, {"focus": "objects"}, f"{why}: {Tool.OBSERVE_SCENE}", now)
-
-
-def report(label: str, notes: str, why: str, now: float) -> NavigationDecision:
-    """Tell the operator."""
-    found = {"label": label, "notes": notes, "significance": "point_of_interest"}
-    return _decision(Tool.REPORT_DISCOVERY, found, f"{why}: {Tool.REPORT_DISCOVERY} {label}", now)
-
-
-def _decision(tool: Tool, parameters: Mapping[str, object], reasoning: str, now: float) -> NavigationDecision:
-    return NavigationDecision(tool.value, parameters, reasoning, now)
-
-
 class Pilot:
     """Has decisions carried out, tick by tick.
 
@@ -153,10 +138,12 @@ class Pilot:
 
     def look(self) -> None:
         """Stand still until a picture was taken at rest."""
-        self._carry_out(self._checked(observe(self.doing, self.state.now)))
+        self._decide(Tool.OBSERVE_SCENE, {"focus": "objects"})
 
     def report(self, label: str, notes: str) -> None:
-        self._carry_out(self._checked(report(label, notes, self.doing, self.state.now)))
+        """Tell the operator."""
+        found = {"label": label, "notes": notes, "significance": "point_of_interest"}
+        self._decide(Tool.REPORT_DISCOVERY, found, f" {label}")
 
     def go(self, x: float, y: float, heading: float) -> bool:
         """Drive the footprint's middle to a pose in the map frame; whether it stands so then.
@@ -191,20 +178,13 @@ class Pilot:
     def _stands(self, goal: NavGoalTarget, heading: float) -> bool:
         return self._off(goal) <= NEAR_ENOUGH and abs(wrapped(heading - self.pose.heading)) <= FACING
 
-    def _checked(self, decision: NavigationDecision) -> ExecutionResult:
-        return self._executor.execute_decision(decision, self.state, self._memory)
+    def _decide(self, tool: Tool, parameters: Mapping[str, object], detail: str = "") -> None:
+        state = self.state
+        decision = NavigationDecision(tool.value, parameters, f"{self.doing}: {tool}{detail}", state.now)
+        self._carry_out(self._executor.execute_decision(decision, state, self._memory))
 
     def _carry_out(self, execution: ExecutionResult) -> ActionResult:
-        controller, end = self._controller, self.state.now + PATIENCE_S
-        controller.begin(execution)
-        while True:
-            while (outcome := controller.outcome()) is not None:
-                if outcome.execution is execution:
-                    return outcome.result
-            if self.state.now >= end:
-                controller.cancel(f"not done within {PATIENCE_S:.0f} s")
-            else:
-                self._tick()
+        return self._controller.run(execution, PATIENCE_S, self._ticked)
 
     def _tick(self) -> None:
         self._controller.tick()

@@ -5,7 +5,7 @@
     observe -> navigation.update -> action -> commands -> SafetyChain.step -> Robot.apply -> journal -> wait
 
 The loop knows nothing about models. :meth:`Controller.begin` takes a decision as :class:`ExecutionResult`, and
-:meth:`Controller.finished` returns the measured result of each once. Only one thread may call ``tick``; any thread may
+:meth:`Controller.outcome` returns the measured result of each once. Only one thread may call ``tick``; any thread may
 call the rest. The lock is held while a tick computes, never while it waits.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import hypot, inf
 from threading import RLock
@@ -281,13 +281,8 @@ class Controller:
             self._performer.begin(execution)
             self._view = self._with_actions(self._view)
 
-    def finished(self) -> ActionResult | None:
-        """Return the oldest result not yet collected, or None."""
-        outcome = self.outcome()
-        return outcome.result if outcome else None
-
     def outcome(self) -> Finished | None:
-        """Return the same as :meth:`finished`, together with the decision."""
+        """Return the oldest result not yet collected, with its decision, or None."""
         with self._lock:
             return self._finished.popleft() if self._finished else None
 
@@ -301,7 +296,9 @@ class Controller:
         with self._lock:
             self._performer.end(Verdict(False, reason))
 
-    def run(self, execution: ExecutionResult, timeout: float) -> ActionResult:
+    def run(
+        self, execution: ExecutionResult, timeout: float, after_tick: Callable[[], None] = lambda: None
+    ) -> ActionResult:
         """Tick until a decision is over and return its result; break it off after ``timeout`` s (robot clock)."""
         self.begin(execution)
         end = self.clock.now() + timeout
@@ -313,6 +310,7 @@ class Controller:
                 self.cancel(f"not done within {timeout:.0f} s")
                 continue
             self.tick()
+            after_tick()
 
     def hold(self, reason: str) -> None:
         """Stand still until called with "", then continue the action under way. A human's command is still obeyed."""

@@ -114,8 +114,9 @@ def test_what_only_asks_does_not_disturb_what_is_under_way() -> None:
     ticked(controller, 1)
     question = ExecutionResult(NOTHING_TO_DRIVE, decision("check_path_clear"), True, data={"clear": True})
     controller.begin(question)
-    answer = controller.finished()
-    assert answer is not None
+    outcome = controller.outcome()
+    assert outcome is not None
+    answer = outcome.result
     assert (answer.tool_name, answer.success, answer.data) == ("check_path_clear", True, {"clear": True})
     assert controller.current is AHEAD
     ticked(controller, 4)
