@@ -61,12 +61,6 @@ class NetworkMonitor:
         return sum(answered) / len(answered) if answered else 0.0
 
     @property
-    def success_rate(self) -> float:
-        """Return the share of the recent calls that were answered; 1 before the first."""
-        calls = self._latencies_ms
-        return sum(each is not None for each in calls) / len(calls) if calls else 1.0
-
-    @property
     def current_tier(self) -> int:
         """Return 0 normal, 1 slow (average above 3 s), 2 degraded or 3 offline (all calls failed for 10 s or 30 s)."""
         if self._failing_since is not None:

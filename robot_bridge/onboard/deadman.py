@@ -32,6 +32,7 @@ class Deadman:
         turn: hard limit, rad/s.
 
     Attributes:
+        is_stopped: whether it was told to stop.
         refused: how many commands were not made of finite numbers.
     """
 
@@ -43,13 +44,8 @@ class Deadman:
         self._timeout, self._speed, self._reverse, self._turn = timeout, speed, reverse_speed, turn
         self._came = float("-inf")
         self._command = (0.0, 0.0)
-        self._is_stopped = False
+        self.is_stopped = False
         self.refused = 0
-
-    @property
-    def is_stopped(self) -> bool:
-        """Whether it was told to stop."""
-        return self._is_stopped
 
     def command(self, now: float, linear: float, angular: float) -> None:
         """Take a command of the host: m/s and rad/s. One that is not made of finite numbers is a stop."""
@@ -62,11 +58,11 @@ class Deadman:
 
     def stop(self) -> None:
         """Nothing but zeros until :meth:`release`."""
-        self._is_stopped = True
+        self.is_stopped = True
 
     def release(self) -> None:
         """Undo :meth:`stop`; what was commanded before is forgotten."""
-        self._is_stopped, self._command = False, (0.0, 0.0)
+        self.is_stopped, self._command = False, (0.0, 0.0)
 
     def is_fresh(self, now: float) -> bool:
         """Whether the newest command may be passed on."""
@@ -74,7 +70,7 @@ class Deadman:
 
     def output(self, now: float) -> tuple[float, float]:
         """What the driver is to be told now."""
-        return self._command if self.is_fresh(now) and not self._is_stopped else (0.0, 0.0)
+        return self._command if self.is_fresh(now) and not self.is_stopped else (0.0, 0.0)
 
 
 def _within(value: float, limit: float) -> float:

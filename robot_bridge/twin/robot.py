@@ -178,15 +178,6 @@ class MujocoRobot:
         """The truth about the things of the world, in its order, as they are now, in world coordinates."""
         return self._things.now
 
-    def move_thing(self, index: int, x: float, y: float) -> None:
-        """Set a thing down somewhere else, in world coordinates.
-
-        Raises:
-            IndexError: there is no such thing.
-        """
-        with self._lock:
-            self._things.change(index, x=x, y=y)
-
     def set_state(self, index: int, state: str) -> None:
         """Open, close, lock a door.
 
@@ -207,7 +198,7 @@ class MujocoRobot:
             self._things.change(index, is_present=False)
 
     def put(self, index: int, x: float, y: float) -> None:
-        """Bring a thing into the world that was taken out of it or was never in it.
+        """Set a thing down somewhere else, or for the first time, in world coordinates.
 
         Raises:
             IndexError: there is no such thing.

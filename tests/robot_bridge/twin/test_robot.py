@@ -216,7 +216,7 @@ def test_other_threads_may_command_look_and_change_things_while_time_goes_on() -
         running = pool.submit(robot.clock.wait_until, 3.0)
         while not running.done():
             robot.apply(Twist(0.1))
-            robot.move_thing(0, 2.0, -0.3)
+            robot.put(0, 2.0, -0.3)
             assert robot.top_view(40).shape[1] == 40
         running.result()
         seen = robot.observe().frame

@@ -55,7 +55,7 @@ def test_things_are_seen_where_they_are_and_change(robot: MujocoRobot) -> None:
     assert scan.ranges[180] == pytest.approx(ahead, abs=0.01)
 
     robot.set_state(DOOR, "closed")
-    robot.move_thing(KEY, 1.5, -0.6)
+    robot.put(KEY, 1.5, -0.6)
     assert named(robot) == {("key", "red", ""): (1.5, -0.6), ("door", "green", "closed"): (2.5, 0.0)}
 
     robot.set_state(DOOR, "open")
