@@ -19,7 +19,6 @@ from robot_bridge.contracts import REST, Frame, Observation, Odometry, Pose, Sca
 from robot_bridge.errors import DeviceError
 from robot_bridge.safety.config_check import checked
 from robot_bridge.twin import mjcf
-from robot_bridge.twin.collisions import Collision, CollisionLog, approach, hull_contacts
 from robot_bridge.twin.drive import Drive, feasible
 from robot_bridge.twin.engine import NoPictureError, mujoco
 from robot_bridge.twin.noise import DriftingOdometry, Grain, Noise, noisy_ranges
@@ -78,7 +77,6 @@ class MujocoRobot:
         self._things = Things(self._model, self._data, world)
         self._movers = Movers(self._model, self._data, world, self._config.body)
         self._scanner = Scanner(self._mj, self._model, self._data, self._config.lidar)
-        self._log = CollisionLog()
         self._order, self._drive = (REST, float("-inf")), Drive()
         self._observation, self._steps, self._is_closed = Observation(), 0, False
         self._lock = Lock()
@@ -94,7 +92,6 @@ class MujocoRobot:
 
     def _look_up_names(self) -> None:
         model = self._model
-        self._hull = model.geom("hull").id
         rear = [model.joint(name) for name in ("rear_left", "rear_right")]
         self._rear_qpos, self._rear_qvel = [int(j.qposadr[0]) for j in rear], [int(j.dofadr[0]) for j in rear]
         names = ("rear_left", "rear_right", "front_left_steer", "front_right_steer")
@@ -137,15 +134,6 @@ class MujocoRobot:
         """Where the robot really is, in the map frame."""
         pose, start = self._pose(), self._world.start
         return Pose(pose.x - start.x, pose.y - start.y, pose.heading)
-
-    @property
-    def collisions(self) -> tuple[Collision, ...]:
-        return self._log.collisions
-
-    @property
-    def touching(self) -> tuple[str, ...]:
-        """What the body touches now."""
-        return self._log.touching(self.time - mjcf.TIMESTEP)
 
     @property
     def is_moving(self) -> bool:
@@ -238,11 +226,8 @@ class MujocoRobot:
         self._drive = self._drive.toward(wanted, body, limits, mjcf.TIMESTEP)
         self._data.ctrl[self._actuators] = self._drive.actuators(body)
         self._movers.step(self.time, mjcf.TIMESTEP, self._pose)
-        own = self._own_motion()
         self._mj.mj_step(self._model, self._data)
         self._steps += 1
-        for other, at, towards in hull_contacts(self._model, self._data, self._hull):
-            self._log.touched(self.time, other, approach(self._pose(), own, at, towards))
         self._sense()
 
     def _sense(self) -> None:

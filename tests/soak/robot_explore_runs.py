@@ -116,10 +116,12 @@ def explored(name: str, seed: int) -> Figures:
         os.environ.setdefault("MUJOCO_GL", "osmesa")
     from robot_bridge.twin.robot import MujocoRobot
     from robot_bridge.twin.worlds.levels import level_world
+    from tests.support.robot_bridge.collisions import watch_collisions
 
     mode, began = MODES[name], time.perf_counter()
     world = level_world(WORLD, seed).world
     robot = MujocoRobot(world, seed=seed, with_camera=mode.has_camera)
+    log = watch_collisions(robot)
     navigation = Navigation(robot.config, Pose(0.0, 0.0, world.start.heading))
     controller = Controller(robot, robot.clock, navigation, SafetyChain(RobotConfig()))
     model = Metered(ReferenceNavigator(), mode.failing, seed) if mode.has_model else None
@@ -127,7 +129,7 @@ def explored(name: str, seed: int) -> Figures:
     summary = Explorer(controller, model, LockstepLink(robot.clock, mode.latency_s), settings=settings).run(MINUTES)
     seen = coverage(world, navigation.map)
     drift = navigation.estimate.pose.distance_to(robot.truth.x, robot.truth.y)
-    touched = [each for each in robot.collisions if each.caused_by_robot]
+    touched = [each for each in log.collisions if each.caused_by_robot]
     robot.close()
     return {
         "coverage": seen,

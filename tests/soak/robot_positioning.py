@@ -20,6 +20,7 @@ from robot_bridge.safety.chain import SafetyChain
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.levels import level_world
 from robot_bridge.twin.worlds.world import TwinWorld, Wall
+from tests.support.robot_bridge.collisions import watch_collisions
 
 LEVELS = (
     "MiniGrid-Empty-5x5-v0",
@@ -51,6 +52,7 @@ class Course:
         world = level_world(level, seed).world
         self.world = TwinWorld(world.walls, (), (), world.start, world.name)
         self.robot = MujocoRobot(self.world, seed=seed, with_camera=False)
+        self.touched = watch_collisions(self.robot)
         self.navigation = Navigation(self.robot.config, Pose(0, 0, world.start.heading))
         self._chain = SafetyChain(self.robot.config)
         self._centre = self.robot.config.body.centre
@@ -113,7 +115,7 @@ def driven(level: str, seed: int, count: int) -> Found:
         course.tick()
     for cell, direction in moves(course, count, Random(seed)):
         course.drive(cell, direction, found)
-    found.wrong += [f"collision: {each}" for each in course.robot.collisions if each.caused_by_robot]
+    found.wrong += [f"collision: {each}" for each in course.touched.collisions if each.caused_by_robot]
     course.robot.close()
     return found
 

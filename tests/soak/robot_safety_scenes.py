@@ -16,6 +16,7 @@ from robot_bridge.safety.chain import SafetyChain
 from robot_bridge.safety.geometry import curvature_of, free_distance, seen_from
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.world import Obstacle, Thing, TwinWorld, Wall
+from tests.support.robot_bridge.collisions import watch_collisions
 
 CONFIG = RobotConfig()
 PERIOD = 1 / CONFIG.control_rate
@@ -32,7 +33,9 @@ class Witness(SafetyChain):
 
     def __init__(self, robot: MujocoRobot, name: str) -> None:
         super().__init__(robot.config)
-        self._robot, self._name, self._judged = robot, name, 0
+        self._log = watch_collisions(robot)
+        self._name = name
+        self._judged = 0
         self._moved, self._kind = -inf, ""
         self.interventions = Counter[str]()
         self.wrong = list[str]()
@@ -51,12 +54,12 @@ class Witness(SafetyChain):
 
     def judge(self) -> None:
         """Blame the robot, or not, for what has happened since."""
-        for hit in self._robot.collisions[self._judged :]:
+        for hit in self._log.collisions[self._judged :]:
             if hit.caused_by_robot and hit.stamp - self._moved <= ROLLS_ON_S:
                 self.wrong.append(f"{self._name}: drove into {hit.other} at {hit.stamp:.2f} s")
             self.touched += not hit.caused_by_robot
             self.excused += hit.caused_by_robot and hit.stamp - self._moved > ROLLS_ON_S
-        self._judged = len(self._robot.collisions)
+        self._judged = len(self._log.collisions)
 
 
 def what_it_was(applied: Applied) -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from main import load_phases
-from robot_bridge.agent.rigs import twin_rig
+from robot_bridge.agent.rigs import Rig, twin_rig
 from robot_bridge.agent.world import RobotWorld
 from spca.act.corrections import correct
 from spca.protocols import Executor
@@ -32,6 +32,7 @@ from spca.runs.screen.display import Display
 from spca.runs.startup import prepare_run
 from tests.soak.common import ROOT, SCRATCH, conclude, existing_run, gate_parser, read, resumable, run
 from tests.soak.journal import Figures, Journal, code_of
+from tests.support.robot_bridge.collisions import watch_collisions
 
 HOME = SCRATCH / "robot_spca"
 LEARNING: Final = ("*.py", "spca/**/*.py", "spca/**/*.jinja", "merged_curriculum2.json")
@@ -59,7 +60,13 @@ class Played(RobotWorld):
 
     def __init__(self, env_id: str, seed: int, *, executor: Executor, told: Callable[[dict[str, Any]], None]) -> None:
         self._told, self._began = told, time.monotonic()
-        super().__init__(env_id, partial(twin_rig, env_id, seed, correct=_corrected), executor)
+        super().__init__(env_id, partial(self._make_watched, env_id, seed), executor)
+
+    def _make_watched(self, env_id: str, seed: int) -> Rig:
+        rig = twin_rig(env_id, seed, correct=_corrected)
+        robot: Any = rig.controller.robot
+        self._touched = watch_collisions(robot)
+        return rig
 
     def close(self) -> None:
         rig = self._rig
@@ -74,7 +81,7 @@ class Played(RobotWorld):
                     "metres": round(rig.controller.state.distance_traveled_m, 1),
                     "simulated_s": round(robot.time),
                     "real_s": round(time.monotonic() - self._began),
-                    "collisions": sum(collision.caused_by_robot for collision in robot.collisions),
+                    "collisions": sum(collision.caused_by_robot for collision in self._touched.collisions),
                 }
             )
         super().close()

@@ -16,6 +16,7 @@ from robot_bridge.safety.doubt import BLOCKED_UNSEEN
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.world import Obstacle, TwinWorld, Wall
 from tests.soak.journal import Figures
+from tests.support.robot_bridge.collisions import touched_now, watch_collisions
 
 KINDS: dict[str, tuple[Callable[..., Obstacle], float]] = {
     "pane": (Obstacle.pane, 0.01),
@@ -101,6 +102,7 @@ class Trial:
 
     def __init__(self, world: TwinWorld, seed: int) -> None:
         self.robot = MujocoRobot(world, seed=seed, with_camera=False)
+        self._touched = watch_collisions(self.robot)
         navigation = Navigation(self.robot.config, Pose(heading=world.start.heading))
         self.controller = Controller(self.robot, self.robot.clock, navigation, SafetyChain(self.robot.config))
         self._executor = SafetyExecutor(self.robot.clock.now, self.robot.config, Pose())
@@ -121,7 +123,7 @@ class Trial:
             if self.robot.time > LONGEST_S + 30:
                 self.controller.cancel("the run is over")
                 continue
-            is_pushing = self.controller.tick().twist != REST and bool(self.robot.touching)
+            is_pushing = self.controller.tick().twist != REST and bool(touched_now(self.robot, self._touched))
             self._push = self._push + period if is_pushing else 0.0
             pushed += period * is_pushing
             self.longest = max(self.longest, self._push)

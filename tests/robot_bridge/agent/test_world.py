@@ -22,6 +22,7 @@ from spca.errors import RestoreError, WorldError
 from spca.sense import perception
 from tests.support.contracts.executing import methods
 from tests.support.inprocess import InProcessExecutor
+from tests.support.robot_bridge.collisions import watch_collisions
 
 LEVEL, SEED = "MiniGrid-DoorKey-5x5-v0", 4
 CONFIG = RobotConfig(camera=Camera(width=320, height=240))
@@ -72,6 +73,8 @@ def test_a_level_is_solved_in_its_twin_and_shown_as_minigrid_shows_it() -> None:
     journal = Reasons()
     make = lambda: twin_rig(LEVEL, SEED, journal=journal, config=CONFIG)  # noqa: E731
     with closing(RobotWorld(LEVEL, make, InProcessExecutor(), can_restart=False)) as world:
+        robot: Any = world.rig.controller.robot
+        touched = watch_collisions(robot)
         assert world.mission == "use the key to open the door and then get to the goal"
         assert shown(world) == shown_by_minigrid(world)
         for codes, inventory in (
@@ -92,8 +95,7 @@ def test_a_level_is_solved_in_its_twin_and_shown_as_minigrid_shows_it() -> None:
         assert outcome.status is Status.SUCCESS
         assert outcome.primitives == (TOGGLE, FORWARD, FORWARD, RIGHT, FORWARD)
         assert outcome.reward > 0
-        robot: Any = world.rig.controller.robot
-        assert [collision for collision in robot.collisions if collision.caused_by_robot] == []
+        assert [collision for collision in touched.collisions if collision.caused_by_robot] == []
         with pytest.raises(WorldError, match="over"):
             world.step(FORWARD)
     assert "effect pick_up key yellow True" in journal.lines

@@ -18,6 +18,7 @@ from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.world import Obstacle, TwinWorld, Wall
 from tests.robot_bridge.control.test_controller import accepted
 from tests.support.frozen_sensors import Disguise, FrozenSensors
+from tests.support.robot_bridge.collisions import touched_now, watch_collisions
 from tests.support.robot_bridge.kinematic import KinematicRobot, Log, rig
 from tests.support.robot_bridge.rays import CONFIG
 from tests.support.robot_bridge.scripted import FORWARD, SHADOW, Scripted, explorer
@@ -187,6 +188,7 @@ def test_the_twin_has_what_its_lidar_does_not_see_and_its_body_touches() -> None
     walls = (Wall(-3.1, -3, -3, 3), Wall(3, -3, 3.1, 3), Wall(-3, -3.1, 3, -3), Wall(-3, 3, 3, 3.1))
     for hidden in (Obstacle.pane(0.5, 0, 0.01, 1), Obstacle.table(0.6, 0, 0.1, 1), Obstacle.step(0.6, 0, 0.1, 1)):
         robot = MujocoRobot(TwinWorld(walls, (), (hidden,), Pose(), "x"), noise=NO_NOISE, with_camera=False)
+        log = watch_collisions(robot)
         scan = robot.observe().scan
         assert scan is not None
         assert scan.ranges[180] == pytest.approx(3.0 - CONFIG.lidar.x, abs=0.01)
@@ -194,4 +196,4 @@ def test_the_twin_has_what_its_lidar_does_not_see_and_its_body_touches() -> None
             robot.apply(Twist(0.18))
             robot.advance(robot.time + 0.05)
         assert robot.truth.x == pytest.approx(0.24, abs=0.02)
-        assert robot.touching[0].startswith(hidden.name)
+        assert touched_now(robot, log)[0].startswith(hidden.name)

@@ -7,7 +7,7 @@ from math import pi
 import pytest
 
 from robot_bridge.contracts import Pose, Twist
-from robot_bridge.twin.collisions import Collision, CollisionLog, approach
+from tests.support.robot_bridge.collisions import Collision, CollisionLog, approach
 
 
 def test_a_contact_that_lasts_is_one_collision() -> None:

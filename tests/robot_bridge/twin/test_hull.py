@@ -10,6 +10,7 @@ from robot_bridge.twin.noise import NO_NOISE
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.world import Kind, Obstacle, Thing, TwinWorld, Wall
 from tests.support.contracts.robots import drive
+from tests.support.robot_bridge.collisions import watch_collisions
 
 BODY = Body()
 CLOSE = 0.005
@@ -22,8 +23,9 @@ def met(
     """What a robot at the origin met in four seconds, with whose fault it was, and how far it came, metres ahead."""
     world = TwinWorld(walls, things, obstacles, Pose(), "test")
     robot = MujocoRobot(world, config=RobotConfig(body=body), noise=NO_NOISE, with_camera=False)
+    touched = watch_collisions(robot)
     drive(robot, robot.clock, twist, 4.0)
-    return [(each.other, each.caused_by_robot) for each in robot.collisions], robot.truth.x
+    return [(each.other, each.caused_by_robot) for each in touched.collisions], robot.truth.x
 
 
 @pytest.mark.parametrize("body", [BODY, Body(front=0.3, rear=0.08, half_width=0.13)])

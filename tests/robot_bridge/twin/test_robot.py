@@ -21,6 +21,7 @@ from robot_bridge.twin.noise import NO_NOISE, Noise
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.world import Obstacle, Thing, TwinWorld, Wall
 from tests.support.contracts.robots import RobotSuite, drive, wait
+from tests.support.robot_bridge.collisions import watch_collisions
 
 ROOM = (Wall(-3, -3, 5, -2.9), Wall(-3, 2.9, 5, 3), Wall(-3.1, -3, -3, 3), Wall(5, -3, 5.1, 3))
 SMALL = RobotConfig(camera=Camera(width=64, height=48, rate=10.0))
@@ -149,6 +150,7 @@ def test_the_same_seed_is_the_same_run_bit_for_bit() -> None:
     def run(looks_from_above: bool) -> tuple[object, ...]:
         world = room(Obstacle.mover([(1.0, -1.0), (1.0, 1.0)], 0.5), things=(Thing("key", "red", "", 2.0, 0.3),))
         robot = MujocoRobot(world, config=SMALL, seed=7)
+        touched = watch_collisions(robot)
         drive(robot, robot.clock, Twist(0.2, 0.2), 1.0)
         if looks_from_above:
             robot.top_view(40)
@@ -157,7 +159,7 @@ def test_the_same_seed_is_the_same_run_bit_for_bit() -> None:
         assert seen.scan is not None
         assert seen.frame is not None
         frame = (seen.frame.rgb.tobytes(), seen.frame.depth.tobytes())
-        result = (robot.truth, seen.odometry, seen.scan.ranges.tobytes(), robot.collisions, seen.battery, *frame)
+        result = (robot.truth, seen.odometry, seen.scan.ranges.tobytes(), touched.collisions, seen.battery, *frame)
         robot.close()
         return result
 
@@ -166,15 +168,17 @@ def test_the_same_seed_is_the_same_run_bit_for_bit() -> None:
 
 def test_running_into_something_is_its_own_doing_and_counts_once() -> None:
     robot = blind(room(Obstacle.pole(0.6, 0.0)))
+    touched = watch_collisions(robot)
     drive(robot, robot.clock, Twist(0.25), 4.0)
-    assert [(c.other, c.caused_by_robot) for c in robot.collisions] == [("pole0", True)]
+    assert [(c.other, c.caused_by_robot) for c in touched.collisions] == [("pole0", True)]
     assert robot.truth.x < 0.6 - 0.25 + 0.01
 
 
 def test_being_run_into_is_not() -> None:
     robot = blind(room(Obstacle.mover([(0.1, 1.0), (0.1, -1.0)], 0.5)))
+    touched = watch_collisions(robot)
     wait(robot.clock, 4.0)
-    assert [(c.other, c.caused_by_robot) for c in robot.collisions] == [("mover0", False)]
+    assert [(c.other, c.caused_by_robot) for c in touched.collisions] == [("mover0", False)]
     assert abs(robot.truth.y) < 0.02, "it was pushed away"
 
 

@@ -1,4 +1,4 @@
-"""Who touched whom, and whose motion was to blame."""
+"""What a simulated robot touched, and whose motion was to blame."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from robot_bridge.contracts import Pose, Twist
+from robot_bridge.twin import mjcf
+from robot_bridge.twin.robot import MujocoRobot
 
 BLAME_SPEED = 0.01
 """m/s of the robot's own motion towards what it touches, from which on a contact is its doing."""
@@ -74,3 +76,25 @@ def approach(pose: Pose, own: Twist, at: Any, towards: Any) -> float:
     vx, vy = Pose(0, 0, pose.heading).ahead(own.linear)
     vx, vy = vx - own.angular * (at[1] - pose.y), vy + own.angular * (at[0] - pose.x)
     return float(vx * towards[0] + vy * towards[1])
+
+
+def watch_collisions(robot: MujocoRobot) -> CollisionLog:
+    """Return the log of what a robot touches from now on."""
+    twin: Any = robot
+    log = CollisionLog()
+    hull = twin._model.geom("hull").id
+    step = twin._step
+
+    def watched_step() -> None:
+        own = twin._own_motion()
+        step()
+        for other, at, towards in hull_contacts(twin._model, twin._data, hull):
+            log.touched(robot.time, other, approach(twin._pose(), own, at, towards))
+
+    twin._step = watched_step
+    return log
+
+
+def touched_now(robot: MujocoRobot, log: CollisionLog) -> tuple[str, ...]:
+    """Return what the body of a watched robot touches now."""
+    return log.touching(robot.time - mjcf.TIMESTEP)
