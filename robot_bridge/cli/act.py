@@ -16,7 +16,7 @@ from robot_bridge.cli.options import CLUTTERED, ActOptions, RobotOptions
 from robot_bridge.config import RobotConfig
 from robot_bridge.control.realtime import real_time, told
 from robot_bridge.errors import SetupError
-from robot_bridge.protocols import Journal
+from robot_bridge.exploration.endings import stepped_in
 from robot_bridge.ros.topics import Topics
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, other_program
 from spca.common.debug_log import log_error, log_to_folder
@@ -49,23 +49,23 @@ def carry_out_plan(plan: str, options: ActOptions) -> int:
     outputs.require_filmable(robot, options.output)
     config, topics = config_file.read(robot.config)
     agent = _agent(plan, options.agent)
-    trail, journal = Trail(), Several(())
+    trail = Trail()
     with ExitStack() as stack:
         executor = stack.enter_context(SandboxExecutor())
         executor.verify()
         mission = options.mission or f"carry out {plan}"
-        ready = _ready(robot, mission, config, topics, journal, stack)
+        ready = _ready(robot, mission, config, topics, stack)
         stack.callback(ready.close)
         folder = outputs.folder_of(options.output)
         stack.enter_context(log_to_folder(folder))
         controller = ready.controller
         top_view = getattr(controller.robot, "top_view", None)
         journals = outputs.open_journals(options.output, config, folder, controller.clock.now(), top_view, stack)
-        journal.tell([*journals, trail])
+        controller.journal = Several([*journals, trail])
         print(f"mission: {ready.judge.mission}")
         ending = _carried_out(plan, robot, agent, ready, executor)
         outputs.write_map(folder / outputs.MAP, controller.navigation.map, trail.poses, ())
-    _report(plan, options, folder, ending, ready, trail)
+    _report(plan, options, folder, ending, ready)
     return ending.exit_code
 
 
@@ -83,16 +83,14 @@ def _agent(plan: str, path: Path) -> AgentSource:
     return agent
 
 
-def _ready(
-    options: RobotOptions, mission: str, config: RobotConfig, topics: Topics, journal: Journal, stack: ExitStack
-) -> Rig:
+def _ready(options: RobotOptions, mission: str, config: RobotConfig, topics: Topics, stack: ExitStack) -> Rig:
     """A robot before its first action; a real one is driven in real time, what runs the agent's source is not.
 
     Args:
         mission: what the operator of a real robot is asked about in the end.
     """
     if options.is_simulated:
-        return twin_rig(options.world, options.seed, config=config, journal=journal)
+        return twin_rig(options.world, options.seed, config=config)
     from robot_bridge.control.realtime import MonotonicClock
     from robot_bridge.ros.robot import Ros2Robot
 
@@ -100,7 +98,7 @@ def _ready(
         print(f"priority: {told(fault)}", flush=True)
     robot = Ros2Robot(domain=options.choose_domain(), config=config, topics=topics)
     judge = OperatorJudge(mission, _confirmed)
-    return rig(robot, MonotonicClock(), OperatorEffects(_asked), judge, journal=journal)
+    return rig(robot, MonotonicClock(), OperatorEffects(_asked), judge)
 
 
 def _asked(question: str) -> str:
@@ -137,7 +135,7 @@ def _carried_out(plan: str, robot: RobotOptions, agent: AgentSource, ready: Rig,
     )
 
 
-def _report(plan: str, options: ActOptions, folder: Path, ending: _Ending, ready: Rig, trail: Trail) -> None:
+def _report(plan: str, options: ActOptions, folder: Path, ending: _Ending, ready: Rig) -> None:
     state = ready.controller.state
     kept = {
         "settings": {
@@ -155,7 +153,7 @@ def _report(plan: str, options: ActOptions, folder: Path, ending: _Ending, ready
         "minutes": state.explore_time_s / 60,
         "distance_m": state.distance_traveled_m,
         "primitives": ending.primitives,
-        "interventions": dict(trail.interventions),
+        "interventions": stepped_in(ready.controller.interventions.counts),
     }
     write_atomic(folder / outputs.SUMMARY, json_text(kept, indent=1) + "\n")
     print(

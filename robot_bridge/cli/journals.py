@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from robot_bridge.cli import narration
 from robot_bridge.contracts import ActionResult, Applied, Command, Estimate, ExecutionResult, Observation, Pose
-from robot_bridge.exploration.endings import is_ordinary, stepped_in
+from robot_bridge.exploration.endings import is_ordinary
 from robot_bridge.protocols import Journal
-from robot_bridge.safety.chain import Interventions, kind_of
+from robot_bridge.safety.chain import kind_of
 from robot_bridge.text import harmless
 
 _REPEATED_AFTER: Final = 5.0
@@ -24,10 +24,6 @@ class Several(Journal):
     """Tells several journals, in order."""
 
     def __init__(self, journals: Sequence[Journal]) -> None:
-        self.tell(journals)
-
-    def tell(self, journals: Sequence[Journal]) -> None:
-        """From now on tell these."""
         self._journals = tuple(journals)
 
     def observed(self, observation: Observation) -> None:
@@ -60,25 +56,16 @@ class Several(Journal):
 
 
 class Trail(Journal):
-    """Where the robot was, a point every few centimetres, and how often the chain stepped in."""
+    """Where the robot was, a point every few centimetres."""
 
     def __init__(self, spacing: float = 0.05) -> None:
         self.poses: list[Pose] = []
         self._spacing = spacing
-        self._interventions = Interventions()
-
-    @property
-    def interventions(self) -> Mapping[str, int]:
-        """See :func:`robot_bridge.exploration.endings.stepped_in`."""
-        return stepped_in(self._interventions.counts)
 
     def estimated(self, estimate: Estimate) -> None:
         pose = estimate.pose
         if not self.poses or self.poses[-1].distance_to(pose.x, pose.y) >= self._spacing:
             self.poses.append(pose)
-
-    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:  # noqa: ARG002
-        self._interventions.applied(applied)
 
 
 def _printed(line: str) -> None:

@@ -7,6 +7,8 @@ import sys
 
 from robot_bridge.cli.journals import Narrator, Trail
 from robot_bridge.contracts import ActionResult, Applied, Estimate, ExecutionResult, Pose, StopTarget, Twist
+from robot_bridge.exploration.endings import stepped_in
+from robot_bridge.safety.chain import Interventions
 from tests.support.robot_bridge.kinematic import decision
 
 
@@ -46,14 +48,18 @@ def test_decisions_and_outcomes_are_told_without_what_controls_a_terminal() -> N
     ]
 
 
-def test_a_trail_has_a_point_every_few_centimetres_and_every_intervention_once() -> None:
+def test_a_trail_has_a_point_every_few_centimetres() -> None:
     trail = Trail()
     for x in (0.0, 0.02, 0.05, 0.09, 0.1):
         trail.estimated(Estimate(0.0, Pose(x), Twist()))
-    for reason in ("speeding up, 0.02 m/s", "at most 0.25 m/s", "at most 0.25 m/s", "", "at most 0.12 m/s"):
-        trail.commanded(0.0, (), applied(reason))
     assert [pose.x for pose in trail.poses] == [0.0, 0.05, 0.1]
-    assert trail.interventions == {"at most … m/s": 2}
+
+
+def test_interventions_count_once_and_ordinary_ones_not() -> None:
+    interventions = Interventions()
+    for reason in ("speeding up, 0.02 m/s", "at most 0.25 m/s", "at most 0.25 m/s", "", "at most 0.12 m/s"):
+        interventions.applied(applied(reason))
+    assert stepped_in(interventions.counts) == {"at most … m/s": 2}
 
 
 def test_every_line_is_out_at_once_whatever_it_is_written_to() -> None:
