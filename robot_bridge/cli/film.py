@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,7 +38,7 @@ TopView = Callable[[int], Picture]
 
 
 class Film(Journal):
-    """A journal that writes an MP4 of camera, top view and map, side by side; as a context it completes the file.
+    """A journal that writes an MP4 of camera, top view and map, side by side.
 
     Args:
         path: of the file, replaced.
@@ -69,12 +69,8 @@ class Film(Journal):
         self._trail = Trail()
         self._action = self._safety = ""
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None, /
-    ) -> None:
+    def close(self) -> None:
+        """Complete the file."""
         self._container.mux(self._stream.encode())
         self._container.close()
 
@@ -118,8 +114,6 @@ class Film(Journal):
         return _fitted(drawn.picture(), width)
 
     def _words(self, now: float, applied: Applied) -> Picture:
-        import cv2
-
         words: Picture = np.full((WORDS, self._width, 3), _DARK, dtype=np.uint8)
         state = f"{narration.time_text(now)}  {applied.twist.linear:+.2f} m/s  {self._action}"
         for line, (text, colour) in enumerate(((state, _LIGHT), (self._safety, _AMBER))):
@@ -130,8 +124,6 @@ class Film(Journal):
 
 def _fitted(picture: Picture | None, width: int) -> Picture:
     """A picture as large as a panel of that width allows, in its middle."""
-    import cv2
-
     panel: Picture = np.full((HEIGHT, width, 3), _GREY, dtype=np.uint8)
     if picture is None:
         return panel

@@ -8,6 +8,7 @@ from itertools import product
 from math import cos, sin
 from typing import Any, Final
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,8 +45,6 @@ class MapPicture:
     def __init__(
         self, codes: NDArray[np.int8], resolution: float, x: float, y: float, *, size: int = _LARGEST, bold: float = 0.0
     ) -> None:
-        import cv2
-
         shown, row, column = _known(codes)
         self._left, self._low = x + column * resolution, y + row * resolution
         # Whole numbers as far as they fit: cells are squares with sharp edges.
@@ -89,8 +88,6 @@ class MapPicture:
 
     def way(self, poses: Sequence[Pose]) -> None:
         """The way driven, its start and the robot at its end."""
-        import cv2
-
         if not poses:
             return
         points = np.array([self._pixel(pose.x, pose.y) for pose in poses], dtype=np.int32)
@@ -123,8 +120,6 @@ class MapPicture:
 
     def _label(self, place: Pixel, label: str, colour: Colour) -> None:
         """Beside its place, where it hides least."""
-        import cv2
-
         # OpenCV's fonts hold ASCII only.
         text = "".join(c if " " <= c <= "~" else "?" for c in label)[:24]
         (width, height), gap = self._text_size(text), self._line(12)
@@ -151,8 +146,6 @@ class MapPicture:
         return int((np.any(under != _FREE, axis=2) & np.any(under != _UNKNOWN, axis=2)).sum())
 
     def _scale_bar(self) -> tuple[int, str, Callable[[Picture, Pixel], None]]:
-        import cv2
-
         fitting = [metres for metres in _BARS_M if metres * self._per_metre <= self._canvas.shape[1] / 4]
         metres = fitting[0] if fitting else _BARS_M[-1]
         length, end = round(metres * self._per_metre), self._line(8)
@@ -166,14 +159,10 @@ class MapPicture:
         return length, f"{metres} m, north is up", draw
 
     def _dot(self, canvas: Picture, place: Pixel, *, colour: Colour) -> None:
-        import cv2
-
         cv2.circle(canvas, place, self._line(9), _FREE, -1, cv2.LINE_AA)
         cv2.circle(canvas, place, self._line(7), colour, -1, cv2.LINE_AA)
 
     def _dash(self, canvas: Picture, place: Pixel) -> None:
-        import cv2
-
         half = self._line(14)
         cv2.line(canvas, (place[0] - half, place[1]), (place[0] + half, place[1]), _WAY, self._line(3), cv2.LINE_AA)
 
@@ -181,8 +170,6 @@ class MapPicture:
         self._arrow(canvas, (place[0] - self._line(17), place[1]), 0.0, 34 * self._unit)
 
     def _arrow(self, canvas: Picture, place: Pixel, heading: float, length: float) -> None:
-        import cv2
-
         tip = round(place[0] + length * cos(heading)), round(place[1] - length * sin(heading))
         for colour, width in ((_FREE, 7), (_ROBOT, 4)):
             cv2.arrowedLine(canvas, place, tip, colour, self._line(width), cv2.LINE_AA, tipLength=0.5)
@@ -191,14 +178,10 @@ class MapPicture:
         return max(1, round(pixels * self._unit))
 
     def _text_size(self, text: str) -> Pixel:
-        import cv2
-
         (width, height), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, 0.8 * self._unit, self._line(2))
         return width, height
 
     def _write(self, canvas: Picture, text: str, place: Pixel, colour: Colour) -> None:
-        import cv2
-
         font, size = cv2.FONT_HERSHEY_SIMPLEX, 0.8 * self._unit
         cv2.putText(canvas, text, place, font, size, colour, self._line(2), cv2.LINE_AA)
 
@@ -220,12 +203,3 @@ def _known(codes: NDArray[np.int8]) -> tuple[NDArray[np.int8], int, int]:
 
 def _span(found: NDArray[Any]) -> slice:
     return slice(int(found[0]), int(found[-1]) + 1)
-
-
-def png(picture: Picture) -> bytes:
-    """A picture as a PNG file."""
-    import cv2
-
-    done, data = cv2.imencode(".png", cv2.cvtColor(picture, cv2.COLOR_RGB2BGR))
-    assert done, "a picture in memory can be encoded"  # noqa: S101
-    return bytes(data)

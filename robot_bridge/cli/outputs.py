@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Final
 
 from robot_bridge.cli.film import Film, TopView
 from robot_bridge.cli.journals import Narrator
-from robot_bridge.cli.map_picture import MapPicture, png
+from robot_bridge.cli.map_picture import MapPicture
 from robot_bridge.cli.options import OutputOptions, RobotOptions
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Frontier, Pose
@@ -22,6 +22,7 @@ from robot_bridge.navigation.mapping import OccupancyMap
 from robot_bridge.protocols import Journal
 from robot_bridge.ros.log.recorder import BagRecorder
 from spca.common.files import make_folder, write_atomic
+from spca.common.images import png
 from spca.runs.recording.folder import new_run_id
 
 RUNS: Final = Path("runs/robot")
@@ -63,7 +64,7 @@ def open_journals(
     if not output.quiet:
         journals.append(Narrator(began=began))
     if output.film:
-        journals.append(stack.enter_context(Film(folder / FILM, top_view)))
+        journals.append(stack.enter_context(closing(Film(folder / FILM, top_view))))
     return journals
 
 

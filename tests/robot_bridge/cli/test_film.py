@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import av
@@ -47,7 +48,7 @@ def drive(film: Film, seconds: int) -> None:
 
 def test_it_shows_the_camera_the_robot_from_above_and_the_way_on_the_map(tmp_path: Path) -> None:
     path = tmp_path / "film.mp4"
-    with Film(path, lambda width: plain(GREEN, width, width)) as film:
+    with closing(Film(path, lambda width: plain(GREEN, width, width))) as film:
         frame = Frame(0.0, plain(RED, 240, 320), np.ones((240, 320), np.float32), 460.0)
         film.observed(Observation(frame=frame))
         drive(film, 20)
@@ -64,7 +65,7 @@ def test_it_shows_the_camera_the_robot_from_above_and_the_way_on_the_map(tmp_pat
 
 def test_without_a_picture_of_the_robot_the_map_is_filmed(tmp_path: Path) -> None:
     path = tmp_path / "film.mp4"
-    with Film(path, None) as film:
+    with closing(Film(path, None)) as film:
         drive(film, 10)
     shown = pictures(path)
     assert shown[-1].shape == (HEIGHT + WORDS, ALONE, 3)
