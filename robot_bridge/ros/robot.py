@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from math import isfinite
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import REST, Frame, Observation, Odometry, Scan, Twist
+from robot_bridge.contracts import REST, Frame, Observation, Twist
 from robot_bridge.errors import DeviceError, SetupError
 from robot_bridge.ros import images, types
 from robot_bridge.ros.dds import Bus, Subscription, until
@@ -63,11 +64,8 @@ class Ros2Robot:
         self._config, self._topics = config or RobotConfig(), topics or Topics()
         self._bus = Bus(domain)
         self._commands = self._bus.publisher(self._topics.commands, types.TWIST)
-        self._stamps, self._lock = StampTranslator(), threading.Lock()
-        self._scan: Scan | None = None
-        self._odometry: Odometry | None = None
-        self._battery: float | None = None
-        self._frame: Frame | None = None
+        self._stamps = StampTranslator()
+        self._seen = Observation()
         self._rgb: tuple[float, NDArray[np.uint8]] | None = None
         self._depth: tuple[float, NDArray[np.float32]] | None = None
         self._focal = self._config.camera.focal
@@ -106,8 +104,8 @@ class Ros2Robot:
 
     def _await(self, patience: float) -> None:
         domain, topics = self._bus.domain, self._topics
-        if not self._appears(lambda: self._scan and self._odometry, patience):
-            missing = topics.odometry if self._scan else topics.scan
+        if not self._appears(lambda: self._seen.scan and self._seen.odometry, patience):
+            missing = topics.odometry if self._seen.scan else topics.scan
             raise SetupError(
                 f"nothing comes on {missing} in ROS domain {domain}: start the robot's drivers, or name its --domain"
             )
@@ -146,8 +144,7 @@ class Ros2Robot:
 
     def observe(self) -> Observation:
         self._check()
-        with self._lock:
-            return Observation(self._scan, self._frame, self._odometry, self._battery)
+        return self._seen
 
     def apply(self, twist: Twist) -> Twist:
         """See :class:`robot_bridge.protocols.Robot`.
@@ -207,20 +204,17 @@ class Ros2Robot:
 
     def _scanned(self, message: Any, received: float) -> None:
         stamp = self._stamp(self._topics.scan, message, received)
-        with self._lock:
-            self._scan = scan_from(message, stamp, self._topics.lidar_yaw)
+        self._seen = replace(self._seen, scan=scan_from(message, stamp, self._topics.lidar_yaw))
 
     def _moved(self, message: Any, received: float) -> None:
         stamp = self._stamp(self._topics.odometry, message, received)
-        with self._lock:
-            self._odometry = odometry_from(message, stamp)
+        self._seen = replace(self._seen, odometry=odometry_from(message, stamp))
 
     def _measured(self, message: Any, received: float) -> None:  # noqa: ARG002
         volts = float(message.data)
         if not isfinite(volts):
             raise ValueError("a voltage that is no number")
-        with self._lock:
-            self._battery = volts
+        self._seen = replace(self._seen, battery=volts)
 
     def _echoed(self, message: Any, received: float) -> None:  # noqa: ARG002
         self._passed_on = received
@@ -251,8 +245,7 @@ class Ros2Robot:
         (stamp, rgb), (measured, depth) = self._rgb, self._depth
         if abs(stamp - measured) <= _TOGETHER and rgb.shape[:2] == depth.shape:
             self._pace.took(stamp)
-            with self._lock:
-                self._frame = Frame(stamp, rgb, depth, self._focal)
+            self._seen = replace(self._seen, frame=Frame(stamp, rgb, depth, self._focal))
 
     def _stamp(self, topic: str, message: Any, received: float) -> float:
         return self._stamps.translated(topic, seconds(message.header.stamp), received)
