@@ -135,6 +135,17 @@ class Direction(StrEnum):
     BACKWARD = "backward"
 
 
+BEARINGS: Mapping[Direction, float] = {
+    Direction.FORWARD: 0.0,
+    Direction.FORWARD_LEFT: 45.0,
+    Direction.LEFT: 90.0,
+    Direction.FORWARD_RIGHT: -45.0,
+    Direction.RIGHT: -90.0,
+    Direction.BACKWARD: 180.0,
+}
+"""Degrees counter-clockwise from ahead."""
+
+
 class Speed(StrEnum):
     """Speeds of ``move_toward``."""
 

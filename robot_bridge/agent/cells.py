@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from math import pi
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_bridge.contracts import Pose, wrapped
+from robot_bridge.contracts import Pose
 from robot_bridge.navigation.mapping import OccupancyMap
 
 Cell = tuple[int, int]
@@ -63,16 +62,6 @@ class Lattice:
     def cell(self, x: float, y: float) -> Cell:
         """In which a point lies."""
         return int(np.floor(self.y - y + 0.5)), int(np.floor(x - self.x + 0.5))
-
-
-def direction_of(heading: float) -> int:
-    """The nearest of the four directions."""
-    return round(-heading / (pi / 2)) % 4
-
-
-def heading_of(direction: int) -> float:
-    """In radians, in [-pi, pi)."""
-    return wrapped(-direction * pi / 2)
 
 
 def beyond(cell: Cell, direction: int) -> Cell:

@@ -21,7 +21,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_bridge.agent.cells import Cell, Ground, Lattice, Terrain, direction_of, heading_of, is_bare, terrain, window
+from robot_bridge.agent.cells import Cell, Ground, Lattice, Terrain, is_bare, terrain, window
 from robot_bridge.agent.pilot import Pilot
 from robot_bridge.agent.vantages import Pose4, Tried, Vantages, shown
 from robot_bridge.config import Camera
@@ -29,10 +29,9 @@ from robot_bridge.contracts import Frame, Pose, Sighting
 from robot_bridge.control.controller import Controller
 from robot_bridge.errors import DeviceError
 from robot_bridge.navigation.clearance import KeepOut
+from robot_bridge.tags import Label
+from robot_bridge.twin.worlds.levels import direction_of, heading_of
 from spca.common.command import program
-
-Label = tuple[str, str, str]
-"""Kind, colour and state, as a sign says them."""
 
 MARKS: Final[Mapping[int, Label]] = {1: ("goal", "green", ""), 2: ("lava", "red", "")}
 _ON_FLOOR = 0.03

@@ -14,12 +14,13 @@ from math import atan2, ceil, cos, hypot, sin
 
 import numpy as np
 
-from robot_bridge.agent.cells import OCCUPIED, VIEW, Cell, Ground, Lattice, Terrain, beyond, heading_of
+from robot_bridge.agent.cells import OCCUPIED, VIEW, Cell, Ground, Lattice, Terrain, beyond
 from robot_bridge.agent.cells import lit as lit_by
 from robot_bridge.agent.cells import window as window_of
 from robot_bridge.config import Camera
 from robot_bridge.contracts import wrapped
 from robot_bridge.navigation.mapping import OccupancyMap
+from robot_bridge.twin.worlds.levels import heading_of
 
 Pose4 = tuple[Cell, int]
 """A cell and one of the four directions."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import copysign, inf, pi
+from math import copysign, inf, radians
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_bridge.config import Body, RobotConfig
-from robot_bridge.contracts import SPEEDS, Direction, Pose, Scan, Speed, Twist
+from robot_bridge.contracts import BEARINGS, SPEEDS, Direction, Pose, Scan, Speed, Twist
 from robot_bridge.safety.geometry import along, clamped, clearance, curvature_of, free_distance, seen_from
 from robot_bridge.safety.scans import returns
 
@@ -29,15 +29,6 @@ _TURN_RATE: Final[Mapping[Direction, float]] = {
     Direction.BACKWARD: 0.0,
 }
 """Turn rate of each direction before the steering limit, rad/s."""
-_HEADING: Final[Mapping[Direction, float]] = {
-    Direction.FORWARD: 0.0,
-    Direction.FORWARD_LEFT: pi / 4,
-    Direction.LEFT: pi / 2,
-    Direction.FORWARD_RIGHT: -pi / 4,
-    Direction.RIGHT: -pi / 2,
-    Direction.BACKWARD: 0.0,
-}
-"""Heading of the robot after it has turned into a direction, radians."""
 _NEIGHBOURHOOD: Final = 0.5
 """Returns within this distance of the one that is hit belong to the same thing, metres."""
 
@@ -87,7 +78,7 @@ def _swept(
     """Return how far the way is free, at most ``distance``, and the pose of the rear axle there."""
     body, padding = config.body, config.zones.padding
     is_forward = direction is not Direction.BACKWARD
-    heading = _HEADING[direction]
+    heading = radians(BEARINGS[direction]) if is_forward else 0.0
     turning = min(distance, abs(heading) * body.turning_radius)
     corner, curvature, free = Pose(), copysign(body.curvature_limit, heading), 0.0
     if turning:

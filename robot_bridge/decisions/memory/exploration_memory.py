@@ -12,7 +12,7 @@ from math import degrees, dist
 from pathlib import Path
 from typing import Any, Final
 
-from robot_bridge.contracts import ActionResult, Direction, Frontier, NavigationDecision, Pose, wrapped
+from robot_bridge.contracts import BEARINGS, ActionResult, Direction, Frontier, NavigationDecision, Pose, wrapped
 from robot_bridge.decisions.memory.memory_state import (
     DeadEnd,
     ExplorationState,
@@ -41,15 +41,6 @@ _SAME_DEAD_END_M, _SAME_DEAD_END_DEG = 1.0, 45
 _DOORWAY_WIDTH_M: Final = 1.2
 _LARGEST_NUMBER: Final = 10**9
 """Largest number of a parameter that is shown; of a larger one or NaN only the type is shown."""
-
-_DIRECTIONS: Final[Mapping[str, float]] = {
-    Direction.FORWARD: 0,
-    Direction.FORWARD_LEFT: 45,
-    Direction.LEFT: 90,
-    Direction.BACKWARD: 180,
-    Direction.RIGHT: -90,
-    Direction.FORWARD_RIGHT: -45,
-}
 
 
 class ExplorationMemory:
@@ -131,7 +122,7 @@ class ExplorationMemory:
 
     def record_dead_end(self, direction: Direction | float, position: Pose, reason: str = "blocked") -> None:
         """Record a dead end: a direction relative to the robot, or degrees counter-clockwise from ahead."""
-        relative = _DIRECTIONS[direction] if isinstance(direction, str) else direction
+        relative = BEARINGS[direction] if isinstance(direction, Direction) else direction
         heading = round(degrees(position.heading) + relative) % 360
         for known in self.state.dead_ends:
             turned = abs((known.direction_deg - heading + 180) % 360 - 180)

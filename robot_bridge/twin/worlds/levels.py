@@ -55,15 +55,6 @@ class Level:
     carrying: int | None
     centre: float
 
-    @property
-    def mission(self) -> str:
-        return self.judge.mission
-
-    def place(self, cell: Cell) -> tuple[float, float]:
-        """The middle of a cell in the map frame."""
-        x, y = middle(cell)
-        return x - self.world.start.x, y - self.world.start.y
-
     def stands(self, pose: Pose) -> tuple[Cell, int]:
         """In which cell the footprint's middle of a robot is, and which way it looks; ``pose`` in the map frame."""
         x, y = pose.ahead(self.centre)

@@ -14,8 +14,6 @@ from robot_bridge.agent.cells import (
     Cell,
     Ground,
     beyond,
-    direction_of,
-    heading_of,
     is_bare,
     lit,
     terrain,
@@ -23,6 +21,7 @@ from robot_bridge.agent.cells import (
 )
 from robot_bridge.contracts import Pose
 from robot_bridge.navigation.mapping import OccupancyMap
+from robot_bridge.twin.worlds.levels import direction_of, heading_of
 from tests.support.robot_bridge.rooms import LATTICE, drawn, seen
 
 

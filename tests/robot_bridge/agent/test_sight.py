@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from robot_bridge.agent.cells import Cell, Ground, Lattice, Terrain
-from robot_bridge.agent.senses import Knowledge, Label, floor
+from robot_bridge.agent.senses import Knowledge, floor
 from robot_bridge.config import Camera
 from robot_bridge.contracts import Frame, Pose, Sighting
+from robot_bridge.tags import Label
 
 CAMERA = Camera()
 LATTICE = Lattice(0.1, 0.0)
