@@ -78,7 +78,6 @@ TWIN_CLASSES = {
         "Action": "under way; as a message says it",
         "Body": "a robot that was chosen; the measures of one",
         "Choice": "of the embedded navigator; of when to ask",
-        "Doorway": "as a message says it; of a floor plan",
         "Room": "as a message says it; of a floor plan",
     },
 }

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from robot_bridge.contracts import Direction, Pose
+from robot_bridge.contracts import Direction, Gap, Pose
 from robot_bridge.decisions.memory.memory_text import NONE, UNKNOWN, VIEW
 from robot_bridge.decisions.messages.message import IMAGE
 from robot_bridge.decisions.messages.sensor_snapshot import SECTORS
@@ -14,15 +14,6 @@ from robot_bridge.decisions.messages.sensor_snapshot import SECTORS
 
 class UnreadableError(ValueError):
     """The message is invalid."""
-
-
-@dataclass(frozen=True, slots=True)
-class Doorway:
-    """``direction_deg`` counter-clockwise from ahead; metres."""
-
-    direction_deg: float
-    width_m: float
-    distance_m: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +58,7 @@ class Seen:
     driven_m: float
     time_s: float
     sectors: tuple[float | None, ...]
-    doorways: tuple[Doorway, ...]
+    doorways: tuple[Gap, ...]
     affordances: dict[Direction, float]
     rooms: tuple[Room, ...]
     room_count: int
@@ -129,7 +120,7 @@ def read_message(text: str) -> Seen:
         driven_m=driven,
         time_s=time,
         sectors=tuple(_sector(index, line) for index, line in enumerate(found["sectors"].splitlines())),
-        doorways=tuple(Doorway(*map(float, each)) for each in doorways),
+        doorways=tuple(Gap(*map(float, each)) for each in doorways),
         affordances=_affordances(found["affordances"].split(", ")),
         rooms=tuple(Room(name, float(east), float(north)) for name, east, north in rooms),
         room_count=len(rooms) + more,

@@ -12,10 +12,9 @@ from itertools import takewhile
 from math import cos, radians, sin
 from typing import Any, Final
 
-from robot_bridge.contracts import Direction, ModelReply, Pose, Speed, StopReason, Tool
+from robot_bridge.contracts import Direction, Gap, ModelReply, Pose, Speed, StopReason, Tool
 from robot_bridge.decisions.messages.message_parser import (
     Action,
-    Doorway,
     Seen,
     SeenFrontier,
     UnreadableError,
@@ -41,11 +40,7 @@ _WIDEST_M: Final = 5.0
 _UNDER_WAY_M: Final = 3.0
 """How much nearer another frontier must be to turn round for it: distances are as the crow flies."""
 
-_AHEAD: Final[Mapping[Direction, int]] = {
-    Direction.FORWARD: 0,
-    Direction.FORWARD_LEFT: 45,
-    Direction.FORWARD_RIGHT: -45,
-}
+_AHEAD: Final = (Direction.FORWARD, Direction.FORWARD_LEFT, Direction.FORWARD_RIGHT)
 _TURNS: Final = (45, -45, 90, -90, 135, -135, 180, -180)
 
 
@@ -258,7 +253,7 @@ def _turn_to(seen: Seen, angle: int, why: str) -> Choice | None:
     return Choice(Tool.ROTATE, {"degrees": best}, why)
 
 
-def _behind(doorway: Doorway, pose: Pose) -> tuple[float, float]:
+def _behind(doorway: Gap, pose: Pose) -> tuple[float, float]:
     angle = radians(pose.heading + doorway.direction_deg)
     far = doorway.distance_m + _BEYOND_M
     return round(pose.x + far * cos(angle), 2), round(pose.y + far * sin(angle), 2)

@@ -13,7 +13,6 @@ from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.messages import message
 from robot_bridge.decisions.messages.message_parser import (
     Action,
-    Doorway,
     Room,
     SeenFrontier,
     UnreadableError,
@@ -68,7 +67,7 @@ def test_doorways_are_read() -> None:
     text = said(view(scan())).replace("\n000° front", "\n@", 1)
     head, _, tail = text.partition("@")
     text = f"{head}{summary}\n{tail[tail.index('AFFORDANCES') :]}"
-    assert read_message(text).doorways == (Doorway(-120, 1.2, 0.5), Doorway(35, 0.9, 2.1))
+    assert read_message(text).doorways == (Gap(-120, 1.2, 0.5), Gap(35, 0.9, 2.1))
 
 
 def test_frontiers_unknown_none_and_more() -> None:
