@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import hypot, pi
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,23 +148,14 @@ class _First:
     margin: float
 
 
-@dataclass(slots=True)
-class _Nodes:
-    """The search tree, one entry per node."""
+class _Node(NamedTuple):
+    """A node of the search tree; ``move`` and ``parent`` are -1 at its root."""
 
-    poses: list[tuple[float, float, float]] = field(default_factory=list)
-    costs: list[float] = field(default_factory=list)
-    moves: list[int] = field(default_factory=list)
-    parents: list[int] = field(default_factory=list)
-    margins: list[float] = field(default_factory=list)
-
-    def add(self, pose: tuple[float, float, float], cost: float, move: int, parent: int, margin: float) -> int:
-        self.poses.append(pose)
-        self.costs.append(cost)
-        self.moves.append(move)
-        self.parents.append(parent)
-        self.margins.append(margin)
-        return len(self.poses) - 1
+    pose: tuple[float, float, float]
+    cost: float
+    move: int
+    parent: int
+    margin: float
 
 
 class ManeuverPlanner:
@@ -223,8 +215,8 @@ class Search:
         self.aim = aim
         self._config, self._circles, self._moves = config, circles, moves
         self._start, self._clearance, self._margin, self._first = start, clearance, margin, first
-        self._nodes = _Nodes()
-        self._heap = [(0.0, self._nodes.add((start.x, start.y, start.heading), 0.0, -1, -1, first.margin))]
+        self._nodes = [_Node((start.x, start.y, start.heading), 0.0, -1, -1, first.margin)]
+        self._heap = [(0.0, 0)]
         self._closed: dict[int, float] = {}
         self._bin_m, self._left = effort.bin_m, effort.budget
 
@@ -244,7 +236,7 @@ class Search:
         while not self.is_over and self._left > until:
             batch = [heapq.heappop(self._heap)[1] for _ in range(min(_BATCH, len(self._heap)))]
             self._left -= len(batch)
-            met = next((n for n in batch if self.aim.is_met(Pose(*self._nodes.poses[n]), self._config.body)), None)
+            met = next((n for n in batch if self.aim.is_met(Pose(*self._nodes[n].pose), self._config.body)), None)
             if met is not None:
                 self.steps = self._way(met)
             else:
@@ -252,21 +244,21 @@ class Search:
         return self.is_over
 
     def _expand(self, batch: Sequence[int]) -> None:
-        nodes, first = self._nodes, self._first
+        nodes, first = [self._nodes[n] for n in batch], self._first
         moves = self._moves
-        poses = np.array([nodes.poses[n] for n in batch])
+        poses = np.array([node.pose for node in nodes])
         room, ahead_room = self._room(poses)
         ends = _placed(poses, moves.ends)
-        before = np.array([nodes.moves[n] for n in batch])
+        before = np.array([node.move for node in nodes])
         curvature = np.where(before < 0, first.curvature, moves.curvatures[before])
         direction = np.where(before < 0, first.direction, np.sign(moves.distances[before]))
         signs = np.sign(moves.distances)
         cost = np.abs(moves.distances) * np.where(signs > 0, 1.0, _REVERSE)
         near = np.clip((_NEAR_M - room) / _NEAR_M, 0.0, 1.0)
-        costs = np.array([nodes.costs[n] for n in batch])[:, None] + cost * (1.0 + _NEAR_COST * near)
+        costs = np.array([node.cost for node in nodes])[:, None] + cost * (1.0 + _NEAR_COST * near)
         costs += _SWITCH_M * (signs[None] * direction[:, None] < 0)
         costs += _STEER_M * np.abs(moves.curvatures - curvature[:, None]) / self._config.body.curvature_limit
-        margin = np.array([nodes.margins[n] for n in batch])[:, None]
+        margin = np.array([node.margin for node in nodes])[:, None]
         allowed = (room >= margin) & (ahead_room >= np.minimum(margin, self._config.zones.padding + 0.015))
         allowed &= ~((before < 0)[:, None] & (signs[None] == first.banned) & (first.banned != 0))
         margins = np.minimum(self._margin, np.maximum(margin, room))
@@ -277,8 +269,8 @@ class Search:
             if total < self._closed.get(key, np.inf):
                 self._closed[key] = total
                 x, y, heading = ends[i, j].tolist()
-                child = nodes.add((x, y, heading), total, j, batch[i], float(margins[i, j]))
-                heapq.heappush(self._heap, (total + _GREED * float(guesses[i, j]), child))
+                heapq.heappush(self._heap, (total + _GREED * float(guesses[i, j]), len(self._nodes)))
+                self._nodes.append(_Node((x, y, heading), total, j, batch[i], float(margins[i, j])))
 
     def _room(self, poses: Array) -> tuple[Array, Array]:
         """Return the room during each step and during its continuation, both (nodes, moves)."""
@@ -303,11 +295,12 @@ class Search:
         return np.maximum(left, arc)
 
     def _way(self, number: int) -> tuple[Step, ...]:
-        nodes, pose = self._nodes, self._start
+        pose = self._start
         chain = []
-        while nodes.parents[number] >= 0:
-            chain.append(nodes.moves[number])
-            number = nodes.parents[number]
+        node = self._nodes[number]
+        while node.parent >= 0:
+            chain.append(node.move)
+            node = self._nodes[node.parent]
         steps: list[Step] = []
         for move in reversed(chain):
             step = Step(pose, float(self._moves.curvatures[move]), float(self._moves.distances[move]))
