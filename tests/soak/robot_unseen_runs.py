@@ -16,12 +16,12 @@ from robot_bridge.safety.doubt import BLOCKED_UNSEEN
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.world import Obstacle, TwinWorld, Wall
 from tests.soak.journal import Figures
-from tests.support.robot_bridge.collisions import touched_now, watch_collisions
+from tests.support.robot_bridge.collisions import make_pane, make_step, make_table, touched_now, watch_collisions
 
 KINDS: dict[str, tuple[Callable[..., Obstacle], float]] = {
-    "pane": (Obstacle.pane, 0.01),
-    "table": (Obstacle.table, 0.15),
-    "step": (Obstacle.step, 0.15),
+    "pane": (make_pane, 0.01),
+    "table": (make_table, 0.15),
+    "step": (make_step, 0.15),
 }
 """What makes it, and half its thickness."""
 LONGEST_S = 240.0

@@ -72,8 +72,7 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Something in the way that has no tag. Use :meth:`pole`, :meth:`leg`, :meth:`box`, :meth:`mover`; of what the
-    lidar does not see but the robot touches, :meth:`pane`, :meth:`table`, :meth:`step`.
+    """Something in the way that has no tag. Use :meth:`pole`, :meth:`leg`, :meth:`box`, :meth:`mover`.
 
     ``half_x`` and ``half_y`` are half its extent, the radius of a cylinder. With a ``path`` it walks along the points
     and back, for ever, at ``speed`` m/s; where the robot is in its way, it stops on touching it and turns back.
@@ -92,21 +91,6 @@ class Obstacle:
     speed: float = 0.0
     bottom: float = 0.0
     is_glass: bool = False
-
-    @staticmethod
-    def pane(x: float, y: float, half_x: float, half_y: float) -> Obstacle:
-        """A sheet of glass, as high as a wall."""
-        return Obstacle("pane", "box", x, y, half_x, half_y, WALL_HEIGHT, is_glass=True)
-
-    @staticmethod
-    def table(x: float, y: float, half_x: float, half_y: float) -> Obstacle:
-        """A low table top: above the plane of the default lidar, below the top of the default robot."""
-        return Obstacle("table", "box", x, y, half_x, half_y, 0.03, bottom=0.175)
-
-    @staticmethod
-    def step(x: float, y: float, half_x: float, half_y: float) -> Obstacle:
-        """A step up, below the plane of the default lidar and too high to be driven onto."""
-        return Obstacle("step", "box", x, y, half_x, half_y, 0.08)
 
     @staticmethod
     def pole(x: float, y: float) -> Obstacle:

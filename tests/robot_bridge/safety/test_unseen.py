@@ -15,10 +15,10 @@ from robot_bridge.safety.doubt import BLOCKED_UNSEEN, Phase
 from robot_bridge.safety.geometry import placed
 from robot_bridge.twin.noise import NO_NOISE
 from robot_bridge.twin.robot import MujocoRobot
-from robot_bridge.twin.worlds.world import Obstacle, TwinWorld, Wall
+from robot_bridge.twin.worlds.world import TwinWorld, Wall
 from tests.robot_bridge.control.test_controller import accepted
 from tests.support.frozen_sensors import Disguise, FrozenSensors
-from tests.support.robot_bridge.collisions import touched_now, watch_collisions
+from tests.support.robot_bridge.collisions import make_pane, make_step, make_table, touched_now, watch_collisions
 from tests.support.robot_bridge.kinematic import KinematicRobot, Log, rig
 from tests.support.robot_bridge.rays import CONFIG
 from tests.support.robot_bridge.scripted import FORWARD, SHADOW, Scripted, explorer
@@ -186,7 +186,7 @@ def test_an_exploration_with_a_frozen_lidar_ends_with_an_unusable_sensor(disguis
 
 def test_the_twin_has_what_its_lidar_does_not_see_and_its_body_touches() -> None:
     walls = (Wall(-3.1, -3, -3, 3), Wall(3, -3, 3.1, 3), Wall(-3, -3.1, 3, -3), Wall(-3, 3, 3, 3.1))
-    for hidden in (Obstacle.pane(0.5, 0, 0.01, 1), Obstacle.table(0.6, 0, 0.1, 1), Obstacle.step(0.6, 0, 0.1, 1)):
+    for hidden in (make_pane(0.5, 0, 0.01, 1), make_table(0.6, 0, 0.1, 1), make_step(0.6, 0, 0.1, 1)):
         robot = MujocoRobot(TwinWorld(walls, (), (hidden,), Pose(), "x"), noise=NO_NOISE, with_camera=False)
         log = watch_collisions(robot)
         scan = robot.observe().scan

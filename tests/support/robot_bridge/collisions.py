@@ -1,4 +1,4 @@
-"""What a simulated robot touched, and whose motion was to blame."""
+"""What a simulated robot touched, and whose motion was to blame; obstacles that its lidar does not see."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from robot_bridge.contracts import Pose, Twist
 from robot_bridge.twin import mjcf
 from robot_bridge.twin.robot import MujocoRobot
+from robot_bridge.twin.worlds.world import WALL_HEIGHT, Obstacle
 
 BLAME_SPEED = 0.01
 """m/s of the robot's own motion towards what it touches, from which on a contact is its doing."""
@@ -98,3 +99,18 @@ def watch_collisions(robot: MujocoRobot) -> CollisionLog:
 def touched_now(robot: MujocoRobot, log: CollisionLog) -> tuple[str, ...]:
     """Return what the body of a watched robot touches now."""
     return log.touching(robot.time - mjcf.TIMESTEP)
+
+
+def make_pane(x: float, y: float, half_x: float, half_y: float) -> Obstacle:
+    """A sheet of glass, as high as a wall."""
+    return Obstacle("pane", "box", x, y, half_x, half_y, WALL_HEIGHT, is_glass=True)
+
+
+def make_table(x: float, y: float, half_x: float, half_y: float) -> Obstacle:
+    """A low table top: above the plane of the default lidar, below the top of the default robot."""
+    return Obstacle("table", "box", x, y, half_x, half_y, 0.03, bottom=0.175)
+
+
+def make_step(x: float, y: float, half_x: float, half_y: float) -> Obstacle:
+    """A step up, below the plane of the default lidar and too high to be driven onto."""
+    return Obstacle("step", "box", x, y, half_x, half_y, 0.08)
