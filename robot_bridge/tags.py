@@ -14,6 +14,7 @@ from functools import cache
 from math import hypot
 from typing import Any, Final
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -86,8 +87,6 @@ def texture(kind: str, color: str, state: str = "") -> bytes:
     Raises:
         ValueError: there is no such sign.
     """
-    import cv2
-
     size = _MODULES * _PIXELS
     marker = cv2.aruco.generateImageMarker(_dictionary(), _number(kind, color, state), size)
     edge = round(_BORDER * _PIXELS)
@@ -102,8 +101,6 @@ def detect(frame: Frame, camera: Camera) -> tuple[Sighting, ...]:
         frame: colour and depth; where depth is missing a sign's place comes from its corners alone.
         camera: where the camera stands in the base frame.
     """
-    import cv2
-
     grey = cv2.cvtColor(frame.rgb, cv2.COLOR_RGB2GRAY)
     found, numbers, _ = _detector().detectMarkers(grey)
     if numbers is None:
@@ -125,15 +122,11 @@ def _number(kind: str, color: str, state: str) -> int:
 
 @cache
 def _dictionary() -> Any:
-    import cv2
-
     return cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
 
 
 @cache
 def _detector() -> Any:
-    import cv2
-
     parameters = cv2.aruco.DetectorParameters()
     parameters.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX
     parameters.minMarkerPerimeterRate = 0.08
@@ -183,8 +176,6 @@ def _crossing(quad: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _measured_plane(quad: NDArray[np.float64], frame: Frame) -> Plane | None:
     """Return the plane of the depth within a marker, or None if too little is measured; ``quad`` in focal lengths."""
-    import cv2
-
     centre = _optical_centre(frame)
     inner = _crossing(quad) + _INNER * (quad - _crossing(quad))
     mask = np.zeros(frame.depth.shape, dtype=np.uint8)

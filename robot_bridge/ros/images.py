@@ -11,6 +11,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any, Final
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -139,8 +140,6 @@ _DEPTH_HEADER: Final = struct.Struct("<iff")
 
 def jpeg(rgb: NDArray[np.uint8], quality: int = 80) -> bytes:
     """uint8 (height, width, 3) as a JPEG."""
-    import cv2
-
     return cv2.imencode(".jpg", rgb[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, quality])[1].tobytes()
 
 
@@ -155,8 +154,6 @@ def picture(data: bytes) -> NDArray[np.uint8]:
 
 def depth_png(depth: NDArray[np.float32]) -> bytes:
     """Metres (height, width) as millimetres."""
-    import cv2
-
     encoded = cv2.imencode(".png", millimetres(depth), [cv2.IMWRITE_PNG_COMPRESSION, 1])[1]
     return _DEPTH_HEADER.pack(0, 0.0, 0.0) + encoded.tobytes()
 
@@ -180,8 +177,6 @@ def depth(data: bytes, encoding: str = DEPTH) -> NDArray[np.float32]:
 
 
 def _decoded(data: bytes, colour: bool) -> NDArray[Any]:
-    import cv2
-
     how = cv2.IMREAD_COLOR if colour else cv2.IMREAD_UNCHANGED
     try:
         found: NDArray[Any] | None = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), how)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import cos, radians, sin
 from typing import Final
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -69,8 +70,6 @@ def draw_annotations(
     image: NDArray[np.uint8], depth_points: Sequence[DepthPoint], heading_deg: float, heading_cardinal: str = ""
 ) -> NDArray[np.uint8]:
     """Return a 640x480 copy of an RGB image of any size, with the depths and, top right, the heading: north is up."""
-    import cv2
-
     drawn = np.ascontiguousarray(image)
     if drawn.shape[:2] != (HEIGHT, WIDTH):
         smaller = drawn.shape[0] > HEIGHT
@@ -93,8 +92,6 @@ def draw_annotations(
 
 def _write(image: NDArray[np.uint8], text: str, column: int, row: int) -> None:
     """Write text in white with a black outline, centred above a pixel."""
-    import cv2
-
     font, scale = cv2.FONT_HERSHEY_SIMPLEX, 0.6
     (width, _), _ = cv2.getTextSize(text, font, scale, 2)
     place = (min(column - width // 2, WIDTH - width - 2), row - 8)
@@ -106,8 +103,6 @@ def annotate_image(
     image: NDArray[np.uint8], depth_points: Sequence[DepthPoint], heading_deg: float, heading_cardinal: str = ""
 ) -> str:
     """Return the result of :func:`draw_annotations` as a JPEG of quality 80 in base64."""
-    import cv2
-
     drawn = draw_annotations(image, depth_points, heading_deg, heading_cardinal)
     _, data = cv2.imencode(".jpg", cv2.cvtColor(drawn, cv2.COLOR_RGB2BGR), (cv2.IMWRITE_JPEG_QUALITY, QUALITY))
     return base64.b64encode(data.tobytes()).decode("ascii")

@@ -7,10 +7,11 @@ a thin pole, so the safety code looks at every beam instead.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from math import degrees, isnan
 from typing import Any, Final
 
+import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -117,14 +118,9 @@ def _gap(gap: Gap) -> dict[str, float]:
 
 
 def _result(result: ActionResult) -> dict[str, Any]:
-    return {
-        "tool_name": result.tool_name,
-        "success": result.success,
-        "actual_distance_m": round(result.actual_distance_m, 2),
-        "turned_deg": round(result.turned_deg),
-        "stopped_reason": result.stopped_reason,
-        "data": dict(result.data),
-    }
+    distance = round(result.actual_distance_m, 2)
+    turned = round(result.turned_deg)
+    return asdict(replace(result, actual_distance_m=distance, turned_deg=turned, data=dict(result.data)))
 
 
 def _scan_summary(scan: Scan | None, gaps: Sequence[Gap]) -> str:
@@ -205,14 +201,10 @@ def has_local_change(frame_a: NDArray[np.uint8] | None, frame_b: NDArray[np.uint
 
 
 def _patches(frame: NDArray[np.uint8]) -> NDArray[np.float32]:
-    import cv2
-
     return np.asarray(cv2.resize(frame, _PATCHES, interpolation=cv2.INTER_AREA), np.float32)
 
 
 def _grey(frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    import cv2
-
     small = cv2.resize(frame, _SMALL, interpolation=cv2.INTER_AREA)
     return np.asarray(cv2.cvtColor(small, cv2.COLOR_RGB2GRAY), np.uint8)
 
