@@ -97,10 +97,6 @@ class Named:
         """How long the last answer took on the robot's clock; None: the real time it took."""
         return getattr(self.provider, "latency_s", None)
 
-    def told(self, error: Exception) -> str:
-        """An error of its provider, with the flags of this program."""
-        return _told(error, self.flag)
-
 
 class AccountedModel:
     """A :class:`~robot_bridge.protocols.DecisionModel` whose calls pass a :class:`~spca.llm.calls.desk.CallDesk`.
@@ -152,12 +148,12 @@ class AccountedModel:
             raise BudgetSpent(self.ended) from error
         except ProviderConfigError as error:
             if model is not self._navigator:  # which goes on without descriptions
-                self.unseeing = model.told(error)
+                self.unseeing = _told(error, model.flag)
                 raise ModelFailure(self.unseeing) from error
-            self.ended = model.told(error)
+            self.ended = _told(error, model.flag)
             raise ModelEnded(self.ended) from error
         except ProviderError as error:
-            self.failure = model.told(error)
+            self.failure = _told(error, model.flag)
             raise ModelFailure(self.failure) from error
         if eaten := reasoned_away(response):
             self.failure = f"{model.ref}: {eaten}; take a model that reasons less with {model.flag}"

@@ -68,7 +68,6 @@ class ExplorerSettings:
     asking: AskSettings = field(default_factory=AskSettings)
     report_s: float = 60.0
     memory_path: Path | None = None
-    returns_home: bool = True
 
 
 class Orders:
@@ -148,7 +147,7 @@ class Explorer:
             self.executor.network_monitor,
             self.controller.note,
         )
-        self._local = LocalExploration(self._home if self.settings.returns_home else None)
+        self._local = LocalExploration(self._home)
         self._fallback = Fallback(self.controller, self.executor.watchdog, self._local)
         self._closing = Closing(lambda: self._asker.fault)
         self._operator: ExecutionResult | None = None

@@ -179,9 +179,7 @@ class OccupancyMap:
         outline = np.concatenate((points, fan))
         if not len(outline):
             return
-        (x0, y0), (x1, y1) = outline.min(axis=0).tolist(), outline.max(axis=0).tolist()
-        self.cover(x0, y0, x1, y1)
-        self._write_down(x0, y0, x1, y1)
+        x0, y0, x1, y1 = self._cover_all(outline)
         (top, left), (bottom, right) = self.cell(x0, y0), self.cell(x1, y1)
         window = np.s_[top : bottom + 1, left : right + 1]
         free = np.zeros((bottom - top + 1, right - left + 1), np.uint8)
@@ -211,9 +209,7 @@ class OccupancyMap:
         """Mark obstacles that the lidar does not see at these points, (n, 2): no beam clears their cells."""
         if not len(points):
             return
-        (x0, y0), (x1, y1) = points.min(axis=0).tolist(), points.max(axis=0).tolist()
-        self.cover(x0, y0, x1, y1)
-        self._write_down(x0, y0, x1, y1)
+        self._cover_all(points)
         cells = np.floor((points - (self.x, self.y)) / self.resolution).astype(np.intp)
         rows, columns = cells[:, 1], cells[:, 0]
         self._fixed[rows, columns] = True
@@ -226,9 +222,13 @@ class OccupancyMap:
         """Return what points add to the sums of their cells, (n, 3)."""
         return np.column_stack((points - self._middles(rows, columns), np.ones(len(points)))).astype(np.float32)
 
-    def _write_down(self, x0: float, y0: float, x1: float, y1: float) -> None:
+    def _cover_all(self, points: Array) -> Rectangle:
+        """Grow the map until all points lie inside, note that they are written, and return the rectangle of them."""
+        (x0, y0), (x1, y1) = points.min(axis=0).tolist(), points.max(axis=0).tolist()
+        self.cover(x0, y0, x1, y1)
         west, south, east, north = self._written or (x0, y0, x1, y1)
         self._written = min(west, x0), min(south, y0), max(east, x1), max(north, y1)
+        return x0, y0, x1, y1
 
     def _remember(
         self, points: Array, rows: NDArray[np.intp], columns: NDArray[np.intp], window: tuple[slice, slice]

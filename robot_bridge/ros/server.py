@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Final
 
 from robot_bridge.contracts import Frame, Odometry, Scan
@@ -101,7 +101,7 @@ def serve(
         DeviceError: the robot failed.
     """
     lost = 0.0
-    with Bus(domain) as bus, deadman(domain) if with_deadman else _nothing():
+    with Bus(domain) as bus, deadman(domain) if with_deadman else nullcontext():
         server = RobotServer(robot, bus, with_camera)
         ahead = clock.now() - time.monotonic()
         try:
@@ -133,8 +133,3 @@ def deadman(domain: int) -> Iterator[subprocess.Popen[bytes]]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield None

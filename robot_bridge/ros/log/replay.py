@@ -12,15 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Applied, Command, Observation, Source
 from robot_bridge.protocols import Journal
 from robot_bridge.ros.log.records import to_json
 from robot_bridge.safety.chain import SafetyChain
-
-_KEPT: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +39,19 @@ class ChainCheck(Journal):
     Attributes:
         steps: how many steps of the chain the log holds.
         different: how many of them came out differently.
-        differences: the first of these.
+        first: the first of these, None where there is none.
     """
 
     def __init__(self, config: RobotConfig) -> None:
         self.steps = self.different = 0
-        self.differences: list[Difference] = []
+        self.first: Difference | None = None
         self._chain = SafetyChain(config)
         self._observation = Observation()
 
     def verdict(self) -> str:
         """In one line."""
-        if self.different:
-            return f"safety chain: {self.different} of {self.steps} steps differ, first at {self.differences[0]}"
+        if self.first:
+            return f"safety chain: {self.different} of {self.steps} steps differ, first at {self.first}"
         return f"safety chain: the same in all {self.steps} steps"
 
     def observed(self, observation: Observation) -> None:
@@ -68,7 +66,7 @@ class ChainCheck(Journal):
         self.steps += 1
         if to_json(found) != to_json(applied):
             self.different += 1
-            self.differences += [Difference(now, applied, found)] if len(self.differences) < _KEPT else []
+            self.first = self.first or Difference(now, applied, found)
 
     def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:  # noqa: ARG002
         if kind == "emergency_stop":
