@@ -22,7 +22,7 @@ def replay_log(path: Path, *, quiet: bool) -> int:
     log = read_log(path)
     check = ChainCheck(log.config)
     journals: list[Journal] = [check] if quiet else [Narrator(), check]
-    log.tell(Several(journals), with_pictures=False)
+    log.tell(Several(journals))
     if not log.is_complete:
         print("the run was killed: its log ends a second or so before")
     print(check.verdict())

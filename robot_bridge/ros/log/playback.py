@@ -1,6 +1,6 @@
 """A log of a run, told again to any journal exactly as :class:`robot_bridge.ros.log.recorder.BagRecorder` was told.
 
-Pictures come back as JPEG and millimetres left them, the times of maps to the nanosecond, everything else bit for bit.
+Pictures are left out. The times of maps come back to the nanosecond, everything else bit for bit.
 Contents of a log are data of somebody else: what cannot be read is a :class:`RecordingError`, never executed.
 """
 
@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import (
@@ -22,14 +21,13 @@ from robot_bridge.contracts import (
     Command,
     Estimate,
     ExecutionResult,
-    Frame,
     Observation,
     Odometry,
     Scan,
 )
 from robot_bridge.errors import RecordingError
 from robot_bridge.protocols import Journal
-from robot_bridge.ros import images, messages, topics
+from robot_bridge.ros import messages, topics
 from robot_bridge.ros.log import bag
 from robot_bridge.ros.log.records import from_json
 
@@ -44,13 +42,13 @@ class Log:
     config: RobotConfig
     is_complete: bool
 
-    def tell(self, journal: Journal, with_pictures: bool = True) -> None:
-        """Tell it to a journal from the beginning; ``with_pictures`` False leaves frames out, which is much faster.
+    def tell(self, journal: Journal) -> None:
+        """Tell it to a journal from the beginning.
 
         Raises:
             RecordingError: it is damaged.
         """
-        teller = _Teller(journal, with_pictures)
+        teller = _Teller(journal)
         for topic, _, message in bag.read(self.path):
             try:
                 teller.read(topic, message)
@@ -78,19 +76,14 @@ def read_log(path: Path | str) -> Log:
 class _Teller:
     """Makes calls of messages."""
 
-    def __init__(self, journal: Journal, with_pictures: bool) -> None:
-        self._journal, self._with_pictures = journal, with_pictures
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
         self._ranges = np.zeros(0, dtype=np.float32)
         self._scans = 0
         self._scan: tuple[int, Scan] | None = None
-        self._depth: NDArray[np.float32] | None = None
-        self._rgb: NDArray[np.uint8] | None = None
-        self._frame: tuple[int, Frame] | None = None
         self._is_begun = False
         self._readers: dict[str, Callable[[Any], None]] = {
             topics.Topics().scan: self._read_scan,
-            topics.LOGGED_DEPTH: self._read_depth,
-            topics.LOGGED_IMAGE: self._read_image,
             topics.MAP: self._read_map,
             topics.OBSERVATIONS: lambda message: self._journal.observed(self._observation(from_json(message.data))),
             topics.ESTIMATES: lambda message: self._journal.estimated(_a(Estimate, from_json(message.data))),
@@ -109,21 +102,12 @@ class _Teller:
         self._ranges = np.array(message.ranges, dtype=np.float32)
         self._scans += 1
 
-    def _read_depth(self, message: Any) -> None:
-        if self._with_pictures:
-            self._depth = images.depth(message.data.tobytes())
-
-    def _read_image(self, message: Any) -> None:
-        if self._with_pictures:
-            self._rgb = images.picture(message.data.tobytes())
-
     def _observation(self, record: dict[str, Any]) -> Observation:
         odometry, battery = record["odometry"], record["battery"]
         return Observation(
             self._scanned(record["scan"]),
-            self._framed(record["frame"]),
-            None if odometry is None else _a(Odometry, odometry),
-            None if battery is None else float(battery),
+            odometry=None if odometry is None else _a(Odometry, odometry),
+            battery=None if battery is None else float(battery),
         )
 
     def _scanned(self, record: list[Any] | None) -> Scan | None:
@@ -136,14 +120,6 @@ class _Teller:
                 raise ValueError(f"scan {number} is told of after {self._scans}")
             self._scan = number, Scan(stamp, self._ranges, angle_min, increment, low, high)
         return self._scan[1]
-
-    def _framed(self, record: list[Any] | None) -> Frame | None:
-        if record is None or self._rgb is None or self._depth is None:
-            return None
-        number, stamp, focal = record
-        if self._frame is None or self._frame[0] != number:
-            self._frame = number, Frame(stamp, self._rgb, self._depth, focal)
-        return self._frame[1]
 
     def _read_map(self, message: Any) -> None:
         now = messages.seconds(message.header.stamp)

@@ -32,21 +32,18 @@ from robot_bridge.ros.log.records import to_json
 
 
 class Heard(Journal):
-    """A journal that keeps what it is told as text; pictures by their mean colour and depth."""
+    """A journal that keeps what it is told as text, without pictures."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.scans: list[Scan | None] = []
-        self.frames: list[Frame | None] = []
 
     def observed(self, observation: Observation) -> None:
-        scan, frame = observation.scan, observation.frame
+        scan = observation.scan
         self.scans.append(scan)
-        self.frames.append(frame)
         self._keep(
             "observed",
             scan and [scan.ranges.tobytes().hex(), scan.stamp, scan.angle_min, scan.angle_increment, scan.range_max],
-            frame and [frame.stamp, frame.focal, round(float(frame.rgb.mean())), round(float(frame.depth.mean()), 2)],
             observation.odometry,
             observation.battery,
         )

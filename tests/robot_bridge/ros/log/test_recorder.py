@@ -26,11 +26,12 @@ from rosbags.rosbag2 import Reader, StoragePlugin, Writer
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Twist
 from robot_bridge.errors import RecordingError, SetupError
-from robot_bridge.ros import messages, types
+from robot_bridge.ros import images, messages, types
 from robot_bridge.ros.log import bag
 from robot_bridge.ros.log.playback import read_log
 from robot_bridge.ros.log.recorder import BagRecorder
-from tests.support.robot_bridge.recorded_run import Heard, tell
+from robot_bridge.ros.topics import LOGGED_DEPTH, LOGGED_IMAGE
+from tests.support.robot_bridge.recorded_run import Heard, frame, tell
 
 CONFIG = RobotConfig(control_rate=10.0)
 ROOT = Path(__file__).resolve().parents[4]
@@ -70,11 +71,15 @@ def test_a_log_tells_what_it_was_told(log: Path, said: list[str]) -> None:
     assert heard.scans[1] is heard.scans[2]
 
 
-def test_pictures_can_be_left_out(log: Path) -> None:
-    heard = Heard()
-    read_log(log).tell(heard, with_pictures=False)
-    assert not any(heard.frames)
-    assert len(heard.scans) == 80
+def test_pictures_are_in_the_log(log: Path) -> None:
+    found: dict[str, list[Any]] = {}
+    for topic, _, message in bag.read(bag.find(log)):
+        found.setdefault(topic, []).append(message)
+    pictures = [images.picture(each.data.tobytes()) for each in found[LOGGED_IMAGE]]
+    depths = [images.depth(each.data.tobytes()) for each in found[LOGGED_DEPTH]]
+    told = frame(0.0)
+    assert [round(float(each.mean())) for each in pictures] == [round(float(told.rgb.mean()))] * 4
+    assert [round(float(each.mean()), 2) for each in depths] == [round(float(told.depth.mean()), 2)] * 4
 
 
 def test_an_independent_reader_finds_messages_of_ros(log: Path) -> None:
