@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from robot_bridge import tags
 from robot_bridge.agent.pilot import Judge
@@ -19,7 +18,6 @@ from robot_bridge.errors import SetupError
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import Clock, Effects, Journal, Robot
 from robot_bridge.safety.chain import SafetyChain
-from robot_bridge.twin.noise import Noise
 
 
 def _agrees() -> str:
@@ -73,20 +71,11 @@ def rig(
     return Rig(controller, executor, ExplorationMemory(), effects, judge, detect, closing.close, carrying, difference)
 
 
-def twin_rig(
-    env_id: str,
-    seed: int,
-    *,
-    config: RobotConfig | None = None,
-    noise: Noise | None = None,
-    journal: Journal | None = None,
-    correct: Callable[[Any], None] | None = None,
-) -> Rig:
+def twin_rig(env_id: str, seed: int, *, config: RobotConfig | None = None, journal: Journal | None = None) -> Rig:
     """The simulated robot in the twin of a MiniGrid level, judged by the level itself.
 
     Args:
         seed: of the level and of the noise.
-        correct: mends what the level's simulator is known to judge wrongly.
 
     Raises:
         SetupError: there is no such level, no twin can be built of it, or pictures cannot be drawn here.
@@ -95,8 +84,8 @@ def twin_rig(
     from robot_bridge.twin.worlds.effects import TwinEffects
     from robot_bridge.twin.worlds.levels import level_world
 
-    level = level_world(env_id, seed, config=config, correct=correct)
-    robot = MujocoRobot(level.world, config=config, seed=seed, noise=noise)
+    level = level_world(env_id, seed, config=config)
+    robot = MujocoRobot(level.world, config=config, seed=seed)
     if robot.camera_fault:
         robot.close()
         raise SetupError(f"no pictures can be drawn, by which an agent knows things: {robot.camera_fault}")

@@ -63,7 +63,9 @@ class Played(RobotWorld):
         super().__init__(env_id, partial(self._make_watched, env_id, seed), executor)
 
     def _make_watched(self, env_id: str, seed: int) -> Rig:
-        rig = twin_rig(env_id, seed, correct=_corrected)
+        rig = twin_rig(env_id, seed)
+        judge: Any = rig.judge
+        _corrected(judge.simulator)
         robot: Any = rig.controller.robot
         self._touched = watch_collisions(robot)
         return rig

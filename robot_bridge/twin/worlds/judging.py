@@ -11,7 +11,7 @@ import difflib
 import io
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -33,21 +33,15 @@ def _quiet() -> Iterator[None]:
 class ShadowJudge:
     """A MiniGrid or BabyAI level, reset with a seed.
 
-    Args:
-        correct: mends what is known to be wrong in the simulator's own judgement; given the environment after its
-            reset.
-
     Raises:
         SetupError: there is no such level, it cannot be built, or things move in it by themselves.
     """
 
-    def __init__(self, env_id: str, seed: int, *, correct: Callable[[Any], None] | None = None) -> None:
+    def __init__(self, env_id: str, seed: int) -> None:
         self._env = _made(env_id, seed)
         self.simulator: Any = self._env.unwrapped
         if _moves_by_itself(self.simulator):
             raise SetupError(f"{env_id}: things move in it by themselves, no twin is built of it: choose another level")
-        if correct is not None:
-            correct(self.simulator)
         self.mission = str(self.simulator.mission)
         self.reward = 0.0
         self._is_terminated = self._is_truncated = False

@@ -6,7 +6,7 @@ the middle of the agent's cell, and reports the heading that the agent has: the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import pi
 from typing import Any, cast
@@ -77,23 +77,16 @@ class Level:
         return f"the twin and its judge do not agree about {odd[0]}" if odd else ""
 
 
-def level_world(
-    env_id: str,
-    seed: int,
-    *,
-    config: RobotConfig | None = None,
-    correct: Callable[[Any], None] | None = None,
-) -> Level:
+def level_world(env_id: str, seed: int, *, config: RobotConfig | None = None) -> Level:
     """Build the twin of a level.
 
     Args:
         config: of the robot that is to stand in it.
-        correct: see :class:`robot_bridge.twin.worlds.judging.ShadowJudge`.
 
     Raises:
         SetupError: there is no such level, it cannot be built, or it holds what no sign says.
     """
-    judge = ShadowJudge(env_id, seed, correct=correct)
+    judge = ShadowJudge(env_id, seed)
     centre = (config or RobotConfig()).body.centre
     things = list(_things(judge.simulator))
     contents = _contents(judge.simulator, things)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import pi
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -154,13 +153,6 @@ def test_differences_are_told() -> None:
     moved = tuple(Thing(t.kind, t.color, "open" if t.kind == "door" else "", t.x, t.y, t.heading) for t in things)
     assert "open yellow door" in level.difference(begun(level), moved)
     assert "key" in level.difference(begun(level), tuple(t for t in things if t.kind != "key"))
-
-
-def test_a_correction_is_given_the_level_after_its_reset() -> None:
-    seen: list[Any] = []
-    level = level_world("BabyAI-OpenDoorsOrderN2Debug-v0", 1, correct=seen.append)
-    assert seen == [level.judge.simulator]
-    assert seen[0].instrs is not None
 
 
 def test_the_same_seed_is_the_same_world() -> None:
