@@ -274,7 +274,8 @@ class Senses:
         self._knowledge.see(frame.stamp, floor(frame, pose, controller.config.camera, self._lattice))
         self._knowledge.recognise(frame.stamp, self._detect(frame), pose, self._lattice)
         lava = [cell for cell, label in self._knowledge.things.items() if label[0] == "lava"]
-        controller.navigation.avoid(KeepOut(*self._lattice.middle(cell), _LAVA_M) for cell in lava)
+        areas = [KeepOut(*self._lattice.middle(cell), _LAVA_M) for cell in lava]
+        controller.navigation.keep_outs = tuple(areas)
 
     def _window(self, at: Pose4) -> dict[Cell, str]:
         ground = self.terrain()

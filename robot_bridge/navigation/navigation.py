@@ -6,18 +6,14 @@ Nothing here reads a clock or draws a random number: the same observations give 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import Estimate, Frontier, NavGoalTarget, Observation, Pose, Twist, wrapped
-from robot_bridge.navigation.clearance import KeepOut
+from robot_bridge.contracts import Frontier, NavGoalTarget, Pose, Twist, wrapped
 from robot_bridge.navigation.driving import Driver, NavStatus
 from robot_bridge.navigation.frontiers import FrontierFinder
 from robot_bridge.navigation.maneuvers import Aim
-from robot_bridge.navigation.mapping import OccupancyMap
 from robot_bridge.navigation.planning import cost_grid, length_of
 from robot_bridge.navigation.slam import Slam
 
@@ -28,7 +24,7 @@ _TURN_PLACE_M = 0.6
 _FRONTIERS_S = 1.0
 
 
-class Navigation:
+class Navigation(Slam):
     """SLAM, frontiers and driving of one robot, in the map frame.
 
     Args:
@@ -37,30 +33,15 @@ class Navigation:
     """
 
     def __init__(self, config: RobotConfig, start: Pose) -> None:
-        self._config = config
-        self._slam = Slam(config, start)
-        self._driver = Driver(config, self._slam)
+        super().__init__(config, start)
+        self._driver = Driver(config, self)
         self._finder = FrontierFinder()
         self._found: tuple[float, tuple[Frontier, ...]] = (-_FRONTIERS_S, ())
-
-    @property
-    def estimate(self) -> Estimate:
-        """Return the estimate at the newest observation."""
-        return self._slam.estimate
-
-    @property
-    def map(self) -> OccupancyMap:
-        """Return the map of free, occupied and unknown cells."""
-        return self._slam.map
 
     @property
     def status(self) -> NavStatus:
         """Return the state of the current or last goal."""
         return self._driver.status
-
-    def update(self, observation: Observation) -> Estimate:
-        """Take in the new data of an observation; a repeated one changes nothing."""
-        return self._slam.update(observation)
 
     def twist(self, now: float) -> Twist:
         """Return the velocity for the goal, REST without one; call once per period of the control loop."""
@@ -70,8 +51,8 @@ class Navigation:
         """Return the reachable frontiers, the widest first; a frontier keeps its id. Updated once a second."""
         stamp = self.estimate.stamp
         if stamp - self._found[0] >= _FRONTIERS_S and self.map.shape[0]:
-            costs = cost_grid(self.map, self._config, np.zeros((0, 2)), self._slam.keep_outs)
-            self._found = stamp, self._finder.find(self.map, costs, self._slam.middle)
+            costs = cost_grid(self.map, self._config, np.zeros((0, 2)), self.keep_outs)
+            self._found = stamp, self._finder.find(self.map, costs, self.middle)
         return self._found[1]
 
     @property
@@ -81,21 +62,17 @@ class Navigation:
 
     def way_to(self, x: float, y: float, tolerance: float = 0.25) -> float | None:
         """Return the length of the way over the map to a place, metres, or None if there is no way."""
-        way = self._slam.way((x, y), tolerance)
+        way = self.way((x, y), tolerance)
         return None if way is None else length_of(way)
-
-    def avoid(self, areas: Iterable[KeepOut]) -> None:
-        """Drive around these areas from now on, instead of those given before."""
-        self._slam.keep_outs = tuple(areas)
 
     def mark(self, points: ArrayLike) -> None:
         """Drive around these points from now on, (n, 2) in the map frame: obstacles that the lidar does not see."""
-        self._slam.map.fix(np.asarray(points, np.float64).reshape(-1, 2))
+        self.map.fix(np.asarray(points, np.float64).reshape(-1, 2))
         self._found = (-_FRONTIERS_S, ())
 
     def go_to(self, goal: NavGoalTarget) -> bool:
         """Begin to drive to a goal; return False, and change nothing, if no way leads there."""
-        if self._slam.way((goal.x, goal.y), goal.tolerance) is None:
+        if self.way((goal.x, goal.y), goal.tolerance) is None:
             return False
         self._driver.begin(Aim(goal.x, goal.y, goal.tolerance, goal.heading, _HEADING_TOLERANCE))
         return True
@@ -107,7 +84,7 @@ class Navigation:
         if not self.map.shape[0] or not self._driver.can_move():
             return False
         heading = wrapped(self.estimate.pose.heading + radians)
-        self._driver.begin(Aim(*self._slam.middle, _TURN_PLACE_M, heading, _HEADING_TOLERANCE), is_turn=True)
+        self._driver.begin(Aim(*self.middle, _TURN_PLACE_M, heading, _HEADING_TOLERANCE), is_turn=True)
         return True
 
     def cancel(self) -> None:
