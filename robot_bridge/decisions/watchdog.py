@@ -20,8 +20,6 @@ class LLMWatchdog:
     """Decides what to do while a model owes an answer; the thresholds are seconds."""
 
     def __init__(self, stop_wait_s: float = 3.0, local_nav_s: float = 10.0, return_home_s: float = 30.0) -> None:
-        if not 0 < stop_wait_s <= local_nav_s <= return_home_s:
-            raise ValueError("thresholds must be positive and in order")
         self._stop_wait, self._local_nav, self._return_home = stop_wait_s, local_nav_s, return_home_s
 
     def evaluate(self, elapsed_s: float) -> Tier:

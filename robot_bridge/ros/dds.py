@@ -39,16 +39,12 @@ class Publisher:
         Raises:
             DeviceError: it takes none.
         """
-        self.send_bytes(types.encode(message))
-
-    def send_bytes(self, data: bytes) -> None:
-        """As :meth:`send`, for a message that is encoded already."""
         if self._writer is None:
             raise DeviceError(f"{self.topic} is closed")
         from cyclonedds.core import DDSException
 
         try:
-            self._writer.write(self._kind(data))
+            self._writer.write(self._kind(types.encode(message)))
         except DDSException as error:
             raise DeviceError(f"{self.topic} cannot be sent: {error.msg}") from error
 

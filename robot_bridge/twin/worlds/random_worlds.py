@@ -34,12 +34,8 @@ Disc = tuple[float, float, float]
 """x, y and radius."""
 
 
-def cluttered(seed: int, config: RobotConfig | None = None) -> TwinWorld:
-    """Two to four rooms with thin poles, chairs, boxes and two to four obstacles that walk at up to 0.5 m/s.
-
-    Args:
-        config: of the robot that is to stand in it.
-    """
+def cluttered(seed: int) -> TwinWorld:
+    """Two to four rooms with thin poles, chairs, boxes and two to four obstacles that walk at up to 0.5 m/s."""
     rng = np.random.default_rng(seed)
     width, height = (round(float(side), 1) for side in rng.uniform(6, 12, 2))
     plan = divided(enclosed(width, height), rng, rooms=int(rng.integers(2, 5)))
@@ -53,7 +49,7 @@ def cluttered(seed: int, config: RobotConfig | None = None) -> TwinWorld:
         obstacles += site.pole()
     for _ in range(int(rng.integers(2, 5))):
         obstacles += site.mover()
-    return TwinWorld(plan.walls, (), tuple(obstacles), site.start(config), f"cluttered seed {seed}")
+    return TwinWorld(plan.walls, (), tuple(obstacles), site.start(), f"cluttered seed {seed}")
 
 
 @dataclass(slots=True)
@@ -72,9 +68,9 @@ class _Site:
         robot = float(rng.uniform(room.x0, room.x1)), float(rng.uniform(room.y0, room.y1))
         return _Site(plan, rng, robot, float(rng.integers(4)) * pi / 2 - pi)
 
-    def start(self, config: RobotConfig | None) -> Pose:
+    def start(self) -> Pose:
         """Where the rear axle stands when the footprint's middle is at ``robot``."""
-        centre = (config or RobotConfig()).body.centre
+        centre = RobotConfig().body.centre
         return Pose(*Pose(*self.robot, self.heading).ahead(-centre), self.heading)
 
     def pole(self) -> Iterator[Obstacle]:

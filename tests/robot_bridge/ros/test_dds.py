@@ -61,7 +61,7 @@ def test_what_is_no_message_is_counted_and_left_out(domain: int) -> None:
     with Bus(domain) as here, Bus(domain) as there:
         publisher, subscription = here.publisher("/bad", types.STRING), there.subscription("/bad", types.STRING)
         assert until(lambda: publisher.listeners and subscription.publishers, 10)
-        publisher.send_bytes(b"\0\1\0\0\4\0\0\0\xff\xfe\xfd\0")
+        publisher._writer.write(publisher._kind(b"\0\1\0\0\4\0\0\0\xff\xfe\xfd\0"))
         assert until(lambda: subscription.take() or subscription.refused, 10)
         assert subscription.refused == 1
 
