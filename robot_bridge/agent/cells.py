@@ -15,7 +15,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_bridge.contracts import Pose
 from robot_bridge.navigation.mapping import OccupancyMap
 
 Cell = tuple[int, int]
@@ -50,11 +49,6 @@ class Lattice:
 
     x: float
     y: float
-
-    @staticmethod
-    def around(start: Pose, centre: float) -> Lattice:
-        """The one in which a robot at ``start`` has its footprint, ``centre`` ahead, in the middle of a cell."""
-        return Lattice(*start.ahead(centre))
 
     def middle(self, cell: Cell) -> tuple[float, float]:
         return self.x + cell[1], self.y - cell[0]

@@ -16,7 +16,7 @@ from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.safety_executor import SafetyExecutor
 from robot_bridge.errors import SetupError
 from robot_bridge.navigation.navigation import Navigation
-from robot_bridge.protocols import Clock, Effects, Journal, Robot
+from robot_bridge.protocols import Clock, Effects, Robot
 from robot_bridge.safety.chain import SafetyChain
 
 
@@ -51,7 +51,6 @@ def rig(
     judge: Judge,
     *,
     start: Pose | None = None,
-    journal: Journal | None = None,
     carrying: str | None = None,
     difference: Callable[[], str] = _agrees,
 ) -> Rig:
@@ -62,7 +61,7 @@ def rig(
     """
     config = robot.config
     navigation = Navigation(config, start or Pose())
-    controller = Controller(robot, clock, navigation, SafetyChain(config), journal)
+    controller = Controller(robot, clock, navigation, SafetyChain(config))
     executor = SafetyExecutor(clock.now, config, start)
     detect = partial(tags.detect, camera=config.camera)
     closing = ExitStack()
@@ -71,7 +70,7 @@ def rig(
     return Rig(controller, executor, ExplorationMemory(), effects, judge, detect, closing.close, carrying, difference)
 
 
-def twin_rig(env_id: str, seed: int, *, config: RobotConfig | None = None, journal: Journal | None = None) -> Rig:
+def twin_rig(env_id: str, seed: int, *, config: RobotConfig | None = None) -> Rig:
     """The simulated robot in the twin of a MiniGrid level, judged by the level itself.
 
     Args:
@@ -89,7 +88,7 @@ def twin_rig(env_id: str, seed: int, *, config: RobotConfig | None = None, journ
     if robot.camera_fault:
         robot.close()
         raise SetupError(f"no pictures can be drawn, by which an agent knows things: {robot.camera_fault}")
-    effects = TwinEffects.of(level, robot)
+    effects = TwinEffects(robot, contents=level.contents, carrying=level.carrying)
     hand = effects.carrying
     return rig(
         robot,
@@ -97,7 +96,6 @@ def twin_rig(env_id: str, seed: int, *, config: RobotConfig | None = None, journ
         effects,
         level.judge,
         start=Pose(0.0, 0.0, level.world.start.heading),
-        journal=journal,
         carrying=f"{hand.kind} {hand.color}" if hand else None,
         difference=lambda: level.difference(robot.truth, robot.things),
     )

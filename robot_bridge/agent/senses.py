@@ -264,7 +264,7 @@ class Senses:
         controller = self._controller
         view, pose = controller.view, self.pilot.pose
         if self._lattice is None and view.observation.scan is not None:
-            self._lattice = Lattice.around(pose, controller.config.body.centre)
+            self._lattice = Lattice(*pose.ahead(controller.config.body.centre))
         self._poses.append((view.now, pose))
         frame = view.observation.frame
         if frame is None or self._lattice is None or frame.stamp <= self._newest:

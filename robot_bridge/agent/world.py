@@ -188,11 +188,10 @@ class RobotWorld(MappedWorld):
             raise WorldError(f"{self.name}: {difference}")
 
     def _note(self, primitive: Primitive, result: EffectResult) -> None:
-        journal, pilot = self.rig.controller.journal, self.senses.pilot
-        if journal is not None:
-            words = " ".join(filter(None, (result.kind, result.color, result.state)))
-            data = {"for": pilot.doing, "what": primitive.name.lower(), "thing": words, "reason": result.reason}
-            journal.noted(pilot.state.now, "effect", {**data, "success": result.success})
+        words = " ".join(filter(None, (result.kind, result.color, result.state)))
+        what = primitive.name.lower()
+        data = {"for": self.senses.pilot.doing, "what": what, "thing": words, "reason": result.reason}
+        self.rig.controller.note("effect", {**data, "success": result.success})
 
     def _perceive(self) -> None:
         """Bring the agent's map up to date."""

@@ -11,7 +11,7 @@ from robot_bridge.agent import plan as agent_plan
 from robot_bridge.agent.rigs import OperatorEffects, OperatorJudge, Rig, rig, twin_rig
 from robot_bridge.agent.world import RobotWorld, act
 from robot_bridge.cli import config_file, outputs
-from robot_bridge.cli.journals import Several, Trail
+from robot_bridge.cli.journals import Trail
 from robot_bridge.cli.options import CLUTTERED, ActOptions, RobotOptions
 from robot_bridge.config import RobotConfig
 from robot_bridge.control.realtime import real_time, told
@@ -61,7 +61,7 @@ def carry_out_plan(plan: str, options: ActOptions) -> int:
         controller = ready.controller
         top_view = getattr(controller.robot, "top_view", None)
         journals = outputs.open_journals(options.output, config, folder, controller.clock.now(), top_view, stack)
-        controller.journal = Several([*journals, trail])
+        controller.journals = (*journals, trail)
         print(f"mission: {ready.judge.mission}")
         ending = _carried_out(plan, robot, agent, ready, executor)
         outputs.write_map(folder / outputs.MAP, controller.navigation.map, trail.poses, ())

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from robot_bridge.cli import bodies, config_file, models, outputs
-from robot_bridge.cli.journals import Several, Trail
+from robot_bridge.cli.journals import Trail
 from robot_bridge.cli.options import NO_MODEL, ExploreOptions
 from robot_bridge.control.controller import Controller
 from robot_bridge.control.realtime import told
@@ -47,7 +47,8 @@ def explore_place(options: ExploreOptions) -> int:
         model, desk = models.accounted(named, options.models, robot.seed, folder)
         journals = outputs.open_journals(options.output, config, folder, body.clock.now(), body.top_view, stack)
         navigation = Navigation(config, body.start)
-        controller = Controller(body.robot, body.clock, navigation, SafetyChain(config), Several([*journals, trail]))
+        controller = Controller(body.robot, body.clock, navigation, SafetyChain(config))
+        controller.journals = (*journals, trail)
         choices = ExplorerSettings(
             asking=AskSettings(is_adaptive=not options.models.fixed_timer), memory_path=folder / outputs.MEMORY
         )

@@ -1,4 +1,4 @@
-"""Listeners of what happens: told to several, told to a terminal, kept as a trail."""
+"""Listeners of what happens: told to a terminal, kept as a trail."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from robot_bridge.cli import narration
-from robot_bridge.contracts import ActionResult, Applied, Command, Estimate, ExecutionResult, Observation, Pose
+from robot_bridge.contracts import ActionResult, Applied, Command, Estimate, ExecutionResult, Pose
 from robot_bridge.exploration.endings import is_ordinary
 from robot_bridge.protocols import Journal
 from robot_bridge.safety.chain import kind_of
@@ -18,41 +15,6 @@ from robot_bridge.text import harmless
 
 _REPEATED_AFTER: Final = 5.0
 """Seconds after which the same intervention is worth telling again."""
-
-
-class Several(Journal):
-    """Tells several journals, in order."""
-
-    def __init__(self, journals: Sequence[Journal]) -> None:
-        self._journals = tuple(journals)
-
-    def observed(self, observation: Observation) -> None:
-        for each in self._journals:
-            each.observed(observation)
-
-    def estimated(self, estimate: Estimate) -> None:
-        for each in self._journals:
-            each.estimated(estimate)
-
-    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
-        for each in self._journals:
-            each.commanded(now, commands, applied)
-
-    def decided(self, now: float, result: ExecutionResult) -> None:
-        for each in self._journals:
-            each.decided(now, result)
-
-    def acted(self, now: float, result: ActionResult) -> None:
-        for each in self._journals:
-            each.acted(now, result)
-
-    def mapped(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None:
-        for each in self._journals:
-            each.mapped(now, codes, resolution, x, y)
-
-    def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
-        for each in self._journals:
-            each.noted(now, kind, data)
 
 
 class Trail(Journal):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from robot_bridge.cli.journals import Narrator, Several
+from robot_bridge.cli.journals import Narrator
 from robot_bridge.errors import SetupError
 from robot_bridge.protocols import Journal
 from robot_bridge.ros.log.playback import read_log
@@ -22,7 +22,7 @@ def replay_log(path: Path, *, quiet: bool) -> int:
     log = read_log(path)
     check = ChainCheck(log.config)
     journals: list[Journal] = [check] if quiet else [Narrator(), check]
-    log.tell(Several(journals))
+    log.tell(*journals)
     if not log.is_complete:
         print("the run was killed: its log ends a second or so before")
     print(check.verdict())

@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import hypot, inf
 from threading import RLock
@@ -59,17 +59,16 @@ class Controller:
         clock: the robot's clock.
         navigation: map, estimate and ways.
         chain: the only path to the wheels.
-        journal: records everything.
 
     Attributes:
+        journals: record everything, in this order; none at first.
         pace: share of the commanded speed that is driven, 0 to 1.
         interventions: counts of the safety chain's interventions so far.
     """
 
-    def __init__(
-        self, robot: Robot, clock: Clock, navigation: Navigation, chain: SafetyChain, journal: Journal | None = None
-    ) -> None:
-        self.robot, self.clock, self.navigation, self.chain, self.journal = robot, clock, navigation, chain, journal
+    def __init__(self, robot: Robot, clock: Clock, navigation: Navigation, chain: SafetyChain) -> None:
+        self.robot, self.clock, self.navigation, self.chain = robot, clock, navigation, chain
+        self.journals: Sequence[Journal] = ()
         self.config: RobotConfig = robot.config
         self.pace = 1.0
         self.interventions = Interventions()
@@ -146,10 +145,10 @@ class Controller:
         if applied.twist != REST and self.chain.state.stopped:  # pressed meanwhile: apply has overtaken its stop
             self.robot.stop()
         self.interventions.applied(applied)
-        if self.journal:
-            self.journal.observed(observation)
-            self.journal.estimated(estimate)
-            self.journal.commanded(decided, commands, applied)
+        for journal in self.journals:
+            journal.observed(observation)
+            journal.estimated(estimate)
+            journal.commanded(decided, commands, applied)
         self._heed(observation.odometry, applied)
         self._view = self._viewed(now, observation)
         self._judge(observation, commands, applied, now)
@@ -182,8 +181,9 @@ class Controller:
 
     def note(self, kind: str, data: Mapping[str, Any]) -> None:
         """Note a kind of event with its data in the journal."""
-        if self.journal:
-            self.journal.noted(self.clock.now(), kind, data)
+        now = self.clock.now()
+        for journal in self.journals:
+            journal.noted(now, kind, data)
 
     def _viewed(self, now: float, observation: Observation) -> View:
         view = View(
@@ -223,8 +223,8 @@ class Controller:
 
     def _tell_map(self, now: float) -> None:
         grid = self.navigation.map
-        if self.journal and grid.codes.size:
-            self.journal.mapped(now, grid.codes, grid.resolution, grid.x, grid.y)
+        for journal in self.journals if grid.codes.size else ():
+            journal.mapped(now, grid.codes, grid.resolution, grid.x, grid.y)
 
     def _commands(self, now: float) -> tuple[Command, ...]:
         """Return the commands of whoever controls the robot now."""
@@ -251,8 +251,9 @@ class Controller:
     def _deliver(self, finished: Finished) -> None:
         self._finished.append(finished)
         self.amend(finished.result)
-        if self.journal:
-            self.journal.acted(self.clock.now(), finished.result)
+        now = self.clock.now()
+        for journal in self.journals:
+            journal.acted(now, finished.result)
 
     def amend(self, result: ActionResult) -> None:
         """Make this the result that the next snapshot shows, for example with a description added.
@@ -276,8 +277,9 @@ class Controller:
         the drive; a refused one stops the robot.
         """
         with self._lock:
-            if self.journal:
-                self.journal.decided(self.clock.now(), execution)
+            now = self.clock.now()
+            for journal in self.journals:
+                journal.decided(now, execution)
             self._performer.begin(execution)
             self._view = self._with_actions(self._view)
 

@@ -6,7 +6,7 @@ Contents of a log are data of somebody else: what cannot be read is a :class:`Re
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,13 +42,13 @@ class Log:
     config: RobotConfig
     is_complete: bool
 
-    def tell(self, journal: Journal) -> None:
-        """Tell it to a journal from the beginning.
+    def tell(self, *journals: Journal) -> None:
+        """Tell it to journals from the beginning.
 
         Raises:
             RecordingError: it is damaged.
         """
-        teller = _Teller(journal)
+        teller = _Teller(journals)
         for topic, _, message in bag.read(self.path):
             try:
                 teller.read(topic, message)
@@ -76,8 +76,8 @@ def read_log(path: Path | str) -> Log:
 class _Teller:
     """Makes calls of messages."""
 
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+    def __init__(self, journals: Sequence[Journal]) -> None:
+        self._journals = journals
         self._ranges = np.zeros(0, dtype=np.float32)
         self._scans = 0
         self._scan: tuple[int, Scan] | None = None
@@ -85,8 +85,8 @@ class _Teller:
         self._readers: dict[str, Callable[[Any], None]] = {
             topics.Topics().scan: self._read_scan,
             topics.MAP: self._read_map,
-            topics.OBSERVATIONS: lambda message: self._journal.observed(self._observation(from_json(message.data))),
-            topics.ESTIMATES: lambda message: self._journal.estimated(_a(Estimate, from_json(message.data))),
+            topics.OBSERVATIONS: lambda message: self._read_observation(from_json(message.data)),
+            topics.ESTIMATES: lambda message: self._read_estimate(_a(Estimate, from_json(message.data))),
             topics.SAFETY: lambda message: self._read_safety(from_json(message.data)),
             topics.DECISIONS: lambda message: self._read_decision(from_json(message.data)),
             topics.NOTES: lambda message: self._read_note(from_json(message.data)),
@@ -102,13 +102,19 @@ class _Teller:
         self._ranges = np.array(message.ranges, dtype=np.float32)
         self._scans += 1
 
-    def _observation(self, record: dict[str, Any]) -> Observation:
+    def _read_observation(self, record: dict[str, Any]) -> None:
         odometry, battery = record["odometry"], record["battery"]
-        return Observation(
+        seen = Observation(
             self._scanned(record["scan"]),
             odometry=None if odometry is None else _a(Odometry, odometry),
             battery=None if battery is None else float(battery),
         )
+        for journal in self._journals:
+            journal.observed(seen)
+
+    def _read_estimate(self, estimate: Estimate) -> None:
+        for journal in self._journals:
+            journal.estimated(estimate)
 
     def _scanned(self, record: list[Any] | None) -> Scan | None:
         """The same object as long as it is the same scan, as its robot gave it."""
@@ -123,22 +129,27 @@ class _Teller:
 
     def _read_map(self, message: Any) -> None:
         now = messages.seconds(message.header.stamp)
-        self._journal.mapped(now, *messages.grid_from(message))
+        grid = messages.grid_from(message)
+        for journal in self._journals:
+            journal.mapped(now, *grid)
 
     def _read_safety(self, record: dict[str, Any]) -> None:
-        commands = [_a(Command, each) for each in record["commands"]]
-        self._journal.commanded(record["now"], tuple(commands), _a(Applied, record["applied"]))
+        commands = tuple(_a(Command, each) for each in record["commands"])
+        applied = _a(Applied, record["applied"])
+        for journal in self._journals:
+            journal.commanded(record["now"], commands, applied)
 
     def _read_decision(self, record: dict[str, Any]) -> None:
-        if "decided" in record:
-            self._journal.decided(record["now"], _a(ExecutionResult, record["decided"]))
-        else:
-            self._journal.acted(record["now"], _a(ActionResult, record["acted"]))
+        for journal in self._journals:
+            if "decided" in record:
+                journal.decided(record["now"], _a(ExecutionResult, record["decided"]))
+            else:
+                journal.acted(record["now"], _a(ActionResult, record["acted"]))
 
     def _read_note(self, record: dict[str, Any]) -> None:
         """The first is that of the log itself."""
-        if self._is_begun:
-            self._journal.noted(record["now"], record["kind"], record["data"])
+        for journal in self._journals if self._is_begun else ():
+            journal.noted(record["now"], record["kind"], record["data"])
         self._is_begun = True
 
 

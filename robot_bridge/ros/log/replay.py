@@ -4,7 +4,7 @@
 
     log = read_log("runs/robot/20261122-101500-1a2b")
     check = ChainCheck(log.config)
-    log.tell(Several([Narrator(), check]))
+    log.tell(Narrator(), check)
     print(check.verdict())
 """
 

@@ -10,7 +10,7 @@ from typing import Final
 from robot_bridge.contracts import EffectResult, Pose
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.judging import Cell
-from robot_bridge.twin.worlds.levels import Level, cell_at, direction_of, middle
+from robot_bridge.twin.worlds.levels import cell_at, direction_of, middle
 from robot_bridge.twin.worlds.world import Thing
 
 REACH: Final = 1.25
@@ -41,11 +41,6 @@ class TwinEffects:
         carrying: int | None = None,
     ) -> None:
         self._robot, self._contents, self._carrying = robot, contents, carrying
-
-    @staticmethod
-    def of(level: Level, robot: MujocoRobot) -> TwinEffects:
-        """For the twin of a level, as it is at the beginning."""
-        return TwinEffects(robot, contents=level.contents, carrying=level.carrying)
 
     @property
     def carrying(self) -> Thing | None:

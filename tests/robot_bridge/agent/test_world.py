@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from minigrid.core.world_object import Goal
 
-from robot_bridge.agent.rigs import twin_rig
+from robot_bridge.agent.rigs import Rig, twin_rig
 from robot_bridge.agent.world import RobotWorld, act
 from robot_bridge.config import Camera, RobotConfig
 from robot_bridge.contracts import ExecutionResult
@@ -71,7 +71,12 @@ def shown(world: RobotWorld) -> list[list[str]]:
 @pytest.mark.usefixtures("drawing")
 def test_a_level_is_solved_in_its_twin_and_shown_as_minigrid_shows_it() -> None:
     journal = Reasons()
-    make = lambda: twin_rig(LEVEL, SEED, journal=journal, config=CONFIG)  # noqa: E731
+
+    def make() -> Rig:
+        rig = twin_rig(LEVEL, SEED, config=CONFIG)
+        rig.controller.journals = (journal,)
+        return rig
+
     with closing(RobotWorld(LEVEL, make, InProcessExecutor(), can_restart=False)) as world:
         robot: Any = world.rig.controller.robot
         touched = watch_collisions(robot)

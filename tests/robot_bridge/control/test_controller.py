@@ -245,7 +245,7 @@ def test_closing_stops_the_robot_though_the_books_cannot_be_kept() -> None:
     controller, robot, _ = rig()
     controller.begin(AHEAD)
     ticked(controller, 1)
-    controller.journal = FullDisk()
+    controller.journals = (FullDisk(),)
     with pytest.raises(OSError, match="no space"):
         controller.close()
     assert robot.commanded == REST

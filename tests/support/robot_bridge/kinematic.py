@@ -137,7 +137,8 @@ def rig(posts: Sequence[Post] = (), room: float = 3.0) -> tuple[Controller, Kine
     """A controller over real navigation and the real chain, in a square room around the origin."""
     clock = SteppedClock()
     robot, log = KinematicRobot(clock, posts, room), Log()
-    controller = Controller(robot, clock, Navigation(CONFIG, Pose()), SafetyChain(CONFIG), log)
+    controller = Controller(robot, clock, Navigation(CONFIG, Pose()), SafetyChain(CONFIG))
+    controller.journals = (log,)
     return controller, robot, log
 
 

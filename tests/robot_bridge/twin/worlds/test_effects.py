@@ -169,7 +169,7 @@ def test_what_is_in_a_box_moves_with_it() -> None:
 def test_a_level_and_its_judge_agree_after_effects() -> None:
     level = level_world("BabyAI-PutNextS5N2Carrying-v0", 0)
     with closing(MujocoRobot(level.world, with_camera=False)) as robot:
-        effects = TwinEffects.of(level, robot)
+        effects = TwinEffects(robot, contents=level.contents, carrying=level.carrying)
         assert level.difference(robot.truth, robot.things) == ""
         assert effects.drop().success
         assert level.difference(robot.truth, robot.things) != ""
