@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from math import isfinite
@@ -48,6 +48,9 @@ class Ros2Robot:
         patience: seconds for which sensors and deadman may take to appear.
         must_answer: False takes it as it is then.
 
+    Attributes:
+        arrivals: for every subscribed topic, how many messages came.
+
     Raises:
         SetupError: nothing answers in that domain, or nobody listens for commands, but for one that need not.
     """
@@ -71,7 +74,7 @@ class Ros2Robot:
         self._focal = self._config.camera.focal
         self._pace = Pace(self._config.camera.rate)
         self._passed_on = float("-inf")
-        self._arrivals: dict[str, Arrivals] = {}
+        self.arrivals: dict[str, Arrivals] = {}
         self._fault = ""
         self._is_closed = False
         self._listened: list[tuple[Subscription, Callable[[Any, float], None]]] = []
@@ -100,7 +103,7 @@ class Ros2Robot:
 
     def _hear(self, topic: str, kind: str, handler: Callable[[Any, float], None], depth: int = 5) -> None:
         self._listened.append((self._bus.subscription(topic, kind, depth=depth), handler))
-        self._arrivals[topic] = Arrivals()
+        self.arrivals[topic] = Arrivals()
 
     def _await(self, patience: float) -> None:
         domain, topics = self._bus.domain, self._topics
@@ -129,14 +132,9 @@ class Ros2Robot:
     def config(self) -> RobotConfig:
         return self._config
 
-    @property
-    def arrivals(self) -> Mapping[str, Arrivals]:
-        """Return, for every subscribed topic, how many messages came and when the last one did."""
-        return dict(self._arrivals)
-
     def account(self, topic: str) -> str:
         """In words what has come on a topic, for whoever misses something."""
-        heard, came = next(each for each, _ in self._listened if each.topic == topic), self._arrivals[topic]
+        heard, came = next(each for each, _ in self._listened if each.topic == topic), self.arrivals[topic]
         if not heard.publishers and not came.count:
             return f"nobody publishes {topic} as {heard.kind}"
         refused = came.refused + heard.refused
@@ -198,9 +196,9 @@ class Ros2Robot:
         try:
             handler(message, received)
         except ValueError:
-            self._arrivals[topic].refused += 1
+            self.arrivals[topic].refused += 1
         else:
-            self._arrivals[topic].came(received)
+            self.arrivals[topic].count += 1
 
     def _scanned(self, message: Any, received: float) -> None:
         stamp = self._stamp(self._topics.scan, message, received)

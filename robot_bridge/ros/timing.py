@@ -8,6 +8,7 @@ look fresh.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Final
 
@@ -40,26 +41,17 @@ class StampTranslator:
         return stamp + self._offset
 
 
+@dataclass(slots=True)
 class Arrivals:
-    """How many messages of a topic came, and when the last did, on the monotonic clock of this machine.
+    """How many messages of a topic came.
 
     Attributes:
         count: how many came.
         refused: how many more could not be read.
     """
 
-    def __init__(self) -> None:
-        self._last = -inf
-        self.count = self.refused = 0
-
-    def came(self, now: float) -> None:
-        """Count one."""
-        self._last = now
-        self.count += 1
-
-    def age(self, now: float) -> float:
-        """Seconds since the last one, infinite before the first."""
-        return now - self._last
+    count: int = 0
+    refused: int = 0
 
 
 class Pace:

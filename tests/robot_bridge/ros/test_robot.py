@@ -67,8 +67,7 @@ def test_what_is_heard_is_counted(connected: Ros2Robot) -> None:
         assert until(lambda: arrivals[topic].count > count + 20, PATIENCE)  # noqa: B023
         came = arrivals[topic].count - count
         assert came / (clock.now() - began) < 1.3 * hertz, "a busy machine makes it slower"
-    assert until(lambda: arrivals["/scan"].age(clock.now()) < 0.5, PATIENCE)
-    assert arrivals["/imu/data_raw"].age(clock.now()) == float("inf")
+    assert arrivals["/imu/data_raw"].count == 0
 
 
 @pytest.mark.usefixtures("drawing")
