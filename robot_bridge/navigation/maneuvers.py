@@ -162,9 +162,9 @@ class ManeuverPlanner:
     """Finds sequences of steps; holds the data that depends only on the robot."""
 
     def __init__(self, config: RobotConfig) -> None:
-        self._config = config
+        self.config = config
         self.circles = circles_of(config.body)
-        self._moves = moves_of(config, self.circles)
+        self.moves = moves_of(config, self.circles)
 
     def search(
         self,
@@ -193,7 +193,7 @@ class ManeuverPlanner:
         # From a start within the margin, only steps that lead no farther into it are allowed.
         least = min(margin, clearance.of_pose(start, self.circles) - 0.005)
         first = _First(curvature, direction, banned, least)
-        return Search(self._config, self.circles, self._moves, start, aim, clearance, margin, first, effort)
+        return Search(self, start, aim, clearance, margin, first, effort)
 
 
 class Search:
@@ -201,9 +201,7 @@ class Search:
 
     def __init__(
         self,
-        config: RobotConfig,
-        circles: Circles,
-        moves: Moves,
+        planner: ManeuverPlanner,
         start: Pose,
         aim: Aim,
         clearance: Clearance,
@@ -213,7 +211,7 @@ class Search:
     ) -> None:
         self.steps: tuple[Step, ...] | None = None
         self.aim = aim
-        self._config, self._circles, self._moves = config, circles, moves
+        self._config, self._circles, self._moves = planner.config, planner.circles, planner.moves
         self._start, self._clearance, self._margin, self._first = start, clearance, margin, first
         self._nodes = [_Node((start.x, start.y, start.heading), 0.0, -1, -1, first.margin)]
         self._heap = [(0.0, 0)]
