@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import cos, hypot, inf, sin, sqrt
+from math import hypot, inf, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_bridge.config import Lidar
 from robot_bridge.contracts import Pose, Scan
+from robot_bridge.safety.geometry import placed
 from robot_bridge.safety.scans import angles, valid
 
 Array = NDArray[np.float64]
@@ -101,9 +102,7 @@ class Compared:
 def compared(earlier: Lines, later: Lines, step: Pose, lidar: Lidar) -> Compared:
     """Compare two scans; ``step`` is the later base pose relative to the earlier one, according to odometry."""
     count = len(earlier.points)
-    c, s = cos(step.heading), sin(step.heading)
-    x, y = later.points[:, 0], later.points[:, 1]
-    places = np.column_stack((step.x + c * x - s * y, step.y + s * x + c * y))
+    places = placed(later.points, step)
     bearings = np.arctan2(places[:, 1], places[:, 0] - lidar.x) - lidar.angle_min
     beams = np.rint(bearings / (2 * np.pi / count)).astype(np.intp) % count
     still = ((later.points - earlier.middles) * earlier.normals).sum(axis=1)

@@ -19,9 +19,10 @@ from robot_bridge.exploration.explorer import Explorer
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.safety.chain import chosen, refused
 from robot_bridge.safety.geometry import along, clamped
+from robot_bridge.tags import FACES
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.random_worlds import cluttered
-from robot_bridge.twin.worlds.world import THING_SIZE, Obstacle, Thing
+from robot_bridge.twin.worlds.world import Obstacle, Thing
 from tests.soak.journal import Figures
 from tests.soak.robot_safety_scenes import (
     CONFIG,
@@ -39,6 +40,7 @@ from tests.soak.robot_safety_scenes import (
 )
 from tests.support.robot_bridge.hostile_navigator import HostileNavigator
 
+THING_SIZE = FACES["box"].side
 STANDS = 0.01
 """m/s"""
 MINUTES = 5.0

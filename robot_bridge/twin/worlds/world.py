@@ -15,8 +15,6 @@ from typing import Literal
 from robot_bridge.contracts import Pose
 
 WALL_HEIGHT = 1.0
-THING_SIZE = 0.3
-"""Edge of the cube that keys, balls and boxes are on the robot's floor."""
 SIGN_BOTTOM = 0.45
 """Height of the lower edge of a hanging sign: robots pass below it."""
 DOOR_WIDTH, DOOR_THICKNESS, DOOR_HEIGHT = 1.0, 0.06, 0.44

@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
+from robot_bridge.tags import FACES
 from robot_bridge.twin.worlds.floor_plans import DOORWAYS, divided, enclosed
 from robot_bridge.twin.worlds.random_worlds import FREE_AT_START, cluttered
-from robot_bridge.twin.worlds.world import THING_SIZE, Obstacle, Point, TwinWorld, Wall
+from robot_bridge.twin.worlds.world import Obstacle, Point, TwinWorld, Wall
 
 CELL = 0.05
+THING_SIZE = FACES["box"].side
 SEEDS = st.integers(0, 2**32 - 1)
 
 
