@@ -12,6 +12,7 @@ from typing import Final
 
 from robot_bridge.contracts import Frontier, NavigationDecision, Pose, Tier, Tool
 from robot_bridge.control.controller import Controller
+from robot_bridge.control.state import View
 from robot_bridge.decisions.memory.memory_state import KnownFrontier
 from robot_bridge.decisions.watchdog import LLMWatchdog
 
@@ -36,13 +37,13 @@ class LocalExploration:
     """Decides for the robot while no model does: the nearest frontier, wide ones and those ahead preferred.
 
     Args:
-        home: where the robot returns to; None if it stays where it is at the end, and in an outage.
+        home: where the robot returns to at the end, and in an outage.
 
     Attributes:
-        is_over: every frontier is explored or given up, and the way home is done or not wanted.
+        is_over: every frontier is explored or given up, and the way home is done.
     """
 
-    def __init__(self, home: Pose | None) -> None:
+    def __init__(self, home: Pose) -> None:
         self._home = home
         self._failures: list[tuple[float, float, float]] = []
         self.start_over()
@@ -59,26 +60,20 @@ class LocalExploration:
         self._failures.append((x, y, now))
 
     def decide(
-        self,
-        frontiers: Sequence[Frontier],
-        pose: Pose,
-        tier: Tier,
-        *,
-        is_idle: bool,
-        now: float,
-        way_to: WayTo | None = None,
+        self, state: View, tier: Tier, *, is_idle: bool, now: float, way_to: WayTo | None = None
     ) -> NavigationDecision | None:
         """Return the next decision, or None to continue; call regularly.
 
         ``way_to`` measures the way over the map; without it the straight distance counts, which ignores walls.
         """
+        frontiers, pose = state.frontiers, state.current_position
         has_any = any(len(self._failures_at(each)) < MOST_FAILURES for each in frontiers)
         if self._is_homing:
             self.is_over = is_idle and not has_any
             if self.is_over or not is_idle:
                 return None
             self._is_homing = False
-        if tier is Tier.RETURN_HOME and self._home and not self._went_home:
+        if tier is Tier.RETURN_HOME and not self._went_home:
             self._went_home = True
             return _goal("retrace", now)
         if not is_idle or has_any:
@@ -94,7 +89,7 @@ class LocalExploration:
             self._nothing_since = now
         if now - self._nothing_since < NO_FRONTIERS_S:
             return None
-        if self._home is None or pose.distance_to(self._home.x, self._home.y) <= AT_HOME_M:
+        if pose.distance_to(self._home.x, self._home.y) <= AT_HOME_M:
             self.is_over = True
             return None
         self._is_homing = True
@@ -190,14 +185,9 @@ class Fallback:
         if not is_alone and self.tier not in _BY_ITSELF:
             self.local.start_over()
             return None
-        state = self._controller.state
+        controller = self._controller
         return self.local.decide(
-            state.frontiers,
-            state.current_position,
-            self.tier,
-            is_idle=self._controller.is_idle,
-            now=now,
-            way_to=self._controller.way_to,
+            controller.state, self.tier, is_idle=controller.is_idle, now=now, way_to=controller.way_to
         )
 
     def rest(self) -> None:

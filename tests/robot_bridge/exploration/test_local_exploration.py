@@ -6,24 +6,31 @@ from collections.abc import Sequence
 
 import pytest
 
-from robot_bridge.contracts import Frontier, Pose, Tier
+from robot_bridge.contracts import REST, Estimate, Frontier, Pose, Tier
+from robot_bridge.control.state import View
 from robot_bridge.decisions.memory.memory_state import KnownFrontier
 from robot_bridge.exploration.fallback import LocalExploration, WayTo, same_frontier
 from tests.support.robot_bridge.kinematic import goal
+from tests.support.robot_bridge.looking import CONFIG
 
 NEAR, FAR, BEHIND = Frontier(1, 2.0, 0.0, 1.0), Frontier(2, 6.0, 0.0, 1.0), Frontier(3, -2.0, 0.0, 1.0)
 HERE = Pose()
 
 
+def at(frontiers: Sequence[Frontier], pose: Pose) -> View:
+    """The state of a robot there that knows of these frontiers."""
+    return View(0.0, CONFIG, estimate=Estimate(0.0, pose, REST), frontiers=frontiers)
+
+
 def chosen(frontiers: Sequence[Frontier], way_to: WayTo | None = None) -> object:
     """The id of the frontier that is next."""
-    made = LocalExploration(HERE).decide(frontiers, HERE, Tier.CONTINUE, is_idle=True, now=0.0, way_to=way_to)
+    made = LocalExploration(HERE).decide(at(frontiers, HERE), Tier.CONTINUE, is_idle=True, now=0.0, way_to=way_to)
     assert made is not None
     return made.parameters["frontier_id"]
 
 
 def test_the_nearest_one_ahead_is_next() -> None:
-    made = LocalExploration(HERE).decide([FAR, BEHIND, NEAR], HERE, Tier.CONTINUE, is_idle=True, now=5.0)
+    made = LocalExploration(HERE).decide(at([FAR, BEHIND, NEAR], HERE), Tier.CONTINUE, is_idle=True, now=5.0)
     assert made is not None
     assert (made.parameters["frontier_id"], made.timestamp) == (1, 5.0)
 
@@ -40,15 +47,6 @@ def test_turning_costs_and_width_pays_up_to_a_point(first: Frontier, second: Fro
     assert chosen([first, second]) == expected
 
 
-def test_one_that_does_not_return_home_stays_where_it_is() -> None:
-    local, away = LocalExploration(None), Pose(3.0, 0.0)
-    made = local.decide([FAR], away, Tier.RETURN_HOME, is_idle=True, now=31.0)
-    assert made is not None
-    assert made.parameters["goal_type"] == "frontier"
-    assert [local.decide([], away, Tier.CONTINUE, is_idle=True, now=now) for now in (40.0, 50.0)] == [None, None]
-    assert local.is_over
-
-
 def test_a_way_round_a_wall_counts_in_full() -> None:
     ways = {NEAR.x: 9.0, FAR.x: 6.0}
     assert chosen([FAR, NEAR], lambda x, _: ways[x]) == FAR.id
@@ -58,34 +56,34 @@ def test_what_could_not_be_reached_is_left_alone_and_then_given_up() -> None:
     local = LocalExploration(HERE)
     local.record_failure(NEAR.x, NEAR.y, 0.0)
     times = (10.0, 20.0, 29.0, 30.0)
-    made = [local.decide([NEAR], HERE, Tier.CONTINUE, is_idle=True, now=now) for now in times]
+    made = [local.decide(at([NEAR], HERE), Tier.CONTINUE, is_idle=True, now=now) for now in times]
     assert [each is not None for each in made] == [False, False, False, True]
     local.record_failure(NEAR.x + 0.1, NEAR.y, 30.0)
     local.record_failure(NEAR.x, NEAR.y + 0.1, 60.0)
-    assert local.decide([NEAR], HERE, Tier.CONTINUE, is_idle=True, now=1000.0) is None
+    assert local.decide(at([NEAR], HERE), Tier.CONTINUE, is_idle=True, now=1000.0) is None
     assert not local.is_over
-    assert local.decide([NEAR], HERE, Tier.CONTINUE, is_idle=True, now=1010.0) is None
+    assert local.decide(at([NEAR], HERE), Tier.CONTINUE, is_idle=True, now=1010.0) is None
     assert local.is_over
 
 
 def test_home_when_nothing_has_been_left_for_ten_seconds_and_over_there() -> None:
     local, away = LocalExploration(HERE), Pose(3.0, 0.0)
-    times = [local.decide([], away, Tier.CONTINUE, is_idle=True, now=now) for now in (0.0, 9.9, 10.0)]
+    times = [local.decide(at([], away), Tier.CONTINUE, is_idle=True, now=now) for now in (0.0, 9.9, 10.0)]
     assert times[:2] == [None, None]
     assert times[2] is not None
     assert times[2].parameters["goal_type"] == "retrace"
-    local.decide([], away, Tier.CONTINUE, is_idle=False, now=11.0)
+    local.decide(at([], away), Tier.CONTINUE, is_idle=False, now=11.0)
     assert not local.is_over
-    local.decide([], HERE, Tier.CONTINUE, is_idle=True, now=30.0)
+    local.decide(at([], HERE), Tier.CONTINUE, is_idle=True, now=30.0)
     assert local.is_over
 
 
 def test_a_frontier_that_shows_on_the_way_home_is_driven_to() -> None:
     local, away = LocalExploration(HERE), Pose(3.0, 0.0)
-    made = [local.decide([], away, Tier.CONTINUE, is_idle=True, now=now) for now in (0.0, 10.0)]
+    made = [local.decide(at([], away), Tier.CONTINUE, is_idle=True, now=now) for now in (0.0, 10.0)]
     assert made[1] is not None
-    assert local.decide([FAR], away, Tier.CONTINUE, is_idle=False, now=15.0) is None
-    then = local.decide([FAR], HERE, Tier.CONTINUE, is_idle=True, now=20.0)
+    assert local.decide(at([FAR], away), Tier.CONTINUE, is_idle=False, now=15.0) is None
+    then = local.decide(at([FAR], HERE), Tier.CONTINUE, is_idle=True, now=20.0)
     assert then is not None
     assert then.parameters["goal_type"] == "frontier"
     assert not local.is_over
@@ -93,22 +91,22 @@ def test_a_frontier_that_shows_on_the_way_home_is_driven_to() -> None:
 
 def test_a_frontier_that_shows_again_goes_on() -> None:
     local = LocalExploration(HERE)
-    assert local.decide([], HERE, Tier.CONTINUE, is_idle=True, now=0.0) is None
-    assert local.decide([FAR], HERE, Tier.CONTINUE, is_idle=True, now=9.0) is not None
-    assert local.decide([], HERE, Tier.CONTINUE, is_idle=True, now=12.0) is None
+    assert local.decide(at([], HERE), Tier.CONTINUE, is_idle=True, now=0.0) is None
+    assert local.decide(at([FAR], HERE), Tier.CONTINUE, is_idle=True, now=9.0) is not None
+    assert local.decide(at([], HERE), Tier.CONTINUE, is_idle=True, now=12.0) is None
     assert not local.is_over
 
 
 def test_a_long_outage_drives_home_once_and_explores_then() -> None:
     local = LocalExploration(HERE)
-    first = local.decide([NEAR], HERE, Tier.RETURN_HOME, is_idle=False, now=31.0)
+    first = local.decide(at([NEAR], HERE), Tier.RETURN_HOME, is_idle=False, now=31.0)
     assert first is not None
     assert first.parameters["goal_type"] == "retrace"
-    then = local.decide([NEAR], HERE, Tier.RETURN_HOME, is_idle=True, now=50.0)
+    then = local.decide(at([NEAR], HERE), Tier.RETURN_HOME, is_idle=True, now=50.0)
     assert then is not None
     assert then.parameters["goal_type"] == "frontier"
     local.start_over()
-    again = local.decide([NEAR], HERE, Tier.RETURN_HOME, is_idle=True, now=90.0)
+    again = local.decide(at([NEAR], HERE), Tier.RETURN_HOME, is_idle=True, now=90.0)
     assert again is not None
     assert again.parameters["goal_type"] == "retrace"
 
