@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, Frame, Observation, Odometry, Pose, Scan, Twist
 from robot_bridge.errors import DeviceError
+from robot_bridge.protocols import Clock
 from robot_bridge.safety.config_check import checked
 from robot_bridge.twin import mjcf
 from robot_bridge.twin.drive import Drive, feasible
@@ -32,19 +33,6 @@ SETTLE = 0.3
 """Seconds in which the car sinks onto its wheels before time begins."""
 FULL_BATTERY, DRAIN = 12.4, 0.4 / 3600
 """Volts, and volts a second."""
-
-
-class SimulatedClock:
-    """Time of the simulation."""
-
-    def __init__(self, robot: MujocoRobot) -> None:
-        self._robot = robot
-
-    def now(self) -> float:
-        return self._robot.time
-
-    def wait_until(self, time: float) -> None:
-        self._robot.advance(time)
 
 
 class MujocoRobot:
@@ -69,7 +57,6 @@ class MujocoRobot:
         self._noise = noise if noise is not None else Noise()
         self._model: Any = self._mj.MjModel.from_xml_string(mjcf.text(world, self._config), mjcf.textures(world))
         self._data: Any = self._mj.MjData(self._model)
-        self._clock = SimulatedClock(self)
         lidar, wheels, camera = np.random.SeedSequence(seed).spawn(3)
         self._lidar_rng, rng, eye = np.random.default_rng(lidar), np.random.default_rng(camera), self._config.camera
         self._grain = Grain(eye.height, eye.width, self._noise, eye.depth_max, rng)
@@ -116,8 +103,12 @@ class MujocoRobot:
         return self._config
 
     @property
-    def clock(self) -> SimulatedClock:
-        return self._clock
+    def clock(self) -> Clock:
+        """The robot itself."""
+        return self
+
+    def now(self) -> float:
+        return self.time
 
     @property
     def time(self) -> float:
@@ -207,7 +198,7 @@ class MujocoRobot:
             self._place_geoms()
             return self._painter.top_view(self._data, width)
 
-    def advance(self, time: float) -> None:
+    def wait_until(self, time: float) -> None:
         """Let the simulation run until then."""
         while self._steps * mjcf.TIMESTEP < time - 1e-9:
             with self._lock:

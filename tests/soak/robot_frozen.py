@@ -47,7 +47,7 @@ def done(item: Item) -> Figures:
         commands = [Command(twist, Source.MODEL, now + 1)] if is_steady else timed(next(wild)[0], now)
         applied = chain.step(commands, sensors.spoilt(robot.observe()), now)
         robot.apply(applied.twist)
-        robot.advance(now + PERIOD)
+        robot.wait_until(now + PERIOD)
         if now < begins:
             is_driven = applied.twist != REST
             continue

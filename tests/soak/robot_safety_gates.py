@@ -80,7 +80,7 @@ def raw(seed: int) -> Figures:
         applied = chain.step(timed(commands, now), seen, now)
         robot.apply(applied.twist)
         before = robot.truth
-        robot.advance(now + PERIOD)
+        robot.wait_until(now + PERIOD)
         distance += hypot(robot.truth.x - before.x, robot.truth.y - before.y)
     chain.judge()
     return figures(robot, chain, distance)
@@ -122,7 +122,7 @@ def false_stops(seed: int) -> Figures:
                 periods += 1
                 stopped += applied.twist == REST
         robot.apply(applied.twist)
-        robot.advance(now + PERIOD)
+        robot.wait_until(now + PERIOD)
     return {"count": 1, "periods": periods, "stopped": stopped, "wrong": []}
 
 
@@ -223,10 +223,10 @@ def stopping(seed: int) -> Figures:
     trial = Trial(hall(Pose()), seed, twist, f"stopping {seed}")
     trial.until(rng.uniform(1.0, 1.5))
     waited = rng.uniform(0, PERIOD)
-    trial.robot.advance(trial.robot.time + waited)
+    trial.robot.wait_until(trial.robot.time + waited)
     trial.chain.stop("pressed")
     pressed = trial.robot.time
-    trial.robot.advance(pressed + PERIOD - waited)
+    trial.robot.wait_until(pressed + PERIOD - waited)
     commanded = trial.robot.time - pressed
     applied = trial.tick()
     wrong = [] if applied.twist == REST else [f"stopping {seed}: went on"]

@@ -175,7 +175,7 @@ class Trial:
         command = Command(self.twist, Source.MODEL, now + 1)
         applied = self.chain.step([command], change(self.robot.observe()), now)
         self.robot.apply(applied.twist)
-        self.robot.advance(now + PERIOD)
+        self.robot.wait_until(now + PERIOD)
         truth = self.robot.truth
         self.speed = hypot(truth.x - self.last.x, truth.y - self.last.y) / PERIOD
         self.last = truth

@@ -194,6 +194,6 @@ def test_the_twin_has_what_its_lidar_does_not_see_and_its_body_touches() -> None
         assert scan.ranges[180] == pytest.approx(3.0 - CONFIG.lidar.x, abs=0.01)
         while robot.time < 2.5:
             robot.apply(Twist(0.18))
-            robot.advance(robot.time + 0.05)
+            robot.wait_until(robot.time + 0.05)
         assert robot.truth.x == pytest.approx(0.24, abs=0.02)
         assert touched_now(robot, log)[0].startswith(hidden.name)
