@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import hypot, radians
+from math import dist, radians
 from typing import Final, Protocol
 
 from robot_bridge.contracts import ActionResult, ExecutionResult, NavGoalTarget, NavigationDecision, Pose, Tool, wrapped
@@ -171,12 +171,9 @@ class Pilot:
         if not result.success:
             self.wait(lambda: False, PAUSE_S)
 
-    def _off(self, goal: NavGoalTarget) -> float:
-        x, y = self.middle
-        return hypot(x - goal.x, y - goal.y)
-
     def _stands(self, goal: NavGoalTarget, heading: float) -> bool:
-        return self._off(goal) <= NEAR_ENOUGH and abs(wrapped(heading - self.pose.heading)) <= FACING
+        off = dist(self.middle, (goal.x, goal.y))
+        return off <= NEAR_ENOUGH and abs(wrapped(heading - self.pose.heading)) <= FACING
 
     def _decide(self, tool: Tool, parameters: Mapping[str, object], detail: str = "") -> None:
         state = self.state

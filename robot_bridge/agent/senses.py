@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from math import hypot
 from typing import Final
 
@@ -270,7 +269,8 @@ class Senses:
         if frame is None or self._lattice is None or frame.stamp <= self._newest:
             return
         self._newest = frame.stamp
-        pose = min(self._poses, key=partial(_apart, frame.stamp))[1]
+        taken = frame.stamp
+        pose = min(self._poses, key=lambda entry: abs(entry[0] - taken))[1]
         self._knowledge.see(frame.stamp, floor(frame, pose, controller.config.camera, self._lattice))
         self._knowledge.recognise(frame.stamp, self._detect(frame), pose, self._lattice)
         lava = [cell for cell, label in self._knowledge.things.items() if label[0] == "lava"]
@@ -306,7 +306,3 @@ class Senses:
         closed = {cell for cell, label in things.items() if is_solid(label) or label[0] == "lava"}
         camera = self._controller.config.camera
         return Vantages(navigation.map, self.terrain(), self.lattice, camera, closed, self._tried)
-
-
-def _apart(stamp: float, entry: tuple[float, Pose]) -> float:
-    return abs(entry[0] - stamp)

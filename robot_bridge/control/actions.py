@@ -21,7 +21,7 @@ from robot_bridge.contracts import (
     VelocityTarget,
     wrapped,
 )
-from robot_bridge.navigation.navigation import NavStatus
+from robot_bridge.navigation.driving import NavStatus
 
 ENOUGH_OF_A_MOVE: Final = 0.6
 """Share of the commanded distance from which a ``move_toward`` is a success."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic, sleep
 from typing import Final, Protocol, Self
 
 from robot_bridge.control.controller import Controller
@@ -19,16 +19,12 @@ class MonotonicClock:
     """Seconds of this machine's monotonic clock."""
 
     def now(self) -> float:
-        return time.monotonic()
+        return monotonic()
 
     def wait_until(self, time: float) -> None:
         left = time - self.now()
         if left > 0:
-            _sleep(left)
-
-
-def _sleep(seconds: float) -> None:
-    time.sleep(seconds)
+            sleep(left)
 
 
 class Runner(Protocol):

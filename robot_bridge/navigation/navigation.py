@@ -17,8 +17,6 @@ from robot_bridge.navigation.maneuvers import Aim
 from robot_bridge.navigation.planning import cost_grid, length_of
 from robot_bridge.navigation.slam import Slam
 
-__all__ = ["NavStatus", "Navigation"]
-
 _HEADING_TOLERANCE = 0.11
 _TURN_PLACE_M = 0.6
 _FRONTIERS_S = 1.0

@@ -15,7 +15,8 @@ from math import degrees, hypot, pi
 from random import Random
 
 from robot_bridge.contracts import Command, NavGoalTarget, Pose, Source, wrapped
-from robot_bridge.navigation.navigation import Navigation, NavStatus
+from robot_bridge.navigation.driving import NavStatus
+from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.safety.chain import SafetyChain
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.levels import level_world

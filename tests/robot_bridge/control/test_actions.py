@@ -8,7 +8,7 @@ import pytest
 
 from robot_bridge.contracts import Estimate, ExecutionResult, NavGoalTarget, Observation, Pose, Twist
 from robot_bridge.control.actions import Action, Verdict, verdict
-from robot_bridge.navigation.navigation import NavStatus
+from robot_bridge.navigation.driving import NavStatus
 from tests.support.robot_bridge.kinematic import decision
 
 CENTRE = 0.1

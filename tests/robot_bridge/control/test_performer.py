@@ -21,7 +21,8 @@ from robot_bridge.contracts import (
 )
 from robot_bridge.control.actions import Finished, Verdict
 from robot_bridge.control.performer import Performer
-from robot_bridge.navigation.navigation import Navigation, NavStatus
+from robot_bridge.navigation.driving import NavStatus
+from robot_bridge.navigation.navigation import Navigation
 from tests.support.robot_bridge.kinematic import decision, goal
 from tests.support.robot_bridge.rays import CONFIG
 

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from robot_bridge.contracts import REST, NavGoalTarget, Pose, wrapped
-from robot_bridge.navigation.driving import free_poses
+from robot_bridge.navigation.driving import NavStatus, free_poses
 from robot_bridge.navigation.following import Follower
 from robot_bridge.navigation.maneuvers import Step
-from robot_bridge.navigation.navigation import NavStatus
 from robot_bridge.safety.geometry import along, clamped, curvature_of
 from tests.support.robot_bridge.rooms import Box
 from tests.support.robot_bridge.trips import CONFIG, PERIOD, Trip, walls

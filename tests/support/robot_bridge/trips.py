@@ -10,7 +10,8 @@ import numpy as np
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, Command, Observation, Odometry, Pose, Source, Twist, wrapped
-from robot_bridge.navigation.navigation import Navigation, NavStatus
+from robot_bridge.navigation.driving import NavStatus
+from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.safety.chain import SafetyChain
 from robot_bridge.safety.geometry import along, clamped, clearance, seen_from
 from tests.support.robot_bridge.rooms import Box, scan
