@@ -12,9 +12,10 @@ from collections.abc import Callable
 from typing import Any, Final, Self, TypeVar
 
 from robot_bridge.errors import DeviceError, SetupError
-from robot_bridge.onboard.relay import LAST_DOMAIN
 from robot_bridge.ros import types
 
+LAST_DOMAIN: Final = 232
+"""The ports of higher ones do not exist."""
 _PREFIX: Final = "rt"
 _BLOCKED: Final = 10_000_000
 """Nanoseconds for which sending may wait for a reader that is slow."""

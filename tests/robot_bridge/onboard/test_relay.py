@@ -17,7 +17,7 @@ from robot_bridge.contracts import Twist
 from robot_bridge.onboard import relay
 from robot_bridge.onboard.relay_dds import DdsTransport
 from robot_bridge.ros import topics, types
-from robot_bridge.ros.dds import Bus, until
+from robot_bridge.ros.dds import LAST_DOMAIN, Bus, until
 from robot_bridge.ros.messages import twist_message
 from tests.support.waiting import PATIENCE
 
@@ -72,8 +72,9 @@ def test_it_runs_under_python_3_10(tmp_path: Path) -> None:
     assert "--transport {rclpy,cyclonedds}" in shown.stdout
 
 
-def test_host_and_robot_name_the_same_topics() -> None:
+def test_host_and_robot_name_the_same_topics_and_domains() -> None:
     assert (relay.COMMANDS, relay.DRIVER) == (topics.HOST_COMMANDS, topics.DRIVER_COMMANDS)
+    assert relay.LAST_DOMAIN == LAST_DOMAIN
 
 
 @pytest.mark.parametrize("options", [["--timeout", "0"], ["--speed", "nan"], ["--transport", "pigeon"]])
