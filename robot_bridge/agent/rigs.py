@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
-from functools import partial
 
 from robot_bridge import tags
 from robot_bridge.agent.pilot import Judge
@@ -24,50 +22,44 @@ def _agrees() -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
 class Rig:
     """A robot that is ready to begin: what drives it, what it cannot do itself, and who judges.
 
-    ``detect`` finds signs in a picture; ``carrying`` is what is in hand at the beginning ("key blue"), None for
+    ``carrying`` is what is in hand at the beginning ("key blue"), None for
     nothing; ``difference`` tells how the world differs from what its judge takes it to be, "" where it does not;
-    ``close`` releases everything.
     """
 
-    controller: Controller
-    executor: SafetyExecutor
-    memory: ExplorationMemory
-    effects: Effects
-    judge: Judge
-    detect: Callable[[Frame], Sequence[Sighting]]
-    close: Callable[[], None]
-    carrying: str | None = None
-    difference: Callable[[], str] = _agrees
+    def __init__(
+        self,
+        robot: Robot,
+        clock: Clock,
+        effects: Effects,
+        judge: Judge,
+        *,
+        start: Pose | None = None,
+        carrying: str | None = None,
+        difference: Callable[[], str] = _agrees,
+    ) -> None:
+        """Join a robot with all that it needs; ``start`` is its pose in the map frame, by default the origin."""
+        config = robot.config
+        self.controller = Controller(robot, clock, Navigation(config, start or Pose()), SafetyChain(config))
+        self.executor = SafetyExecutor(clock.now, config, start)
+        self.memory = ExplorationMemory()
+        self.effects = effects
+        self.judge = judge
+        self.carrying = carrying
+        self.difference = difference
+        self._closing = ExitStack()
+        self._closing.callback(robot.close)
+        self._closing.callback(self.controller.close)
 
+    def detect(self, frame: Frame) -> tuple[Sighting, ...]:
+        """Return the signs in a picture."""
+        return tags.detect(frame, self.controller.config.camera)
 
-def rig(
-    robot: Robot,
-    clock: Clock,
-    effects: Effects,
-    judge: Judge,
-    *,
-    start: Pose | None = None,
-    carrying: str | None = None,
-    difference: Callable[[], str] = _agrees,
-) -> Rig:
-    """Join a robot with all that it needs; closing it stops and closes the robot.
-
-    Args:
-        start: of the robot in the map frame; by default its origin.
-    """
-    config = robot.config
-    navigation = Navigation(config, start or Pose())
-    controller = Controller(robot, clock, navigation, SafetyChain(config))
-    executor = SafetyExecutor(clock.now, config, start)
-    detect = partial(tags.detect, camera=config.camera)
-    closing = ExitStack()
-    closing.callback(robot.close)
-    closing.callback(controller.close)
-    return Rig(controller, executor, ExplorationMemory(), effects, judge, detect, closing.close, carrying, difference)
+    def close(self) -> None:
+        """Stop and close the robot; idempotent."""
+        self._closing.close()
 
 
 def twin_rig(env_id: str, seed: int, *, config: RobotConfig | None = None) -> Rig:
@@ -90,7 +82,7 @@ def twin_rig(env_id: str, seed: int, *, config: RobotConfig | None = None) -> Ri
         raise SetupError(f"no pictures can be drawn, by which an agent knows things: {robot.camera_fault}")
     effects = TwinEffects(robot, contents=level.contents, carrying=level.carrying)
     hand = effects.carrying
-    return rig(
+    return Rig(
         robot,
         robot.clock,
         effects,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from robot_bridge.agent import plan as agent_plan
-from robot_bridge.agent.rigs import OperatorEffects, OperatorJudge, Rig, rig, twin_rig
+from robot_bridge.agent.rigs import OperatorEffects, OperatorJudge, Rig, twin_rig
 from robot_bridge.agent.world import RobotWorld, act
 from robot_bridge.cli import config_file, outputs
 from robot_bridge.cli.journals import Trail
@@ -98,7 +98,7 @@ def _ready(options: RobotOptions, mission: str, config: RobotConfig, topics: Top
         print(f"priority: {told(fault)}", flush=True)
     robot = Ros2Robot(domain=options.choose_domain(), config=config, topics=topics)
     judge = OperatorJudge(mission, _confirmed)
-    return rig(robot, MonotonicClock(), OperatorEffects(_asked), judge)
+    return Rig(robot, MonotonicClock(), OperatorEffects(_asked), judge)
 
 
 def _asked(question: str) -> str:
