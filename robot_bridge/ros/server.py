@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Final
 
-from robot_bridge.contracts import Frame, Odometry, Scan
+from robot_bridge.contracts import Frame, Observation
 from robot_bridge.protocols import Clock, Robot
 from robot_bridge.ros import images, types
 from robot_bridge.ros.dds import Bus
@@ -50,10 +50,7 @@ class RobotServer:
             )
             if with_camera
         ]
-        self._scan: Scan | None = None
-        self._frame: Frame | None = None
-        self._measured: Odometry | None = None
-        self._voltage: float | None = None
+        self._served = Observation()
 
     def step(self) -> None:
         """Obey and publish whatever is new.
@@ -64,18 +61,15 @@ class RobotServer:
         for message in self._commands.take():
             self._robot.apply(twist_from(message))
         seen = self._robot.observe()
-        if seen.odometry is not None and seen.odometry is not self._measured:
-            self._measured = seen.odometry
+        before, self._served = self._served, seen
+        if seen.odometry is not None and seen.odometry is not before.odometry:
             for publisher in self._odometry:
                 publisher.send(odometry_message(seen.odometry))
-        if seen.scan is not None and seen.scan is not self._scan:
-            self._scan = seen.scan
+        if seen.scan is not None and seen.scan is not before.scan:
             self._scans.send(scan_message(seen.scan))
-        if seen.battery is not None and seen.battery != self._voltage:
-            self._voltage = seen.battery
+        if seen.battery is not None and seen.battery != before.battery:
             self._battery.send(number_message(seen.battery))
-        if seen.frame is not None and seen.frame is not self._frame and self._pictures:
-            self._frame = seen.frame
+        if seen.frame is not None and seen.frame is not before.frame and self._pictures:
             self._show(seen.frame)
 
     def _show(self, frame: Frame) -> None:

@@ -23,12 +23,10 @@ from robot_bridge.contracts import (
     Command,
     Estimate,
     ExecutionResult,
-    Frame,
     NavGoalTarget,
     Observation,
     Odometry,
     Pose,
-    Scan,
 )
 from robot_bridge.protocols import Journal
 from robot_bridge.ros import images, messages, topics, types
@@ -54,10 +52,7 @@ class BagRecorder(Journal):
         self._lock = Lock()
         self._seen: Observation | None = None
         self._estimate: Estimate | None = None
-        self._scan: Scan | None = None
-        self._frame: Frame | None = None
-        self._odometry: Odometry | None = None
-        self._battery: float | None = None
+        self._written = Observation()
         self._scans = self._frames = 0
         self._flushed = 0.0
         self._config, self._is_begun = config, False
@@ -150,7 +145,7 @@ class BagRecorder(Journal):
         estimate, self._estimate = self._estimate, None
         if estimate is not None:
             self._bag.write(now, topics.ESTIMATES, messages.text_message(to_json(estimate)))
-            self._bag.write(now, topics.TF, _placed(estimate, self._odometry))
+            self._bag.write(now, topics.TF, _placed(estimate, self._written.odometry))
 
     def _observation(self, seen: Observation) -> Mapping[str, Any]:
         """What the messages do not hold exactly, and which of them it is."""
@@ -165,17 +160,16 @@ class BagRecorder(Journal):
 
     def _write_sensors(self, now: float, seen: Observation) -> None:
         scan, frame, odometry, battery = seen.scan, seen.frame, seen.odometry, seen.battery
-        if scan is not None and scan is not self._scan:
-            self._scan, self._scans = scan, self._scans + 1
+        before, self._written = self._written, seen
+        if scan is not None and scan is not before.scan:
+            self._scans += 1
             self._bag.write(now, _ROBOT.scan, messages.scan_message(scan))
-        if odometry is not None and odometry is not self._odometry:
-            self._odometry = odometry
+        if odometry is not None and odometry is not before.odometry:
             self._bag.write(now, _ROBOT.odometry, messages.odometry_message(odometry))
-        if battery is not None and battery != self._battery:
-            self._battery = battery
+        if battery is not None and battery != before.battery:
             self._bag.write(now, _ROBOT.battery, messages.number_message(battery))
-        if frame is not None and frame is not self._frame:
-            self._frame, self._frames = frame, self._frames + 1
+        if frame is not None and frame is not before.frame:
+            self._frames += 1
             depth = images.depth_png(frame.depth)
             self._bag.write(now, topics.LOGGED_DEPTH, images.compressed_message(frame.stamp, images.DEPTH, depth))
             image = images.jpeg(frame.rgb)
