@@ -61,6 +61,7 @@ class Controller:
         chain: the only path to the wheels.
 
     Attributes:
+        view: the state of the last tick.
         journals: record everything, in this order; none at first.
         pace: share of the commanded speed that is driven, 0 to 1.
         interventions: counts of the safety chain's interventions so far.
@@ -87,17 +88,12 @@ class Controller:
         self._frontiers: tuple[Frontier, ...] = ()
         self._frontiers_due = self._map_due = self._began
         self._last_result: ActionResult | None = None
-        self._view = View(self._began, self.config, estimate=navigation.estimate)
-
-    @property
-    def view(self) -> View:
-        """Return the state of the last tick."""
-        return self._view
+        self.view = View(self._began, self.config, estimate=navigation.estimate)
 
     @property
     def state(self) -> View:
         """Return the state of the last tick with the current time, so that its age shows if it is outdated."""
-        return replace(self._view, now=self.clock.now())
+        return replace(self.view, now=self.clock.now())
 
     @property
     def is_idle(self) -> bool:
@@ -150,7 +146,7 @@ class Controller:
             journal.estimated(estimate)
             journal.commanded(decided, commands, applied)
         self._heed(observation.odometry, applied)
-        self._view = self._viewed(now, observation)
+        self.view = self._viewed(now, observation)
         self._judge(observation, commands, applied, now)
         return applied
 
@@ -263,7 +259,7 @@ class Controller:
         with self._lock:
             self._last_result = result
             self._performer.overtake()
-            self._view = self._with_actions(self._view)
+            self.view = self._with_actions(self.view)
 
     def way_to(self, x: float, y: float) -> float | None:
         """Return the length of the way over the map to a place, metres, or None; takes about as long as a tick."""
@@ -281,7 +277,7 @@ class Controller:
             for journal in self.journals:
                 journal.decided(now, execution)
             self._performer.begin(execution)
-            self._view = self._with_actions(self._view)
+            self.view = self._with_actions(self.view)
 
     def outcome(self) -> Finished | None:
         """Return the oldest result not yet collected, with its decision, or None."""
@@ -291,7 +287,7 @@ class Controller:
     def settled_view(self) -> View | None:
         """Return the current state, or None while :meth:`outcome` still has earlier results."""
         with self._lock:
-            return None if self._finished else self._view
+            return None if self._finished else self.view
 
     def cancel(self, reason: str) -> None:
         """Break off the action under way; the robot stops."""

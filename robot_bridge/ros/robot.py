@@ -64,15 +64,15 @@ class Ros2Robot:
         patience: float = 10.0,
         must_answer: bool = True,
     ) -> None:
-        self._config, self._topics = config or RobotConfig(), topics or Topics()
+        self.config, self._topics = config or RobotConfig(), topics or Topics()
         self._bus = Bus(domain)
         self._commands = self._bus.publisher(self._topics.commands, types.TWIST)
         self._stamps = StampTranslator()
         self._seen = Observation()
         self._rgb: tuple[float, NDArray[np.uint8]] | None = None
         self._depth: tuple[float, NDArray[np.float32]] | None = None
-        self._focal = self._config.camera.focal
-        self._pace = Pace(self._config.camera.rate)
+        self._focal = self.config.camera.focal
+        self._pace = Pace(self.config.camera.rate)
         self._passed_on = float("-inf")
         self.arrivals: dict[str, Arrivals] = {}
         self._fault = ""
@@ -128,10 +128,6 @@ class Ros2Robot:
         """Whether the deadman has gone silent."""
         return self._topics.commands == HOST_COMMANDS and time.monotonic() - self._passed_on > _SILENT
 
-    @property
-    def config(self) -> RobotConfig:
-        return self._config
-
     def account(self, topic: str) -> str:
         """In words what has come on a topic, for whoever misses something."""
         heard, came = next(each for each, _ in self._listened if each.topic == topic), self.arrivals[topic]
@@ -151,7 +147,7 @@ class Ros2Robot:
             DeviceError: also where the deadman has gone silent.
         """
         self._check()
-        possible = feasible(twist, self._config.body, self._config.limits)
+        possible = feasible(twist, self.config.body, self.config.limits)
         self._commands.send(twist_message(possible))
         if self._is_unguarded:
             raise DeviceError(f"the deadman sends nothing on {DRIVER_COMMANDS}: it has ended, or is out of reach")

@@ -70,27 +70,25 @@ class Grain:
 
 
 class DriftingOdometry:
-    """Adds up what wheels and gyroscope tell, with errors that stay and errors that come and go."""
+    """Adds up what wheels and gyroscope tell, with errors that stay and errors that come and go.
+
+    ``pose`` is the sum, in the odom frame.
+    """
 
     def __init__(self, start: Pose, noise: Noise, rng: np.random.Generator) -> None:
-        self._noise, self._rng, self._pose = noise, rng, start
+        self._noise, self._rng, self.pose = noise, rng, start
         scale, turn_scale, drift = rng.normal(0.0, 1.0, 3).clip(-2, 2).tolist()
         self._scale, self._turn_scale = 1 + scale * noise.scale, 1 + turn_scale * noise.turn_scale
         self._drift = drift * noise.drift
-
-    @property
-    def pose(self) -> Pose:
-        """In the odom frame."""
-        return self._pose
 
     def moved(self, distance: float, turned: float) -> None:
         """Take in a short piece of the way: metres along it and the true change of heading."""
         along, around = self._rng.normal(0.0, 1.0, 2).tolist()
         d = distance * self._scale + along * self._noise.slip * sqrt(abs(distance))
         a = turned * self._turn_scale + distance * self._drift + around * self._noise.turn_slip * sqrt(abs(turned))
-        middle = self._pose.heading + a / 2
-        x, y = self._pose.x + d * cos(middle), self._pose.y + d * sin(middle)
-        self._pose = Pose(x, y, wrapped(self._pose.heading + a))
+        middle = self.pose.heading + a / 2
+        x, y = self.pose.x + d * cos(middle), self.pose.y + d * sin(middle)
+        self.pose = Pose(x, y, wrapped(self.pose.heading + a))
 
     def measured(self, true: Twist) -> Twist:
         """A velocity as it is measured; rest is measured as rest."""

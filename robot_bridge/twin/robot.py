@@ -38,6 +38,8 @@ FULL_BATTERY, DRAIN = 12.4, 0.4 / 3600
 class MujocoRobot:
     """See the module. ``camera_fault`` says why there are no pictures, "" where there are.
 
+    ``world`` is as it was at the beginning, see :attr:`things`; ``clock`` is the robot itself.
+
     Raises:
         SetupError: MuJoCo is not installed, or no robot can be as it is configured.
         ValueError: the world has a thing for which there is no tag.
@@ -53,17 +55,18 @@ class MujocoRobot:
         with_camera: bool = True,
     ) -> None:
         self._mj: Any = mujoco()
-        self._world, self._config = world, checked(config or RobotConfig())
+        self.world, self.config = world, checked(config or RobotConfig())
+        self.clock: Clock = self
         self._noise = noise if noise is not None else Noise()
-        self._model: Any = self._mj.MjModel.from_xml_string(mjcf.text(world, self._config), mjcf.textures(world))
+        self._model: Any = self._mj.MjModel.from_xml_string(mjcf.text(world, self.config), mjcf.textures(world))
         self._data: Any = self._mj.MjData(self._model)
         lidar, wheels, camera = np.random.SeedSequence(seed).spawn(3)
-        self._lidar_rng, rng, eye = np.random.default_rng(lidar), np.random.default_rng(camera), self._config.camera
+        self._lidar_rng, rng, eye = np.random.default_rng(lidar), np.random.default_rng(camera), self.config.camera
         self._grain = Grain(eye.height, eye.width, self._noise, eye.depth_max, rng)
         self._odometry = DriftingOdometry(Pose(0, 0, world.start.heading), self._noise, np.random.default_rng(wheels))
         self._things = Things(self._model, self._data, world)
-        self._movers = Movers(self._model, self._data, world, self._config.body)
-        self._scanner = Scanner(self._mj, self._model, self._data, self._config.lidar)
+        self._movers = Movers(self._model, self._data, world, self.config.body)
+        self._scanner = Scanner(self._mj, self._model, self._data, self.config.lidar)
         self._order, self._drive = (REST, float("-inf")), Drive()
         self._observation, self._steps, self._is_closed = Observation(), 0, False
         self._lock = Lock()
@@ -73,7 +76,7 @@ class MujocoRobot:
 
     def _open_camera(self) -> tuple[Painter | None, str]:
         try:
-            return Painter(self._mj, self._model, self._world, self._config.camera), ""
+            return Painter(self._mj, self._model, self.world, self.config.camera), ""
         except NoPictureError as error:
             return None, str(error)
 
@@ -90,22 +93,13 @@ class MujocoRobot:
         self._last_pose, self._last_wheels = self._pose(), self._rolled()
         self._periods = {
             "odometry": self._every(ODOMETRY_RATE),
-            "scan": self._every(self._config.lidar.rate),
-            "frame": self._every(self._config.camera.rate),
+            "scan": self._every(self.config.lidar.rate),
+            "frame": self._every(self.config.camera.rate),
         }
         self._sense()
 
     def _every(self, rate: float) -> int:
         return max(1, round(1 / (rate * mjcf.TIMESTEP)))
-
-    @property
-    def config(self) -> RobotConfig:
-        return self._config
-
-    @property
-    def clock(self) -> Clock:
-        """The robot itself."""
-        return self
 
     def now(self) -> float:
         return self.time
@@ -116,14 +110,9 @@ class MujocoRobot:
         return self._steps * mjcf.TIMESTEP
 
     @property
-    def world(self) -> TwinWorld:
-        """As it was at the beginning; see :attr:`things`."""
-        return self._world
-
-    @property
     def truth(self) -> Pose:
         """Where the robot really is, in the map frame."""
-        pose, start = self._pose(), self._world.start
+        pose, start = self._pose(), self.world.start
         return Pose(pose.x - start.x, pose.y - start.y, pose.heading)
 
     @property
@@ -137,7 +126,7 @@ class MujocoRobot:
 
     def apply(self, twist: Twist) -> Twist:
         self._check()
-        sent = feasible(twist, self._config.body, self._config.limits)
+        sent = feasible(twist, self.config.body, self.config.limits)
         self._order = (sent, self.time)
         return sent
 
@@ -210,7 +199,7 @@ class MujocoRobot:
             raise DeviceError("the simulated robot is closed")
 
     def _step(self) -> None:
-        limits, body = self._config.limits, self._config.body
+        limits, body = self.config.limits, self.config.body
         wanted, since = self._order
         if self.time - since > limits.command_timeout:
             wanted = REST
@@ -241,12 +230,12 @@ class MujocoRobot:
     def _rolled(self) -> float:
         """Metres that the rear wheels have rolled, on average."""
         left, right = self._rear_qpos
-        return float(self._data.qpos[left] + self._data.qpos[right]) / 2 * self._config.body.wheel_radius
+        return float(self._data.qpos[left] + self._data.qpos[right]) / 2 * self.config.body.wheel_radius
 
     def _own_motion(self) -> Twist:
         """What the robot itself does, whatever pushes it: by its wheels and its steering."""
         left, right = self._data.qvel[self._rear_qvel].tolist()
-        radius, half = self._config.body.wheel_radius, self._config.body.half_width * mjcf.TRACK
+        radius, half = self.config.body.wheel_radius, self.config.body.half_width * mjcf.TRACK
         return Twist((left + right) / 2 * radius, (right - left) * radius / (2 * half))
 
     def _measure(self) -> Odometry:
@@ -258,13 +247,13 @@ class MujocoRobot:
         return Odometry(self.time, self._odometry.pose, self._odometry.measured(true))
 
     def _scan(self) -> Scan:
-        lidar = self._config.lidar
+        lidar = self.config.lidar
         self._place_geoms()
         ranges = noisy_ranges(self._scanner.ranges(self._pose()), self._noise, self._lidar_rng)
         return Scan(self.time, ranges, lidar.angle_min, lidar.angle_increment, lidar.range_min, lidar.range_max)
 
     def _look(self, painter: Painter) -> Frame:
-        camera = self._config.camera
+        camera = self.config.camera
         self._place_geoms()
         rgb, depth = self._grain.on(*painter.frame(self._data))
         return Frame(self.time, rgb, depth, camera.focal)

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
+import yaml
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from robot_bridge.contracts import Pose
@@ -143,8 +144,6 @@ def write_state(path: Path, state: ExplorationState) -> None:
     Raises:
         SetupError: the file cannot be written.
     """
-    import yaml
-
     data = asdict(state, dict_factory=_without_nones)
     text = yaml.safe_dump(data, allow_unicode=True, sort_keys=False, default_flow_style=None, width=120)
     try:
@@ -164,8 +163,6 @@ def read_state(path: Path) -> ExplorationState:
     Raises:
         SetupError: one line that names the file and the fault.
     """
-    import yaml
-
     try:
         data = read_bytes(path, _LARGEST)
         return TypeAdapter(ExplorationState).validate_python(yaml.safe_load(data))
