@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import dist, radians
-from typing import Final, Protocol
+from typing import Final
 
 from robot_bridge.contracts import ActionResult, ExecutionResult, NavGoalTarget, NavigationDecision, Pose, Tool, wrapped
 from robot_bridge.control.controller import Controller
@@ -27,31 +27,6 @@ FACING: Final = radians(15)
 PATIENCE_S: Final = 90.0
 PAUSE_S: Final = 1.0
 """Before another try: what bars the way may be something that the map has not forgotten yet."""
-
-
-class Judge(Protocol):
-    """Knows what the task is and when it is done; the agent does not see it."""
-
-    @property
-    def mission(self) -> str: ...
-    @property
-    def over(self) -> bool: ...
-    @property
-    def solved(self) -> bool: ...
-    @property
-    def reward(self) -> float: ...
-    @property
-    def why_over(self) -> str:
-        """In words, where it is over and not solved."""
-        ...
-
-    def step(self, code: int) -> None:
-        """Told of a primitive when it has physically happened."""
-        ...
-
-    def tried(self) -> None:
-        """Told of a primitive that was tried in vain, which takes a step as well."""
-        ...
 
 
 @dataclass(slots=True)

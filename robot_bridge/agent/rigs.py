@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 
 from robot_bridge import tags
-from robot_bridge.agent.pilot import Judge
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import EffectResult, Frame, Pose, Sighting
 from robot_bridge.control.controller import Controller
@@ -16,6 +15,7 @@ from robot_bridge.errors import SetupError
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import Clock, Effects, Robot
 from robot_bridge.safety.chain import SafetyChain
+from robot_bridge.twin.worlds.judging import ShadowJudge
 
 
 def _agrees() -> str:
@@ -118,6 +118,14 @@ class OperatorJudge:
 
 
 _DONE = 6
+
+Judge = ShadowJudge | OperatorJudge
+"""Knows what the task (``mission``) is and when it is done; the agent does not see it.
+
+``over`` and ``solved`` say how it stands, ``why_over`` in words why it is over and not solved, ``reward`` what it was
+worth. ``step`` is told of a primitive when it has physically happened, ``tried`` of one that was tried in vain, which
+takes a step as well.
+"""
 
 
 class OperatorEffects:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic, sleep
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
 from robot_bridge.control.controller import Controller
 
@@ -25,16 +25,6 @@ class MonotonicClock:
         left = time - self.now()
         if left > 0:
             sleep(left)
-
-
-class Runner(Protocol):
-    """Keeps the control loop running while decisions are made beside it."""
-
-    def __enter__(self) -> Self: ...
-    def __exit__(self, *_: object) -> None: ...
-    def advance(self) -> None:
-        """Let a little time pass; raise any error of the control loop."""
-        ...
 
 
 class Lockstep:
@@ -101,6 +91,12 @@ class RealTimeLoop:
             self._failure = failure
             self._ended.set()
 
+
+Runner = Lockstep | RealTimeLoop
+"""Keeps the control loop running in its context while decisions are made beside it.
+
+``advance`` lets a little time pass and raises any error of the control loop.
+"""
 
 PRIORITY: Final = 10
 """Priority, 1 to 99: above every ordinary process, below the kernel's own threads (50)."""
