@@ -9,7 +9,6 @@ material of a geom. ``GLASS`` is touched by the robot and met by no ray.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import pi
 from xml.etree.ElementTree import Element, SubElement, tostring
 
@@ -60,22 +59,14 @@ def text(world: w.TwinWorld, config: RobotConfig) -> str:
     return tostring(root, encoding="unicode")
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
-    """What a tag says."""
-
-    kind: w.Kind
-    color: str
-    state: str
-
-    @property
-    def name(self) -> str:
-        return f"tag_{self.kind}_{self.color}_{self.state or 'none'}"
+def name_tag(kind: str, color: str, state: str) -> str:
+    """Return the name of the material that shows a tag."""
+    return f"tag_{kind}_{color}_{state or 'none'}"
 
 
-def labels(things: Sequence[w.Thing]) -> tuple[Label, ...]:
+def labels(things: Sequence[w.Thing]) -> tuple[tags.Label, ...]:
     """Return the labels of every state of every thing, each once."""
-    return tuple(dict.fromkeys(Label(t.kind, t.color, state) for t in things for state in t.states))
+    return tuple(dict.fromkeys((t.kind, t.color, state) for t in things for state in t.states))
 
 
 def textures(world: w.TwinWorld) -> dict[str, bytes]:
@@ -84,7 +75,7 @@ def textures(world: w.TwinWorld) -> dict[str, bytes]:
     Raises:
         ValueError: there is no tag for a thing.
     """
-    return {f"{label.name}.png": tags.texture(label.kind, label.color, label.state) for label in labels(world.things)}
+    return {f"{name_tag(*label)}.png": tags.texture(*label) for label in labels(world.things)}
 
 
 def _looks(visual: Element, config: RobotConfig) -> None:
@@ -103,8 +94,9 @@ def _assets(asset: Element, world: w.TwinWorld) -> None:
     _add(asset, "texture", name="floor", type="2d", builtin="checker", **floor)
     _add(asset, "material", name="floor", texture="floor", texrepeat="1 1", texuniform="true")
     for label in labels(world.things):
-        _add(asset, "texture", name=label.name, type="cube", file=f"{label.name}.png")
-        _add(asset, "material", name=label.name, texture=label.name, specular="0", shininess="0")
+        name = name_tag(*label)
+        _add(asset, "texture", name=name, type="cube", file=f"{name}.png")
+        _add(asset, "material", name=name, texture=name, specular="0", shininess="0")
 
 
 def _surroundings(bodies: Element, world: w.TwinWorld) -> None:
@@ -140,7 +132,7 @@ def _thing(bodies: Element, index: int, thing: w.Thing) -> None:
     face = tags.FACES[thing.kind]
     rgb = COLORS.get(thing.color, COLORS["grey"])
     half = face.side / 2
-    material = Label(thing.kind, thing.color, thing.state).name
+    material = name_tag(thing.kind, thing.color, thing.state)
     if thing.kind == "door":
         _door(bodies, body, index, thing, rgb)
     elif thing.kind in ("goal", "lava"):
@@ -156,7 +148,7 @@ def _thing(bodies: Element, index: int, thing: w.Thing) -> None:
 def _door(bodies: Element, panel: Element, index: int, thing: w.Thing, rgb: str) -> None:
     """The panel, which goes aside when the door opens, and the sign above it, which stays."""
     height, half, face = w.DOOR_HEIGHT / 2, w.DOOR_THICKNESS / 2, tags.FACES["door"]
-    material = Label("door", thing.color, thing.state).name
+    material = name_tag("door", thing.color, thing.state)
     size = (half - 0.002, w.DOOR_WIDTH / 2, height)
     _geom(panel, f"panel{index}", "box", size, (0, 0, height), rgb, SOLID, **_TO_ROBOT)
     plate = (face.middle, face.side / 2, face.side / 2)

@@ -53,7 +53,7 @@ class Things:
         if thing.kind == "door":
             self._put(f"sign{index}", thing, thing.is_present)
             shown.append(f"above{index}")
-        material = self._model.material(mjcf.Label(thing.kind, thing.color, thing.state).name).id
+        material = self._model.material(mjcf.name_tag(thing.kind, thing.color, thing.state)).id
         for name in shown:
             self._model.geom(name).matid = material
 
