@@ -26,11 +26,6 @@ IMU = "sensor_msgs/msg/Imu"
 ODOMETRY = "nav_msgs/msg/Odometry"
 OCCUPANCY_GRID = "nav_msgs/msg/OccupancyGrid"
 TF = "tf2_msgs/msg/TFMessage"
-ALL = (
-    BOOL, FLOAT32, STRING, TWIST, POSE_STAMPED, SCAN, IMAGE, COMPRESSED_IMAGE, CAMERA_INFO, IMU, ODOMETRY,
-    OCCUPANCY_GRID, TF,
-)  # fmt: skip
-"""Every type that is sent, received or logged."""
 
 
 @lru_cache(maxsize=1)

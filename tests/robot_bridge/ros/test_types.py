@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 from robot_bridge.ros import types
 from tests.support.robot_bridge.strategies import messages
 
-EVERY_MESSAGE = st.sampled_from(types.ALL).flatmap(messages)
+ALL = (
+    *(types.BOOL, types.FLOAT32, types.STRING, types.TWIST, types.POSE_STAMPED, types.SCAN, types.IMAGE),
+    *(types.COMPRESSED_IMAGE, types.CAMERA_INFO, types.IMU, types.ODOMETRY, types.OCCUPANCY_GRID, types.TF),
+)
+"""Every type that is sent, received or logged."""
+EVERY_MESSAGE = st.sampled_from(ALL).flatmap(messages)
 
 
 def as_fields(message: Any) -> Any:
@@ -30,7 +35,7 @@ def _as_field(value: Any) -> Any:
     return as_fields(value) if hasattr(value, "__msgtype__") else value
 
 
-@pytest.mark.parametrize("name", types.ALL)
+@pytest.mark.parametrize("name", ALL)
 @settings(max_examples=6)
 @given(st.data())
 def test_two_codecs_agree_to_the_byte(name: str, data: st.DataObject) -> None:
@@ -41,7 +46,7 @@ def test_two_codecs_agree_to_the_byte(name: str, data: st.DataObject) -> None:
     assert types.fields_type(name).deserialize(ours).serialize(use_version_2=False) == ours
 
 
-@pytest.mark.parametrize("name", types.ALL)
+@pytest.mark.parametrize("name", ALL)
 def test_types_are_named_as_ros_names_them(name: str) -> None:
     package, _, short = name.split("/")
     sample = types.dds_type(name)(b"bytes")
