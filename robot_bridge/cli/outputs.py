@@ -87,16 +87,11 @@ def write_map(
     frontiers: tuple[Frontier, ...],
     memory: ExplorationMemory | None = None,
 ) -> None:
-    """The map as a picture, with what the memory knows of it."""
+    """The map as a picture, with the rooms that the memory knows, but for the one in which the way begins."""
     drawn = MapPicture(known.codes, known.resolution, known.x, known.y)
     drawn.way(way)
     drawn.frontiers(frontiers)
     if memory is not None:
-        drawn.places(_places(memory))
+        rooms = [room for room in memory.state.rooms if room.name != START]
+        drawn.places((room.position[0], room.position[1], room.name) for room in rooms)
     write_atomic(path, png(drawn.sheet()))
-
-
-def _places(memory: ExplorationMemory) -> list[tuple[float, float, str]]:
-    """Of the rooms, but for the one in which the way begins."""
-    rooms = [room for room in memory.state.rooms if room.name != START]
-    return [(room.position[0], room.position[1], room.name) for room in rooms]

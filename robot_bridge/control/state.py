@@ -64,10 +64,6 @@ class View:
         return self.observation.odometry
 
     @property
-    def battery(self) -> float | None:
-        return self.observation.battery
-
-    @property
     def current_position(self) -> Pose:
         return self.estimate.pose
 

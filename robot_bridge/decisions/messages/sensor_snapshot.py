@@ -97,6 +97,7 @@ def _robot_state(vm: View) -> dict[str, Any]:
     pose = vm.current_position
     heading = round(degrees(wrapped(pose.heading)) % 360, 1) % 360
     twist = vm.latest_odom.twist if vm.latest_odom else None
+    battery = vm.observation.battery
     return {
         "x": round(pose.x, 2),
         "y": round(pose.y, 2),
@@ -105,7 +106,7 @@ def _robot_state(vm: View) -> dict[str, Any]:
         "speed_mps": round(twist.linear, 2) if twist else 0.0,
         "distance_traveled_m": round(vm.distance_traveled_m, 2),
         "explore_time_s": round(vm.explore_time_s, 1),
-        "battery_v": None if vm.battery is None else round(vm.battery, 1),
+        "battery_v": None if battery is None else round(battery, 1),
     }
 
 
