@@ -17,14 +17,15 @@ from robot_bridge.tags import COLORS, LABELS
 from spca.code import agent_source
 from spca.code.policy import check as policy
 from spca.common.command import other_program
+from spca.common.names import find_nearest
 from spca.contracts import AgentSource, Plan, PlannerMode, PlanStep
 from spca.errors import PatchError, PlanTextError
 from spca.plan.pddl import parse_plan
 
 _OPEN: Final = "any"
 """The colour of what is named without one; ``object`` is the kind of what may be a key, a ball or a box."""
-_NEAR_ACTION, _NEAR_NAME = 0.6, 0.75
-"""How similar two words are, 0 to 1, of which one may have been meant by the other."""
+_NEAR_NAME: Final = 0.75
+"""How similar two names of things are, 0 to 1, of which one may have been meant by the other."""
 
 
 def _colours_of_kinds() -> Mapping[str, Sequence[str]]:
@@ -95,7 +96,7 @@ def _unknown(step: PlanStep, actions: Mapping[str, ast.FunctionDef], called: str
     if not actions:
         return f"{has_no}, nor any other: let it learn with {other_program('python main.py')} run"
     begun = [name for name in actions if name.startswith(step.action)]
-    near = dict.fromkeys([*begun, *get_close_matches(step.action, actions, n=3, cutoff=_NEAR_ACTION)])
+    near = dict.fromkeys([*begun, *find_nearest(step.action, actions)])
     meant = f": did you mean {_listed([_signature(actions[name]) for name in near], 'or')}?" if near else ":"
     return f"{has_no}{meant} it has {_listed([_signature(node) for node in actions.values()], 'and')}"
 

@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +21,7 @@ from robot_bridge.errors import BudgetSpent, ModelEnded, ModelFailure, SetupErro
 from robot_bridge.protocols import DecisionModel
 from spca.common.environment import complete_environment
 from spca.common.errors import BudgetReached
+from spca.common.names import find_nearest
 from spca.errors import ProviderConfigError, ProviderError
 from spca.llm.calls.answers import reasoned_away
 from spca.llm.calls.budget import Caps
@@ -262,7 +262,7 @@ def _unknown(ref: ModelRef, catalogue: Catalogue) -> SetupError:
     model = str(ref)
     near = catalogue.find_nearest(ref, has_prefix=False) if model not in catalogue.table.names() else None
     similar = [str(near)] if near else []
-    similar += get_close_matches(model.lower(), (*EMBEDDED, NO_MODEL), 1)
+    similar += find_nearest(model, (*EMBEDDED, NO_MODEL), 1)
     hint = f" (did you mean {similar[0]}?)" if similar else ""
     prefixes = dict.fromkeys((*_OTHERS, *catalogue.servers))
     known = ", ".join((*EMBEDDED, NO_MODEL, *(f"{prefix}/..." for prefix in prefixes)))
