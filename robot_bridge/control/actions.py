@@ -83,17 +83,13 @@ class Action:
         """Whether path planning moves the robot."""
         return isinstance(self.target, NavGoalTarget | TurnTarget)
 
-    @property
-    def frontier_id(self) -> int | None:
-        """Return the id of the frontier that it drives to, or None."""
-        return frontier_of(self.execution)
-
     def is_same_goal(self, execution: ExecutionResult) -> bool:
         """Whether another decision only confirms this one: the same frontier, or a place within the tolerance."""
         mine, other = self.target, execution.target
         if not isinstance(mine, NavGoalTarget) or not isinstance(other, NavGoalTarget) or mine.heading != other.heading:
             return False
-        if self.frontier_id is not None and self.frontier_id == frontier_of(execution):
+        frontier = frontier_of(self.execution)
+        if frontier is not None and frontier == frontier_of(execution):
             return True
         return hypot(mine.x - other.x, mine.y - other.y) <= min(mine.tolerance, other.tolerance)
 

@@ -23,7 +23,7 @@ from robot_bridge.contracts import (
     Twist,
     VelocityTarget,
 )
-from robot_bridge.control.actions import UNDER_WAY, Action, Finished, Verdict, verdict
+from robot_bridge.control.actions import UNDER_WAY, Action, Finished, Verdict, frontier_of, verdict
 from robot_bridge.navigation.navigation import Navigation
 
 RESUMED_AFTER_S: Final = 0.5
@@ -130,7 +130,7 @@ class Performer:
             return
         speed = observation.odometry.twist.linear if observation.odometry else 0.0
         action.commanded(asked, applied, speed, now, self._period)
-        wanted = action.frontier_id
+        wanted = frontier_of(action.execution)
         is_gone = wanted is not None and all(frontier.id != wanted for frontier in frontiers)
         action.goal_gone = action.goal_gone + self._period if is_gone else 0.0
         found = verdict(action, observation, self._navigation.estimate, self._navigation.status, self._centre)

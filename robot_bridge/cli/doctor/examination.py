@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from math import inf
 from typing import Final
 
@@ -148,8 +147,7 @@ def _stopped_after(body: bodies.Body, end: Callable[[], None]) -> float:
         body.clock.wait_until(now() + 0.05)
     end()
     began = now()
-    moves = partial(_moves, body)
-    while moves() and now() < began + 3.0:
+    while _moves(body) and now() < began + 3.0:
         body.clock.wait_until(now() + 0.01)
     return now() - began
 

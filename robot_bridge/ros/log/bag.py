@@ -16,7 +16,7 @@ from robot_bridge.errors import RecordingError, SetupError
 from robot_bridge.ros import topics, types
 from robot_bridge.ros.messages import nanoseconds
 from spca.common.errors import FileError
-from spca.common.files import opened
+from spca.common.files import opened, replace_file
 
 _MAGIC: Final = b"\x89MCAP0\r\n"
 _FOOTER: Final = b"\x02\x14" + bytes(7)
@@ -86,9 +86,7 @@ class BagWriter:
             self._file.close()
             # JSON is YAML.
             text = json.dumps({"rosbag2_bagfile_information": about}, indent=1)
-            unfinished = self.path / "metadata.yaml.tmp"
-            unfinished.write_text(text, encoding="utf-8")
-            unfinished.replace(self.path / "metadata.yaml")
+            replace_file(self.path / "metadata.yaml", text.encode())
 
     def abort(self) -> None:
         """Write nothing more, whatever the disk says to that."""
