@@ -97,13 +97,11 @@ class BagRecorder(Journal):
 
     def close(self) -> None:
         """Write what is left, the index, and ``metadata.yaml``; may be called again."""
+        self._write(self._flushed)
         with self._lock:
             if self.fault:
                 return
             try:
-                if not self._is_begun:
-                    self._begin(self._flushed)
-                self._write_pending(self._flushed)
                 self._bag.close()
             except OSError as error:
                 self._failed(error)
