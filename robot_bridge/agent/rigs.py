@@ -42,7 +42,8 @@ class Rig:
     ) -> None:
         """Join a robot with all that it needs; ``start`` is its pose in the map frame, by default the origin."""
         config = robot.config
-        self.controller = Controller(robot, clock, Navigation(config, start or Pose()), SafetyChain(config))
+        navigation = Navigation(config, start or Pose())
+        self.controller = Controller(robot, clock, navigation, SafetyChain(config))
         self.executor = SafetyExecutor(clock.now, config, start)
         self.memory = ExplorationMemory()
         self.effects = effects

@@ -46,7 +46,8 @@ class MapPicture:
         self, codes: NDArray[np.int8], resolution: float, x: float, y: float, *, size: int = _LARGEST, bold: float = 0.0
     ) -> None:
         shown, row, column = _known(codes)
-        self._left, self._low = x + column * resolution, y + row * resolution
+        self._left = x + column * resolution
+        self._low = y + row * resolution
         # Whole numbers as far as they fit: cells are squares with sharp edges.
         fitting = size / max(1, *shown.shape)
         self._scale = min(8, int(fitting)) if fitting >= 1 else fitting
@@ -66,7 +67,8 @@ class MapPicture:
 
     def sheet(self) -> Picture:
         """What was drawn so far, with a scale and a legend below."""
-        row, pad = round(44 * self._unit), round(16 * self._unit)
+        row = round(44 * self._unit)
+        pad = round(16 * self._unit)
         entries: list[tuple[int, str, Callable[[Picture, Pixel], None]]] = [self._scale_bar()]
         entries += [(round(34 * self._unit), text, draw) for text, draw in self._legend]
         wide = [mark + 2 * pad + self._text_size(text)[0] for mark, text, _ in entries]

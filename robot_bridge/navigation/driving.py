@@ -105,7 +105,8 @@ class Driver:
 
     def twist(self, now: float) -> Twist:
         """Return the velocity for the goal, REST without one; call once per period of the control loop."""
-        period, self._now = max(0.0, min(now - self._now, 0.5)), now
+        period = max(0.0, min(now - self._now, 0.5))
+        self._now = now
         if self._goal is None:
             return REST
         scan, estimate = self._slam.scan, self._slam.estimate

@@ -120,7 +120,8 @@ def _clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> tuple[list[_F
 
 def _nearest(cells: NDArray[np.bool_], row: int, column: int, reach: int) -> tuple[int, int] | None:
     """Return the nearest of the cells within ``reach`` cells, or None."""
-    top, left = max(0, row - reach), max(0, column - reach)
+    top = max(0, row - reach)
+    left = max(0, column - reach)
     rows, columns = np.nonzero(cells[top : row + reach + 1, left : column + reach + 1])
     if not len(rows):
         return None

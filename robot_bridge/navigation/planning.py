@@ -147,7 +147,8 @@ def _nearest_free(
 ) -> tuple[int, int] | None:
     reach = int(np.ceil(tolerance / costs.resolution))
     row, column = costs.cell(goal)
-    top, left = max(0, row - reach), max(0, column - reach)
+    top = max(0, row - reach)
+    left = max(0, column - reach)
     rows, columns = np.nonzero(np.isfinite(weights[top : row + reach + 1, left : column + reach + 1]))
     if not len(rows):
         return None

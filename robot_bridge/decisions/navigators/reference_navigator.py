@@ -158,7 +158,8 @@ def go_through_doorway(seen: Seen) -> Choice | None:
 
 def wander(seen: Seen) -> Choice | None:
     """Ahead where there is room, else to where it opens, else into what is narrow, which is checked first."""
-    last, ahead = _last(seen), [each for each in _AHEAD if not _was_blocked(seen, each)]
+    last = _last(seen)
+    ahead = [each for each in _AHEAD if not _was_blocked(seen, each)]
     best = max(ahead, key=lambda each: _appeal(seen, each), default=None)
     if best is not None and seen.affordances[best] >= _NARROW:
         is_wide = seen.affordances[best] >= _WIDE
