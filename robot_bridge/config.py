@@ -139,3 +139,7 @@ class RobotConfig:
     lidar: Lidar = field(default_factory=Lidar)
     camera: Camera = field(default_factory=Camera)
     control_rate: float = 20.0
+
+    def overhang(self, *, forward: bool) -> float:
+        """Return how far the body reaches beyond the lidar, ahead or behind, metres."""
+        return self.body.front - self.lidar.x if forward else self.body.rear + self.lidar.x

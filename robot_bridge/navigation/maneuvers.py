@@ -112,8 +112,7 @@ def moves_of(config: RobotConfig, circles: Circles) -> Moves:
 
 def stop_gap(config: RobotConfig, *, forward: bool) -> float:
     """Return how far beyond the bumper the emergency zone reaches, metres."""
-    body, lidar = config.body, config.lidar
-    return config.zones.emergency_stop - (body.front - lidar.x if forward else body.rear + lidar.x)
+    return config.zones.emergency_stop - config.overhang(forward=forward)
 
 
 _BINS_PER_TURN = 36

@@ -193,9 +193,8 @@ def _zone_limited(
     hidden = unseen_points(state.doubt, odometry)
     beside = np.minimum(config.zones.padding, clearance(hidden, config.body) - TOUCH_M)
     known, points, padding = len(points), np.concatenate((points, hidden)), np.concatenate((padding, beside))
-    forward, body = wanted > 0, config.body
-    ahead = body.front - config.lidar.x if forward else body.rear + config.lidar.x
-    offset = ahead + config.zones.padding
+    forward = wanted > 0
+    offset = config.overhang(forward=forward) + config.zones.padding
 
     def distance(speed: float, count: int | None = None) -> float:
         """Return the distance from the lidar to the nearest of the first ``count`` obstacles along the way."""

@@ -67,7 +67,7 @@ def swept_clearance(scan: Scan, direction: Direction, twist: Twist, config: Robo
     """Return the distance from the lidar to the first obstacle on the arc of ``twist``, at most 2 m plus overhang."""
     is_forward = direction is not Direction.BACKWARD
     body = config.body
-    overhang = body.front - config.lidar.x if is_forward else config.lidar.x + body.rear
+    overhang = config.overhang(forward=is_forward)
     points = returns(scan, config.lidar)
     return overhang + free_distance(points, curvature_of(twist, body), is_forward, body, config.zones.padding, 2.0)
 

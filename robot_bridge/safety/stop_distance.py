@@ -29,9 +29,8 @@ def allowed_speed(distance: float, forward: bool, config: RobotConfig) -> float:
     brake from, after the reaction time, within the room left ahead of its body.
     """
     zones, limits = config.zones, config.limits
-    ahead = config.body.front - config.lidar.x if forward else config.body.rear + config.lidar.x
     share = (distance - zones.emergency_stop) / max(zones.avoidance - zones.emergency_stop, 1e-9)
-    room = max(0.0, distance - ahead - RESERVE_M)
+    room = max(0.0, distance - config.overhang(forward=forward) - RESERVE_M)
     late, braking = reaction(config), limits.deceleration
     stoppable = braking * (sqrt(late * late + 2 * room / braking) - late)
     return min(max(0.0, min(1.0, share)) * (limits.speed if forward else limits.reverse_speed), stoppable)
