@@ -16,18 +16,28 @@ from spca.runs.phases import LoadPhases
 
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "run": ("run:learn", "learn the levels (default)"),
-    "evaluate": ("evaluate:evaluate", "play unseen seeds with what was learned"),
-    "ablations": ("ablations:study_ablations", "what each part of learning is worth"),
-    "list": ("listing:list_levels", "categories and levels"),
-    "models": ("models:list_models", "models that can be used here"),
-    "doctor": ("doctor:examine", "whether sandbox and models are ready to use"),
+    "evaluate": (
+        "evaluate:evaluate",
+        "play unseen seeds with what was learned\n\nNo code is written, no call is paid unless named.",
+    ),
+    "ablations": (
+        "ablations:study_ablations",
+        "what each part of learning is worth\n\n"
+        "Learns once in full and once without each part; plays what was learned on unseen seeds.",
+    ),
+    "list": ("listing:list_levels", "categories and levels\n\nThose that a run with these options learns."),
+    "models": ("models:list_models", "models that can be used here\n\nPrices are in USD per million tokens."),
+    "doctor": (
+        "doctor:examine",
+        "whether sandbox and models are ready to use\n\nThe models are those of a run with these options.",
+    ),
     "report": ("report:report", "runs as a page (one HTML file) and as tables"),
     "replay": ("replay:replay", "an episode again, exactly: as text, picture, GIF or MP4"),
     "watch": ("watch:watch", "the page of a run, live while the run goes on"),
     "query": ("query:query", "SQL over any number of runs"),
     "pack": ("pack:pack", "a run's calls as one file, which replay/FOLDER answers from"),
 }
-"""Command -> its function in a module of this folder, and what it does."""
+"""Command -> its function in a module of this folder, and what it does; the list has the first paragraph alone."""
 
 OLD_NAMES: Final = {"--out": "--output", "--levels": "--only", "--categories": "--only", "--ids": "--only"}
 """Former flags -> those of today."""

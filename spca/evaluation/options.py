@@ -19,9 +19,9 @@ EMBEDDED: Final = "reference/planner"
 NO_MODEL: Final = "none"
 """``--planner-model`` that asks no model: stored writers plan alone."""
 
-_SELECTION: Final = option_group("What is played")
-_HOW: Final = option_group("How")
-_MODEL: Final = option_group("A model for what no stored writer plans")
+_SELECTION: Final = option_group("What is played", leads=True)
+_HOW: Final = option_group("How", leads=True)
+_MODEL: Final = option_group("A model for what no stored writer plans", leads=True)
 
 
 SEEDS: Final = text_option(Seeds.read, "A:B")

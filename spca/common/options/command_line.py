@@ -32,7 +32,7 @@ from spca.common.options.help_layout import HelpLayout
 from spca.common.text import one_line
 
 NO_OLD_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
-_OTHER: Final = Group("Other", sort_key=sys.maxsize)
+_OTHER: Final = Group("Other", sort_key=(True, sys.maxsize))
 _DEBUG_HELP: Final = f"log what it waits for, repeats and decides, and tracebacks ({DEBUG_VARIABLE}=1)"
 
 
@@ -52,6 +52,7 @@ def make_app(name: str, description: str, *, version: str = "", epilogue: str = 
         help_epilogue=epilogue or None,
         help_format="plaintext",
         help_formatter=HelpLayout(),
+        group_parameters=Group("Options", sort_key=(False, -1)),
         default_parameter=Parameter(show_default=False, negative=(), negative_iterable=(), allow_repeating=True),
         exit_on_error=False,
         print_error=False,
@@ -60,6 +61,8 @@ def make_app(name: str, description: str, *, version: str = "", epilogue: str = 
     for flag in ("--help", *app.version_flags):
         app[flag].group = _OTHER
     app["--help"].help = "show this and exit"
+    if version:
+        app["--version"].help = "show the version and exit"
     return app
 
 

@@ -20,9 +20,13 @@ UNLIMITED: Final = int(sys.float_info.max)
 _COUNTER: Final = itertools.count()
 
 
-def option_group(title: str) -> Group:
-    """Return a group that ``--help`` shows after those that were made before."""
-    return Group(title, sort_key=next(_COUNTER))
+def option_group(title: str, *, leads: bool = False) -> Group:
+    """Return a group that ``--help`` shows after those that were made before.
+
+    Args:
+        leads: show it before all groups that do not lead.
+    """
+    return Group(title, sort_key=(not leads, next(_COUNTER)))
 
 
 def text_option(read: Callable[[str], object], metavar: str | None = None) -> Parameter:

@@ -134,7 +134,7 @@ def test_help_shows_words_as_they_are(capsys: pytest.CaptureFixture[str], monkey
     assert capsys.readouterr().out.split("\n\n")[:4] == [
         "Usage: x explore [OPTIONS]",
         "Explore.",
-        "Parameters:\n"
+        "Options:\n"
         "  --out FILE       where [bold]the map[/] goes\n"
         "  --turns N        turns\n"
         "  --cost USD       cost\n"
