@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import logging
 import os
-import selectors
 import subprocess
 import sys
 import time
-from collections import deque
 from collections.abc import Mapping
+from multiprocessing import Pipe
 from pathlib import Path
-from typing import IO, Any, Final, cast
+from typing import Any, Final
 
 from spca.common.errors import SettingsError
-from spca.plan.wire import Lines, decode, encode, read_chunk, write_all
+from spca.plan.wire import receive_message, send_message
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -28,7 +27,7 @@ _ROOT = Path(__file__).parents[2]
 
 
 class GoneError(Exception):
-    """The process has ended or closed its pipe."""
+    """The process has ended."""
 
 
 class ServerProcess:
@@ -38,27 +37,23 @@ class ServerProcess:
         # What a new process does not find by itself; site-packages would come before the standard library.
         own = [] if _ROOT.name in ("site-packages", "dist-packages") else [str(_ROOT)]
         paths = [*own, *filter(None, [os.environ.get("PYTHONPATH")])]
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "spca.plan.worker", str(os.getpid())],
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for the host, which then stops this process
-            env={
-                **os.environ,
-                "PYTHONPATH": os.pathsep.join(paths),
-                "PYTHONHASHSEED": "0",  # engines iterate over sets: the same text must give the same plan
-                "OPENBLAS_NUM_THREADS": "1",  # the process forks, so it must have one thread
-                "OMP_NUM_THREADS": "1",
-            },
-        )
-        self._requests = cast(IO[bytes], self._process.stdin)
-        self._answers = cast(IO[bytes], self._process.stdout)
-        self._lines = Lines()
-        self._received: deque[bytes] = deque()
+        self._connection, theirs = Pipe()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "spca.plan.worker", str(os.getpid())],
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for the host, which then stops this process
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(paths),
+                    "PYTHONHASHSEED": "0",  # engines iterate over sets: the same text must give the same plan
+                    "OPENBLAS_NUM_THREADS": "1",  # the process forks, so it must have one thread
+                    "OMP_NUM_THREADS": "1",
+                },
+            )
         self._ready = False
-
         _LOG.debug("the solver's process %d starts", self.pid)
 
     @property
@@ -88,30 +83,25 @@ class ServerProcess:
             GoneError: nobody receives it.
         """
         try:
-            write_all(self._requests.fileno(), encode(message))
-        except BrokenPipeError as error:
+            send_message(self._connection, message)
+        except ConnectionError as error:
             raise GoneError from error
 
     def receive(self, deadline: float) -> dict[str, Any] | None:
         """The next message, or None when ``time.monotonic()`` passes ``deadline`` first.
 
         Raises:
-            GoneError: the process has closed its pipe.
+            GoneError: the process has ended.
         """
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._answers, selectors.EVENT_READ)
-            while not self._received:
-                if not selector.select(max(0.0, deadline - time.monotonic())):
-                    return None
-                chunk = read_chunk(self._answers.fileno())
-                if not chunk:
-                    raise GoneError
-                self._received.extend(self._lines.feed(chunk))
-        return decode(self._received.popleft())
+        try:
+            if not self._connection.poll(max(0.0, deadline - time.monotonic())):
+                return None
+            return receive_message(self._connection)
+        except (EOFError, OSError) as error:
+            raise GoneError from error
 
     def stop(self) -> None:
         """End the process and everything it started; idempotent."""
-        self._requests.close()
         self._process.terminate()
         try:
             self._process.wait(STOP_LIMIT)
@@ -119,4 +109,4 @@ class ServerProcess:
             _LOG.info("the solver's process %d is killed: it did not end in %g s", self.pid, STOP_LIMIT)
             self._process.kill()
             self._process.wait()
-        self._answers.close()
+        self._connection.close()

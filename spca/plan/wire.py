@@ -1,50 +1,27 @@
-"""Messages between the solver and its process: one JSON object a line."""
+"""Messages between the solver and its process: JSON objects, which do nothing when they are read."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from multiprocessing.connection import Connection
 from typing import Any
 
-_CHUNK = 1 << 16
 
-
-class Lines:
-    """Complete lines out of the chunks of a pipe; what a killed writer left unfinished is never a line."""
-
-    def __init__(self) -> None:
-        self._rest = b""
-
-    def feed(self, chunk: bytes) -> Iterator[bytes]:
-        *lines, self._rest = (self._rest + chunk).split(b"\n")
-        yield from lines
-
-
-def read_chunk(fd: int) -> bytes:
-    """What is there to read, empty at the end; blocks when there is nothing yet."""
-    return os.read(fd, _CHUNK)
-
-
-def encode(message: Mapping[str, object]) -> bytes:
-    """A message as a line of ASCII."""
-    return json.dumps(message).encode() + b"\n"
-
-
-def decode(line: bytes) -> dict[str, Any]:
-    """The message of a line.
+def send_message(connection: Connection[Any, Any], message: Mapping[str, object]) -> None:
+    """Send a message.
 
     Raises:
-        ValueError: it is not a JSON object.
+        ConnectionError: nobody is left to receive it.
     """
-    message = json.loads(line)
-    if not isinstance(message, dict):
-        raise ValueError("a message is an object")
+    connection.send_bytes(json.dumps(message).encode())
+
+
+def receive_message(connection: Connection[Any, Any]) -> dict[str, Any]:
+    """Return the next message; waits until there is one.
+
+    Raises:
+        EOFError, OSError: there are no more.
+    """
+    message: dict[str, Any] = json.loads(connection.recv_bytes())
     return message
-
-
-def write_all(fd: int, data: bytes) -> None:
-    """Write to a blocking pipe to the last byte."""
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]

@@ -2,7 +2,7 @@
 
 The process itself never runs a planner, so it always answers, and every attempt begins in the same state: a plan
 depends on its texts alone. The child of the next attempt is forked ahead. A child, and whatever planners it starts, are
-killed when the attempt is over or cancelled, when the request pipe closes and when the host is gone, even by SIGKILL:
+killed when the attempt is over or cancelled, when the connection closes and when the host is gone, even by SIGKILL:
 the process is a *subreaper*, so a planner that leaves its process group and loses its parent becomes a child of this
 one.
 What is not covered: if this very process is killed by SIGKILL, its child dies with it, but a Fast Downward that runs
@@ -15,25 +15,27 @@ import ctypes
 import gc
 import os
 import resource
-import selectors
 import shutil
 import signal
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
 from spca.plan import configspace
-from spca.plan.wire import Lines, decode, encode, read_chunk, write_all
+from spca.plan.wire import receive_message, send_message
 
 MEMORY_LIMIT = 4 << 30
 """Bytes of address space that an attempt may use, for each of its processes."""
 
 HOST_CHECK = 1.0
-"""Seconds between looks whether the host is alive; the closed pipe usually tells earlier."""
+"""Seconds between looks whether the host is alive; the closed connection usually tells earlier."""
 
 _GARBAGE = 50_000
 """Allocations between collections in a child, which lives shortly: looking through all of memory would copy it."""
@@ -47,36 +49,31 @@ class _HostGoneError(Exception):
 
 
 class _Child(NamedTuple):
-    """A process that waits for its request: its id, the pipe ends to write to and to read from."""
+    """A process that waits for its request: its id, and the connection to it."""
 
     pid: int
-    request: int
-    reports: int
+    connection: Connection[Any, Any]
 
 
 class _Server:
-    def __init__(self, requests: int, answers: int, host: int) -> None:
-        self._requests = requests
-        self._answers = answers
+    def __init__(self, connection: Connection[Any, Any], host: int) -> None:
+        self._connection = connection
         self._host = host
         self._next: _Child | None = None
-        self._lines = Lines()
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(requests, selectors.EVENT_READ)
 
     def send(self, message: Mapping[str, object]) -> None:
-        write_all(self._answers, encode(message))
+        send_message(self._connection, message)
 
     def serve(self) -> NoReturn:
         """Answer requests until the host is gone.
 
         Raises:
-            _HostGoneError: always, in the end.
+            _HostGoneError, EOFError, ConnectionError: always, in the end.
         """
         self._next = _fork()
         while True:
-            for line in self._request_lines() if self._wait() else ():
-                message = decode(line)
+            if self._wait():
+                message = receive_message(self._connection)
                 if "domain" in message:  # a cancellation may come late, when its attempt is over
                     self._attempt(message)
 
@@ -86,51 +83,39 @@ class _Server:
         child, self._next = self._next or _fork(), None
         told = False
         try:
-            with suppress(BrokenPipeError):  # it has died while it waited: that is how it ended
-                write_all(child.request, encode({**request, "folder": folder}))
-            told = self._relay(child.reports)
+            with suppress(ConnectionError):  # it has died while it waited: that is how it ended
+                send_message(child.connection, {**request, "folder": folder})
+            told = self._relay(child.connection)
         finally:
             os.kill(child.pid, signal.SIGKILL)
             _, status = os.waitpid(child.pid, 0)
             end_children()
-            os.close(child.request)
-            os.close(child.reports)
+            child.connection.close()
             shutil.rmtree(folder, ignore_errors=True)
         if not told:
             self.send({"ended": os.waitstatus_to_exitcode(status)})
         self._next = _fork()
 
-    def _relay(self, reading: int) -> bool:
+    def _relay(self, child: Connection[Any, Any]) -> bool:
         """Pass on what the child reports until it has finished or is to be cancelled; whether there was a result."""
-        reports = Lines()
-        self._selector.register(reading, selectors.EVENT_READ)
-        try:
-            while True:
-                ready = self._wait()
-                if self._requests in ready and any("cancel" in decode(line) for line in self._request_lines()):
+        while True:
+            ready = self._wait(child)
+            if self._connection in ready and "cancel" in receive_message(self._connection):
+                return False
+            if child in ready:
+                try:
+                    report = receive_message(child)
+                except (EOFError, OSError):  # killed, maybe in the middle of a message
                     return False
-                if reading in ready:
-                    chunk = read_chunk(reading)
-                    if not chunk:
-                        return False
-                    for line in reports.feed(chunk):
-                        write_all(self._answers, line + b"\n")
-                        if "status" in decode(line):
-                            return True
-        finally:
-            self._selector.unregister(reading)
+                self.send(report)
+                if "status" in report:
+                    return True
 
-    def _wait(self) -> set[int]:
-        ready = {key.fd for key, _ in self._selector.select(HOST_CHECK)}
+    def _wait(self, *others: Connection[Any, Any]) -> list[Any]:
+        ready = wait([self._connection, *others], HOST_CHECK)
         if os.getppid() != self._host:
             raise _HostGoneError
         return ready
-
-    def _request_lines(self) -> list[bytes]:
-        chunk = read_chunk(self._requests)
-        if not chunk:
-            raise _HostGoneError
-        return list(self._lines.feed(chunk))
 
 
 def end_children() -> None:
@@ -161,18 +146,16 @@ def _children() -> list[int]:
 
 
 def _fork() -> _Child:
-    asked, request = os.pipe()
-    reports, writing = os.pipe()
+    ours, theirs = Pipe()
     pid = os.fork()
     if pid == 0:
-        os.close(request)
-        _run_child(asked, writing)
-    os.close(asked)
-    os.close(writing)
-    return _Child(pid, request, reports)
+        ours.close()
+        _run_child(theirs)
+    theirs.close()
+    return _Child(pid, ours)
 
 
-def _run_child(asked: int, writing: int) -> NoReturn:
+def _run_child(connection: Connection[Any, Any]) -> NoReturn:
     """One attempt in a process of its own, in a folder of its own; ends the process."""
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -183,7 +166,7 @@ def _run_child(asked: int, writing: int) -> NoReturn:
         from spca.plan import job
 
         job.rehearse()
-        request = _only_line(asked)
+        request = receive_message(connection)
         _limit(resource.RLIMIT_CPU, request["cpu_seconds"])
         os.chdir(request["folder"])
         os.environ["TMPDIR"] = tempfile.tempdir = request["folder"]
@@ -191,19 +174,11 @@ def _run_child(asked: int, writing: int) -> NoReturn:
             request["domain"],
             request["problem"],
             request["engines"],
-            lambda message: write_all(writing, encode(message)),
+            partial(send_message, connection),
         )
         os._exit(0)
     finally:  # whatever happened, this copy of the server must not go on
         os._exit(1)
-
-
-def _only_line(fd: int) -> dict[str, Any]:
-    lines = Lines()
-    while chunk := read_chunk(fd):
-        for line in lines.feed(chunk):
-            return decode(line)
-    os._exit(0)
 
 
 def _limit(kind: int, value: int) -> None:
@@ -239,20 +214,18 @@ def _load(host: int) -> None:
     gc.freeze()
 
 
-def _private_pipes() -> tuple[int, int]:
-    """Request and answer pipes; the standard streams lead nowhere from now on, whatever libraries print."""
-    requests, answers = os.dup(0), os.dup(1)
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for standard in (0, 1, 2):
-        os.dup2(nowhere, standard)
-    os.close(nowhere)
-    return requests, answers
+def _take_connection() -> Connection[Any, Any]:
+    """Return the connection to the host, which came as standard input; that leads nowhere from now on."""
+    connection: Connection[Any, Any] = Connection(os.dup(0))
+    with open(os.devnull) as nowhere:
+        os.dup2(nowhere.fileno(), 0)
+    return connection
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Serve the process whose id is the only argument, over the standard streams."""
+    """Serve the process whose id is the only argument, over standard input."""
     (host,) = sys.argv[1:] if argv is None else argv
-    server = _Server(*_private_pipes(), int(host))
+    server = _Server(_take_connection(), int(host))
     signal.signal(signal.SIGTERM, _stop)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     try:
@@ -263,7 +236,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 1
         server.send({"ready": True})
         server.serve()
-    except (_HostGoneError, BrokenPipeError):
+    except (_HostGoneError, EOFError, ConnectionError):
         return 0
     finally:
         end_children()

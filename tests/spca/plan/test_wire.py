@@ -1,37 +1,33 @@
-"""Messages over pipes: whatever the chunks, the lines are the same."""
+"""Messages between the solver and its process arrive as they were sent."""
 
 from __future__ import annotations
 
-import os
+from multiprocessing import Pipe
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.plan.wire import Lines, decode, encode, read_chunk, write_all
+from spca.plan.wire import receive_message, send_message
 
 messages = st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text()))
 
 
 @pytest.mark.long
-@given(st.lists(messages), st.integers(1, 30))
-def test_messages_survive_any_chunks(sent: list[dict[str, object]], size: int) -> None:
-    data = b"".join(map(encode, sent))
-    lines = Lines()
-    chunks = [data[i : i + size] for i in range(0, len(data), size)]
-    assert [decode(line) for chunk in chunks for line in lines.feed(chunk)] == sent
+@given(st.lists(messages, max_size=20))
+def test_messages_arrive_in_order(sent: list[dict[str, object]]) -> None:
+    ours, theirs = Pipe()
+    with ours, theirs:
+        for message in sent:
+            send_message(ours, message)
+        assert [receive_message(theirs) for _ in sent] == sent
 
 
-def test_an_unfinished_line_is_not_a_message() -> None:
-    assert list(Lines().feed(encode({"a": 1})[:-1])) == []
-    with pytest.raises(ValueError, match="object"):
-        decode(b"[1]")
-
-
-def test_a_pipe_carries_what_is_written() -> None:
-    reading, writing = os.pipe()
-    write_all(writing, b"some bytes")
-    os.close(writing)
-    assert read_chunk(reading) == b"some bytes"
-    assert read_chunk(reading) == b""
-    os.close(reading)
+def test_a_connection_that_was_closed_has_no_messages() -> None:
+    ours, theirs = Pipe()
+    theirs.close()
+    with ours:
+        with pytest.raises(EOFError):
+            receive_message(ours)
+        with pytest.raises(ConnectionError):
+            send_message(ours, {})
