@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -28,7 +26,7 @@ from spca.llm.calls.answers import quotable
 from spca.llm.calls.desk import CallDesk
 from spca.llm.catalogue.catalogue import PROVIDERS, Catalogue
 from spca.llm.catalogue.model_table import ModelTable
-from spca.llm.providers.base import Finish, Limits, Message, Response, Tool, ToolCall, Usage
+from spca.llm.providers.base import Finish, Limits, Message, Response, Usage
 from tests.support.spca.call_requests import provider_for, ref
 from tests.support.spca.doubles import Scripted, ScriptedProvider
 
@@ -83,8 +81,9 @@ def test_a_prefix_alone_is_no_model(prefix: str) -> None:
 
 
 def test_a_model_without_schema_answers_text_as_it_came() -> None:
-    client = ChatGPTClient(ref("any/model"), provider=ScriptedProvider("```python\ndef f(self):\n    yield 0\n```"))
-    assert client.chat_completion([Message("user", "?")]) == "```python\ndef f(self):\n    yield 0\n```"
+    code = "```python\ndef f(self):\n    yield 0\n```"
+    client = ChatGPTClient[str](ref("any/model"), provider=ScriptedProvider(code))
+    assert client.chat_completion([Message("user", "?")]) == code
 
 
 def test_messages_may_be_mappings() -> None:
@@ -151,14 +150,14 @@ def test_the_error_of_broken_json_is_that_of_the_longest_attempt() -> None:
 def test_usage_and_text_are_those_of_the_last_answer() -> None:
     client = asking(GOOD, ProviderError("down"))
     client.chat_completion([Message("user", "a"), Message("user", "b")])
-    assert (client.last_usage, client.last_text) == (Usage(2, 1), GOOD)
+    assert (client.last_call()["input_tokens"], client.last_text) == (2, GOOD)
     with pytest.raises(ProviderError, match="down"):
         client.chat_completion([])
-    assert (client.last_usage, client.last_text) == (Usage(), "")
+    assert (client.last_call()["input_tokens"], client.last_text) == (None, "")
 
 
 def test_text_that_cannot_be_written_to_a_file_is_replaced() -> None:
-    client = ChatGPTClient(ref("any/model"), provider=ScriptedProvider("x = '\ud800'"))
+    client = ChatGPTClient[str](ref("any/model"), provider=ScriptedProvider("x = '\ud800'"))
     assert client.chat_completion([]).encode() == b"x = '?'"
 
 
@@ -194,7 +193,7 @@ def test_an_answer_cut_off_after_what_was_asked_for_is_used(after: str, reasoned
     assert ChatGPTClient(ref("any/model"), Pair, provider=provider).chat_completion([]) == PAIR
     assert not provider.left
     cut = Response(GOOD + after, finish=Finish.LENGTH)
-    text = ChatGPTClient(ref("any/model"), provider=ScriptedProvider(cut), reasks=0)
+    text = ChatGPTClient[str](ref("any/model"), provider=ScriptedProvider(cut), reasks=0)
     with pytest.raises(TruncatedError, match="cut off"):  # nobody knows where a text was to end
         text.chat_completion([])
 
@@ -255,7 +254,7 @@ def test_thoughts_are_not_quoted() -> None:
 def test_thoughts_are_kept_in_the_transcript(tmp_path: Path) -> None:
     text = "<think>Hm.</think>yes"
     desk = CallDesk(tmp_path)
-    client = ChatGPTClient(ref("any/model"), provider=ScriptedProvider(text), desk=desk)
+    client = ChatGPTClient[str](ref("any/model"), provider=ScriptedProvider(text), desk=desk)
     assert (client.chat_completion([]), client.last_text) == ("yes", "yes")
     (path,) = (tmp_path / "llm").iterdir()
     assert json.loads(path.read_text())["answer"]["text"] == [text]
@@ -297,13 +296,13 @@ def test_a_run_that_dies_between_re_asks_goes_on_with_the_next(tmp_path: Path) -
 
 def test_thoughts_are_no_part_of_an_answer() -> None:
     text = "\n<think>\nA {plan}: </thin> or so.\n</think>\n\ndef f(self):\n    yield '<think>x</think>'\n"
-    client = ChatGPTClient(ref("any/model"), provider=ScriptedProvider(text))
+    client = ChatGPTClient[str](ref("any/model"), provider=ScriptedProvider(text))
     assert client.chat_completion([]) == "def f(self):\n    yield '<think>x</think>'\n"
 
 
 def test_limits_reach_the_provider() -> None:
     provider, limits = ScriptedProvider("a", "a"), Limits(7, 0.5, 3.0)
-    client = ChatGPTClient(ref("any/model"), provider=provider, limits=limits)
+    client = ChatGPTClient[str](ref("any/model"), provider=provider, limits=limits)
     client.chat_completion([])
     client.chat_completion([])
     assert {request.limits for request in provider.requests} == {limits}
@@ -315,7 +314,7 @@ def test_the_last_call_as_fields_of_an_event() -> None:
     desk = CallDesk(catalogue=Catalogue(table), sleep=lambda _seconds: None)
     usage = Usage(1000, 100, cached_tokens=400, reasoning_tokens=60, cache_write_tokens=200)
     provider = ScriptedProvider(TransientError("busy"), Response("a", usage), TransientError("gone", lost=True), "b")
-    client = ChatGPTClient(ref("any/model"), provider=provider, desk=desk)
+    client = ChatGPTClient[str](ref("any/model"), provider=provider, desk=desk)
     told: dict[str, int | None] = {
         "input_tokens": None,
         "output_tokens": None,
@@ -335,52 +334,6 @@ def test_the_last_call_as_fields_of_an_event() -> None:
     assert client.last_call() == told | {"cost": 0.0022, "requests": 2, "source": "model", "transcript": ""}
     client.chat_completion([])
     assert client.last_call()["cost"] is None
-
-
-class Move(BaseModel):
-    steps: int
-
-
-class Turn(BaseModel):
-    left: bool
-
-
-TOOLS = (Tool("move", "Go ahead.", Move), Tool("turn", "Turn.", Turn))
-
-
-def called(name: str, **arguments: Any) -> Response:
-    return Response("", Usage(3, 1), Finish.TOOL_CALL, (ToolCall(name, arguments),))
-
-
-def test_a_tool_is_chosen_with_valid_arguments() -> None:
-    provider = ScriptedProvider(called("turn", left=True))
-    client = ChatGPTClient(ref("any/model"), provider=provider)
-    assert client.call_tool([Message("user", "u")], TOOLS, choice="auto") == ("turn", Turn(left=True))
-    (request,) = provider.requests
-    assert (request.tools, request.tool_choice, request.schema) == (TOOLS, "auto", None)
-
-
-@pytest.mark.parametrize(
-    ("bad", "said"),
-    [
-        ("I will walk.", "calls no tool: call one of move, turn"),
-        (called("fly", height=1), "there is no tool 'fly': call one of move, turn"),
-        (called("f" * 5000), r"there is no tool 'f{200}'"),
-        (called("move"), "steps: Field required"),
-        (called("move", steps="far"), "steps: Input should be a valid integer"),
-        (called("turn", left="\ud800"), "not valid"),
-        (REFUSED, "the model declined"),
-        (replace(called("move", steps=1), finish=Finish.LENGTH), "cut off"),
-    ],
-)
-def test_a_bad_tool_call_is_asked_for_again(bad: Scripted, said: str) -> None:
-    provider = ScriptedProvider(bad, called("move", steps=2))
-    client = ChatGPTClient(ref("any/model"), provider=provider)
-    assert client.call_tool([Message("user", "u")], TOOLS) == ("move", Move(steps=2))
-    assert re.search(said, provider.last_message(1).text)
-    assert provider.requests[1].tools == TOOLS
-    with pytest.raises(BadAnswerError, match=said):
-        ChatGPTClient(ref("any/model"), provider=ScriptedProvider(bad), reasks=0).call_tool([], TOOLS)
 
 
 words = st.text(st.characters(exclude_characters="{}", codec="utf-8"), max_size=40)

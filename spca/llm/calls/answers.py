@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from spca.errors import BadAnswerError, RefusalError, TruncatedError
-from spca.llm.providers.base import Finish, Response, Tool
+from spca.llm.providers.base import Finish, Response
 
 Schema = TypeVar("Schema", bound=BaseModel)
 
@@ -122,22 +122,6 @@ def parsed(text: str, schema: type[Schema]) -> Schema:
         except BadAnswerError as error:
             fault = str(error)
     raise BadAnswerError(fault)
-
-
-def tool_call(response: Response, tools: Sequence[Tool]) -> tuple[str, BaseModel]:
-    """Return name and validated arguments of the first tool called.
-
-    Raises:
-        BadAnswerError: as :func:`check_complete`; no tool or an unknown one is called, or its arguments are not valid.
-    """
-    check_complete(response)
-    known = {tool.name: tool.parameters for tool in tools}
-    if not response.tool_calls:
-        raise BadAnswerError(f"the answer calls no tool: call one of {', '.join(known)}")
-    call = response.tool_calls[0]
-    if call.name not in known:
-        raise BadAnswerError(f"there is no tool {call.name[:_MAX_SAID]!r}: call one of {', '.join(known)}")
-    return call.name, _validated(dict(call.arguments), known[call.name])
 
 
 def _validated(found: dict[str, Any], schema: type[Schema]) -> Schema:

@@ -111,7 +111,7 @@ def test_the_cache_knows_the_server(given: dict[str, Any]) -> None:
     def ask(url: str, *answers: str) -> str:
         told = {"cache": True, "max_calls": 2, "base_url": url, "preflight": False}
         with started(given | told) as run:
-            client = ChatGPTClient(ref("openai/m"), provider=ScriptedProvider(*answers), desk=run.make_desk())
+            client = ChatGPTClient[str](ref("openai/m"), provider=ScriptedProvider(*answers), desk=run.make_desk())
             return client.chat_completion([Message("user", "a")])
 
     assert ask("http://one/v1", "one") == "one"
@@ -291,7 +291,7 @@ def test_the_desk_keeps_its_books_in_the_runs_folder_and_its_cache_beside_the_ru
     with started(given | {"cache": True, "max_calls": 2}) as run:
         folder, made = run.folder, run.make_desk()
     made.begin_level(1, "a", "x-v0", 1)
-    client = ChatGPTClient(ref("free/model"), provider=ScriptedProvider("yes", "no"), desk=made)
+    client = ChatGPTClient[str](ref("free/model"), provider=ScriptedProvider("yes", "no"), desk=made)
     assert [client.chat_completion([Message("user", text)]) for text in "aab"] == ["yes", "yes", "no"]
     with pytest.raises(BudgetReached, match="--max-calls 2"):
         client.chat_completion([Message("user", "c")])

@@ -10,11 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spca.errors import BadAnswerError, RefusalError, TruncatedError
-from spca.llm.calls.answers import MAX_CHARS, check_complete, parsed, plain, quotable, tool_call
-from spca.llm.providers.base import Finish, Response, Tool, ToolCall, Usage
+from spca.llm.calls.answers import MAX_CHARS, check_complete, parsed, plain, quotable
+from spca.llm.providers.base import Finish, Response, ToolCall, Usage
 from tests.support.spca.call_requests import Form, Other, any_text
-
-MOVE = Tool("move", "Go.", Form)
 
 
 @pytest.mark.parametrize(
@@ -155,24 +153,3 @@ def test_any_text_is_an_answer_or_a_bad_answer(text: str) -> None:
     for schema in (Form, Other):
         with suppress(BadAnswerError):
             assert isinstance(parsed(text, schema), schema)
-
-
-@pytest.mark.parametrize(
-    ("calls", "said"),
-    [
-        ((), "the answer calls no tool: call one of move"),
-        ((ToolCall("fly", {"value": 1}),), "there is no tool 'fly': call one of move"),
-        ((ToolCall("", {}),), "there is no tool ''"),
-        ((ToolCall("move", {}),), "value: Field required"),
-        ((ToolCall("move", {"value": "far"}),), "value: Input should be a valid integer"),
-        ((ToolCall("move", {"value": None}),), "value: Input should be a valid integer"),
-    ],
-)
-def test_a_bad_tool_call_says_what_is_wrong(calls: tuple[ToolCall, ...], said: str) -> None:
-    with pytest.raises(BadAnswerError, match=said):
-        tool_call(Response("I go.", tool_calls=calls), [MOVE])
-
-
-def test_the_first_tool_called_counts() -> None:
-    calls = (ToolCall("move", {"value": 1}), ToolCall("fly", {}))
-    assert tool_call(Response("", tool_calls=calls), [MOVE]) == ("move", Form(value=1))

@@ -13,12 +13,11 @@ from spca.llm.calls.desk import CallDesk
 from spca.llm.calls.ledger import Outcome, Record
 from spca.llm.catalogue.catalogue import Catalogue
 from spca.llm.catalogue.servers import Server
-from spca.llm.providers.base import Message
+from spca.llm.providers.base import Limits, Message
 from tests.fakes.anthropic_wire import ANTHROPIC, objection
-from tests.fakes.faults import FaultServer, calling
+from tests.fakes.faults import FaultServer
 from tests.fakes.reference_server import ReferenceServer
 from tests.fakes.serving import Asked, Reply
-from tests.support.contracts.providing import ARGUMENTS, GO_TO, Step
 from tests.support.reference.asking import prompt
 from tests.support.spca.call_requests import ref
 
@@ -82,7 +81,7 @@ def test_a_repair_reads_its_question_from_the_cache_and_another_question_the_sys
 
 
 class Choosy(FaultServer):
-    """Refuses a forced choice of a tool, as Anthropic's newer models do."""
+    """Refuses a temperature, as Anthropic's newer models do."""
 
     def reply_to(self, asked: Asked) -> Reply:
         reply = super().reply_to(asked)
@@ -92,16 +91,12 @@ class Choosy(FaultServer):
 def test_a_refused_part_is_booked_and_free(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-real-key")
     with Choosy(ANTHROPIC) as server:
-        server.reply = calling(ANTHROPIC, "go_to", ARGUMENTS)
         desk = CallDesk(catalogue=Catalogue(servers={"anthropic": Server(server.base_url)}))
-        client = ChatGPTClient(ref("anthropic/claude-opus-5-5"), desk=desk)
+        client = ChatGPTClient[str](ref("anthropic/claude-opus-5-5"), desk=desk, limits=Limits(temperature=0.5))
         for _ in range(2):
-            assert client.call_tool([Message("user", "Go to the door.")], [GO_TO]) == (
-                "go_to",
-                Step.model_validate(ARGUMENTS),
-            )
+            assert client.chat_completion([Message("user", "Go to the door.")])
     assert [record.outcome for record in desk.ledger.records] == [Outcome.REJECTED, *[Outcome.ANSWERED] * 2]
     refused, *answered = desk.ledger.records
     assert refused.cost == 0
-    assert "tool_choice" in refused.error
+    assert "temperature" in refused.error
     assert {record.cost for record in answered} == {Decimal(11 * 4 + 7 * 20) / 1_000_000}

@@ -82,7 +82,7 @@ def test_retries_then_leave_no_trace_now(tmp_path: Path) -> None:
 def test_a_replay_costs_nothing(tmp_path: Path) -> None:
     recorded(tmp_path, ("a", Response("1", USAGE)))
     model = f"replay/{tmp_path}"
-    client = ChatGPTClient(ref(model))
+    client = ChatGPTClient[str](ref(model))
     assert client.chat_completion([Message("user", "a")]) == "1"
     assert (client.last_call()["cost"], client.last_call()["input_tokens"]) == (0.0, 1000)
 
