@@ -8,12 +8,12 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Sequence
 from types import CodeType, GeneratorType
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spca.contracts import DIRECTIONS, PRIMITIVE_METHODS, Status
+from spca.contracts import DIRECTIONS, PRIMITIVE_METHODS, AgentView, Status
 
 FILENAME: Final = "agent_tmp.py"
 """What the module is called in tracebacks; the working copy in the workspace has that name."""
@@ -49,25 +49,6 @@ class Fault(NamedTuple):
     frames: tuple[tuple[str, int], ...] = ()
 
 
-class Shown(Protocol):
-    """What is shown to the agent: an :class:`~spca.contracts.AgentView`, however it is kept."""
-
-    @property
-    def mission(self) -> str: ...
-    @property
-    def full_grid(self) -> NDArray[np.uint8]: ...
-    @property
-    def observation(self) -> NDArray[np.uint8]: ...
-    @property
-    def direction(self) -> int: ...
-    @property
-    def inventory(self) -> str | None: ...
-    @property
-    def start_position(self) -> tuple[int, int]: ...
-    @property
-    def start_direction(self) -> int: ...
-
-
 class PreviousActions(list[int]):
     """A list that only the world extends."""
 
@@ -86,7 +67,7 @@ class _State:
         self._decoded: dict[str, NDArray[np.str_]] = {}
         self.previous_actions = PreviousActions(previous)
 
-    def show(self, view: Shown) -> None:
+    def show(self, view: AgentView) -> None:
         self._view = view
         self._decoded.clear()
 
@@ -155,7 +136,7 @@ class Runner:
         self._failed: Fault | None = None
         self._reserve: bytes | None = bytes(_RESERVE)
 
-    def advance(self, view: Shown) -> Asked | Done | Fault:
+    def advance(self, view: AgentView) -> Asked | Done | Fault:
         """Show the state after the previous primitive, get the next one."""
         if self._failed is not None:
             return self._failed

@@ -15,7 +15,7 @@ from typing import NoReturn
 import numpy as np
 
 from spca.code.policy.available import MODULES
-from spca.contracts import Status
+from spca.contracts import AgentView, Status
 from spca.sandbox.kernel.limits import Limits
 from spca.sandbox.kernel.lockdown import OUT_FD, Layer
 from spca.sandbox.process import confinement, framing, wire
@@ -62,18 +62,16 @@ def _prepare() -> None:
 def _serve() -> NoReturn:
     frame = framing.frame_reader()
     start = wire.unpack_start(frame().payload)
-    runner = Runner(
-        start.module, start.steps, start.previous, wire.words_array(start.words), _send_printed, start.print_limit
-    )
+    runner = Runner(start.module, start.steps, start.previous, np.array(start.words), _send_printed, start.print_limit)
     mission = ""
     while True:
         asked = frame()
-        view = wire.View(asked.payload, mission)
+        view = wire.unpack_view(asked.payload, mission)
         mission = view.mission
         framing.write_bytes(_answer(runner, view, asked.sequence))
 
 
-def _answer(runner: Runner, view: wire.View, sequence: int) -> bytes:
+def _answer(runner: Runner, view: AgentView, sequence: int) -> bytes:
     try:
         return wire.pack_answer(runner.advance(view), sequence)
     except BaseException as error:  # boundary: a failure may be such that even telling it fails
