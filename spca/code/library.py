@@ -39,7 +39,7 @@ MAX_PROMPT: Final = 13_000
 
 def high_level_actions(source: str) -> tuple[agent_source.MethodInfo, ...]:
     """The agent's public generator methods."""
-    return tuple(m for m in method_lists.methods(source) if m.is_generator and not m.name.startswith("_"))
+    return tuple(m for m in agent_source.signatures(source) if m.is_generator and not m.name.startswith("_"))
 
 
 def action_listing(source: str, mission: str) -> str:
@@ -54,8 +54,7 @@ def action_listing(source: str, mission: str) -> str:
 
 def missing(source: str, actions: Collection[str]) -> tuple[str, ...]:
     """Those of ``actions`` that the agent lacks, in their order."""
-    existing = {method.name for method in method_lists.methods(source)}
-    return tuple(name for name in actions if name not in existing)
+    return tuple(name for name in actions if name not in agent_source.methods_of(source))
 
 
 def room_for_sources(prompt: str) -> int:
@@ -65,13 +64,13 @@ def room_for_sources(prompt: str) -> int:
 
 def method_at(source: str) -> Callable[[int], str]:
     """Return what finds the method that a line lies in, "" where none does."""
-    found = method_lists.methods(source)
+    found = agent_source.signatures(source)
     return lambda line: next((m.name for m in found if m.first_line <= line <= m.last_line), "")
 
 
 def cited(source: str, error: str) -> tuple[str, ...]:
     """The methods that an error points into, by its traceback and the last primitives; primitives are left out."""
-    existing = {method.name for method in method_lists.methods(source)}.difference(PRIMITIVE_METHODS)
+    existing = agent_source.methods_of(source).keys() - PRIMITIVE_METHODS
     return tuple(name for name in feedback.cited(error) if name in existing)
 
 
@@ -95,7 +94,7 @@ def involved(source: str, actions: Collection[str], error: str = "", room: int =
 
 def sources(source: str, names: Collection[str]) -> str:
     """Source of the named methods in the order of the file, below a line that tells the lines where they stand."""
-    methods = [method for method in method_lists.methods(source) if method.name in names]
+    methods = [method for method in agent_source.signatures(source) if method.name in names]
     if not methods:
         return ""
     places = ", ".join(f"{m.name} {m.first_line}-{m.last_line}" for m in methods)
@@ -109,7 +108,7 @@ def excerpts(source: str, error: str, leave_out: Collection[str]) -> str:
     """
     lines, places = agent_source.split_lines(source), feedback.cited_lines(error)
     wanted, found = set(cited(source, error)).difference(leave_out), list[str]()
-    for method in method_lists.methods(source):
+    for method in agent_source.signatures(source):
         first, last = method.first_line, method.last_line
         inside = [place for place in places if first <= place <= last]
         if method.name in wanted and inside:
@@ -132,7 +131,7 @@ def listing(
     source: str, *, relevant_to: Collection[str], leave_out: Collection[str] = (), room: int = MAX_METHODS
 ) -> str:
     """Signatures with first docstring lines, most relevant to some actions first, ``room`` characters."""
-    methods = [m for m in method_lists.methods(source) if m.name not in {*leave_out, *PRIMITIVE_METHODS}]
+    methods = [m for m in agent_source.signatures(source) if m.name not in {*leave_out, *PRIMITIVE_METHODS}]
     ranked = method_lists.ranked(source, methods, relevant_to)
     return method_lists.fitting([(method_lists.call(source, m), m.doc) for m in ranked], room, whole=True)
 

@@ -2,8 +2,7 @@
 
 A patch is raw ``def`` blocks, with imports and literal constants above them if need be. It is spliced into the agent
 by line ranges from the syntax tree, so whatever it does not touch stays as it is, byte by byte. What generated code may
-do at all is up to :mod:`spca.code.policy`; the form of a patch is in :mod:`spca.code.patch_rules`; reading
-an agent is :mod:`spca.code.agent_source`, offered here as well.
+do at all is up to :mod:`spca.code.policy`; the form of a patch is in :mod:`spca.code.patch_rules`.
 """
 
 from __future__ import annotations
@@ -19,19 +18,14 @@ from spca.code import compilation
 from spca.code.agent_source import (
     AGENT_CLASS,
     Layout,
-    MethodInfo,
     agent_class,
     block,
-    call_closure,
     changed_methods,
-    direct_calls,
     is_python,
     layout,
-    method_source,
     methods_of,
     parse,
     reindented,
-    signatures,
     split_lines,
 )
 from spca.code.patch_repairs import with_static_helpers, without_main
@@ -40,19 +34,6 @@ from spca.code.policy import check as policy
 from spca.common.text import escaped_code, one_line
 from spca.contracts import PRIMITIVE_METHODS, AgentSource
 from spca.errors import PatchError
-
-__all__ = [
-    "MergeResult",
-    "MethodInfo",
-    "call_closure",
-    "changed_methods",
-    "direct_calls",
-    "extract_code",
-    "merge",
-    "method_source",
-    "objection",
-    "signatures",
-]
 
 _FENCE = re.compile(r"^[ \t]*```[ \t]*(\w*)[^\n]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _CODE_START = re.compile(

@@ -20,15 +20,9 @@ _DOCUMENTED: Final = 0.75
 
 
 @lru_cache(maxsize=2)
-def methods(source: str) -> tuple[agent_source.MethodInfo, ...]:
-    """The agent's methods, remembered: prompts ask for them several times."""
-    return agent_source.signatures(source)
-
-
-@lru_cache(maxsize=2)
 def calls(source: str) -> Mapping[str, tuple[str, ...]]:
     """What each method calls."""
-    return {method.name: agent_source.direct_calls(source, method.name) for method in methods(source)}
+    return {method.name: agent_source.direct_calls(source, method.name) for method in agent_source.signatures(source)}
 
 
 @lru_cache(maxsize=2)

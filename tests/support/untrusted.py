@@ -36,7 +36,7 @@ def coder_call(answer: str, base: str, action: str = "go", parameters: tuple[str
         PatchError: it cannot be merged.
     """
     merged = merge.merge(base, merge.extract_code(answer), {action: parameters}).text
-    merge.changed_methods(base, merged)
+    agent_source.changed_methods(base, merged)
     agent_source.call_closure(merged, [action])
     show_agent(merged, action)
     return merged

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.code.merge import extract_code, merge, method_source
+from spca.code.agent_source import method_source
+from spca.code.merge import extract_code, merge
 from spca.contracts import PRIMITIVE_METHODS
 from spca.errors import PatchError
 

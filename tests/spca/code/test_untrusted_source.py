@@ -92,7 +92,7 @@ def test_an_agent_to_continue_from_is_refused_in_one_line(tmp_path: Path, answer
         agent_source.signatures,
         merge.extract_code,
         lambda text: merge.merge(INITIAL, text),
-        lambda text: merge.changed_methods(INITIAL, text),
+        lambda text: agent_source.changed_methods(INITIAL, text),
         lambda text: policy.check_patch(text, INITIAL),
         lambda text: policy.check_agent(AgentSource(text)),
     ],

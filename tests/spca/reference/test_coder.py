@@ -51,7 +51,7 @@ def defined(source: str) -> list[str]:
 @pytest.mark.parametrize("action", few(4, PARAMETERS))
 def test_every_action_merges_with_the_signature_of_its_schema(action: str) -> None:
     merged = merge.merge(AGENT.text, coder.answer([task([action])]), {action: PARAMETERS[action]})
-    method = next(m for m in merge.signatures(merged.text) if m.name == action)
+    method = next(m for m in agent_source.signatures(merged.text) if m.name == action)
     assert method.is_generator
     assert len(method.params) == len(PARAMETERS[action])
     assert method.doc
@@ -77,13 +77,13 @@ def test_an_answer_holds_the_closure_and_nothing_else(actions: set[str]) -> None
 @given(have=subsets, want=subsets)
 def test_what_the_agent_lists_is_not_written_again(have: set[str], want: set[str]) -> None:
     agent = merge.merge(AGENT.text, coder.write(sorted(have)), None).text
-    listing = "\n".join(f"{m.name}({', '.join(('self', *m.params))}) - {m.doc}" for m in merge.signatures(agent))
+    listing = "\n".join(f"{m.name}({', '.join(('self', *m.params))}) - {m.doc}" for m in agent_source.signatures(agent))
     source = coder.answer([task(sorted(want), agent_methods=listing)])
     helpers = set(defined(source)) - want
-    assert not helpers & {method.name for method in merge.signatures(agent)}
+    assert not helpers & {method.name for method in agent_source.signatures(agent)}
     full = coder.write(sorted(want))
     merged = merge.merge(agent, source, None).text
-    assert set(defined(full)) <= {method.name for method in merge.signatures(merged)}
+    assert set(defined(full)) <= {method.name for method in agent_source.signatures(merged)}
 
 
 @pytest.mark.parametrize("mode", ["semantic", "syntax"])
