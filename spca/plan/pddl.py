@@ -126,15 +126,6 @@ class NameMap:
         args = tuple(_known(self.objects, arg, "object") for arg in planned.args)
         return PlanStep(_known(self.actions, planned.name, "action"), args)
 
-    def planned(self, step: PlanStep) -> PlannedAction:
-        """The inverse of :meth:`step`: names as they are written in the PDDL.
-
-        Raises:
-            PlanTextError: an action or object that the PDDL does not declare.
-        """
-        args = tuple(self.objects[_known(self.objects, arg, "object")] for arg in step.args)
-        return PlannedAction(self.actions[_known(self.actions, step.action, "action")], args)
-
 
 @lru_cache(maxsize=64)
 def _domain_names(domain: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
@@ -149,15 +140,6 @@ def _domain_names(domain: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
     return MappingProxyType(actions), MappingProxyType(constants)
 
 
-def plan_steps(planned: Sequence[PlannedAction], names: NameMap) -> tuple[PlanStep, ...]:
-    """A solver's plan as calls of the agent's methods.
-
-    Raises:
-        PlanTextError: an action or object that the PDDL does not declare.
-    """
-    return tuple(map(names.step, planned))
-
-
 def plan_of(solve: Callable[[str, str], SolveResult], domain: str, problem: str, mode: PlannerMode) -> Plan | str:
     """Return the validated plan that ``solve`` finds for a domain and a problem, or why there is none."""
     try:
@@ -166,7 +148,7 @@ def plan_of(solve: Callable[[str, str], SolveResult], domain: str, problem: str,
         result = solve(domain, problem)
         if not result.solved:
             return f"{result.status.value}: {result.message}"
-        steps = plan_steps(result.steps, names)
+        steps = tuple(map(names.step, result.steps))
     except PlanTextError as error:
         return str(error)
     steps = tuple(replace(step, parameters=schemas[step.action].parameters) for step in steps)

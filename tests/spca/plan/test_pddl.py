@@ -19,7 +19,6 @@ from spca.plan.pddl import (
     NameMap,
     extract_actions,
     parse_plan,
-    plan_steps,
     python_name,
     shape_fault,
 )
@@ -106,8 +105,7 @@ def test_a_plan_becomes_calls_whatever_the_planner_called_them() -> None:
         ("pick-up-obj", ("a1", "key-blue")),
         ("pick_up_obj", ("a1", "key_blue")),
     ]:
-        assert plan_steps([PlannedAction(name, args)], NAMES) == (expected,)
-    assert NAMES.planned(expected) == PlannedAction("Pick-Up_Obj", ("A1", "Key-Blue"))
+        assert NAMES.step(PlannedAction(name, args)) == expected
 
 
 def test_objects_of_every_typed_list_are_known() -> None:
@@ -124,16 +122,18 @@ def test_colliding_objects_and_undeclared_names_are_refused() -> None:
     with pytest.raises(PlanTextError, match="'key-blue' and 'key_blue' both become 'key_blue'"):
         NameMap.of(DOMAIN, "(define (:objects key-blue key_blue - key))")
     with pytest.raises(PlanTextError, match="action 'fly', which the PDDL does not declare"):
-        plan_steps([PlannedAction("fly", ())], NAMES)
+        NAMES.step(PlannedAction("fly", ()))
     with pytest.raises(PlanTextError, match="object 'sun', which the PDDL does not declare"):
-        plan_steps([PlannedAction("wait-a-bit", ("sun",))], NAMES)
+        NAMES.step(PlannedAction("wait-a-bit", ("sun",)))
 
 
 @given(st.lists(pddl_names, unique_by=python_name, min_size=1))
-def test_name_map_goes_both_ways(objects: list[str]) -> None:
+def test_steps_name_what_the_pddl_declares(objects: list[str]) -> None:
     names = NameMap.of(DOMAIN, f"(define (problem p) (:objects {' '.join(objects)} - key))")
     planned = PlannedAction("Pick-Up_Obj", tuple(name for name in objects if name.lower() != "a1"))
-    assert names.planned(names.step(planned)) == planned
+    step = names.step(planned)
+    written = tuple(names.objects[name] for name in step.args)
+    assert (names.actions[step.action], written) == (planned.name, planned.args)
 
 
 @given(st.lists(steps))

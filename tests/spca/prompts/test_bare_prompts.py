@@ -10,7 +10,7 @@ import pytest
 from minigridenv import MiniGridEnv
 from spca.code import merge
 from spca.contracts import PRIMITIVE_METHODS, AgentSource, PlanStep
-from spca.plan.pddl import NameMap, plan_steps
+from spca.plan.pddl import NameMap
 from spca.prompts import USUAL, Wording, render
 from spca.runs import curriculum
 from spca.sense.perception import COLOURS, VOCABULARY
@@ -86,7 +86,7 @@ def test_the_planners_example_does_what_its_mission_says() -> None:
     assert found
     result = shared_solver().solve(found[1], found[2])
     assert result.solved, result.message
-    steps = plan_steps(result.steps, NameMap.of(found[1], found[2]))
+    steps = tuple(map(NameMap.of(found[1], found[2]).step, result.steps))
     assert [str(step) for step in steps] == ["fill_can(a1)", "water_plant(a1, fern_green)"]
 
 

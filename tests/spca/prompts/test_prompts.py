@@ -15,7 +15,7 @@ from spca.code import merge
 from spca.code.policy.available import MODULES
 from spca.contracts import AgentSource, PlanStep, Status
 from spca.errors import PromptError
-from spca.plan.pddl import NameMap, plan_steps
+from spca.plan.pddl import NameMap
 from spca.prompts import USUAL, quoted, render
 from spca.reference.mission import MissionError, parse
 from spca.sense.map_text import as_data, cropped
@@ -167,7 +167,8 @@ def example_pddl() -> tuple[str, str]:
 def example_plan(domain: str, problem: str) -> str:
     result = shared_solver().solve(domain, problem)
     assert result.solved, result.message
-    return "; ".join(map(str, plan_steps(result.steps, NameMap.of(domain, problem))))
+    names = NameMap.of(domain, problem)
+    return "; ".join(str(names.step(planned)) for planned in result.steps)
 
 
 @pytest.mark.long
