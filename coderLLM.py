@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
-from llmclient import ChatGPTClient
+from llmclient import ChatGPTClient, require_repairable
 from spca.code import library, merge
 from spca.common.text import beginning
 from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, CoderMode, PlanObjection
-from spca.errors import PatchError, PromptTooLongError, ProviderConfigError, ProviderDownError, ProviderError
+from spca.errors import PatchError, ProviderError
 from spca.llm.answer_tally import QUOTED, AnswerTally
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.providers.base import Message
@@ -147,13 +147,10 @@ class CoderLLM:
             if not words:
                 merged = merge.merge(agent.text, merge.extract_code(answer), expected)
                 patch = CodePatch(AgentSource(merged.text), merged.changed)
-        except PromptTooLongError as failure:
-            if messages[-2].role != "assistant":  # not even the question fits
-                raise
+        except ProviderError as failure:
+            require_repairable(failure, messages)
             error = str(failure)
-        except (ProviderConfigError, ProviderDownError):
-            raise
-        except (PatchError, ProviderError) as failure:
+        except PatchError as failure:
             error = str(failure)
         said = self._client.last_text
         if self._client.has_answered:

@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, TypeVar, cast
 
 from pydantic import BaseModel
 
-from spca.errors import BadAnswerError
+from spca.errors import BadAnswerError, PromptTooLongError, ProviderConfigError, ProviderDownError, ProviderError
 from spca.llm.calls.answers import check_complete, plain, quotable, read_object
 from spca.llm.calls.desk import Answered, CallDesk
 from spca.llm.catalogue.model_ref import ModelRef
@@ -127,6 +127,19 @@ class ChatGPTClient(Generic[Answer]):
             check_complete(response)
             return cast(Answer, response.text)
         return cast(Answer, read_object(response, self._schema))
+
+
+def require_repairable(error: ProviderError, messages: Sequence[Message]) -> None:
+    """Raise the error unless a further question may mend it: it may where a repair is too long for the model.
+
+    Args:
+        messages: what was asked; the question alone, or with an answer and what was wrong with it.
+    """
+    is_repair = messages[-2].role == "assistant"
+    if isinstance(error, PromptTooLongError) and is_repair:
+        return
+    if isinstance(error, ProviderConfigError | ProviderDownError):
+        raise error
 
 
 def _reask(text: str, error: str) -> tuple[Message, ...]:

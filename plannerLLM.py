@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 
 from pydantic import BaseModel, field_validator
 
-from llmclient import ChatGPTClient
+from llmclient import ChatGPTClient, require_repairable
 from spca.code import library, merge
 from spca.code.plan_check import PlanCheck
 from spca.common.text import beginning
@@ -26,13 +26,7 @@ from spca.contracts import (
     SolveResult,
     TrustedPDDL,
 )
-from spca.errors import (
-    BadAnswerError,
-    PromptTooLongError,
-    ProviderConfigError,
-    ProviderDownError,
-    ProviderError,
-)
+from spca.errors import ProviderError
 from spca.llm import feedback
 from spca.llm.answer_tally import QUOTED, AnswerTally
 from spca.llm.catalogue.model_ref import ModelRef
@@ -244,13 +238,8 @@ class PlannerLLM:
         outcome: Plan | _RefusedPlan | str = ""
         try:
             answer = client.chat_completion(messages, phase="planner", mode=mode.value)
-        except PromptTooLongError as failure:
-            if messages[-2].role != "assistant":  # not even the question fits
-                raise
-            error = str(failure)
-        except (ProviderConfigError, ProviderDownError):
-            raise
-        except (BadAnswerError, ProviderError) as failure:
+        except ProviderError as failure:
+            require_repairable(failure, messages)
             error = str(failure)
         seconds = time.perf_counter() - started
         if not error:

@@ -71,7 +71,7 @@ def planner_call(answer: str) -> tuple[pddl.NameMap, Sequence[PlannedAction]]:
             raise PlanTextError(fault)
     planned = tuple(PlannedAction(schema.name, tuple(names.objects)[: len(schema.parameters)]) for schema in schemas)
     result = _with_names(SolveResult(SolveStatus.SOLVED, planned), domain, made.problem)
-    pddl.plan_steps(result.steps, names)
+    tuple(map(names.step, result.steps))
     return names, result.steps
 
 
