@@ -41,10 +41,8 @@ def opened(path: Path) -> BinaryIO:
     """
     try:
         return open(path, "rb", opener=open_regular)
-    except OSError as error:
-        raise FileError(path, error.strerror or str(error)) from error
-    except ValueError as error:  # a NUL in the path
-        raise FileError(path, str(error)) from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise FileError(path, getattr(error, "strerror", None) or str(error)) from error
 
 
 def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import lru_cache
-from types import CodeType, TracebackType
+from types import CodeType
 from typing import Final, Self
 
 from spca.code import compilation
@@ -149,9 +149,7 @@ class SandboxExecutor:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _process(self) -> Zygote:
