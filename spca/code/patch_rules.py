@@ -104,8 +104,6 @@ def check_calls(methods: Mapping[str, ast.FunctionDef], merged: Mapping[str, ast
                         raise PatchError(f"line {node.lineno}: self.{name}() alone does nothing; yield it")
                     if name in merged and is_generator(merged[name]):
                         raise PatchError(f"line {node.lineno}: self.{name}(...) alone does nothing; yield from it")
-                case _:
-                    pass
 
 
 def check_callers(

@@ -61,9 +61,6 @@ class _Server:
         self._host = host
         self._next: _Child | None = None
 
-    def send(self, message: Mapping[str, object]) -> None:
-        send_message(self._connection, message)
-
     def serve(self) -> NoReturn:
         """Answer requests until the host is gone.
 
@@ -93,7 +90,7 @@ class _Server:
             child.connection.close()
             shutil.rmtree(folder, ignore_errors=True)
         if not told:
-            self.send({"ended": os.waitstatus_to_exitcode(status)})
+            send_message(self._connection, {"ended": os.waitstatus_to_exitcode(status)})
         self._next = _fork()
 
     def _relay(self, child: Connection[Any, Any]) -> bool:
@@ -107,7 +104,7 @@ class _Server:
                     report = receive_message(child)
                 except (EOFError, OSError):  # killed, maybe in the middle of a message
                     return False
-                self.send(report)
+                send_message(self._connection, report)
                 if "status" in report:
                     return True
 
@@ -225,17 +222,17 @@ def _take_connection() -> Connection[Any, Any]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Serve the process whose id is the only argument, over standard input."""
     (host,) = sys.argv[1:] if argv is None else argv
-    server = _Server(_take_connection(), int(host))
+    connection = _take_connection()
     signal.signal(signal.SIGTERM, _stop)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     try:
         try:
             _load(int(host))
         except Exception as error:  # boundary: an installation can be broken in any way
-            server.send({"failed": f"{type(error).__name__}: {error}"})
+            send_message(connection, {"failed": f"{type(error).__name__}: {error}"})
             return 1
-        server.send({"ready": True})
-        server.serve()
+        send_message(connection, {"ready": True})
+        _Server(connection, int(host)).serve()
     except (_HostGoneError, EOFError, ConnectionError):
         return 0
     finally:

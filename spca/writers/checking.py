@@ -103,8 +103,6 @@ def _of_node(node: ast.AST, names: Names) -> Iterator[str]:
             yield "print nothing: return the problem" if name == "print" else f"{name} is not available to a writer"
         case ast.Name(id=name) | ast.arg(arg=name) | ast.FunctionDef(name=name) if name.startswith("__"):
             yield f"{name} must not be defined"
-        case _:
-            pass
 
 
 def _of_attribute(name: str) -> Iterator[str]:

@@ -68,8 +68,6 @@ def _arguments(fact: Fact) -> Iterator[str]:
         case (str() as head, *arguments) if not head.startswith("?"):
             for each in arguments:
                 yield from ((each,) if each[:1].isalpha() else ()) if isinstance(each, str) else _arguments(each)
-        case _:
-            pass
 
 
 def _told(where: str, more: Iterable[Fact], less: Iterable[Fact]) -> str:

@@ -47,10 +47,6 @@ class Permutation:
             renamed["legend"] = legend(renamed["map"])
         return renamed
 
-    def inverse(self) -> Permutation:
-        """Return the renaming that undoes this one."""
-        return Permutation({new: old for old, new in self.words.items()}, self.keep_goals)
-
     def _renamed(self, found: re.Match[str]) -> str:
         word = found["word"]
         if word is None:

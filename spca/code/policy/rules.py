@@ -167,8 +167,6 @@ def _call(node: ast.Call, names: Names) -> Words:
         case ast.Attribute(value=ast.Attribute(attr=state) as written, attr=method):
             if method in _MUTATORS and state in _ARRAYS:
                 yield _fault_of_write(written, names)
-        case _:
-            pass
 
 
 def _is_unseeded(node: ast.Call) -> bool:

@@ -33,13 +33,11 @@ _NAME: Final = re.compile(r"[0-9]+-.+\.json")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A question as it is asked now: its keys, and how many calls with its key came before it."""
+    """A question as it is asked now, and its key."""
 
     model: ModelRef
     request: Request
     key: str
-    prompt_key: str
-    occurrence: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +87,16 @@ class Transcripts:
 
     Args:
         asked_anew: roles that are not served what the first so many calls of the run were answered.
+
+    Attributes:
+        count: calls of the run that were finished, by any of its processes.
     """
 
     def __init__(self, folder: Path | None = None, asked_anew: Mapping[str, int] | None = None) -> None:
         self._asked_anew = asked_anew or {}
         self._folder = folder / FOLDER if folder else None
         self._found = read_all(self._folder) if self._folder else ()
-        self._number = max((t.number for t in self._found), default=0)
+        self.count = max((t.number for t in self._found), default=0)
         self._seen: Counter[str] = Counter()
         self._turns: Counter[Turn] = Counter()
         self._finished: dict[tuple[str, int], Transcript] = {}
@@ -116,16 +117,11 @@ class Transcripts:
         self._seen[key] += 1
         self._turns[turn] += 1
         asked = replace(request, occurrence=occurrence, turn=replace(turn, number=number))
-        return Call(model, asked, key, prompt_key(request), occurrence)
-
-    @property
-    def count(self) -> int:
-        """How many calls of the run were finished, by any of its processes."""
-        return self._number
+        return Call(model, asked, key)
 
     def finished(self, call: Call) -> Transcript | None:
         """What an earlier process of this run was answered."""
-        return self._finished.get((call.key, call.occurrence))
+        return self._finished.get((call.key, call.request.occurrence))
 
     def of_request(self, number: int) -> Transcript | None:
         """The transcript whose answer came with that request."""
@@ -135,14 +131,14 @@ class Transcripts:
         """The file of the call to be finished next, relative to the run's folder; "" where nothing is kept."""
         if self._folder is None:
             return ""
-        parts = (place.phase, place.mode, call.key[:8], str(call.occurrence))
-        return f"{FOLDER}/{self._number + 1:04d}-{'-'.join(filter(None, parts))}.json"
+        parts = (place.phase, place.mode, call.key[:8], str(call.request.occurrence))
+        return f"{FOLDER}/{self.count + 1:04d}-{'-'.join(filter(None, parts))}.json"
 
     def write(self, call: Call, record: Record, answer: Answer, source: str) -> None:
         """Keep a finished call under ``record.transcript``; returns when it is on the disk."""
         if self._folder is None:
             return
-        self._number += 1
+        self.count += 1
         make_folder(self._folder)
         write_atomic(self._folder.parent / record.transcript, to_text(call, record, answer, source))
 
@@ -161,8 +157,8 @@ def _to_json(call: Call, record: Record, answer: Answer, source: str) -> dict[st
         if pictures:
             message["images"] = pictures
     head = {"model": str(call.model), **effort(call.request), **asdict(record.place)}
-    head |= {"key": call.key, "prompt_key": call.prompt_key}
-    head |= {"occurrence": call.occurrence, "source": source, "request": record.number, "form": record.form}
+    head |= {"key": call.key, "prompt_key": prompt_key(call.request)}
+    head |= {"occurrence": call.request.occurrence, "source": source, "request": record.number, "form": record.form}
     cost = None if record.cost is None else float(record.cost)
     usage = answer.response.usage if answer.response else Usage()
     end = {"usage": asdict(usage), "estimated": record.estimated, "cost": cost, "latency_s": record.latency_s}

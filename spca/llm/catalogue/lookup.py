@@ -20,10 +20,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import Final
 
+from spca.common.names import find_nearest
 from spca.common.text import fold_words
 from spca.errors import ProviderDownError, ProviderError, TransientError, UnknownModelError
 from spca.llm.catalogue.model_ref import ModelRef
@@ -39,9 +39,6 @@ _LOG: Final = logging.getLogger(__name__)
 SOON: Final = timedelta(days=60)
 """How long before its end a model is worth a warning."""
 ESCAPE: Final = "--no-preflight starts all the same"
-_COMPARED: Final = 1000
-_LONGEST_NAME: Final = 100
-"""Names of a list, and characters of each, that are compared with one that is missing."""
 
 
 class State(StrEnum):
@@ -204,8 +201,7 @@ def judge(ref: ModelRef, known: KnownList, table: ModelTable, today: date) -> Fi
 def _judge_missing(ref: ModelRef, known: KnownList, *, is_own: bool) -> Finding:
     is_ollama = ref.prefix == "ollama"
     is_sure = is_own or (is_ollama and not ref.name.endswith("cloud"))
-    names = [each.name for each in known.entries[:_COMPARED] if len(each.name) <= _LONGEST_NAME]
-    near = get_close_matches(ref.name, names, 1)
+    near = find_nearest(ref.name, (each.name for each in known.entries), 1)
     ways = [f"fetch it with `ollama pull {ref.name}`"] if is_ollama else []
     ways += [f"use {ref.prefix}/{quoted(each)}" for each in near] or ([OTHER_MODEL] if is_sure else [])
     words = f"{ref} is not in the list of models at {known.address}"

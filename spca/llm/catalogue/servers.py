@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
@@ -102,14 +102,12 @@ def parse_servers(flags: Sequence[str], listed: str) -> dict[str, Server]:
 
 def format_servers(servers: Servers) -> str | None:
     """Return named servers in the form of :data:`SERVERS_VARIABLE`, None for no server."""
-    return ",".join(_format_each(servers)) or None
-
-
-def _format_each(servers: Servers) -> Iterator[str]:
+    texts = []
     for name, server in servers.items():
         if server.is_named:
             key = f"|{server.key_variable}" if server.key_variable else ""
-            yield f"{name}={server.url}{key}"
+            texts.append(f"{name}={server.url}{key}")
+    return ",".join(texts) or None
 
 
 def _parse_all(given_by: str, mark: str, texts: Sequence[str]) -> dict[str, Server]:

@@ -22,6 +22,8 @@ BASE_URL: Final = "https://generativelanguage.googleapis.com/"
 API_VERSION: Final = "v1beta"
 """Where system instructions, tools and JSON schemas are; the SDK's default, v1, refuses them."""
 
+_LISTED: Final = "models/"
+"""What Google's lists put before the name of a model."""
 _WITH_BUDGET: Final = ("gemini-1", "gemini-2")
 _LEVELS: Final = ("minimal", "low", "medium", "high", "xhigh")
 _BUDGETS: Final[Mapping[str, int]] = {"none": 0, "minimal": 1024, "low": 1024, "medium": 8192, "high": 24576}
@@ -61,12 +63,7 @@ class GoogleProvider(ModelServer):
 
     def _models(self, timeout_s: float) -> Sequence[Listed]:
         wanted = {"page_size": 1000, "http_options": {"timeout": round(timeout_s * 1000)}}
-        return [Listed(bare(str(model.name))) for model in self._sdk().models.list(config=wanted)]
-
-
-def bare(name: str) -> str:
-    """Return the name of a model without "models/", which Google's lists put before it."""
-    return name.removeprefix("models/")
+        return [Listed(str(model.name).removeprefix(_LISTED)) for model in self._sdk().models.list(config=wanted)]
 
 
 def _arguments(request: Request) -> dict[str, Any]:
@@ -96,7 +93,7 @@ def _arguments(request: Request) -> dict[str, Any]:
 
 def _thinking(model: str, effort: str) -> dict[str, Any]:
     """What an effort is in Gemini's words: a budget of tokens for the models before Gemini 3, a level from then on."""
-    has_budget = bare(model).startswith(_WITH_BUDGET)
+    has_budget = model.removeprefix(_LISTED).startswith(_WITH_BUDGET)
     known = _BUDGETS if has_budget else _LEVELS
     if effort not in known:
         raise ProviderConfigError(f"google/{model} does not take the effort {effort}: choose one of {', '.join(known)}")

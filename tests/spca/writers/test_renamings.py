@@ -27,15 +27,20 @@ renamings = st.builds(
 )
 
 
+def inverse(renaming: Permutation) -> Permutation:
+    """The renaming that undoes this one."""
+    return Permutation({new: old for old, new in renaming.words.items()}, renaming.keep_goals)
+
+
 @given(renamings, texts)
 def test_a_renaming_is_undone_by_its_inverse(renaming: Permutation, text: str) -> None:
-    assert renaming.inverse().text(renaming.text(text)) == text
+    assert inverse(renaming).text(renaming.text(text)) == text
 
 
 @given(renamings, st.lists(st.sampled_from(COLOURS), min_size=3, max_size=3))
 def test_so_is_that_of_a_state(renaming: Permutation, colours: list[str]) -> None:
     given = coloured(*colours)
-    assert renaming.inverse().state(renaming.state(given)) == given
+    assert inverse(renaming).state(renaming.state(given)) == given
 
 
 def coloured(*colours: str) -> dict[str, Any]:
