@@ -88,17 +88,10 @@ class Record:
 
     def to_dict(self) -> dict[str, Any]:
         """Flat, for one line of JSON."""
-        flat: dict[str, Any] = {"number": self.number}
-        flat |= asdict(self.place)
-        flat |= {name: getattr(self, name) for name in _SENT}
-        flat["model"] = str(self.model)
-        flat |= asdict(self.usage)
-        flat |= {
-            "estimated": self.estimated,
-            "cost": None if self.cost is None else float(self.cost),
-            "outcome": self.outcome.value,
-        }
-        flat |= {name: getattr(self, name) for name in ("status", "error", "transcript")}
+        sent = {name: getattr(self, name) for name in _SENT} | {"model": str(self.model)}
+        cost = None if self.cost is None else float(self.cost)
+        ended = {name: getattr(self, name) for name in _ENDED} | {"cost": cost}
+        flat = {"number": self.number, **asdict(self.place), **sent, **asdict(self.usage), **ended}
         return flat | ({"differs": True} if self.differs else {})
 
     @classmethod
@@ -106,16 +99,16 @@ class Record:
         """The inverse of :meth:`to_dict`."""
         place = Place(**{name: flat[name] for name in _PLACE})
         usage = Usage(**{name: flat[name] for name in _USAGE if name in flat})  # older runs lack cache writes
-        rest = {name: flat[name] for name in ("number", *_SENT)}
-        rest["model"] = ModelRef.parse(flat["model"])
-        end = {name: flat[name] for name in ("estimated", "status", "error", "transcript")}
-        cost = None if flat["cost"] is None else Decimal(str(flat["cost"]))
-        end |= {"differs": flat.get("differs", False)}
-        return cls(place=place, usage=usage, cost=cost, outcome=Outcome(flat["outcome"]), **rest, **end)
+        values = {name: flat[name] for name in ("number", *_SENT, *_ENDED)}
+        values["model"] = ModelRef.parse(flat["model"])
+        values["cost"] = None if flat["cost"] is None else Decimal(str(flat["cost"]))
+        values["outcome"] = Outcome(flat["outcome"])
+        return cls(place=place, usage=usage, differs=flat.get("differs", False), **values)
 
 
 _PLACE: Final = tuple(field.name for field in fields(Place))
 _SENT: Final = ("attempt", "model", "form", "key", "started", "asked_tokens", "latency_s")
+_ENDED: Final = ("estimated", "cost", "outcome", "status", "error", "transcript")
 _USAGE: Final = tuple(field.name for field in fields(Usage))
 
 
@@ -157,12 +150,8 @@ class Ledger:
             return
         except OSError as error:
             raise ResumeError(f"{path} cannot be read: {error.strerror}") from error
-        except (
-            ValueError,
-            KeyError,
-            TypeError,
-            AttributeError,
-        ):  # torn: it died while writing the intent, so nothing was sent
+        except (ValueError, KeyError, TypeError, AttributeError):
+            # Torn: it died while it wrote the intent, so nothing was sent.
             _LOG.info("%s is torn: nothing was sent", path)
             path.unlink()
             return
