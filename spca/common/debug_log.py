@@ -15,7 +15,7 @@ import logging
 import os
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass
@@ -63,47 +63,28 @@ def _is_wanted(record: logging.LogRecord) -> bool:
 class _LogHandler(logging.Handler):
     """Hands each record on as a text; one that cannot be written stops nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, write: Callable[[str], object]) -> None:
         super().__init__()
+        self._write = write
         self.setFormatter(_SafeFormatter(_FORMAT))
         self.addFilter(_is_wanted)
 
     def emit(self, record: logging.LogRecord) -> None:
         text = f"{self.format(record)}\n"
         with suppress(OSError):
-            self.write(text)
-
-    def write(self, text: str) -> None:
-        raise NotImplementedError
+            self._write(text)
 
 
-class _FileHandler(_LogHandler):
-    """Appends to a file, a record by one system call: processes may share it."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self._file = open(path, "ab", buffering=0)  # noqa: SIM115  # until it is closed
-
-    def write(self, text: str) -> None:
-        self._file.write(text.encode(errors="backslashreplace"))
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-
-class _TerminalHandler(_LogHandler):
-    """Writes to standard error, above what rich keeps at the bottom of the same terminal.
+def _write_to_terminal(text: str) -> None:
+    """Write to standard error, above what rich keeps at the bottom of the same terminal.
 
     While something of rich is live, ``sys.stderr`` is a proxy that prints above it. Where standard error leads to
     another place than the terminal, the proxy is passed by.
     """
-
-    def write(self, text: str) -> None:
-        actual: TextIO = getattr(sys.stderr, "rich_proxied_file", sys.stderr)
-        stream = sys.stderr if actual.isatty() else actual
-        stream.write(text)
-        stream.flush()
+    actual: TextIO = getattr(sys.stderr, "rich_proxied_file", sys.stderr)
+    stream = sys.stderr if actual.isatty() else actual
+    stream.write(text)
+    stream.flush()
 
 
 @contextmanager
@@ -141,7 +122,7 @@ class _DebugLog:
                 stack.callback(logging.getLogger(name).setLevel, logging.NOTSET)
             stack.enter_context(_attach(self._early))
             if has_terminal:
-                stack.enter_context(_attach(_TerminalHandler()))
+                stack.enter_context(_attach(_LogHandler(_write_to_terminal)))
             _RUNNING.append(self)
             stack.callback(_RUNNING.remove, self)
             yield
@@ -154,12 +135,14 @@ class _DebugLog:
             SettingsError: the file cannot be opened.
         """
         with explain_failure(f"cannot write {path}"):
-            handler = _FileHandler(path)
+            file = open(path, "ab", buffering=0)  # noqa: SIM115  # the next block closes it
+        # A record is written by one system call: processes may share the file.
+        handler = _LogHandler(lambda text: file.write(text.encode(errors="backslashreplace")))
         logging.getLogger().removeHandler(self._early)
         self._early.setTarget(handler)
         self._early.flush()
         self.paths.append(path)
-        with _attach(handler):
+        with file, _attach(handler):
             try:
                 yield
             except (Exception, KeyboardInterrupt) as error:  # while there is a file, whatever it is
