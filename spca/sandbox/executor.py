@@ -7,7 +7,6 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from functools import lru_cache
 from types import CodeType
 from typing import Final, Self
@@ -125,11 +124,7 @@ class SandboxExecutor:
         self.verify()
         with self._lock:
             worker = self._process().worker(self._layers, self._limits)
-        with ExitStack() as unless_begun:
-            unless_begun.callback(worker.close)
-            episode = SandboxEpisode(worker, agent, module, steps, previous, self._limits)
-            unless_begun.pop_all()
-        return episode
+        return SandboxEpisode(worker, agent, module, steps, previous, self._limits)
 
     def caller(self, module: str, limits: Limits) -> Caller:
         """Return what calls a module of our own in this sandbox, each time in a process of its own."""

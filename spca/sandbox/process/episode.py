@@ -189,8 +189,7 @@ class SandboxEpisode:
         was_late = self._starved(self._limits.yield_seconds)  # it had its grace
         frames = self._dumped(_WHERE_GRACE_OF_LATE if was_late else _WHERE_GRACE)
         self._worker.close()
-        where = f" in {frames[-1][0]}, line {frames[-1][1]}" if frames else ""
-        return self._failed(f"{what}{where}", frames)
+        return self._failed(what, frames)
 
     def _broken(self, error: Exception) -> Failed:
         """Return the failure of a worker that ended or sent an invalid answer; end the worker."""
@@ -199,8 +198,7 @@ class SandboxEpisode:
             crash = _CRASH.search(self._rest())
             self._worker.close()
             if crash:
-                where = f" in {frames[-1][0]}, line {frames[-1][1]}" if frames else ""
-                return self._failed(f"the code crashed the interpreter ({reports.clean(crash[1], 80)}){where}", frames)
+                return self._failed(f"the code crashed the interpreter ({reports.clean(crash[1], 80)})", frames)
             return self._failed(f"the code broke the protocol: {error}", ())
         cpu = self._worker.cpu_seconds()
         self._worker.close()
@@ -250,6 +248,8 @@ class SandboxEpisode:
 
     def _failed(self, message: str, frames: Sequence[tuple[str, int]]) -> Failed:
         """A violation; its step is the one whose action is the outermost frame, else the last one known."""
+        if frames:
+            message += f" in {frames[-1][0]}, line {frames[-1][1]}"
         _LOG.info("sandbox worker %s is ended: %s", self.pid, message)
         loading = bool(frames) and frames[0][0] == "<module>"
         position: int | None = self._position

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from spca.sandbox.kernel.lockdown import IN_FD, OUT_FD
@@ -24,7 +24,8 @@ HEADER: Final = struct.Struct("<BII")
 LONGEST: Final = {READY: 0, PRINTED: 4096, ASKED: 9, DONE: 0, FAULT: 4096, OPEN: 4096, RESULT: 1 << 17}
 """Longest payload of each kind that the host accepts."""
 
-_CHUNK: Final = 1 << 12
+_FROM_HOST: Final = dict.fromkeys((START, VIEW, CALL), 0xFFFFFFFF)
+_CHUNK: Final = 1 << 16
 
 
 class WireError(Exception):
@@ -45,9 +46,14 @@ def pack(kind: int, sequence: int, payload: bytes = b"") -> bytes:
 
 
 class Frames:
-    """Cuts received bytes into frames."""
+    """Cuts received bytes into frames.
 
-    def __init__(self) -> None:
+    Args:
+        longest: the longest payload of each kind that is accepted.
+    """
+
+    def __init__(self, longest: Mapping[int, int] = LONGEST) -> None:
+        self._longest = longest
         self._bytes = b""
 
     @property
@@ -62,11 +68,11 @@ class Frames:
         """Return the next whole frame, None while it is not there.
 
         Raises:
-            WireError: the bytes do not begin a frame that the host accepts.
+            WireError: the bytes do not begin a frame that is accepted.
         """
         if not self._bytes:
             return None
-        longest = LONGEST.get(self._bytes[0])
+        longest = self._longest.get(self._bytes[0])
         if longest is None:
             raise WireError(f"a frame of unknown kind {self._bytes[0]:#x}")
         if len(self._bytes) < HEADER.size:
@@ -83,24 +89,15 @@ class Frames:
 
 def frame_reader() -> Callable[[], Frame]:
     """Return what reads the host's frames, one for each call; the process ends when there are no more."""
-    received = b""
+    frames = Frames(_FROM_HOST)
 
     def read_frame() -> Frame:
-        nonlocal received
-        kind = sequence = 0
-        wanted = HEADER.size
-        while True:
-            if len(received) >= wanted:
-                kind, sequence, length = HEADER.unpack_from(received)
-                wanted = HEADER.size + length
-                if len(received) >= wanted:
-                    break
-            chunk = os.read(IN_FD, max(_CHUNK, wanted - len(received)))
+        while (frame := frames.next()) is None:
+            chunk = os.read(IN_FD, _CHUNK)
             if not chunk:
                 os._exit(0)
-            received = received + chunk if received else chunk
-        payload, received = received[HEADER.size : wanted], received[wanted:]
-        return Frame(kind, sequence, payload)
+            frames.feed(chunk)
+        return frame
 
     return read_frame
 
