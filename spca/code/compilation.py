@@ -86,7 +86,7 @@ def tree(source: str, filename: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an invalid escape in generated code is not a fault of ours to report
         module = ast.parse(source, filename)
-    nodes = _nodes(module)
+    nodes = all_nodes(module)
     if len(nodes) > MAX_NODES:
         raise PatchError(f"the code has more than {MAX_NODES} parts; write less")
     kinds = Counter(map(type, nodes))
@@ -126,9 +126,9 @@ def children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def _nodes(module: ast.Module) -> list[ast.AST]:
-    """All nodes, outer ones first; no further than one node's children beyond :data:`MAX_NODES`."""
-    nodes: list[ast.AST] = [module]
+def all_nodes(root: ast.AST) -> list[ast.AST]:
+    """A node and all within it, outer ones first; no further than one node's children beyond :data:`MAX_NODES`."""
+    nodes: list[ast.AST] = [root]
     for node in nodes:  # grows on the way
         nodes += children(node)
         if len(nodes) > MAX_NODES:

@@ -36,11 +36,11 @@ def ranked(
 ) -> Sequence[agent_source.MethodInfo]:
     """Methods that share words with the given texts first, then those that many others call."""
     wanted = set().union(*map(_words, relevant_to))
-    callers = _caller_counts(source)
+    callers = Counter(called for names in calls(source).values() for called in names)
 
     def rank(method: agent_source.MethodInfo) -> tuple[int, int, int, str]:
         told = {word for word in _words(method.doc.lower()) if len(word) > 3}
-        return -len(wanted & _words(method.name)), -len(wanted & told), -callers.get(method.name, 0), method.name
+        return -len(wanted & _words(method.name)), -len(wanted & told), -callers[method.name], method.name
 
     return sorted(chosen, key=rank)
 
@@ -64,10 +64,11 @@ def fitting(entries: Sequence[tuple[str, str]], limit: int, *, whole: bool = Fal
     lines: list[str] = []
     used, told = 0, limit * _DOCUMENTED
     for call, doc in entries:
-        line = _line(call, doc if used < told else "")
+        line = f"{call} - {doc}" if doc else call
         if whole:
-            full = _joined(call, doc)
-            line = full if used + len(full) <= told else call
+            line = line if used + len(line) <= told else call
+        else:
+            line = textwrap.shorten(line if used < told else call, MAX_LINE, placeholder=" ...")
         if used + len(line) + 1 > limit:
             break
         lines.append(line)
@@ -76,17 +77,5 @@ def fitting(entries: Sequence[tuple[str, str]], limit: int, *, whole: bool = Fal
     return "\n".join([*lines, f"(and {left} more)"] if left else lines)
 
 
-def _line(call: str, doc: str) -> str:
-    return textwrap.shorten(_joined(call, doc), MAX_LINE, placeholder=" ...")
-
-
-def _joined(call: str, doc: str) -> str:
-    return f"{call} - {doc}" if doc else call
-
-
 def _words(text: str) -> set[str]:
     return set(re.findall(r"[^\W_]+", text))
-
-
-def _caller_counts(source: str) -> Counter[str]:
-    return Counter(called for names in calls(source).values() for called in names)

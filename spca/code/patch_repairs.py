@@ -79,9 +79,9 @@ class _Use:
 
 def _is_main_guard(node: ast.stmt) -> bool:
     match node:
-        case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
-            return True
-        case ast.If(test=ast.Compare(comparators=[ast.Name(id="__name__")])):
+        case ast.If(
+            test=ast.Compare(left=ast.Name(id="__name__")) | ast.Compare(comparators=[ast.Name(id="__name__")])
+        ):
             return True
         case _:
             return False

@@ -158,17 +158,9 @@ def _of_part(part: ast.stmt, names: Names, is_method: bool) -> _Faults:
         yield from ((part, words) for words in rules.of_head(part, names))
         if is_method:
             yield from ((part, words) for words in rules.of_method(part))
-    nodes = list(_nodes(part))
+    nodes = compilation.all_nodes(part)
     seen = names.within(nodes) if isinstance(part, _Function | ast.ClassDef) else names
     yield from ((node, words) for node in nodes for words in rules.of_node(node, seen))
-
-
-def _nodes(definition: ast.AST) -> Iterator[ast.AST]:
-    pending = [definition]
-    while pending:
-        node = pending.pop()
-        yield node
-        pending += compilation.children(node)
 
 
 def _rebound(bound: Sequence[tuple[ast.stmt, str, str]], own: set[int]) -> _Faults:
