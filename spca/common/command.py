@@ -5,8 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from io import TextIOWrapper
 from types import TracebackType
 from typing import Final, Self
@@ -50,7 +49,8 @@ class Ending:
     def __enter__(self) -> Self:
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")
-        self._held.enter_context(program_scope())
+        self._held.enter_context(interrupt_on_termination())
+        self._held.enter_context(hold_debug_log())
         return self
 
     def __exit__(
@@ -79,13 +79,6 @@ class Ending:
         else:
             return False
         return True
-
-
-@contextmanager
-def program_scope() -> Iterator[None]:
-    """Hold what every program has: signals to end interrupt it, and ``--debug`` starts a log."""
-    with interrupt_on_termination(), hold_debug_log():
-        yield
 
 
 def _stopped(code: int, reason: str, go_on: str) -> int:

@@ -42,8 +42,8 @@ class Access:
             target: of the request line, as it came: nothing in it is decoded, so that each piece has one address.
             headers: by name in small letters.
         """
-        path = target.partition("?")[0]
-        root, token, slash, rest = _split(path)
+        root, _, below = target.partition("?")[0].partition("/")
+        token, slash, rest = below.partition("/")
         known = hmac.compare_digest(token.encode(), self.token.encode())
         if not (known and root == "" and slash and self._named(headers.get("host", ""))):
             return None
@@ -65,11 +65,6 @@ def accepts_gzip(headers: Mapping[str, str]) -> bool:
 def is_loopback(address: str) -> bool:
     """Whether only this machine can reach an address."""
     return _is_number(address) and ip_address(address).is_loopback
-
-
-def _split(path: str) -> tuple[str, str, str, str]:
-    root, _, below = path.partition("/")
-    return (root, *below.partition("/"))
 
 
 def _same_origin(headers: Mapping[str, str]) -> bool:
