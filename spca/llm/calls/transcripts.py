@@ -162,9 +162,8 @@ def _to_json(call: Call, record: Record, answer: Answer, source: str) -> dict[st
     cost = None if record.cost is None else float(record.cost)
     usage = answer.response.usage if answer.response else Usage()
     end = {"usage": asdict(usage), "estimated": record.estimated, "cost": cost, "latency_s": record.latency_s}
-    return (
-        head | {"messages": asked.pop("messages"), "answer": _answer_json(answer), "error": answer.error} | end | asked
-    )
+    said = {"messages": asked.pop("messages"), "answer": _answer_json(answer), "error": answer.error}
+    return head | said | end | asked
 
 
 def unsent(call: Call, place: Place, name: str) -> Record:

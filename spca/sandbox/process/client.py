@@ -190,7 +190,8 @@ class Worker:
     """
 
     def __init__(self, parent: Zygote, pid: int, pidfd: int | None, to_worker: int, from_worker: int) -> None:
-        self.pid, self.exit_code = pid, None
+        self.pid = pid
+        self.exit_code: int | None = None
         self._parent, self._pidfd = parent, pidfd
         self._to, self._from = to_worker, from_worker
         os.set_blocking(to_worker, False)
@@ -202,8 +203,6 @@ class Worker:
         self._cpu = _NOWHERE
         self._here, self._anywhere = frozenset[int](), set[int]()
         self.closed = False
-
-    exit_code: int | None
 
     def await_locked(self, layers: Layer) -> None:
         """Wait until the worker says that it is locked in, then look whether it is.
