@@ -19,7 +19,7 @@ from typing import Any, Final, TypeVar
 import httpx
 import httpx2
 
-from spca.common.redaction import error_chain, redact, redact_error, without_keys
+from spca.common.redaction import error_chain, hide, redact, redact_error, without_keys
 from spca.errors import (
     BadAnswerError,
     ProviderConfigError,
@@ -29,7 +29,6 @@ from spca.errors import (
     UnknownModelError,
 )
 from spca.llm.catalogue.servers import VARIABLES, is_providers_own
-from spca.llm.providers import api_keys
 from spca.llm.providers.answer_fields import Fields
 from spca.llm.providers.base import LISTING_TIMEOUT_S, Finish, Listed, Request, Response, Target, Usage
 from spca.llm.providers.conversation import make_sendable
@@ -87,9 +86,10 @@ class ModelServer(ABC):
         self._is_at_provider = is_providers_own(self._label.partition("/")[0], self._base_url)
         variables = (target.key_variable,) if target.key_variable else key_variables
         takes_none = target.is_open or (target.is_named and not target.key_variable)
-        found = None if takes_none else api_keys.key_from(self._label, *variables)
+        found = None if takes_none else _find_key(self._label, variables)
         if found is None and (target.key_variable or self._is_at_provider):
-            raise api_keys.missing(self._label, " or ".join(variables))
+            wanted = " or ".join(variables)
+            raise ProviderConfigError(f"{self._label}: set {wanted} in the environment or in .env")
         variable, self._key = found or (" or ".join(variables), NO_KEY)
         service = Service(self._label, variable, redact(self._base_url))
         self._service = replace(service, **{**fixes, **target.wording})
@@ -243,6 +243,23 @@ class ModelServer(ABC):
             return ", ".join(quoted(model.name) for model in self._models(LISTING_TIMEOUT_S)[:_MAX_NAMES])
         except Exception:  # names are a courtesy; the error they go with is already known
             return ""
+
+
+def _find_key(label: str, variables: Sequence[str]) -> tuple[str, str] | None:
+    """Return name and value of the first variable that holds a key, None if none does.
+
+    Raises:
+        ProviderConfigError: it holds characters that no HTTP header carries, such as a line break.
+    """
+    for name in variables:
+        value = os.environ.get(name, "").strip()
+        if not value:
+            continue
+        if not (value.isascii() and value.isprintable()):
+            raise ProviderConfigError(f"{label}: {name} holds characters that no key has: check it")
+        hide(name)
+        return name, value
+    return None
 
 
 def _connect_soon(request: Any) -> None:
