@@ -175,7 +175,8 @@ def difference(began: Mapping[str, Any], now: Mapping[str, Any], may_change: fro
     """Return the first difference between two headers that matters, in words, or ""."""
     old, new = _dict(began.get("settings")), now["settings"]
     for name in sorted({*old, *new} - may_change):
-        before, after = json_text(old.get(name)), json_text(new.get(name))
+        before = json_text(old.get(name))
+        after = json_text(new.get(name))
         if before != after:
             return f"{name} was {before:.80}, now {after:.80}"
     tasks = began.get("tasks")

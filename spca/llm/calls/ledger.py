@@ -88,9 +88,10 @@ class Record:
 
     def to_dict(self) -> dict[str, Any]:
         """Flat, for one line of JSON."""
-        sent = {name: getattr(self, name) for name in _SENT} | {"model": str(self.model)}
-        cost = None if self.cost is None else float(self.cost)
-        ended = {name: getattr(self, name) for name in _ENDED} | {"cost": cost}
+        sent = {name: getattr(self, name) for name in _SENT}
+        sent["model"] = str(self.model)
+        ended = {name: getattr(self, name) for name in _ENDED}
+        ended["cost"] = None if self.cost is None else float(self.cost)
         flat = {"number": self.number, **asdict(self.place), **sent, **asdict(self.usage), **ended}
         return flat | ({"differs": True} if self.differs else {})
 
@@ -170,7 +171,8 @@ def sums(records: Iterable[Record]) -> dict[str, Any]:
     free.
     """
     total: dict[str, Any] = {"requests": 0, **{outcome.value: 0 for outcome in Outcome}}
-    total |= dict.fromkeys(_USAGE, 0) | {"latency_s": 0.0, "estimated": 0, "cost_unknown": 0, "differing": 0}
+    total |= dict.fromkeys(_USAGE, 0)
+    total |= {"latency_s": 0.0, "estimated": 0, "cost_unknown": 0, "differing": 0}
     spent = Decimal(0)
     for record in records:
         total["requests"] += 1

@@ -29,7 +29,8 @@ def unpack(path: Path) -> tuple[Transcript, ...]:
         ResumeError: it cannot be read.
     """
     try:
-        lines = lzma.decompress(read_bytes(path)).decode().split("\n")[:-1]
+        text = lzma.decompress(read_bytes(path)).decode()
+        lines = text.split("\n")[:-1]
         return tuple(read_transcript(f"{path.name}:{number}", line) for number, line in enumerate(lines, 1))
     except FileError as error:
         raise ResumeError(str(error)) from error

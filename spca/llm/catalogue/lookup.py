@@ -206,4 +206,5 @@ def _judge_missing(ref: ModelRef, known: KnownList, *, is_own: bool) -> Finding:
     ways += [f"use {ref.prefix}/{quoted(each)}" for each in near] or ([OTHER_MODEL] if is_sure else [])
     words = f"{ref} is not in the list of models at {known.address}"
     state = State.MISSING if is_sure else State.UNLISTED
-    return Finding(ref, state, ": ".join(filter(None, [words, " or ".join(ways)])))
+    fix = " or ".join(ways)
+    return Finding(ref, state, f"{words}: {fix}" if fix else words)

@@ -219,7 +219,8 @@ class ModelServer(ABC):
                     return self._explain_transport(link, library)
         if isinstance(error, ImportError):
             return ProviderConfigError(f"{label}: {error}: install what requirements.txt names")
-        return BadAnswerError(f"{label}: the answer has an unknown form: {type(error).__name__}: {quoted(error)}")
+        said = f"{type(error).__name__}: {quoted(error)}"
+        return BadAnswerError(f"{label}: the answer has an unknown form: {said}")
 
     def _explain_transport(self, error: BaseException, library: Any) -> ProviderError:
         label = self._label

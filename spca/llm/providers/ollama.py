@@ -106,7 +106,8 @@ def _message(message: Message) -> dict[str, Any]:
 
 def _tool(tool: Tool) -> dict[str, Any]:
     schema = json_schema(tool.parameters)
-    properties = {name: _plain(child) for name, child in schema.get("properties", {}).items()}
+    children = schema.get("properties", {})
+    properties = {name: _plain(child) for name, child in children.items()}
     parameters = {"type": "object", "properties": properties, "required": schema.get("required", [])}
     return {
         "type": "function",

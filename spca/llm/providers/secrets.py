@@ -18,4 +18,6 @@ def quoted(words: object, environment: Mapping[str, str] | None = None) -> str:
     """Return words as one line of at most 300 characters, without keys and without characters that steer a terminal."""
     printable = "".join(" " if unicodedata.category(c).startswith("C") else c for c in str(words))
     line = redact(" ".join(printable.split()), environment)  # before the cut: half a key would not be found
-    return line if len(line) <= _MAX_QUOTED else f"{line[: _MAX_QUOTED - 1]}…"
+    if len(line) <= _MAX_QUOTED:
+        return line
+    return f"{line[: _MAX_QUOTED - 1]}…"

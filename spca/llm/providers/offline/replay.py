@@ -56,7 +56,8 @@ class ReplayProvider:
             BadAnswerError: its provider could not read the answer either.
         """
         key = prompt_key(request)
-        calls, turn = self._calls.get(key, []), self._turns.get(request.turn)
+        calls = self._calls.get(key, [])
+        turn = self._turns.get(request.turn)
         same = calls[request.occurrence] if request.occurrence < len(calls) else None
         found = turn if turn and turn.prompt_key == key else same or turn
         if found is None:
