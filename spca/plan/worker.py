@@ -193,20 +193,12 @@ def _stop(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise _HostGoneError
 
 
-def _load(host: int) -> None:
-    """Import and prepare Unified Planning; ends the process when the host is gone before that is done."""
-
-    def look(_signal: int, _frame: FrameType | None) -> None:
-        if os.getppid() != host:
-            os._exit(0)
-
-    signal.signal(signal.SIGALRM, look)
-    signal.setitimer(signal.ITIMER_REAL, HOST_CHECK, HOST_CHECK)
+def _load() -> None:
+    """Import and prepare Unified Planning."""
     configspace.defer()
     from spca.plan import job
 
     job.prepare()
-    signal.setitimer(signal.ITIMER_REAL, 0)
     gc.collect()
     gc.freeze()
 
@@ -227,7 +219,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     try:
         try:
-            _load(int(host))
+            _load()
         except Exception as error:  # boundary: an installation can be broken in any way
             send_message(connection, {"failed": f"{type(error).__name__}: {error}"})
             return 1
