@@ -27,6 +27,7 @@ from spca.errors import (
     RefusalError,
     TransientError,
     UnknownModelError,
+    UnsupportedApiError,
 )
 from spca.llm.catalogue.servers import VARIABLES, is_providers_own
 from spca.llm.providers.answer_fields import Fields
@@ -112,6 +113,11 @@ class ModelServer(ABC):
             if not names:
                 raise
             raise UnknownModelError(f"{error}; the server has {names}") from error
+        except ProviderConfigError as error:
+            change = self._adapt(request, error)
+            if not change:
+                raise
+            raise UnsupportedApiError(f"{error}; {change} from now on") from error
         calls = tuple(replace(call, arguments=_without_keys(call.arguments)) for call in response.tool_calls)
         # An answer may repeat the key that came with the question, and goes into files and further prompts.
         served = Fields(self._body).read_text("model")
@@ -140,6 +146,10 @@ class ModelServer(ABC):
     @abstractmethod
     def _read(self, answer: Fields, _request: Request) -> Response:
         """Make a response of what came over the wire."""
+
+    def _adapt(self, _request: Request, _error: ProviderConfigError) -> str:
+        """Ask in another way from now on, where a refusal calls for one; return how, "" for no other way."""
+        return ""
 
     def _load(self) -> object:
         """Touch what the SDK imports late."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import httpx2
 
-from spca.errors import ProviderConfigError, UnsupportedApiError
+from spca.errors import ProviderConfigError
 from spca.llm.providers.answer_fields import Fields, read_day
 from spca.llm.providers.anthropic import messages
 from spca.llm.providers.base import Listed, Request, Response, Target
@@ -31,26 +31,19 @@ class AnthropicProvider(ModelServer):
         super().__init__(target, "anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY")
         self._refused: frozenset[str] = frozenset()
 
-    def complete(self, request: Request) -> Response:
-        """Send ``request`` once; see :class:`spca.llm.providers.base.Provider`."""
-        try:
-            return super().complete(request)
-        except ProviderConfigError as error:
-            refused = self._newly_refused(request, str(error))
-            if refused is None:
-                raise
-            self._refused |= {refused}
-            raise UnsupportedApiError(f"{error}; asked without {refused} from now on") from error
-
     def _clean_address(self, address: str) -> str:
         return address.rstrip("/").removesuffix("/v1")  # the SDK's paths begin with it
 
-    def _newly_refused(self, request: Request, said: str) -> str | None:
-        """What was sent that a refusal names as not supported by the model, None if nothing."""
+    def _adapt(self, request: Request, error: ProviderConfigError) -> str:
+        """Leave out what was sent and the refusal names as not supported by the model."""
+        said = str(error)
         sent = {messages.TEMPERATURE} if request.limits.temperature is not None else set()
         sent |= {messages.FORCED} if request.tools and request.tool_choice != "auto" else set()
-        named = (part for part in sorted(sent - self._refused) if part in said and _NOT_TAKEN.search(said))
-        return next(named, None)
+        for part in sorted(sent - self._refused):
+            if part in said and _NOT_TAKEN.search(said):
+                self._refused |= {part}
+                return f"asked without {part}"
+        return ""
 
     def _send(self, request: Request) -> object:
         asked = messages.arguments(request, self._target.info.max_output, self._refused)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import httpx2
 
-from spca.errors import UnknownApiError, UnsupportedApiError
+from spca.errors import ProviderConfigError, UnknownApiError
 from spca.llm.catalogue.servers import host
 from spca.llm.providers.answer_fields import Fields, read_day
 from spca.llm.providers.base import Listed, Request, Response, Target
@@ -34,15 +34,11 @@ class OpenAIProvider(ModelServer):
         super().__init__(target, "openai", "https://api.openai.com/v1", "OPENAI_API_KEY", if_unknown=if_unknown)
         self._at_openai = f".{host(self._base_url)}".endswith(_OPENAI_HOSTS)
 
-    def complete(self, request: Request) -> Response:
-        """Send ``request`` once; see :class:`spca.llm.providers.base.Provider`."""
-        try:
-            return super().complete(request)
-        except UnknownApiError as error:
-            if self._at_openai or not self._speaks_responses:
-                raise
-            self._speaks_responses = False
-            raise UnsupportedApiError(f"{error}; asked through chat completions from now on") from error
+    def _adapt(self, _request: Request, error: ProviderConfigError) -> str:
+        if not isinstance(error, UnknownApiError) or self._at_openai or not self._speaks_responses:
+            return ""
+        self._speaks_responses = False
+        return "asked through chat completions"
 
     def _send(self, request: Request) -> object:
         if self._speaks_responses:
