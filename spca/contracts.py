@@ -140,7 +140,7 @@ class ActionSchema:
 
 @dataclass(frozen=True, slots=True)
 class PlannedAction:
-    """A step as a solver returned it, in the PDDL's own names."""
+    """A step as a solver returned it, in the names of the PDDL, whatever their case."""
 
     name: str
     args: tuple[str, ...]

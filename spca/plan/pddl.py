@@ -88,16 +88,6 @@ def words(text: str) -> list[str] | None:
     return None if any(";" in word for word in kept) else kept
 
 
-def spellings(*texts: str) -> dict[str, str]:
-    """Every word of the texts, from its lower case to how it is written first."""
-    written: dict[str, str] = {}
-    for text in texts:
-        for word in _TOKEN.findall(text):
-            if word[0] != ";":
-                written.setdefault(word.lower(), word)
-    return written
-
-
 @dataclass(frozen=True, slots=True)
 class NameMap:
     """Names of one domain and problem: Python spelling -> spelling in the PDDL text."""

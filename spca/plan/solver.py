@@ -22,7 +22,7 @@ from spca.contracts import PlannedAction, SolveResult, SolveStatus
 from spca.plan.client import STOP_LIMIT, GoneError, ServerProcess
 from spca.plan.engines import AUTOMATIC, available_engines
 from spca.plan.memory import SolvedTexts
-from spca.plan.pddl import shape_fault, spellings
+from spca.plan.pddl import shape_fault
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -98,14 +98,14 @@ class Solver:
 
         The result says what is wrong with the texts.
 
-        ``steps`` carry the names as the PDDL writes them. Texts of the same words get the same plan, from memory.
+        ``steps`` carry the names of the PDDL in lower case. Texts of the same words get the same plan, from memory.
 
         Raises:
             SettingsError: Unified Planning cannot be loaded.
             ValueError: the solver is closed.
         """
         if known := self._solved.find(domain, problem):
-            return _with_names(known, domain, problem)
+            return known
         for which, text in (("domain", domain), ("problem", problem)):
             if fault := shape_fault(text):
                 return SolveResult(SolveStatus.PARSE_ERROR, message=f"{which}: {fault}")
@@ -113,7 +113,7 @@ class Solver:
             try:
                 found = self._solve(domain, problem, min(seconds, self._time_limit))
                 self._solved.keep(domain, problem, found)
-                return _with_names(found, domain, problem)
+                return found
             except BaseException:  # boundary: an interrupt must not leave a half-read conversation behind
                 self._drop()
                 raise
@@ -219,15 +219,3 @@ def _best(results: Sequence[SolveResult], limit: float) -> SolveResult:
     if best.status is SolveStatus.ENGINE_ERROR:
         return replace(best, message="; ".join(dict.fromkeys(result.message for result in results)))
     return best
-
-
-def _with_names(result: SolveResult, domain: str, problem: str) -> SolveResult:
-    """The steps as the PDDL spells their names; Unified Planning reads everything in lower case."""
-    if domain.islower() and problem.islower():
-        return result
-    written = spellings(domain, problem)
-    steps = (
-        PlannedAction(written.get(step.name, step.name), tuple(written.get(arg, arg) for arg in step.args))
-        for step in result.steps
-    )
-    return replace(result, steps=tuple(steps))

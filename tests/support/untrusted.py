@@ -7,13 +7,12 @@ from collections.abc import Iterable, Sequence
 from plannerLLM import PDDLResp
 from spca.code import agent_source, library, merge
 from spca.code.policy import check as policy
-from spca.contracts import AgentSource, PlannedAction, SolveResult, SolveStatus
+from spca.contracts import AgentSource, PlannedAction
 from spca.errors import PlanTextError
 from spca.llm import feedback
 from spca.llm.calls.answers import check_complete, parsed, plain, quotable
 from spca.llm.providers.base import Response
 from spca.plan import pddl
-from spca.plan.solver import _with_names
 from spca.prompts import render
 
 
@@ -70,9 +69,8 @@ def planner_call(answer: str) -> tuple[pddl.NameMap, Sequence[PlannedAction]]:
         if fault := pddl.shape_fault(text):
             raise PlanTextError(fault)
     planned = tuple(PlannedAction(schema.name, tuple(names.objects)[: len(schema.parameters)]) for schema in schemas)
-    result = _with_names(SolveResult(SolveStatus.SOLVED, planned), domain, made.problem)
-    tuple(map(names.step, result.steps))
-    return names, result.steps
+    tuple(map(names.step, planned))
+    return names, planned
 
 
 def repair(template: str, told: str, actions: Iterable[str] = ("go",)) -> None:

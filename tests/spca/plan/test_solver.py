@@ -41,7 +41,7 @@ PROBLEM = """(define (problem p) (:domain rooms)
   (:init (fits key_blue door-blue))
   (:goal (and (opened DOOR-BLUE))))"""
 ANOTHER = PROBLEM.replace("_", "-red-")  # not known from before
-STEPS = (PlannedAction("Pick-Up_Obj", ("A1", "Key_Blue")), PlannedAction("unlock", ("A1", "door-blue", "Key_Blue")))
+STEPS = (PlannedAction("pick-up_obj", ("a1", "key_blue")), PlannedAction("unlock", ("a1", "door-blue", "key_blue")))
 INSTALLED = [name for name in AUTOMATIC if name in available_engines()]
 KILLED = [name for name in INSTALLED if name != "pyperplan-adl"]
 """Engines that go on until they are killed; the other one gives up where a problem has too many ground actions."""
@@ -320,10 +320,8 @@ def test_an_installation_that_cannot_be_loaded_is_a_user_error(tmp_path: Path, m
         solver.solve(DOMAIN, PROBLEM)
 
 
-def test_the_same_words_are_solved_once_and_spelled_as_asked(solver: Solver) -> None:
+def test_the_same_words_are_solved_once_however_they_are_spelled(solver: Solver) -> None:
     first = solver.solve(DOMAIN, PROBLEM)
     again = solver.solve(f"; said\n{DOMAIN.lower()}", PROBLEM.replace(" ", "  ").upper())
-    assert [(step.name, step.args) for step in again.steps] == [
-        (step.name.lower(), tuple(arg.upper() if arg != "A1" else "a1" for arg in step.args)) for step in first.steps
-    ]
+    assert again.steps == first.steps
     assert (again.engine, again.seconds) == (first.engine, 0.0)
