@@ -10,7 +10,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise, zip_longest
@@ -90,9 +90,9 @@ def words(text: str) -> list[str] | None:
 
 @dataclass(frozen=True, slots=True)
 class NameMap:
-    """Names of one domain and problem: Python spelling -> spelling in the PDDL text."""
+    """Names of one domain and problem in Python; those of objects with the spelling in the PDDL text."""
 
-    actions: Mapping[str, str]
+    actions: frozenset[str]
     objects: Mapping[str, str]
 
     @classmethod
@@ -102,10 +102,10 @@ class NameMap:
         Raises:
             PlanTextError: two names become one in Python, or an action's name cannot be a method of the agent.
         """
-        actions, objects = map(dict, _domain_names(domain))
+        objects = dict(_constants(domain))
         for name in _declared(problem, _tokens(problem), ":objects"):
             _register(objects, name, "objects")
-        return cls(actions, objects)
+        return cls(frozenset(schema.name for schema in extract_actions(domain)), objects)
 
     def step(self, planned: PlannedAction) -> PlanStep:
         """The Python side of a planned action, whatever spelling the planner used.
@@ -118,16 +118,12 @@ class NameMap:
 
 
 @lru_cache(maxsize=64)
-def _domain_names(domain: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Actions and constants of a domain, each from the Python spelling to the one in the text."""
-    actions: dict[str, str] = {}
+def _constants(domain: str) -> Mapping[str, str]:
+    """Constants of a domain, from the Python spelling to the one in the text."""
     constants: dict[str, str] = {}
-    tokens = _tokens(domain)
-    for start, end in _forms(domain, tokens, ":action"):
-        _register_action(actions, domain, tokens[start:end])
-    for name in _declared(domain, tokens, ":constants"):
+    for name in _declared(domain, _tokens(domain), ":constants"):
         _register(constants, name, "objects")
-    return MappingProxyType(actions), MappingProxyType(constants)
+    return MappingProxyType(constants)
 
 
 def plan_of(solve: Callable[[str, str], SolveResult], domain: str, problem: str, mode: PlannerMode) -> Plan | str:
@@ -297,7 +293,7 @@ def _check_action_name(name: str) -> None:
     raise PlanTextError(f"action '{name}' {reason}; rename the action in the domain, for example to 'do_{word}'")
 
 
-def _known(names: Mapping[str, str], name: str, kind: str) -> str:
+def _known(names: Container[str], name: str, kind: str) -> str:
     python = python_name(name)
     if python not in names:
         raise PlanTextError(f"the plan uses {kind} '{name}', which the PDDL does not declare")
