@@ -10,6 +10,7 @@ from coderLLM import CoderLLM
 from plannerLLM import PlannerLLM
 from spca.contracts import CodePatch, Plan
 from spca.errors import ProviderConfigError
+from spca.llm.catalogue.catalogue import Catalogue
 from spca.llm.providers.base import Message, Request, Usage
 from spca.llm.providers.offline.reference import ReferenceProvider
 from spca.sense.map_text import agent_state
@@ -19,8 +20,8 @@ from tests.support.spca.doubles import AGENT, LEVEL, SNAPSHOT, Events, shared_so
 
 def test_it_offers_two_models() -> None:
     assert ReferenceProvider.models == ("planner", "coder")
-    with pytest.raises(ProviderConfigError, match="unknown model reference/poet"):
-        ReferenceProvider().complete(Request("poet", (Message("user", "a poem"),)))
+    with pytest.raises(ProviderConfigError, match="unknown model 'reference/poet': choose one of reference/planner"):
+        Catalogue().provider(ref("reference/poet"))
 
 
 def test_the_planner_answers_the_planners_own_prompt() -> None:
