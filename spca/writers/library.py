@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from spca.common.text import one_line
@@ -114,22 +115,23 @@ class WriterLibrary:
 
     def tally(self, label: str, category: str, *, solved: Case | None) -> None:
         """Count what became of a writer's plan that was carried out; None for one that did not solve the level."""
-        for stored in self._labelled(label):
-            self._put(merit.count_solved(stored, category, solved) if solved else _struck(stored, category))
+
+        def count(stored: StoredWriter) -> StoredWriter:
+            if solved:
+                return merit.count_solved(stored, category, solved)
+            return merit.count_miss(stored, category, Miss.FAILED)
+
+        self._change(label, count)
 
     def blame(self, missed: Iterable[Missed], category: str) -> None:
         """Count the answers of a level that were invalid or late against those who gave them."""
         for miss in missed:
             if miss.miss in (Miss.INVALID, Miss.LATE):
-                for stored in self._labelled(miss.label):
-                    self._put(merit.count_miss(stored, category, miss.miss))
+                self._change(miss.label, partial(merit.count_miss, category=category, miss=miss.miss))
 
-    def _labelled(self, label: str) -> list[StoredWriter]:
-        return [stored for stored in self.stored if stored.label == label]
-
-    def _put(self, changed: StoredWriter) -> None:
-        """Replace the writer of the same label."""
-        self.stored = tuple(changed if stored.label == changed.label else stored for stored in self.stored)
+    def _change(self, label: str, change: Callable[[StoredWriter], StoredWriter]) -> None:
+        """Replace the writer of a label by what is made of it."""
+        self.stored = tuple(change(stored) if stored.label == label else stored for stored in self.stored)
 
     def consider(self, draft: ProblemWriter, case: Case, agent: AgentSource, born: str) -> str:
         """Accept a draft as the newest version of its name, or return why not, in one line.
@@ -196,10 +198,6 @@ class WriterLibrary:
             return found
         is_late = SolveStatus.TIMEOUT in statuses
         return Written(miss=Miss.LATE if is_late else Miss.INVALID, reason=_short(found))
-
-
-def _struck(stored: StoredWriter, category: str) -> StoredWriter:
-    return merit.count_miss(stored, category, Miss.FAILED)
 
 
 def _short(text: str) -> str:

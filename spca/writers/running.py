@@ -64,10 +64,6 @@ class WriterRunner:
             known = None if again else self._known.get(key)
             yield self._run(*key) if known is None else known
 
-    def begin(self) -> None:
-        """Start the process that calls are forked from, without waiting for it."""
-        self._caller.begin()
-
     def close(self) -> None:
         """End that process; idempotent. The next call has another one, in which objects lie elsewhere."""
         self._caller.close()
