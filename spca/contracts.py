@@ -166,7 +166,6 @@ class SolveResult:
     steps: tuple[PlannedAction, ...] = ()
     engine: str = ""
     message: str = ""
-    seconds: float = 0.0
 
     @property
     def solved(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from dataclasses import replace
 from threading import Lock
 
 from spca.contracts import SolveResult
@@ -26,7 +25,7 @@ class SolvedTexts:
         self._found: OrderedDict[bytes, SolveResult] = OrderedDict()
 
     def find(self, domain: str, problem: str) -> SolveResult | None:
-        """Return the plan for these words, None when it is not known; it took no time."""
+        """Return the plan for these words, None when it is not known."""
         key = _key(domain, problem)
         with self._lock:
             if key in self._found:
@@ -38,7 +37,7 @@ class SolvedTexts:
         if not result.solved:
             return
         with self._lock:
-            self._found[_key(domain, problem)] = replace(result, seconds=0.0)
+            self._found[_key(domain, problem)] = result
             while len(self._found) > self._most:
                 self._found.popitem(last=False)
 

@@ -120,7 +120,7 @@ class Solver:
 
     def _solve(self, domain: str, problem: str, limit: float) -> SolveResult:
         attempts: list[_Attempt] = []
-        budget, spent, restarts = limit, 0.0, 0
+        budget, restarts = limit, 0
         while not attempts or not attempts[-1].final:
             server = self._ready_server()
             began = time.monotonic()
@@ -139,11 +139,10 @@ class Solver:
                 restarts += 1
                 if restarts > 1:
                     attempts.append(_failed("the solver's process ended unexpectedly"))
-            elapsed = time.monotonic() - began
-            budget, spent = budget - elapsed, spent + elapsed
+            budget -= time.monotonic() - began
             if attempts and attempts[-1].result.status is SolveStatus.UNSOLVABLE:
                 budget = min(budget, SECOND_OPINION)
-        return replace(_best([attempt.result for attempt in attempts], limit), seconds=spent)
+        return _best([attempt.result for attempt in attempts], limit)
 
     def _attempt(self, server: ServerProcess, job: Mapping[str, object], deadline: float) -> _Attempt:
         """Have one engine try; it gets an equal share of the time that is left for it and those after it."""

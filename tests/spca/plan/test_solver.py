@@ -92,7 +92,6 @@ def test_a_plan_carries_the_names_of_the_text(solver: Solver) -> None:
     assert result.solved
     assert result.steps == STEPS
     assert result.engine == "pyperplan"
-    assert 0 < result.seconds < 30
 
 
 @pytest.mark.long
@@ -201,8 +200,9 @@ def test_an_engine_that_is_too_slow_leaves_time_for_the_next() -> None:
     chain = " ".join(f"(link o{i} o{i + 1})" for i in range(49))
     for limit in (4.0, 16.0, 60.0):
         with Solver(time_limit=limit) as solver:
+            began = time.monotonic()
             result = solver.solve(domain, HARD_PROBLEM.replace("(:init)", f"(:init {chain})"))
-        assert result.seconds > limit / 3
+        assert time.monotonic() - began > limit / 3
         if result.solved:
             break
     assert (result.status, result.engine) == (SolveStatus.SOLVED, "fast-downward")
@@ -323,5 +323,4 @@ def test_an_installation_that_cannot_be_loaded_is_a_user_error(tmp_path: Path, m
 def test_the_same_words_are_solved_once_however_they_are_spelled(solver: Solver) -> None:
     first = solver.solve(DOMAIN, PROBLEM)
     again = solver.solve(f"; said\n{DOMAIN.lower()}", PROBLEM.replace(" ", "  ").upper())
-    assert again.steps == first.steps
-    assert (again.engine, again.seconds) == (first.engine, 0.0)
+    assert again is first
