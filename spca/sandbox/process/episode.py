@@ -184,26 +184,21 @@ class SandboxEpisode:
         return reports.event(answer, self._steps, self._lines)
 
     def _overdue(self, what: str) -> Failed:
-        """Return the failure of code that did not answer in time; end its worker."""
+        """Return the failure of code that did not answer in time."""
         self._worker.ask_where()
         was_late = self._starved(self._limits.yield_seconds)  # it had its grace
-        frames = self._dumped(_WHERE_GRACE_OF_LATE if was_late else _WHERE_GRACE)
-        self._worker.close()
-        return self._failed(what, frames)
+        return self._failed(what, self._dumped(_WHERE_GRACE_OF_LATE if was_late else _WHERE_GRACE))
 
     def _broken(self, error: Exception) -> Failed:
-        """Return the failure of a worker that ended or sent an invalid answer; end the worker."""
+        """Return the failure of a worker that ended or sent an invalid answer."""
+        if isinstance(error, GoneError):
+            cpu = self._worker.cpu_seconds()
+            self._worker.close()  # only then its exit code is known
+            return self._failed(self._ended(cpu), ())
         if isinstance(error, framing.WireError):
             frames = self._dumped()
-            crash = _CRASH.search(self._rest())
-            self._worker.close()
-            if crash:
+            if crash := _CRASH.search(self._rest()):
                 return self._failed(f"the code crashed the interpreter ({reports.clean(crash[1], 80)})", frames)
-            return self._failed(f"the code broke the protocol: {error}", ())
-        cpu = self._worker.cpu_seconds()
-        self._worker.close()
-        if isinstance(error, GoneError):
-            return self._failed(self._ended(cpu), ())
         return self._failed(f"the code broke the protocol: {error}", ())
 
     def _ended(self, cpu: float) -> str:
