@@ -184,7 +184,7 @@ def _map(input_: bytes) -> bool:
     where = grid.index((down, right))
     shown = AgentView(snapshot.mission, grid.codes, view, direction, carried, where, grid.origin, 0)
     frame = wire.pack_view(shown, 1)
-    sent = wire.unpack_view(frame[framing.HEADER.size :], "")
+    sent = wire.View(frame[framing.HEADER.size :], "")
     assert (sent.mission, sent.inventory, sent.position) == (shown.mission, carried, where)
     assert np.array_equal(sent.full_grid, grid.codes)
     return True

@@ -67,6 +67,7 @@ TWIN_CLASSES = {
         "Run": "that goes on; that is shown",
         "State": "of a model at its provider; of a search",
         "Thing": "of a scene; of a terrain",
+        "View": "of the live page; of the agent, as bytes",
         "Way": "what is done on the way; how a mission words it",
     },
     "gridworld": {

@@ -25,7 +25,7 @@ LONGEST: Final = {READY: 0, PRINTED: 4096, ASKED: 9, DONE: 0, FAULT: 4096, OPEN:
 """Longest payload of each kind that the host accepts."""
 
 _FROM_HOST: Final = dict.fromkeys((START, VIEW, CALL), 0xFFFFFFFF)
-_CHUNK: Final = 1 << 16
+_CHUNK: Final = 1 << 12
 
 
 class WireError(Exception):

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spca.contracts import DIRECTIONS, PRIMITIVE_METHODS, AgentView, Status
+from spca.contracts import DIRECTIONS, PRIMITIVE_METHODS, Status
 
 FILENAME: Final = "agent_tmp.py"
 """What the module is called in tracebacks; the working copy in the workspace has that name."""
@@ -49,6 +49,10 @@ class Fault(NamedTuple):
     frames: tuple[tuple[str, int], ...] = ()
 
 
+Shown = Any
+"""What is shown to the agent: an :class:`~spca.contracts.AgentView`, however it is kept."""
+
+
 class PreviousActions(list[int]):
     """A list that only the world extends."""
 
@@ -67,7 +71,7 @@ class _State:
         self._decoded: dict[str, NDArray[np.str_]] = {}
         self.previous_actions = PreviousActions(previous)
 
-    def show(self, view: AgentView) -> None:
+    def show(self, view: Shown) -> None:
         self._view = view
         self._decoded.clear()
 
@@ -136,7 +140,7 @@ class Runner:
         self._failed: Fault | None = None
         self._reserve: bytes | None = bytes(_RESERVE)
 
-    def advance(self, view: AgentView) -> Asked | Done | Fault:
+    def advance(self, view: Shown) -> Asked | Done | Fault:
         """Show the state after the previous primitive, get the next one."""
         if self._failed is not None:
             return self._failed

@@ -14,6 +14,7 @@ from types import CodeType
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spca.contracts import AgentView, Status
 from spca.sandbox.process.framing import (
@@ -87,22 +88,51 @@ def pack_view(view: AgentView, sequence: int, mission: bool = True) -> bytes:
     return pack(VIEW, sequence, payload)
 
 
-def unpack_view(payload: bytes, mission: str) -> AgentView:
-    """The payload of a ``VIEW`` frame; ``mission`` is the one that was sent last."""
-    head = _GRID.unpack_from(payload)
-    rows, columns, high, wide = head[2:6]
-    inventory_length, mission_length = head[10:]
-    observation_at = _GRID.size + rows * columns
-    at = observation_at + high * wide
-    full_grid = np.frombuffer(payload, np.uint8, rows * columns, _GRID.size).reshape(rows, columns)
-    observation = np.frombuffer(payload, np.uint8, high * wide, observation_at).reshape(high, wide)
-    inventory = None
-    if inventory_length != _NONE:
-        inventory = payload[at : at + inventory_length].decode()
-        at += inventory_length
-    if mission_length != _UNCHANGED:
-        mission = payload[at : at + mission_length].decode()
-    return AgentView(mission, full_grid, observation, head[0], inventory, head[6:8], head[8:10], head[1])
+class View:
+    """A view as the worker keeps it: like an :class:`~spca.contracts.AgentView`, but its grids are unpacked on use."""
+
+    __slots__ = (
+        "_grids",
+        "_payload",
+        "direction",
+        "inventory",
+        "mission",
+        "position",
+        "start_direction",
+        "start_position",
+    )
+
+    def __init__(self, payload: bytes, mission: str) -> None:
+        """``mission`` is the one that was sent last."""
+        head = _GRID.unpack_from(payload)
+        self._payload, self._grids = payload, head[2:6]
+        self.direction, self.start_direction, self.position, self.start_position = *head[:2], head[6:8], head[8:10]
+        self.inventory, self.mission = None, mission
+        inventory_length, mission_length = head[10:]
+        if inventory_length != _NONE or mission_length != _UNCHANGED:
+            self._read_texts(inventory_length, mission_length)
+
+    inventory: str | None
+
+    def _read_texts(self, inventory_length: int, mission_length: int) -> None:
+        rows, columns, high, wide = self._grids
+        at = _GRID.size + rows * columns + high * wide
+        if inventory_length != _NONE:
+            self.inventory = self._payload[at : at + inventory_length].decode()
+            at += inventory_length
+        if mission_length != _UNCHANGED:
+            self.mission = self._payload[at : at + mission_length].decode()
+
+    @property
+    def full_grid(self) -> NDArray[np.uint8]:
+        rows, columns, _, _ = self._grids
+        return np.frombuffer(self._payload, np.uint8, rows * columns, _GRID.size).reshape(rows, columns)
+
+    @property
+    def observation(self) -> NDArray[np.uint8]:
+        rows, columns, high, wide = self._grids
+        start = _GRID.size + rows * columns
+        return np.frombuffer(self._payload, np.uint8, high * wide, start).reshape(high, wide)
 
 
 def pack_answer(answer: Asked | Done | Fault, sequence: int) -> bytes:

@@ -15,7 +15,7 @@ from typing import NoReturn
 import numpy as np
 
 from spca.code.policy.available import MODULES
-from spca.contracts import AgentView, Status
+from spca.contracts import Status
 from spca.sandbox.kernel.limits import Limits
 from spca.sandbox.kernel.lockdown import OUT_FD, Layer
 from spca.sandbox.process import confinement, framing, wire
@@ -66,12 +66,12 @@ def _serve() -> NoReturn:
     mission = ""
     while True:
         asked = frame()
-        view = wire.unpack_view(asked.payload, mission)
+        view = wire.View(asked.payload, mission)
         mission = view.mission
         framing.write_bytes(_answer(runner, view, asked.sequence))
 
 
-def _answer(runner: Runner, view: AgentView, sequence: int) -> bytes:
+def _answer(runner: Runner, view: wire.View, sequence: int) -> bytes:
     try:
         return wire.pack_answer(runner.advance(view), sequence)
     except BaseException as error:  # boundary: a failure may be such that even telling it fails

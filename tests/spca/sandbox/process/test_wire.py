@@ -58,7 +58,7 @@ def test_a_view_survives(shown: AgentView) -> None:
     data = wire.pack_view(shown, 5)
     kind, sequence, length = framing.HEADER.unpack_from(data)
     assert (kind, sequence, length) == (framing.VIEW, 5, len(data) - framing.HEADER.size)
-    got = wire.unpack_view(data[framing.HEADER.size :], "what was said before")
+    got = wire.View(data[framing.HEADER.size :], "what was said before")
     assert np.array_equal(got.full_grid, shown.full_grid)
     assert np.array_equal(got.observation, shown.observation)
     names = ("mission", "direction", "inventory", "position", "start_position", "start_direction")
@@ -68,12 +68,12 @@ def test_a_view_survives(shown: AgentView) -> None:
 def test_a_mission_that_was_sent_is_not_sent_again() -> None:
     data = wire.pack_view(view(), 2, mission=False)
     assert b"blue" not in data
-    assert wire.unpack_view(data[framing.HEADER.size :], "get the blue key").mission == "get the blue key"
+    assert wire.View(data[framing.HEADER.size :], "get the blue key").mission == "get the blue key"
 
 
 def test_a_grid_that_is_a_view_of_another_is_sent_as_it_looks() -> None:
     turned = np.rot90(np.arange(6, dtype=np.uint8).reshape(2, 3))
-    got = wire.unpack_view(wire.pack_view(view(full_grid=turned), 1)[framing.HEADER.size :], "")
+    got = wire.View(wire.pack_view(view(full_grid=turned), 1)[framing.HEADER.size :], "")
     assert np.array_equal(got.full_grid, turned)
 
 
