@@ -1,4 +1,7 @@
-"""Options of an evaluation, and those that it shares with the tools."""
+"""Options of an evaluation, and those that it shares with the tools.
+
+The docstrings are what ``--help`` shows.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from cyclopts import Parameter
 
 from spca.common.errors import SettingsError
-from spca.common.options.values import option_group, text_option, whole_number
+from spca.common.options.values import FILE, FOLDER, NAME, WORD, name_value, option_group, text_option, whole_number
 
 _TASKS: Final = option_group("What is played")
 _OBSERVATION: Final = option_group("What the model is given")
@@ -55,14 +58,16 @@ def _read_seed(text: str) -> int:
         raise ValueError(f"{text!a:.80} is not a whole number") from error
 
 
-SEED: Final = text_option(_read_seed)
+SEED: Final = text_option(_read_seed, "N")
 """The kind of an option that is any whole number."""
+TIERS: Final = text_option(parse_tiers, "TIERS")
+KIND: Final = name_value("KIND")
 
 Tiling: TypeAlias = Literal["square", "hex"]
 Limit: TypeAlias = Annotated[
     int | None,
     whole_number(1),
-    describe("N", "states that an exact search of a task may expand before it gives up (default 300000)"),
+    Parameter(help="states that an exact search of a task may expand before it gives up (default 300000)"),
 ]
 Strict: TypeAlias = Annotated[bool, Parameter(help="refuse unknown fields of tasks, which are a warning otherwise")]
 
@@ -70,50 +75,47 @@ Strict: TypeAlias = Annotated[bool, Parameter(help="refuse unknown fields of tas
 @Parameter(name="*", group=_TASKS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskOptions:
-    """What is played, and by what seed."""
+    """What is played, and by what seed.
 
-    benchmark: Annotated[Literal["validation_10", "tiers", "directory"], describe("NAME", "default validation_10")] = (
-        "validation_10"
-    )
-    tiers: Annotated[
-        tuple[int, ...] | None,
-        text_option(parse_tiers),
-        Parameter(name="--tier", metavar="TIERS", help="of tiers: all (default), 1, 1-3 or 2,4,5"),
-    ] = None
-    task_dir: Annotated[str | None, describe("DIR", "folder of tasks, or for tiers of folders tier1, tier2, ...")] = (
-        None
-    )
-    backend: Annotated[Literal["minigrid", "multigrid"], describe("NAME", "default minigrid")] = "minigrid"
-    tiling: Annotated[
-        Tiling, describe("NAME", "default square, where tasks that were made for hex are refused; hex needs multigrid")
-    ] = "square"
-    seed: Annotated[int, SEED, describe("N", "of the model (default 42); tasks have theirs")] = 42
-    device: Annotated[str, describe("NAME", "where a local model computes (default cpu)")] = "cpu"
+    Attributes:
+        benchmark: default validation_10
+        tiers: of tiers: all (default), 1, 1-3 or 2,4,5
+        task_dir: folder of tasks, or for tiers of folders tier1, tier2, ...
+        backend: default minigrid
+        tiling: default square, where tasks that were made for hex are refused; hex needs multigrid
+        seed: of the model (default 42); tasks have theirs
+        device: where a local model computes (default cpu)
+    """
+
+    benchmark: Annotated[Literal["validation_10", "tiers", "directory"], NAME] = "validation_10"
+    tiers: Annotated[tuple[int, ...] | None, TIERS, Parameter(name="--tier")] = None
+    task_dir: Annotated[str | None, FOLDER] = None
+    backend: Annotated[Literal["minigrid", "multigrid"], NAME] = "minigrid"
+    tiling: Annotated[Tiling, NAME] = "square"
+    seed: Annotated[int, SEED] = 42
+    device: Annotated[str, NAME] = "cpu"
 
 
 @Parameter(name="*", group=_OBSERVATION)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservationOptions:
-    """What the model is given."""
+    """What the model is given.
 
-    observation: Annotated[
-        Literal["image", "text"],
-        describe("KIND", "what a model sees: the image (default), or a text with a map and no image"),
-    ] = "image"
-    history_images: Annotated[int, whole_number(0), describe("N", "earlier images (default 2)")] = 2
-    history_text: Annotated[
-        bool, Parameter(negative="--no-history-text", help="what the last actions visibly did (default: yes)")
-    ] = True
-    history_text_window: Annotated[
-        int | None, whole_number(1), describe("N", "how many of them (default 3, or as many as --actions-per-call)")
-    ] = None
-    history: Annotated[
-        Literal["both", "images", "summary", "none"],
-        describe("KIND", "images, a summary in words, both (default), or none"),
-    ] = "both"
-    text_observation: Annotated[
-        bool, Parameter(negative="--no-text-observation", help="the text beside the image (default: no)")
-    ] = False
+    Attributes:
+        observation: what a model sees: the image (default), or a text with a map and no image
+        history_images: earlier images (default 2)
+        history_text: what the last actions visibly did (default: yes)
+        history_text_window: how many of them (default 3, or as many as --actions-per-call)
+        history: images, a summary in words, both (default), or none
+        text_observation: the text beside the image (default: no)
+    """
+
+    observation: Annotated[Literal["image", "text"], KIND] = "image"
+    history_images: Annotated[int, whole_number(0)] = 2
+    history_text: Annotated[bool, Parameter(negative="--no-history-text")] = True
+    history_text_window: Annotated[int | None, whole_number(1)] = None
+    history: Annotated[Literal["both", "images", "summary", "none"], KIND] = "both"
+    text_observation: Annotated[bool, Parameter(negative="--no-text-observation")] = False
 
 
 @Parameter(name="*", group=_RUNNING)
@@ -124,31 +126,26 @@ class RunningOptions:
     What was interrupted goes on, and what is finished is not played again, unless ``overwrite`` is given.
 
     Attributes:
-        output: the results file; None: ``results/<model>_<benchmark>.json``.
-        resume: take over kept calls of a model, too, whose results are gone.
-        overwrite: begin again, whatever there is.
-        strict: refuse task files with fields that the format does not know.
+        output: results file (default results/<model>_<benchmark>.json)
+        workers: processes, each with a model of its own (default 1)
+        executor: processes of this machine (default), or Ray
+        resume: take over kept calls of a model, too, whose results are gone; what was interrupted goes on in any case
+        overwrite: begin again, whatever there is
+        verbose: print every step
+        quiet: print the summary only
 
     Raises:
         SettingsError: flags that exclude one another.
     """
 
     limit: Limit = None
-    output: Annotated[Path | None, describe("FILE", "results file (default results/<model>_<benchmark>.json)")] = None
-    workers: Annotated[int, whole_number(1), describe("N", "processes, each with a model of its own (default 1)")] = 1
-    executor: Annotated[Literal["local", "ray"], describe("NAME", "processes of this machine (default), or Ray")] = (
-        "local"
-    )
-    resume: Annotated[
-        bool,
-        Parameter(
-            help="take over kept calls of a model, too, whose results are gone;"
-            " what was interrupted goes on in any case"
-        ),
-    ] = False
-    overwrite: Annotated[bool, Parameter(help="begin again, whatever there is")] = False
-    verbose: Annotated[bool, Parameter(name=("--verbose", "-v"), help="print every step")] = False
-    quiet: Annotated[bool, Parameter(help="print the summary only")] = False
+    output: Annotated[Path | None, FILE] = None
+    workers: Annotated[int, whole_number(1)] = 1
+    executor: Annotated[Literal["local", "ray"], NAME] = "local"
+    resume: bool = False
+    overwrite: bool = False
+    verbose: Annotated[bool, Parameter(name=("--verbose", "-v"))] = False
+    quiet: bool = False
     strict: Annotated[Strict, Parameter(group=_TASKS)] = False
 
     def __post_init__(self) -> None:
@@ -161,14 +158,15 @@ class RunningOptions:
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationOptions:
-    """What the command is given, but for the options of models."""
+    """What the command is given, but for the options of models.
 
-    model: Annotated[str, describe("NAME", "who plays: one of the models below")]
-    effort: Annotated[
-        str | None,
-        describe("WORD", "how much it reasons, such as low or high: the same as NAME@WORD"),
-        Parameter(group=ASKED_MODELS),
-    ] = None
+    Attributes:
+        model: who plays: one of the models below
+        effort: how much it reasons, such as low or high: the same as NAME@WORD
+    """
+
+    model: Annotated[str, NAME]
+    effort: Annotated[str | None, WORD, Parameter(group=ASKED_MODELS)] = None
     tasks: TaskOptions = TaskOptions()
     observation: ObservationOptions = ObservationOptions()
     running: RunningOptions = RunningOptions()

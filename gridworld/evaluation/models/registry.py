@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, get_type_hints
 
 from cyclopts import Parameter
+from docstring_parser import parse
 
 from gridworld.errors import ModelError
 from gridworld.evaluation.models import asked
@@ -67,12 +68,20 @@ def list_options(models: Mapping[str, ModelEntry]) -> list[inspect.Parameter]:
             continue
         default_group = Parameter(group=option_group(f"Model {name}"))
         hints = get_type_hints(entry.options, include_extras=True)
+        words = _read_help(entry.options)
         for argument in inspect.signature(entry.options).parameters.values():
             hint = hints[argument.name]
             own = getattr(hint, "__metadata__", ())  # last, so that a group of its own counts
-            annotation: Any = Annotated[hint, default_group, *own]
+            help_words = Parameter(help=words.get(argument.name))
+            annotation: Any = Annotated[hint, default_group, help_words, *own]
             found[argument.name] = argument.replace(kind=argument.KEYWORD_ONLY, annotation=annotation)
     return list(found.values())
+
+
+def _read_help(options: type[Any]) -> dict[str, str | None]:
+    """Return what the docstrings of a dataclass and of those that it extends say of each option."""
+    docstrings = [parse(each.__doc__ or "") for each in reversed(options.__mro__[:-1])]
+    return {param.arg_name: param.description for docstring in docstrings for param in docstring.params}
 
 
 def _random(request: ModelRequest[None]) -> ModelInterface:

@@ -9,13 +9,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from gridworld.errors import GridworldError
-from gridworld.evaluation.options import Limit, Strict, Tiling, describe
-from gridworld.evaluation.tooling.common import (
-    Source,
-    files_of,
-    load,
-    tiling_of,
-)
+from gridworld.evaluation.options import Limit, Strict, Tiling
+from gridworld.evaluation.tooling.common import Source, files_of, load, tiling_of
 from gridworld.rules.tilings import TILINGS
 from gridworld.search.certificate import FIELD, Certificate, certify, recertify
 from gridworld.search.solver import DEFAULT_LIMIT
@@ -25,16 +20,22 @@ from gridworld.task_spec import TaskSpecification
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_USER_ERROR
 from spca.common.debug_log import log_error
 from spca.common.jobs.progress import track_items
+from spca.common.options.values import NAME
 from spca.common.text import counted, one_line
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CertifyOptions:
-    """How certificates are computed."""
+    """How certificates are computed.
 
-    tiling: Annotated[Tiling | None, describe("NAME", "default: the one of the certificate, else square")] = None
-    write: Annotated[bool, Parameter(help="store the certificate where there is none that agrees")] = False
+    Attributes:
+        tiling: default: the one of the certificate, else square
+        write: store the certificate where there is none that agrees
+    """
+
+    tiling: Annotated[Tiling | None, NAME] = None
+    write: bool = False
     limit: Limit = None
     strict: Strict = False
 

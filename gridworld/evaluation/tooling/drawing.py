@@ -12,39 +12,45 @@ from cyclopts import Parameter
 
 from gridworld import library
 from gridworld.errors import EvaluationError, TaskError
-from gridworld.evaluation.options import Limit, Strict, Tiling, describe
-from gridworld.evaluation.tooling.common import (
-    find_task,
-    load,
-    shipped_files,
-    tiling_of,
-)
+from gridworld.evaluation.options import Limit, Strict, Tiling
+from gridworld.evaluation.tooling.common import find_task, load, shipped_files, tiling_of
 from gridworld.rules.tilings import TILINGS
 from gridworld.search.solver import DEFAULT_LIMIT
 from gridworld.task_spec import TaskSpecification
 from spca.common.command import EXIT_FINISHED
 from spca.common.files import make_folder
-from spca.common.options.values import amount, whole_number
+from spca.common.options.values import FILE, NAME, amount, name_value, whole_number
 from spca.common.text import counted, one_line
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawOptions:
-    """What is drawn, and how."""
+    """What is drawn, and how.
 
-    output: Annotated[Path | None, describe("PATH", "PNG file, or folder of files (default: ID.png here)")] = None
-    tiling: Annotated[Tiling | None, describe("NAME", "default: the one of the task, else square")] = None
-    revealed: Annotated[bool, Parameter(help="everything, hidden mechanisms framed; else what a model sees")] = False
-    tile_size: Annotated[int, whole_number(1), describe("N", "width of a cell in pixels (default 32)")] = 32
-    gif: Annotated[Path | None, describe("FILE", "animation of an episode, with --optimal or --episode")] = None
-    optimal: Annotated[bool, Parameter(help="animate a shortest solution")] = False
-    episode: Annotated[str | None, describe("RESULTS", "animate an episode of this results file")] = None
-    task: Annotated[str | None, describe("ID", "the task of the episode")] = None
-    seconds: Annotated[
-        float, amount("seconds"), describe("S", "how long each picture of it is shown (default 0.25)")
-    ] = 0.25
-    overwrite: Annotated[bool, Parameter(help="replace files that are there")] = False
+    Attributes:
+        output: PNG file, or folder of files (default: ID.png here)
+        tiling: default: the one of the task, else square
+        revealed: everything, hidden mechanisms framed; else what a model sees
+        tile_size: width of a cell in pixels (default 32)
+        gif: animation of an episode, with --optimal or --episode
+        optimal: animate a shortest solution
+        episode: animate an episode of this results file
+        task: the task of the episode
+        seconds: how long each picture of it is shown (default 0.25)
+        overwrite: replace files that are there
+    """
+
+    output: Annotated[Path | None, name_value("PATH")] = None
+    tiling: Annotated[Tiling | None, NAME] = None
+    revealed: bool = False
+    tile_size: Annotated[int, whole_number(1)] = 32
+    gif: Annotated[Path | None, FILE] = None
+    optimal: bool = False
+    episode: Annotated[str | None, name_value("RESULTS")] = None
+    task: Annotated[str | None, name_value("ID")] = None
+    seconds: Annotated[float, amount("seconds"), name_value("S")] = 0.25
+    overwrite: bool = False
     limit: Limit = None
     strict: Strict = False
 
