@@ -18,7 +18,6 @@ from gridworld.evaluation.models.asked import asks_people
 from gridworld.evaluation.models.registry import ModelEntry
 from gridworld.evaluation.options import RunningOptions
 from gridworld.evaluation.results.results_file import write_results
-from gridworld.evaluation.running.journal import Journal
 from gridworld.evaluation.running.kept_calls import KeptCalls
 from gridworld.evaluation.running.settings import Settings, tasks_of
 from gridworld.evaluation.running.tasks import DISTRIBUTIONS, EvaluationTask
@@ -27,7 +26,7 @@ from gridworld.runner.encoding import json_text
 from spca.common.debug_log import log_to_folder
 from spca.common.installation import applications
 from spca.common.jobs.dispatch import do_what_is_left
-from spca.common.jobs.journal import difference
+from spca.common.jobs.journal import Journal, difference
 from spca.common.jobs.stamps import now, versions
 from spca.common.source_state import changed_source, read_source_state
 
@@ -107,7 +106,15 @@ class Evaluation:
         if not (journal_path.exists() or self._running.resume or overwrite):
             self._calls.check()
         with (
-            Journal(journal_path, header, self._entry.may_change, resume=True, overwrite=overwrite) as journal,
+            Journal(
+                journal_path,
+                header,
+                TaskBenchmarkResult.from_dict,
+                self._entry.may_change,
+                resume=True,
+                overwrite=overwrite,
+                terms=WorkerSetup.terms,
+            ) as journal,
             log_to_folder(self.output.parent),
         ):
             if overwrite:
@@ -127,7 +134,7 @@ class Evaluation:
             journal.remove()
         return evaluated
 
-    def _play(self, journal: Journal, on_progress: OnProgress) -> None:
+    def _play(self, journal: Journal[TaskBenchmarkResult], on_progress: OnProgress) -> None:
         solved = sum(result.success for result in journal.finished.values())
         on_progress(len(journal.finished), len(self._tasks), solved)
         setup = replace(self._setup, answered=any(result.steps_taken for result in journal.finished.values()))
