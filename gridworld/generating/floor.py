@@ -36,11 +36,6 @@ class Floor:
         return tuple(cell for cell in inner if cell not in self.neighbours)
 
     @cached_property
-    def dead_ends(self) -> frozenset[Cell]:
-        """Cells with one neighbour."""
-        return frozenset(cell for cell, near in self.neighbours.items() if len(near) == 1)
-
-    @cached_property
     def narrow(self) -> frozenset[Cell]:
         """Cells that walls pass on two sides: doorways, straight corridors; not corners, not the middle of a room."""
         return frozenset(cell for cell in self.cells if self._sides(cell) >= 2)

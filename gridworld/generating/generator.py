@@ -81,28 +81,6 @@ def generate(
     )
 
 
-def generate_many(
-    tier: int,
-    count: int,
-    seed: int,
-    *,
-    tiling: str = "square",
-    mechanisms: Collection[str] | None = None,
-    limit: int = SEARCH_LIMIT,
-) -> Iterator[TaskSpecification]:
-    """Make ``count`` tasks no two of which are equal, with rising indices; an index is left out if its task is not new.
-
-    Raises:
-        GenerationError: as :func:`generate`; or there are not so many.
-    """
-    _checked(tier, seed, 0, tiling, mechanisms, limit)
-
-    def made(index: int) -> TaskSpecification:
-        return generate(tier, seed, index=index, tiling=tiling, mechanisms=mechanisms, limit=limit)
-
-    return _distinct(tier, count, seed, made)
-
-
 def write_many(
     tier: int,
     count: int,
@@ -114,8 +92,9 @@ def write_many(
     limit: int = SEARCH_LIMIT,
     overwrite: bool = False,
 ) -> Iterator[Written]:
-    """The tasks of :func:`generate_many` as files ``ID.json`` in a folder, each told once it is there.
+    """Make ``count`` tasks no two of which are equal, as files ``ID.json`` in a folder; each is told once it is there.
 
+    Their indices rise; an index is left out if its task is not new.
     What an interrupted call has written is kept by the next one, and not made again: a file whose task has the
     fingerprint that its certificate names.
 
@@ -123,8 +102,8 @@ def write_many(
         overwrite: replace files that hold something else.
 
     Raises:
-        GenerationError: as :func:`generate_many`; or a file holds something else, or cannot be written. What was
-            written stays.
+        GenerationError: as :func:`generate`; there are not so many; or a file holds something else, or cannot be
+            written. What was written stays.
     """
     allowed = _checked(tier, seed, 0, tiling, mechanisms, limit)
     folder = Path(out_dir)
@@ -135,29 +114,6 @@ def write_many(
         return there or generate(tier, seed, index=index, tiling=tiling, mechanisms=mechanisms, limit=limit)
 
     return write_tasks(_distinct(tier, count, seed, made_or_kept), folder, overwrite=overwrite)
-
-
-def regenerate(spec: TaskSpecification) -> TaskSpecification:
-    """Make a generated task again from its metadata.
-
-    Raises:
-        GenerationError: it was not generated, or by another version.
-    """
-    made = (spec.metadata or {}).get("generator")
-    if not isinstance(made, Mapping) or not {"version", "tier", "seed", "index", "tiling"} <= made.keys():
-        raise GenerationError(f"task {spec.task_id!a} has no metadata.generator: it was not generated")
-    if made["version"] != VERSION:
-        raise GenerationError(
-            f"task {spec.task_id!a} is of version {made['version']!r:.20} of the generator, not {VERSION}"
-        )
-    return generate(
-        made["tier"],
-        made["seed"],
-        index=made["index"],
-        tiling=made["tiling"],
-        mechanisms=made.get("mechanisms"),
-        limit=made.get("limit", SEARCH_LIMIT),
-    )
 
 
 def task_name(tier: int, seed: int, index: int, tiling: str = "square") -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from gridworld.errors import SearchLimitError
-from gridworld.generating.generator import content, generate, regenerate
+from gridworld.generating.generator import content, generate
 from gridworld.library import task_files
 from gridworld.rules.episode import Episode
 from gridworld.rules.layout import Layout
@@ -29,6 +29,7 @@ from tests.support.gridworld.families import blocks_in_the_open, keys_and_doors
 from tests.support.gridworld.features import features
 from tests.support.gridworld.hostile import heavy, places, spoil
 from tests.support.gridworld.one_truth import run
+from tests.support.gridworld.regenerating import regenerate
 
 Gate = Callable[[int, int, int], Figures]
 """Takes a seed, the number of the first item and how many there are; ``wrong`` of its figures lists what was wrong."""
