@@ -1,7 +1,4 @@
-"""Functions for models that plan: a shortest solution from any state, and one greedy step towards the goal.
-
-Both know the whole task, including hidden mechanisms. Results for a layout are cached for the next call.
-"""
+"""One greedy step towards the goal, for a model that knows the whole task, including hidden mechanisms."""
 
 from __future__ import annotations
 
@@ -12,10 +9,9 @@ from gridworld.actions import Action
 from gridworld.rules.layout import Layout, State
 from gridworld.rules.transition import transition
 from gridworld.search.relaxation.relaxation import UNREACHABLE, Relaxation, goal_pattern
-from gridworld.search.solver import DEFAULT_LIMIT, Solver
 
 _KEPT: Final = 8
-"""Number of layouts whose search is cached: more than are played at the same time."""
+"""Number of layouts whose relaxation is cached: more than are played at the same time."""
 
 _GREEDY: Final = (
     Action.MOVE_FORWARD,
@@ -29,22 +25,6 @@ _GREEDY: Final = (
 """Order of preference among actions that come equally close."""
 
 
-def optimal_actions(
-    layout: Layout, state: State | None = None, limit: int | None = DEFAULT_LIMIT
-) -> tuple[Action, ...]:
-    """Return a shortest sequence of actions that solves the task from a state; empty if it is unsolvable.
-
-    Args:
-        layout: the task.
-        state: a state reached from its start, by default the start; ``survive_steps`` counts its steps from there.
-        limit: most states that the search may expand; None for no limit.
-
-    Raises:
-        SearchLimitError: undecided within the limit.
-    """
-    return _solver(layout).solve(state, limit).actions
-
-
 def greedy_action(layout: Layout, state: State) -> Action:
     """Return the action after which the goal is closest, ignoring doors, gates and blocks that the goal does not name.
 
@@ -55,11 +35,6 @@ def greedy_action(layout: Layout, state: State) -> Action:
     distances = {action: relaxation.distance(transition(layout, state, action)) for action in _GREEDY}
     best = min(_GREEDY, key=distances.__getitem__)
     return best if distances[best] < UNREACHABLE else Action.DONE
-
-
-@lru_cache(maxsize=_KEPT)
-def _solver(layout: Layout) -> Solver:
-    return Solver(layout)
 
 
 @lru_cache(maxsize=_KEPT)

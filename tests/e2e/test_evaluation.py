@@ -20,7 +20,7 @@ from gridworld.backends import MiniGridBackend
 from gridworld.library import task_files
 from gridworld.rules.layout import Layout
 from gridworld.runner.grid_runner import GridRunner
-from gridworld.search.planning import optimal_actions
+from gridworld.search.solver import solve
 from gridworld.task_spec import TaskSpecification
 from tests.support.commands import MINUTES
 from tests.support.processes import Process
@@ -102,7 +102,7 @@ def answer(work_dir: Path, stop: threading.Event, tasks: int) -> None:
             episode = asked.parent.parent
             if episode not in ways:
                 spec = specs[read(episode / "episode.json")["task_id"]]
-                ways[episode] = optimal_actions(Layout(spec)) if len(ways) < tasks else ()
+                ways[episode] = solve(Layout(spec)).actions if len(ways) < tasks else ()
             reply = episode / "output" / asked.name
             if ways[episode] and not reply.exists():
                 reply.write_text(json.dumps({"action": int(ways[episode][read(asked)["step_number"] - 1])}))

@@ -12,7 +12,7 @@ from gridworld.errors import ModelError
 from gridworld.evaluation import cli
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.rules.layout import Layout
-from gridworld.search.planning import optimal_actions
+from gridworld.search.solver import solve
 from gridworld.task_spec import TaskSpecification
 from tests.fakes import peers
 from tests.support.gridworld.drawn import drawn
@@ -63,7 +63,7 @@ TASK = "#####\n#A..#\n###.#\n###G#\n#####"
 class TestPlaying:
     def test_an_episode(self, server: ScriptedServer, protocol: Protocol) -> None:
         spec = drawn(TASK)
-        server.replies = [f"Step {n}.\nAction: {int(a)}" for n, a in enumerate(optimal_actions(Layout(spec)))]
+        server.replies = [f"Step {n}.\nAction: {int(a)}" for n, a in enumerate(solve(Layout(spec)).actions)]
         harness = EvaluationHarness(protocol.model(server.url), get_backend("multigrid"))
         episode = harness.evaluate_task(spec)
         harness.close()

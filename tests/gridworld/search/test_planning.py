@@ -10,7 +10,8 @@ from gridworld.library import task_files
 from gridworld.rules.episode import Episode
 from gridworld.rules.layout import Layout
 from gridworld.rules.transition import transition
-from gridworld.search.planning import greedy_action, optimal_actions
+from gridworld.search.planning import greedy_action
+from gridworld.search.solver import solve
 from gridworld.task_spec import TaskSpecification
 from tests.support.gridworld.drawn import drawn
 
@@ -29,15 +30,15 @@ def greedy_episode(spec: TaskSpecification) -> Episode:
     return episode
 
 
-def test_optimal_actions_lead_on_from_any_state() -> None:
+def test_shortest_solutions_lead_on_from_any_state() -> None:
     layout = Layout(drawn(LOCKED))
-    whole = optimal_actions(layout)
+    whole = solve(layout).actions
     astray = transition(layout, layout.start(), Action.TURN_LEFT)
-    assert whole == optimal_actions(layout, layout.start())
-    assert len(optimal_actions(layout, astray)) <= len(whole) + 1
-    assert optimal_actions(Layout(drawn(LOCKED.replace("A.k#.", "A..#k")))) == ()
+    assert whole == solve(layout, start=layout.start()).actions
+    assert len(solve(layout, start=astray).actions) <= len(whole) + 1
+    assert solve(Layout(drawn(LOCKED.replace("A.k#.", "A..#k")))).actions == ()
     with pytest.raises(SearchLimitError):
-        optimal_actions(layout, limit=1)
+        solve(layout, limit=1)
 
 
 def test_greedy_is_optimal_in_mazes_and_stops_at_locked_doors() -> None:
@@ -45,7 +46,7 @@ def test_greedy_is_optimal_in_mazes_and_stops_at_locked_doors() -> None:
         spec = TaskSpecification.from_json(path)
         episode = greedy_episode(spec)
         assert episode.goal_reached
-        assert episode.step_count == len(optimal_actions(Layout(spec)))
+        assert episode.step_count == len(solve(Layout(spec)).actions)
     locked = greedy_episode(drawn(LOCKED))
     assert locked.truncated
     assert locked.state.position == (3, 2)
