@@ -6,19 +6,10 @@ a colour, the locked doors of that colour are shut for good.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
-from typing import Protocol, TypeVar
+from dataclasses import fields, replace
 
 from gridworld.task.conditions import parse_condition
 from gridworld.task_spec import DoorSpec, GateSpec, GoalSpec, MazeLayout, MechanismSet, Position, TaskSpecification
-
-
-class _Mechanism(Protocol):
-    id: str
-
-
-M = TypeVar("M", bound=_Mechanism)
 
 
 def without(spec: TaskSpecification, name: str) -> TaskSpecification | None:
@@ -62,20 +53,11 @@ def _maze(maze: MazeLayout, walls: list[Position]) -> MazeLayout:
 
 
 def _mechanisms(made: MechanismSet, gone: set[str]) -> MechanismSet:
-    switches = [replace(s, controls=[gate for gate in s.controls if gate not in gone]) for s in made.switches]
-    return MechanismSet(
-        keys=_rest(made.keys, gone),
-        doors=_rest(made.doors, gone),
-        switches=_rest(switches, gone),
-        gates=_rest(made.gates, gone),
-        blocks=_rest(made.blocks, gone),
-        teleporters=_rest(made.teleporters, gone),
-        hazards=_rest(made.hazards, gone),
-    )
-
-
-def _rest(things: Iterable[M], gone: set[str]) -> list[M]:
-    return [thing for thing in things if thing.id not in gone]
+    kept = MechanismSet()
+    for kind in fields(made):
+        setattr(kept, kind.name, [thing for thing in getattr(made, kind.name) if thing.id not in gone])
+    kept.switches = [replace(s, controls=[gate for gate in s.controls if gate not in gone]) for s in kept.switches]
+    return kept
 
 
 def _goal(goal: GoalSpec, gone: set[str], walls: list[Position]) -> GoalSpec | None:
