@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -102,20 +102,11 @@ class EpisodeResult:
 
     def to_dict(self, states: bool = True) -> dict[str, Any]:
         """JSON-able as far as the infos are; observations are left out, and the states of steps if not ``states``."""
-        return {
-            "task_id": self.task_id,
-            "success": self.success,
-            "total_reward": self.total_reward,
-            "steps_taken": self.steps_taken,
-            "max_steps": self.max_steps,
-            "terminated": self.terminated,
-            "truncated": self.truncated,
-            "trajectory": [each.to_dict(states) for each in self.trajectory],
-            "final_state": self.final_state.to_dict(),
-            "seed": self.seed,
-            "mission": self.mission,
-            "info": dict(self.info),
-        }
+        data = {each.name: getattr(self, each.name) for each in fields(self)}
+        data["trajectory"] = [each.to_dict(states) for each in self.trajectory]
+        data["final_state"] = self.final_state.to_dict()
+        data["info"] = dict(self.info)
+        return data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> EpisodeResult:
