@@ -1,18 +1,11 @@
-"""Standard output that takes any text, and how the command was called."""
+"""How the command was called."""
 
 from __future__ import annotations
 
-import io
 import sys
 from pathlib import Path
 
 from spca.common import command
-
-
-def print_anything() -> None:
-    """From now on standard output escapes what its encoding lacks, as standard error does."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def program() -> str:
