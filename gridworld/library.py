@@ -78,6 +78,11 @@ def task_files(where: str | os.PathLike[str]) -> list[Path]:
     return files
 
 
+def shipped_files() -> list[Path]:
+    """Return the files of all tasks that ship."""
+    return [path for name in BENCHMARKS for path in task_files(benchmark_dir(name))]
+
+
 def tiers(where: str | os.PathLike[str] = TASKS) -> list[int]:
     """The tiers of a folder with folders ``tier1``, ``tier2``, ...; in order.
 

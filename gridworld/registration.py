@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gridworld.library import BENCHMARKS, benchmark_dir, task_files
+from gridworld.library import shipped_files
 
 ANY_TASK: Final = "gridworld/Task-v0"
 """Made with ``task=``: a specification, its data or the path of a file."""
@@ -14,8 +14,7 @@ _ENTRY_POINT: Final = "gridworld.custom_env:CustomMiniGridEnv"
 
 def shipped_ids() -> dict[str, str]:
     """Paths of the shipped tasks by their ids: ``gridworld/V04_single_key-v0`` is that of ``V04_single_key.json``."""
-    files = (file for name in BENCHMARKS for file in task_files(benchmark_dir(name)))
-    return {f"gridworld/{file.stem}-v0": str(file) for file in files}
+    return {f"gridworld/{file.stem}-v0": str(file) for file in shipped_files()}
 
 
 def register() -> None:

@@ -10,7 +10,6 @@ import base64
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
-from pathlib import Path
 from typing import Final
 
 from gridworld import library
@@ -71,15 +70,10 @@ def thumbnails_of(groups: Iterable[Group]) -> dict[tuple[str, str], str]:
 
 def _shipped() -> dict[str, tuple[TaskSpecification, str]]:
     tasks: dict[str, tuple[TaskSpecification, str]] = {}
-    for name in library.BENCHMARKS:
-        for path in library.task_files(library.benchmark_dir(name)):
-            spec = TaskSpecification.from_json(path)
-            tasks[spec.task_id] = spec, _sha256(path)
+    for path in library.shipped_files():
+        spec = TaskSpecification.from_json(path)
+        tasks[spec.task_id] = spec, hashlib.sha256(path.read_bytes()).hexdigest()
     return tasks
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _thumbnail(spec: TaskSpecification, tiling: str) -> str:

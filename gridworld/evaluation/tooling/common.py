@@ -34,27 +34,34 @@ def files_of(named: Sequence[str], problems: list[str]) -> list[Path]:
     return list(found)
 
 
-def find_task(name: str) -> Path:
-    """The file of a task: a path, or the id or file name of a shipped one.
+def find_tasks(name: str) -> list[Path]:
+    """Return the files of tasks: of a path or benchmark, or of the id or file name of a shipped task.
 
     Raises:
-        TaskError: there is none.
+        TaskError: there are none.
     """
     try:
-        files = library.task_files(name)
-    except TaskError:
-        files = [path for path in shipped_files() if name in (path.stem, path.name)]
-        files = files or [path for path in shipped_files() if TaskSpecification.from_json(path).task_id == name]
-    if not files:
-        raise TaskError("is no file, folder or shipped task; `list` tells those that ship", name)
+        return library.task_files(name)
+    except TaskError as error:
+        shipped = library.shipped_files()
+        files = [path for path in shipped if name in (path.stem, path.name)]
+        files = files or [path for path in shipped if TaskSpecification.from_json(path).task_id == name]
+        if not files:
+            problem = "is no file, folder or shipped task; `list` tells those that ship"
+            raise TaskError(problem, name) from error
+        return files
+
+
+def find_task(name: str) -> Path:
+    """Return the file of one task, named as for :func:`find_tasks`.
+
+    Raises:
+        TaskError: there is none, or more than one.
+    """
+    files = find_tasks(name)
     if len(files) > 1:
         raise TaskError("is a folder of several tasks; name one of them", name)
     return files[0]
-
-
-def shipped_files() -> list[Path]:
-    """The files of all tasks that ship."""
-    return [path for name in library.BENCHMARKS for path in library.task_files(library.benchmark_dir(name))]
 
 
 def load(path: str | os.PathLike[str], *, strict: bool = False, proofs: bool = True) -> TaskSpecification:

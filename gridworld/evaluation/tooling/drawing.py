@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from cyclopts import Parameter
 from gridworld import library
 from gridworld.errors import EvaluationError, TaskError
 from gridworld.evaluation.options import Limit, Strict, Tiling
-from gridworld.evaluation.tooling.common import find_task, load, shipped_files, tiling_of
+from gridworld.evaluation.tooling.common import find_task, find_tasks, load, tiling_of
 from gridworld.rules.tilings import TILINGS
 from gridworld.search.solver import DEFAULT_LIMIT
 from gridworld.task_spec import TaskSpecification
@@ -90,7 +91,8 @@ def _contradiction(tasks: Sequence[str], asked: DrawOptions) -> str | None:
 def _draw(tasks: Sequence[str], asked: DrawOptions) -> int:
     from gridworld.drawing import save_png, task_picture
 
-    specs = [load(path, strict=asked.strict) for path in dict.fromkeys(file for name in tasks for file in _files(name))]
+    files = dict.fromkeys(chain.from_iterable(map(find_tasks, tasks)))
+    specs = [load(path, strict=asked.strict) for path in files]
     targets = _targets([spec.task_id for spec in specs], asked.output)
     for target in targets:
         _must_be_free(target, asked.overwrite)
@@ -100,13 +102,6 @@ def _draw(tasks: Sequence[str], asked: DrawOptions) -> int:
         save_png(target, task_picture(spec, tiling, reveal=asked.revealed, tile_size=asked.tile_size))
         print(one_line(str(target)))
     return EXIT_FINISHED
-
-
-def _files(name: str) -> list[Path]:
-    try:
-        return library.task_files(name)
-    except TaskError:
-        return [find_task(name)]
 
 
 def _targets(names: Sequence[str], output: Path | None) -> list[Path]:
@@ -181,7 +176,9 @@ def _played(task_id: str, told: Mapping[str, Any], results: str) -> TaskSpecific
     entries = [each for each in tasks if isinstance(each, Mapping)] if isinstance(tasks, list) else []
     entry = next((each for each in entries if each.get("task_id") == task_id), {})
     named, digest = entry.get("file"), entry.get("sha256")
-    candidates = [library.resolve(named)] if isinstance(named, str) and _leads_to_file(named) else shipped_files()
+    candidates = library.shipped_files()
+    if isinstance(named, str) and _leads_to_file(named):
+        candidates = [library.resolve(named)]
     for path in candidates:
         if digest in (None, hashlib.sha256(path.read_bytes()).hexdigest()):
             spec = load(path)
