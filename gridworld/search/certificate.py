@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, cast
 
 from gridworld.actions import Action
@@ -46,26 +46,7 @@ class ChainLink:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Proven:
-    task_id: str
-    fingerprint: str
-    rules: str
-    tiling: Literal["square", "hex"]
-    solvable: bool
-    within_max_steps: bool
-    optimal_steps: int | None = None
-    expanded: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Stored(_Proven):
-    """The form in which a certificate is read."""
-
-    chain: list[ChainLink]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Certificate(_Proven):
+class Certificate:
     """What is proven of a task on a tiling.
 
     Attributes:
@@ -75,13 +56,21 @@ class Certificate(_Proven):
         solvable: it has a solution, however long.
         within_max_steps: the shortest one keeps to ``max_steps``.
         optimal_steps: length of the shortest solution; None without one.
-        actions: such a solution, a digit for each action.
         expanded: states that the search for it expanded.
+        actions: such a solution, a digit for each action.
         chain: the dependency chain of the task.
     """
 
+    task_id: str
+    fingerprint: str
+    rules: str
+    tiling: Literal["square", "hex"]
+    solvable: bool
+    within_max_steps: bool
+    optimal_steps: int | None = None
+    expanded: int
     actions: str
-    chain: tuple[ChainLink, ...]
+    chain: list[ChainLink]
 
     @property
     def sound(self) -> bool:
@@ -99,16 +88,14 @@ class Certificate(_Proven):
         Raises:
             TaskError: with every missing, mistyped or unknown field.
         """
-        others, actions = data, None
-        if isinstance(data, Mapping):
-            others = {name: value for name, value in data.items() if name != "actions"}
-            actions = data.get("actions")
-        stored = read(_Stored, others)
-        # On its own: it may be longer than any text in a task.
+        given: Any = data
+        is_object = isinstance(given, Mapping)
+        actions = given.get("actions") if is_object else None
+        # They are read on their own: they may be longer than any text in a task.
+        made = read(cls, {**given, "actions": ""} if is_object else given)
         if not isinstance(actions, str) or not _ACTIONS.fullmatch(actions):
             raise TaskError(f"actions: must be a text of digits from 0 to 6, not {shown(actions)}")
-        values = {field.name: getattr(stored, field.name) for field in fields(_Proven)}
-        return cls(**values, actions=actions, chain=tuple(stored.chain))
+        return replace(made, actions=actions)
 
 
 def fingerprint(spec: TaskSpecification) -> str:
@@ -143,7 +130,7 @@ def certify(spec: TaskSpecification, tiling: Tiling = SQUARE, limit: int | None 
         optimal_steps=solution.steps if solution.solved else None,
         actions="".join(str(action.value) for action in solution.actions),
         expanded=solution.expanded,
-        chain=tuple(_links(spec, tiling, limit, solution)),
+        chain=list(_links(spec, tiling, limit, solution)),
     )
 
 
