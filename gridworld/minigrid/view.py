@@ -25,9 +25,10 @@ class TaskGrid(Grid):
     tile_cache: dict[tuple[Any, ...], Any] = {}  # noqa: RUF012 - shared by all, as MiniGrid's is
 
 
+@cache
 def specimen(code: int) -> WorldObj | None:
     """An object that looks as a code says, for drawing and encoding; shared."""
-    return _specimens()[code]
+    return object_of(LOOKS[code])
 
 
 def view_objects(codes: NDArray[np.uint8]) -> list[WorldObj | None]:
@@ -78,13 +79,8 @@ def picture(observation: Observation, tile_size: int = TILE_PIXELS) -> Image:
 
 
 @cache
-def _specimens() -> tuple[WorldObj | None, ...]:
-    return tuple(map(object_of, LOOKS))
-
-
-@cache
 def _encodings() -> Image:
-    codes = [EMPTY if thing is None else thing.encode() for thing in _specimens()]
+    codes = [EMPTY if thing is None else thing.encode() for thing in map(specimen, CODES.values())]
     codes[CODES[Look("unseen")]] = UNSEEN
     return np.array(codes, dtype=np.uint8)
 
