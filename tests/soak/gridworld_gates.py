@@ -26,10 +26,9 @@ from tests.soak.common import ROOT, environment
 from tests.soak.journal import Figures
 from tests.support.gridworld.exhaustive import check_random_tasks
 from tests.support.gridworld.families import blocks_in_the_open, keys_and_doors
-from tests.support.gridworld.features import features
+from tests.support.gridworld.features import features, regenerate
 from tests.support.gridworld.hostile import heavy, places, spoil
 from tests.support.gridworld.one_truth import run
-from tests.support.gridworld.regenerating import regenerate
 
 Gate = Callable[[int, int, int], Figures]
 """Takes a seed, the number of the first item and how many there are; ``wrong`` of its figures lists what was wrong."""

@@ -21,8 +21,7 @@ from gridworld.rules.layout import Layout
 from gridworld.rules.tilings import TILINGS
 from gridworld.search.certificate import Certificate, recertify
 from gridworld.task_spec import TaskSpecification
-from tests.support.gridworld.features import FEATURES, features
-from tests.support.gridworld.regenerating import regenerate
+from tests.support.gridworld.features import FEATURES, features, regenerate
 
 SEED = 11
 CASES = [

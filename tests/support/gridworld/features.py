@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gridworld.generating.generator import SEARCH_LIMIT, VERSION, generate
 from gridworld.task.conditions import parse_condition
 from gridworld.task_spec import TaskSpecification
 
@@ -41,3 +42,17 @@ def features(spec: TaskSpecification) -> Iterator[str]:
     yield from (f"link {step.type}" for step in chain)
     if rules.hidden_mechanisms:
         yield "hidden mechanisms"
+
+
+def regenerate(spec: TaskSpecification) -> TaskSpecification:
+    """Make a generated task again from its metadata."""
+    made = (spec.metadata or {})["generator"]
+    assert made["version"] == VERSION
+    return generate(
+        made["tier"],
+        made["seed"],
+        index=made["index"],
+        tiling=made["tiling"],
+        mechanisms=made.get("mechanisms"),
+        limit=made.get("limit", SEARCH_LIMIT),
+    )
