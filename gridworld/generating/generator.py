@@ -113,7 +113,7 @@ def write_many(
         there = read_made(folder / f"{name}.json", name, origin)
         return there or generate(tier, seed, index=index, tiling=tiling, mechanisms=mechanisms, limit=limit)
 
-    return write_tasks(_distinct(tier, count, seed, made_or_kept), folder, overwrite=overwrite)
+    return _write_tasks(_distinct(tier, count, seed, made_or_kept), folder, overwrite)
 
 
 def task_name(tier: int, seed: int, index: int, tiling: str = "square") -> str:
@@ -230,23 +230,13 @@ class Written:
     what: Literal["written", "replaced", "kept"]
 
 
-def write_tasks(
-    specs: Iterable[TaskSpecification], out_dir: str | os.PathLike[str], *, overwrite: bool = False
-) -> Iterator[Written]:
-    """Write tasks to ``ID.json`` in a folder, one by one as they are made.
-
-    Args:
-        overwrite: replace files that hold something else.
-
-    Raises:
-        GenerationError: a file holds something else, or the folder cannot be used; what was written stays.
-    """
-    folder = Path(out_dir)
+def _write_tasks(specs: Iterable[TaskSpecification], folder: Path, overwrite: bool) -> Iterator[Written]:
+    """Write tasks to ``ID.json`` in a folder, one by one as they are made."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:  # a NUL in the path
         reason = getattr(error, "strerror", None) or error
-        raise GenerationError(f"folder {os.fspath(out_dir)!a} cannot be made: {reason}") from error
+        raise GenerationError(f"folder {str(folder)!a} cannot be made: {reason}") from error
     for spec in specs:
         yield _write(spec, folder / f"{spec.task_id}.json", overwrite)
 
