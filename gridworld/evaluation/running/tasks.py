@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,11 +104,25 @@ def _made_for(spec: TaskSpecification) -> str:
     return SQUARE.name
 
 
-def _load(file: Path, tiling: str, strict: bool, notes: list[str]) -> TaskSpecification:
-    spec = TaskSpecification.from_json(file, strict=strict, warnings=notes)
+def read_valid(path: str | os.PathLike[str], strict: bool, notes: list[str]) -> TaskSpecification:
+    """Return the task in a file.
+
+    Args:
+        strict: refuse fields that the format does not know.
+        notes: gets a line for each field that is not used.
+
+    Raises:
+        TaskError: it cannot be read or is not valid; names the file.
+    """
+    spec = TaskSpecification.from_json(path, strict=strict, warnings=notes)
     _, problems = spec.validate()
     if problems:
-        raise TaskError(problems, str(file))
+        raise TaskError(problems, os.fspath(path))
+    return spec
+
+
+def _load(file: Path, tiling: str, strict: bool, notes: list[str]) -> TaskSpecification:
+    spec = read_valid(file, strict, notes)
     check_tiling(spec, tiling, str(file))
     _, unused = stored_proof(spec, TILINGS[tiling])
     notes += [unused] if unused else []

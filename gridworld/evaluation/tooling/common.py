@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from gridworld import library
 from gridworld.errors import TaskError
+from gridworld.evaluation.running.tasks import read_valid
 from gridworld.rules.tilings import SQUARE, TILINGS
 from gridworld.search.certificate import stored_proof
 from gridworld.task_spec import TaskSpecification
@@ -74,10 +75,7 @@ def load(path: str | os.PathLike[str], *, strict: bool = False, proofs: bool = T
         TaskError: it cannot be read or is not valid, or holds unknown fields and ``strict`` is set; names the file.
     """
     notes: list[str] = []
-    spec = TaskSpecification.from_json(path, strict=strict, warnings=notes)
-    _, problems = spec.validate()
-    if problems:
-        raise TaskError(problems, os.fspath(path))
+    spec = read_valid(path, strict, notes)
     notes += unused_proof(spec) if proofs else ()
     if notes:
         complain(f"warning: {TaskError(notes, os.fspath(path))}")
