@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -13,11 +12,16 @@ from spca.runs.options import ServerOptions
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelsOptions:
-    """What ``models`` is told."""
+    """What ``models`` is told.
+
+    Attributes:
+        no_preflight: ask no server for its list
+        json: print JSON
+    """
 
     where: ServerOptions = ServerOptions()
-    no_preflight: Annotated[bool, Parameter(help="ask no server for its list")] = False
-    json: Annotated[bool, Parameter(help="print JSON")] = False
+    no_preflight: bool = False
+    json: bool = False
 
 
 def list_models(options: ModelsOptions = ModelsOptions()) -> int:

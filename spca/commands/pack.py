@@ -6,24 +6,22 @@ import shlex
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from spca.commands.shared_options import RunsOption
 from spca.common.command import EXIT_FINISHED, program
+from spca.common.options.values import NAME
 from spca.common.text import counted, one_line
 
 
 def pack(
-    run: Annotated[str, Parameter(help="run id or run folder")],
-    folder: Annotated[str, Parameter(help="where the example goes, such as examples/NAME")],
-    /,
-    *,
-    answered_by: Annotated[
-        str | None, Parameter(metavar="NAME", help="who answered, where the names of the models do not say it")
-    ] = None,
-    where: RunsOption = RunsOption(),
+    run: str, folder: str, /, *, answered_by: Annotated[str | None, NAME] = None, where: RunsOption = RunsOption()
 ) -> int:
-    """Write a run's calls as one file, which replay/FOLDER answers from."""
+    """Write a run's calls as one file, which replay/FOLDER answers from.
+
+    Args:
+        run: run id or run folder
+        folder: where the example goes, such as examples/NAME
+        answered_by: who answered, where the names of the models do not say it
+    """
     from spca.report.example import pack_run
     from spca.report.finding import find_one
 

@@ -14,33 +14,34 @@ from spca.commands.shared_options import RunsOption, pause_garbage_collection
 from spca.common.command import EXIT_INTERRUPTED, EXIT_USER_ERROR
 from spca.common.debug_log import log_error
 from spca.common.errors import UsageError
-from spca.common.options.values import amount
+from spca.common.options.values import amount, name_value
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryOptions:
-    """How ``query`` answers."""
+    """How ``query`` answers.
 
-    format: Annotated[Literal["table", "csv", "json"], Parameter(help="default table")] = "table"
-    timeout: Annotated[float, amount("seconds"), Parameter(metavar="S", help="seconds for the answer (default 60)")] = (
-        60.0
-    )
+    Attributes:
+        format: default table
+        timeout: seconds for the answer (default 60)
+    """
+
+    format: Literal["table", "csv", "json"] = "table"
+    timeout: Annotated[float, amount("seconds"), name_value("S")] = 60.0
 
 
 def query(
-    *words: Annotated[
-        str,
-        Parameter(
-            name="[RUN] SQL",
-            help="run id, run folder or folder of runs (default: the latest run); "
-            "one SELECT over runs, levels, calls, events, attempts and steps (docs/queries.md)",
-        ),
-    ],
+    *words: Annotated[str, Parameter(name="[RUN] SQL")],
     options: QueryOptions = QueryOptions(),
     where: RunsOption = RunsOption(),
 ) -> int:
-    """Answer SQL over any number of runs."""
+    """Answer SQL over any number of runs.
+
+    Args:
+        words: run id, run folder or folder of runs (default: the latest run); one SELECT over runs, levels, calls,
+            events, attempts and steps (docs/queries.md)
+    """
     if len(words) not in (1, 2):
         raise UsageError("query takes a run and one statement: put the SQL in quotes")
     from spca.report.finding import find

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from cyclopts import Parameter
-
 from spca.commands.shared_options import Handed, RunsOption, pause_garbage_collection
 from spca.report.replay.replay_options import ReplayOptions
 from spca.runs.phases import LoadPhases
 
 
 def replay(
-    run: Annotated[str, Parameter(help="run id or run folder")],
-    level: Annotated[str, Parameter(help="number of the level, environment id, or category/environment-id")],
+    run: str,
+    level: str,
     /,
     *,
     options: ReplayOptions = ReplayOptions(),
     where: RunsOption = RunsOption(),
     load_phases: Handed[LoadPhases],
 ) -> int:
-    """Show an episode again, exactly: as text, picture, GIF or MP4."""
+    """Show an episode again, exactly: as text, picture, GIF or MP4.
+
+    Args:
+        run: run id or run folder
+        level: number of the level, environment id, or category/environment-id
+    """
     from pathlib import Path
 
     from spca.common.printing import open_console

@@ -13,6 +13,7 @@ from cyclopts import Parameter
 from spca.commands.shared_options import Handed, RunsOption, pause_garbage_collection
 from spca.common.command import EXIT_FINISHED, program
 from spca.common.installation import where_runs_lie
+from spca.common.options.values import FILE, name_value
 from spca.common.text import one_line
 from spca.errors import ReportError
 from spca.report.finding import PUBLISHED, check_target, find, find_one
@@ -29,31 +30,34 @@ if TYPE_CHECKING:
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportOptions:
-    """What ``report`` is told."""
+    """What ``report`` is told.
 
-    compare: Annotated[
-        tuple[str, str] | None,
-        Parameter(
-            metavar="A B",
-            help=f"two runs side by side; {PUBLISHED!r} is the published run of the original system",
-        ),
-    ] = None
-    output: Annotated[
-        str | None, Parameter(metavar="FILE", help="the page (default: report.html in the folder looked at)")
-    ] = None
-    no_page: Annotated[bool, Parameter(help="only the tables on the terminal")] = False
-    all: Annotated[bool, Parameter(help="with --compare: the levels that do not differ as well")] = False
+    Attributes:
+        compare: two runs side by side; 'published' is the published run of the original system
+        output: the page (default: report.html in the folder looked at)
+        no_page: only the tables on the terminal
+        all: with --compare: the levels that do not differ as well
+    """
+
+    compare: Annotated[tuple[str, str] | None, name_value("A B")] = None
+    output: Annotated[str | None, FILE] = None
+    no_page: bool = False
+    all: bool = False
     where: RunsOption = RunsOption()
 
 
 def report(
-    run: Annotated[str | None, Parameter(help="run id, run folder or folder of runs (default: the latest run)")] = None,
+    run: str | None = None,
     /,
     *,
     options: ReportOptions = ReportOptions(),
     load_phases: Handed[LoadPhases],
 ) -> int:
-    """Show runs as a page (one HTML file) and as tables."""
+    """Show runs as a page (one HTML file) and as tables.
+
+    Args:
+        run: run id, run folder or folder of runs (default: the latest run)
+    """
     if options.compare and run:
         raise ReportError("report takes a run or --compare A B, not both")
     if options.all and not options.compare:

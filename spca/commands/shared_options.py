@@ -12,6 +12,7 @@ from typing import Annotated, TypeAlias, TypeVar
 from cyclopts import Parameter
 
 from spca.common.installation import find_runs
+from spca.common.options.values import FOLDER
 
 Value = TypeVar("Value")
 Handed: TypeAlias = Annotated[Value, Parameter(parse=False)]
@@ -21,9 +22,13 @@ Handed: TypeAlias = Annotated[Value, Parameter(parse=False)]
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunsOption:
-    """Where runs lie."""
+    """Where runs lie.
 
-    runs: Annotated[str | None, Parameter(metavar="DIR", help="where run folders lie (default runs)")] = None
+    Attributes:
+        runs: where run folders lie (default runs)
+    """
+
+    runs: Annotated[str | None, FOLDER] = None
 
     @property
     def folder(self) -> Path:

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from spca.commands.shared_options import Handed, RunsOption
 from spca.common.command import EXIT_FINISHED
-from spca.common.options.values import whole_number
+from spca.common.options.values import name_value, whole_number
 from spca.common.text import one_line
 from spca.runs.phases import LoadPhases
 
@@ -19,21 +19,30 @@ from spca.runs.phases import LoadPhases
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchOptions:
-    """Where ``watch`` listens."""
+    """Where ``watch`` listens.
 
-    port: Annotated[int, whole_number(0, 65535), Parameter(metavar="N", help="port (default: any that is free)")] = 0
-    host: Annotated[str, Parameter(metavar="ADDRESS", help="address to listen on (default loopback)")] = "127.0.0.1"
+    Attributes:
+        port: port (default: any that is free)
+        host: address to listen on (default loopback)
+    """
+
+    port: Annotated[int, whole_number(0, 65535)] = 0
+    host: Annotated[str, name_value("ADDRESS")] = "127.0.0.1"
 
 
 def watch(
-    run: Annotated[str | None, Parameter(help="run id or run folder (default: the latest run)")] = None,
+    run: str | None = None,
     /,
     *,
     options: WatchOptions = WatchOptions(),
     where: RunsOption = RunsOption(),
     load_phases: Handed[LoadPhases],
 ) -> int:
-    """Serve the page of a run, live while the run goes on."""
+    """Serve the page of a run, live while the run goes on.
+
+    Args:
+        run: run id or run folder (default: the latest run)
+    """
     from spca.report.finding import find_one
     from spca.report.live.watch import serve
 

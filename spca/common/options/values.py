@@ -1,4 +1,4 @@
-"""Groups of options and kinds of their values, for ``Annotated[int | None, whole_number(0), Parameter(help=...)]``.
+"""Groups of options and kinds of their values, for ``Annotated[int | None, whole_number(0), name_value("N")]``.
 
 cyclopts alone would round ``--count 2.5`` and read ``0x10``; these say what they expect.
 """

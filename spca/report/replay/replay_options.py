@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from spca.common.options.values import text_option, whole_number
+from spca.common.options.values import FILE, name_value, text_option, whole_number
 
 
 def _read_rate(text: str) -> float:
@@ -20,18 +20,20 @@ def _read_rate(text: str) -> float:
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayOptions:
-    """Which attempt is shown, and into which files."""
+    """Which attempt is shown, and into which files.
 
-    attempt: Annotated[str | None, Parameter(metavar="ROUND.NUMBER", help="which attempt (default: the last)")] = None
-    gif: Annotated[str | None, Parameter(metavar="FILE", help="write an animation")] = None
-    mp4: Annotated[str | None, Parameter(metavar="FILE", help="write a video; needs the extra [video]")] = None
-    png: Annotated[
-        int | None,
-        whole_number(0),
-        Parameter(metavar="STEP", help="write the picture after this step; 0 is the beginning"),
-    ] = None
-    output: Annotated[
-        str | None,
-        Parameter(metavar="FILE", help="where --png goes (default: named after level, attempt and step)"),
-    ] = None
-    fps: Annotated[float, text_option(_read_rate), Parameter(metavar="N", help="steps per second (default 5)")] = 5.0
+    Attributes:
+        attempt: which attempt (default: the last)
+        gif: write an animation
+        mp4: write a video; needs the extra [video]
+        png: write the picture after this step; 0 is the beginning
+        output: where --png goes (default: named after level, attempt and step)
+        fps: steps per second (default 5)
+    """
+
+    attempt: Annotated[str | None, name_value("ROUND.NUMBER")] = None
+    gif: Annotated[str | None, FILE] = None
+    mp4: Annotated[str | None, FILE] = None
+    png: Annotated[int | None, whole_number(0), name_value("STEP")] = None
+    output: Annotated[str | None, FILE] = None
+    fps: Annotated[float, text_option(_read_rate, "N")] = 5.0
