@@ -20,9 +20,9 @@ from gridworld.errors import BudgetSpentError, ModelError, ModelUnavailableError
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
 from gridworld.evaluation.models.model_options import MAY_CHANGE_IF_PAID, SECONDS, ModelRequest, PaidOptions
 from gridworld.evaluation.models.registry import ModelEntry
-from gridworld.evaluation.options import describe
 from gridworld.task_spec import TaskSpecification
 from spca.common.installation import ApplicationFunction
+from spca.common.options.values import FOLDER, MODEL, WORD, name_value
 
 if TYPE_CHECKING:
     from gridworld.rules.layout import Layout
@@ -40,27 +40,28 @@ class SpcaOptions(PaidOptions):
     """Options of this model; without any the embedded model plays, or what the environment names.
 
     Caps hold for each process.
+
+    Attributes:
+        planner_model: plans, replans and repairs, such as openai/gpt-6.1-sol
+        planner_small_model: adapts PDDL that worked before
+        coder_model: writes actions
+        planner_effort: how much it reasons: the same as --planner-model NAME@WORD
+        planner_small_effort: how much it reasons: the same as --planner-small-model NAME@WORD
+        coder_effort: how much it reasons: the same as --coder-model NAME@WORD
+        spca_timeout: wait for an answer of a model
+        spca_runs: where run folders lie (default runs)
+        spca_workspace: folder of the growing agent (default: a temporary one)
     """
 
-    planner_model: Annotated[
-        str | None, describe("MODEL", "plans, replans and repairs, such as openai/gpt-6.1-sol")
-    ] = None
-    planner_small_model: Annotated[str | None, describe("MODEL", "adapts PDDL that worked before")] = None
-    coder_model: Annotated[str | None, describe("MODEL", "writes actions")] = None
-    planner_effort: Annotated[
-        str | None, describe("WORD", "how much it reasons: the same as --planner-model NAME@WORD")
-    ] = None
-    planner_small_effort: Annotated[
-        str | None, describe("WORD", "how much it reasons: the same as --planner-small-model NAME@WORD")
-    ] = None
-    coder_effort: Annotated[
-        str | None, describe("WORD", "how much it reasons: the same as --coder-model NAME@WORD")
-    ] = None
-    spca_timeout: Annotated[float | None, SECONDS, describe("S", "wait for an answer of a model")] = None
-    spca_runs: Annotated[str | None, describe("DIR", "where run folders lie (default runs)")] = None
-    spca_workspace: Annotated[str | None, describe("DIR", "folder of the growing agent (default: a temporary one)")] = (
-        None
-    )
+    planner_model: Annotated[str | None, MODEL] = None
+    planner_small_model: Annotated[str | None, MODEL] = None
+    coder_model: Annotated[str | None, MODEL] = None
+    planner_effort: Annotated[str | None, WORD] = None
+    planner_small_effort: Annotated[str | None, WORD] = None
+    coder_effort: Annotated[str | None, WORD] = None
+    spca_timeout: Annotated[float | None, SECONDS, name_value("S")] = None
+    spca_runs: Annotated[str | None, FOLDER] = None
+    spca_workspace: Annotated[str | None, FOLDER] = None
 
     def __reduce__(self) -> tuple[ApplicationFunction, tuple[dict[str, Any]]]:
         return ApplicationFunction("spca_model", "restore_options"), (asdict(self),)

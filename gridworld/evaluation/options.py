@@ -24,11 +24,6 @@ _TIERS: Final = re.compile(r"[0-9]{1,9}(-[0-9]{1,9})?(,[0-9]{1,9}(-[0-9]{1,9})?)
 _MAX_TIERS: Final = 1000
 
 
-def describe(metavar: str, words: str) -> Parameter:
-    """Return what ``--help`` tells of an option: how its value is called, and what it does."""
-    return Parameter(metavar=metavar, help=words)
-
-
 def parse_tiers(text: str) -> tuple[int, ...] | None:
     """Return the tiers that ``all`` (None), ``1``, ``1-3`` or ``2,4,5`` names, in order and each once.
 

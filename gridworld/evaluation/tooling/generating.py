@@ -5,29 +5,35 @@ from __future__ import annotations
 from collections import Counter
 from typing import Annotated
 
-from cyclopts import Parameter
-
-from gridworld.evaluation.options import SEED, Limit, Tiling, describe, parse_tiers
+from gridworld.evaluation.options import SEED, Tiling, parse_tiers
 from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, complain
 from spca.common.jobs.progress import track_items
-from spca.common.options.values import text_option, whole_number
+from spca.common.options.values import FOLDER, NAME, name_value, text_option, whole_number
 from spca.common.text import counted, one_line
 
 
 def generate_tasks(
     *,
-    tier: Annotated[tuple[int, ...] | None, text_option(parse_tiers), describe("TIERS", "1 to 5: 3, 1-5, 2,4 or all")],
-    count: Annotated[int, whole_number(1), describe("N", "tasks of each tier (default 1)")] = 1,
-    seed: Annotated[int, SEED, describe("S", "another seed makes other tasks (default 0)")] = 0,
-    output: Annotated[str, describe("DIR", "folder of the files; what is there of them already is kept")],
-    tiling: Annotated[Tiling, describe("NAME", "default square")] = "square",
-    mechanisms: Annotated[
-        str | None, describe("KINDS", "only these, such as keys,doors (default: all of the tier)")
-    ] = None,
-    limit: Annotated[Limit, Parameter(help="states that one search may expand (default 1000)")] = None,
-    overwrite: Annotated[bool, Parameter(help="replace files that hold something else")] = False,
+    tier: Annotated[tuple[int, ...] | None, text_option(parse_tiers, "TIERS")],
+    count: Annotated[int, whole_number(1)] = 1,
+    seed: Annotated[int, SEED, name_value("S")] = 0,
+    output: Annotated[str, FOLDER],
+    tiling: Annotated[Tiling, NAME] = "square",
+    mechanisms: Annotated[str | None, name_value("KINDS")] = None,
+    limit: Annotated[int | None, whole_number(1)] = None,
+    overwrite: bool = False,
 ) -> int:
     """Make tasks.
+
+    Args:
+        tier: 1 to 5: 3, 1-5, 2,4 or all
+        count: tasks of each tier (default 1)
+        seed: another seed makes other tasks (default 0)
+        output: folder of the files; what is there of them already is kept
+        tiling: default square
+        mechanisms: only these, such as keys,doors (default: all of the tier)
+        limit: states that one search may expand (default 1000)
+        overwrite: replace files that hold something else
 
     Raises:
         GenerationError: there are no such tasks, or a file is in the way.

@@ -9,20 +9,23 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from gridworld.errors import EvaluationError
-from gridworld.evaluation.options import describe
 from gridworld.evaluation.results.leaderboard import grouped, read_entries
 from gridworld.evaluation.results.leaderboard_page import page, thumbnails_of
 from spca.common.command import EXIT_FINISHED, EXIT_USER_ERROR, complain
 from spca.common.errors import FileError
 from spca.common.files import make_folder, opened, write_atomic
+from spca.common.options.values import FILE
 from spca.common.text import counted, one_line
 
 
 def make_leaderboard(
     *results: Annotated[str, Parameter(name="RESULTS", required=True, help="results file, or folder of them")],
-    output: Annotated[Path, describe("FILE", "default leaderboard.html")] = Path("leaderboard.html"),
+    output: Annotated[Path, FILE] = Path("leaderboard.html"),
 ) -> int:
     """Make the page; return 2, and make no page, if any file cannot be used.
+
+    Args:
+        output: default leaderboard.html
 
     Raises:
         EvaluationError: there are no results.
