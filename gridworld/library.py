@@ -38,14 +38,14 @@ def resolve(where: str | os.PathLike[str]) -> Path:
         TaskError: to nothing; names the benchmarks.
     """
     path, name = Path(where), os.fspath(where)
-    if name and _exists(path):
+    if name and os.path.exists(path):
         return path
     if name in BENCHMARKS:
         return benchmark_dir(name)
     parts = PurePath(name).parts
     parts = parts[1:] if parts[:1] == ("gridworld",) else parts
     shipped = _HERE.joinpath(*parts)
-    if parts and parts[0] in _SHIPPED and ".." not in parts and _exists(shipped):
+    if parts and parts[0] in _SHIPPED and ".." not in parts and os.path.exists(shipped):
         return shipped
     shown = ", ".join([*BENCHMARKS, f"{TASKS}/tier1 ..."])
     raise TaskError(f"there is no such file, folder or benchmark; shipped are {shown}", name)
@@ -115,10 +115,3 @@ def _entries(folder: Path) -> list[Path]:
         return list(folder.iterdir())
     except OSError as error:
         raise TaskError(f"cannot be read: {error.strerror or error}", str(folder)) from error
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):  # a name that is too long, or holds a NUL
-        return False

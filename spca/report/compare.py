@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias, TypeVar
 
+from spca.common.text import counted
 from spca.report.differences import describe_differences
 from spca.report.read.comparison import ComparedLevel, Comparison, Side
 from spca.report.read.model import LevelRow, Run
@@ -103,14 +104,10 @@ def _notes(a: Run, b: Run, levels: Sequence[ComparedLevel]) -> list[str]:
     notes = [f"generated code of {run.id} ran without the sandbox" for run in (a, b) if run.sandbox in _UNSANDBOXED]
     for run, alone in ((a, [x for x in levels if x.b is None]), (b, [x for x in levels if x.a is None])):
         if alone:
-            notes.append(f"{_levels(len(alone))} only in {run.id}")
+            notes.append(f"{counted(len(alone), 'level')} only in {run.id}")
         if open_levels := sum(row.outcome not in ENDED for row in run.levels):
-            notes.append(f"{_levels(open_levels)} of {run.id} not finished")
+            notes.append(f"{counted(open_levels, 'level')} of {run.id} not finished")
     return notes
 
 
 _UNSANDBOXED: Final = ("unsafe", "none")
-
-
-def _levels(count: int) -> str:
-    return f"{count} level{'' if count == 1 else 's'}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Final
 
 from spca.common.command import program
 from spca.errors import ReportError
-from spca.runs.recording.folder import other_kind
+from spca.runs.recording.folder import RUN, other_kind, suggest_id
 
 PUBLISHED: Final = "published"
 """What stands for the published run of the original system where two runs are compared."""
@@ -31,11 +30,11 @@ def find(name: str | None, runs: Path, cwd: Path) -> list[Path]:
             raise ReportError(f"there are no runs in {runs}: begin one with {program()} run")
         return known[-1:]
     path = cwd / name
-    found = [each for each in known if each.name == name] or ([path] if _is_run(path) else _runs_in(path))
+    found = [each for each in known if each.name == name] or ([path] if os.path.isfile(path / RUN) else _runs_in(path))
     found = found or ([each for each in known if each.name.startswith(name)] if name else [])
     if not name or not found:
         raise ReportError(_nothing(name, path, runs, known))
-    if len(found) > 1 and found[0].parent == runs and not _is_folder(path):
+    if len(found) > 1 and found[0].parent == runs and not os.path.isdir(path):
         raise ReportError(
             f"{len(found)} runs in {runs} begin with {name}, such as {found[-1].name}: give more of the id"
         )
@@ -72,32 +71,16 @@ def _nothing(name: str, path: Path, runs: Path, known: Sequence[Path]) -> str:
     kind = other_kind(runs / name) or other_kind(path)
     if name and kind:
         return kind
-    if name and _is_folder(path):
+    if name and os.path.isdir(path):
         return f"{path} holds no run"
     if os.sep in name:
         return f"there is no folder {path}"
-    names = [each.name for each in known]
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.8)
-    hint = f"did you mean {near[0]}?" if near else f"the latest is {names[-1]}" if names else "there are none"
+    hint = suggest_id(name, [each.name for each in known])
     return f"no run {name!r} in {runs}: {hint}"
 
 
 def _runs_in(folder: Path) -> list[Path]:
     try:
-        return sorted(filter(_is_run, folder.iterdir()))
+        return sorted(path for path in folder.iterdir() if os.path.isfile(path / RUN))
     except (OSError, ValueError):
         return []
-
-
-def _is_run(path: Path) -> bool:
-    try:
-        return (path / "run.json").is_file()
-    except (OSError, ValueError):  # not to be read, or a name that no file can have
-        return False
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):
-        return False

@@ -46,11 +46,6 @@ class BotEpisode:
     steps: int
     reason: str
 
-    @property
-    def supported(self) -> bool:
-        """Whether the episode is one that the bot can play at all."""
-        return self.reason != UNSUPPORTED
-
 
 class BotPeer:
     """The bot in a process that is started when it is first needed, and again after it had to be killed.

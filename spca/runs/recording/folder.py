@@ -110,10 +110,15 @@ def existing(runs: Path, name: str, record: str) -> Path:
         raise ResumeError(f"{len(alike)} ids in {runs} begin with {name}: {shown}{more}: give more of the id")
     if (only := only_folder(runs, name)) and (kind := other_kind(only, record)):
         raise ResumeError(kind)
+    raise ResumeError(f"no {what} {name!r} in {runs}: {suggest_id(name, known)}")
+
+
+def suggest_id(name: str, known: Sequence[str]) -> str:
+    """Return which of the ``known`` ids, the latest last, may be meant by one that is none of them."""
     near = get_close_matches(name[:_MAX_COMPARED], known, 1, _LEAST_LIKENESS)
-    latest = f"the latest is {known[-1]}" if known else "there are none"
-    hint = f"did you mean {near[0]}?" if near else latest
-    raise ResumeError(f"no {what} {name!r} in {runs}: {hint}")
+    if near:
+        return f"did you mean {near[0]}?"
+    return f"the latest is {known[-1]}" if known else "there are none"
 
 
 def only_folder(runs: Path, name: str) -> Path | None:

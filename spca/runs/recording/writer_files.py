@@ -105,15 +105,6 @@ class WriterFiles:
         return Case(trajectory["snapshot"], trajectory["attempts"][-1]["problem"], solved_level(trajectory))
 
 
-def stored_in(folder: RunFolder) -> tuple[StoredWriter, ...]:
-    """Return the problem writers of a run, as of its last finished level.
-
-    Raises:
-        ResumeError: they cannot be read.
-    """
-    return WriterFiles(folder, folder.state().get("writers", ())).stored
-
-
 def read_trajectory(folder: RunFolder, name: str) -> dict[str, Any]:
     """Return the file of a level that was solved.
 

@@ -15,7 +15,7 @@ from spca.llm.calls.ledger import Ledger
 from spca.runs.curriculum import Task
 from spca.runs.recording.folder import RunFolder
 from spca.runs.recording.recorder import Recorder
-from spca.runs.recording.writer_files import stored_in
+from spca.runs.recording.writer_files import WriterFiles
 from spca.runs.results import Attempt, Considered, LevelResult, Round
 from spca.writers.merit import reason_left_out
 from spca.writers.stored import Case, Miss, Missed, StoredWriter, Tally, writer_state
@@ -70,7 +70,7 @@ def test_a_run_that_goes_on_has_the_same_writers(folder: RunFolder) -> None:
     first = recorder(folder)
     finish(first, folder, TASKS[0], born, considered=Considered("go", "go/v001", ""))
     finish(first, folder, TASKS[1], grown)
-    for again in (recorder(folder).writers, stored_in(folder)):
+    for again in (recorder(folder).writers, WriterFiles(folder, folder.state()["writers"]).stored):
         assert [seen(each) for each in again] == [seen(grown)]
         assert again[0].cases[1].solved.plan.steps == PLAN.steps
     assert written(folder).keys() == {"go/v001.py", "go/v001.pddl", "go/v001.json"}
