@@ -23,12 +23,10 @@ from spca.common.files import write_atomic
 from spca.common.installation import applications
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal
+from spca.common.jobs.progress import OnProgress
 from spca.common.jobs.stamps import now, versions
 from spca.common.jobs.work import TRIES, Job, Setup, Terms
 from spca.common.source_state import changed_source, read_source_state
-
-OnProgress = Callable[[int, int, int], None]
-"""Called with the numbers of finished, all and solved episodes."""
 
 _DISTRIBUTIONS: Final = ("sense-plan-code-act", "numpy")
 

@@ -21,12 +21,11 @@ from spca.common.encoding import json_text
 from spca.common.files import remove_torn_files, write_atomic
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal
+from spca.common.jobs.progress import OnProgress
 from spca.common.jobs.work import TRIES, Job, Setup, Terms
 
 INDEX: Final = "set.json"
 """File beside the scenes that records how they were made."""
-OnProgress = Callable[[int, int, int], None]
-"""Called with the numbers of finished indices, all indices, and scenes made."""
 
 
 @dataclass(frozen=True, slots=True)

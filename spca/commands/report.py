@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -187,12 +188,6 @@ def _show_progress() -> Iterator[Callable[[str], None]]:
     if not console.is_terminal:
         yield lambda _name: None
         return
+    numbers = count(1)
     with console.status("reading ...") as status:
-        count = 0
-
-        def done(name: str) -> None:
-            nonlocal count
-            count += 1
-            status.update(f"{count} levels re-simulated, {escape(one_line(name))}")
-
-        yield done
+        yield lambda name: status.update(f"{next(numbers)} levels re-simulated, {escape(one_line(name))}")

@@ -31,7 +31,7 @@ class Alike:
     @property
     def ids(self) -> Mapping[str, tuple[Failure, ...]]:
         """Return the failures of each id, those of the most frequent id first."""
-        return dict(sorted(_groups((each.played.env_id, each) for each in self.failures), key=_descending))
+        return dict(_group_by_name((each.played.env_id, each) for each in self.failures))
 
     @property
     def title(self) -> str:
@@ -42,7 +42,7 @@ class Alike:
 
 def alike(failures: Iterable[Failure]) -> tuple[Alike, ...]:
     """Return the groups of failures, the largest first; numbers and colours make no difference."""
-    groups = sorted(_groups((_VARIES.sub("*", "\n".join(_kind(each))), each) for each in failures), key=_descending)
+    groups = _group_by_name((_VARIES.sub("*", "\n".join(_kind(each))), each) for each in failures)
     return tuple(Alike(group) for _, group in groups)
 
 
@@ -61,12 +61,10 @@ def _kind(each: Failure) -> tuple[str, str, str]:
     return each.played.failure, each.played.reason.partition("\n")[0], each.proof
 
 
-def _groups(items: Iterable[tuple[str, Failure]]) -> list[tuple[str, tuple[Failure, ...]]]:
+def _group_by_name(items: Iterable[tuple[str, Failure]]) -> list[tuple[str, tuple[Failure, ...]]]:
+    """Return the failures of each name, the largest group first."""
     found: dict[str, list[Failure]] = {}
     for name, failure in items:
         found.setdefault(name, []).append(failure)
-    return [(name, tuple(group)) for name, group in found.items()]
-
-
-def _descending(group: tuple[str, tuple[Failure, ...]]) -> int:
-    return -len(group[1])
+    largest_first = sorted(found.items(), key=lambda item: -len(item[1]))
+    return [(name, tuple(group)) for name, group in largest_first]

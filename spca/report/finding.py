@@ -75,8 +75,7 @@ def _nothing(name: str, path: Path, runs: Path, known: Sequence[Path]) -> str:
         return f"{path} holds no run"
     if os.sep in name:
         return f"there is no folder {path}"
-    hint = suggest_id(name, [each.name for each in known])
-    return f"no run {name!r} in {runs}: {hint}"
+    return f"no run {name!r} in {runs}: {suggest_id(name, [each.name for each in known])}"
 
 
 def _runs_in(folder: Path) -> list[Path]:

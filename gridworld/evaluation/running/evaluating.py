@@ -27,11 +27,10 @@ from spca.common.debug_log import log_to_folder
 from spca.common.installation import applications
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal, difference
+from spca.common.jobs.progress import OnProgress
 from spca.common.jobs.stamps import now, versions
 from spca.common.source_state import changed_source, read_source_state
 
-OnProgress = Callable[[int, int, int], None]
-"""Called with finished tasks, all tasks, solved tasks."""
 OnFound = Callable[[int, int], None]
 """Called with finished tasks and all tasks, where an evaluation that was interrupted goes on."""
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
+
+OnProgress: TypeAlias = Callable[[int, int, int], None]
+"""Told how many jobs are finished, how many there are, and how many succeeded."""
 
 _Value = TypeVar("_Value")
 
 
 @contextmanager
-def show_bar(
-    quiet: bool = False, jobs: str = "tasks", good: str = "solved"
-) -> Iterator[Callable[[int, int, int], None]]:
+def show_bar(quiet: bool = False, jobs: str = "tasks", good: str = "solved") -> Iterator[OnProgress]:
     """Show a progress bar; it is told how many jobs are finished, how many there are, and how many succeeded.
 
     Args:

@@ -21,8 +21,8 @@ class Shelf:
     def __init__(self) -> None:
         self._put: dict[str, tuple[str, str]] = {}
         self._shown: dict[str, Text] = {}
-        self._collections: dict[int, list[set[str]]] = {}
         self._lock = threading.Lock()
+        self._of_thread = threading.local()
 
     def put(self, text: str, language: str) -> str:
         """Keep a text (``python``, ``pddl``, ``json`` or ``text``); returns its id, equal for equal texts."""
@@ -30,8 +30,8 @@ class Shelf:
         name = hashlib.sha256(data).hexdigest()[:_ID_DIGITS]
         with self._lock:
             self._put.setdefault(name, (text, language))
-            for collected in self._collections.get(threading.get_ident(), ()):
-                collected.add(name)
+        for collected in getattr(self._of_thread, "collections", ()):
+            collected.add(name)
         return name
 
     def raw(self, id: str) -> str:
@@ -57,14 +57,10 @@ class Shelf:
     @contextmanager
     def collecting(self) -> Iterator[set[str]]:
         """The ids that this thread puts while the block lasts."""
-        collected, thread = set[str](), threading.get_ident()
-        with self._lock:
-            self._collections.setdefault(thread, []).append(collected)
+        collected = set[str]()
+        outer = getattr(self._of_thread, "collections", ())
+        self._of_thread.collections = (*outer, collected)
         try:
             yield collected
         finally:
-            with self._lock:
-                mine = self._collections[thread]
-                mine[:] = [other for other in mine if other is not collected]
-                if not mine:
-                    del self._collections[thread]
+            self._of_thread.collections = outer
