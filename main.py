@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from spca.code import library
-from spca.code.regression import RegressionSuite
 from spca.commands.program import run_program
 from spca.common.installation import ApplicationFunction
 from spca.contracts import (
@@ -27,7 +26,6 @@ from spca.contracts import (
 )
 from spca.errors import RestoreError, WorldError
 from spca.llm.answer_tally import AnswerTally
-from spca.plan.solver import Solver
 from spca.protocols import EventSink, World
 from spca.runs.level.compiled_planning import CompiledPlanning, Writers
 from spca.runs.level.execution import Execution
@@ -37,6 +35,8 @@ from spca.runs.results import Attempt, LevelContext, LevelResult, Round
 if TYPE_CHECKING:  # commands that ask no model need not wait for their imports
     from coderLLM import CoderLLM
     from plannerLLM import PlannerLLM
+    from spca.code.regression import RegressionSuite
+    from spca.plan.solver import Solver
 
 MAX_SEMANTIC_RETRY: Final = 5
 """Times the code of one plan is rewritten and tried again."""

@@ -11,21 +11,22 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from spca.act.frame import ReplayedWorld
-from spca.code.regression import RegressionSuite
 from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure, Snapshot, TrustedPDDL
-from spca.llm.answer_tally import AnswerTally
-from spca.llm.calls.desk import CallDesk
-from spca.plan.solver import Solver
-from spca.prompts import Wording
 from spca.protocols import EventSink, Executor, World
-from spca.runs.level.compiled_planning import CompiledPlanning, Writers
-from spca.runs.recording.recorder import LevelLog
-from spca.runs.results import LevelResult
-from spca.runs.settings import ModelSettings
 from spca.sense.renaming import TRUE_WORDS, Renaming
+
+if TYPE_CHECKING:  # --help need not wait for their imports
+    from spca.code.regression import RegressionSuite
+    from spca.llm.answer_tally import AnswerTally
+    from spca.llm.calls.desk import CallDesk
+    from spca.plan.solver import Solver
+    from spca.prompts import Wording
+    from spca.runs.level.compiled_planning import CompiledPlanning, Writers
+    from spca.runs.results import LevelResult
+    from spca.runs.settings import ModelSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,16 @@ class LevelLoop(Protocol):
     def run_level(
         self, world: World, info: LevelInfo, known: AgentSource, trusted: TrustedPDDL | None = None, /
     ) -> LevelResult: ...
+
+
+class LevelLog(Protocol):
+    """What the recorder needs of ``metrics_logger.MetricsLogger``."""
+
+    def summary(self, outcome: str, reason: str, **extra: object) -> dict[str, Any]: ...
+
+    def write_summary(self, summary: Mapping[str, Any], /) -> object: ...
+
+    def end_level(self, summary: Mapping[str, Any], /) -> None: ...
 
 
 class RunLog(LevelLog, EventSink, Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import Any
 
 from spca.code import agent_source, library
 from spca.code.regression import SolvedLevel
@@ -14,22 +14,13 @@ from spca.errors import PatchError, ResumeError
 from spca.llm.calls.ledger import Ledger, sums
 from spca.runs.curriculum import Task
 from spca.runs.level.barren import count_barren_end
+from spca.runs.phases import LevelLog
 from spca.runs.recording.folder import ASKED_ANEW, FIRST_AGENT, STATE, RunFolder, attempt_record
 from spca.runs.recording.records import SUMMARIES, check_record
 from spca.runs.recording.writer_files import WriterFiles, read_trajectory, solved_level
 from spca.runs.results import Considered, LevelResult
 from spca.sense.renaming import Renaming
 from spca.writers.stored import StoredWriter, writer_state
-
-
-class LevelLog(Protocol):
-    """What the recorder needs of ``metrics_logger.MetricsLogger``."""
-
-    def summary(self, outcome: str, reason: str, **extra: object) -> dict[str, Any]: ...
-
-    def write_summary(self, summary: Mapping[str, Any], /) -> object: ...
-
-    def end_level(self, summary: Mapping[str, Any], /) -> None: ...
 
 
 class Recorder:
