@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from robot_bridge.contracts import NavGoalTarget
-from robot_bridge.control.actions import Finished
+if TYPE_CHECKING:
+    from robot_bridge.control.actions import Finished
 
 WAYS_HOME: Final = 3
 """Most attempts to drive home."""
@@ -99,6 +99,8 @@ class Closing:
 
     def record_result(self, outcome: Finished) -> None:
         """Record the result of a decision: the robot is not home if its last goal was home and it missed it."""
+        from robot_bridge.contracts import NavGoalTarget  # loads numpy, for which --help need not wait
+
         if isinstance(outcome.execution.target, NavGoalTarget):
             is_home = outcome.execution.decision.parameters.get("goal_type") == "retrace"
             self._has_missed_home = is_home and not outcome.result.success
