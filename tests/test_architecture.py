@@ -41,7 +41,7 @@ ALLOWED = {
     "spca.common": ("spca.common",),
     "gridworld": ("gridworld", "spca.common"),
     "gridworld.adapters": ("gridworld", *SHARED, "spca.llm"),
-    "explorer": ("explorer", "gridworld", *SHARED),
+    "explorer": ("explorer", *SHARED),
     "robot_bridge": ("robot_bridge", *SHARED),
     "robot_bridge.cli": ("robot_bridge", *SHARED, "spca.llm", "spca.plan", "spca.runs", "spca.sandbox"),
     "robot_bridge.agent": (
