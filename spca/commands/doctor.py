@@ -10,7 +10,7 @@ from spca.runs.options import RunOptions
 
 def examine(options: RunOptions = RunOptions()) -> int:
     """Examine the sandbox of generated code and the models that a run with these options uses."""
-    from spca.runs.models import look_up
+    from spca.runs.models import Models
     from spca.runs.resolution import find_run
     from spca.sandbox.doctor import examination
     from spca.sandbox.process.client import Zygote
@@ -19,6 +19,6 @@ def examine(options: RunOptions = RunOptions()) -> int:
     with closing(Zygote()) as zygote:
         report = examination.examine(zygote)
     print(examination.render(report))
-    models = look_up(settings.models)
+    models = Models.load(settings.models).catalogue.look_up(settings.models.refs)
     print(f"\nModels:\n{models.render()}")
     return EXIT_FINISHED if report.level == "strict" and not models.is_refused else EXIT_FAILED

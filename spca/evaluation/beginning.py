@@ -21,6 +21,7 @@ from spca.runs.curriculum import load
 from spca.runs.models import require_usable
 from spca.runs.phases import Phases
 from spca.runs.provenance import check_versions, note_continuation, run_info
+from spca.runs.screen.lines import describe_models
 from spca.sandbox.executor import SandboxExecutor
 
 Prepared: TypeAlias = tuple[EvaluationFolder, Sequence[Episode]]
@@ -49,7 +50,7 @@ def begin_evaluation(options: EvaluateOptions, phases: Phases) -> Prepared:
     Solver(planning.engine)
     models, caps = require_usable(planning.models)
     if not (planning.models.uses_reference or options.how.quiet):
-        print(models.greet(os.environ, caps))
+        print(describe_models(models, os.environ, caps))
 
     with SandboxExecutor(unsafe=planning.unsafe_no_sandbox) as executor:
         sandbox = executor.verify()

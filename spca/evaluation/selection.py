@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from spca.common.errors import SettingsError
-from spca.common.names import find_nearest, split_names
+from spca.common.names import find_nearest
 from spca.evaluation.episodes import Episode
 from spca.evaluation.eval_folder import EvaluationSettings
 from spca.evaluation.learned import Learned
 from spca.evaluation.outside import UNPLAYABLE, matches_id
 from spca.evaluation.seeds import MAX_EPISODES
-from spca.runs.curriculum import Task
+from spca.runs.curriculum import Task, split_names
 
 
 def list_warnings(learned: Learned, words: int | None, seeds: Sequence[int]) -> list[str]:

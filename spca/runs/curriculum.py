@@ -17,7 +17,7 @@ from typing import Final
 
 from spca.common.errors import SettingsError
 from spca.common.files import read_text
-from spca.common.names import find_nearest, split_names
+from spca.common.names import find_nearest
 from spca.contracts import LevelInfo
 from spca.errors import CurriculumError, ResumeError
 from spca.runs.recording.folder import CURRICULUM, Begun
@@ -322,3 +322,20 @@ def _quoted(value: object) -> str:
     """JSON text, so that no control character reaches the terminal; cut so that it stays one line."""
     text = json.dumps(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def split_names(text: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of a list with commas, each as it is known, case ignored; one that is not known as it was given.
+
+    Known names may have commas: the longest that fits is meant.
+    """
+    by_folded = {name.casefold(): name for name in known}
+    most = 1 + max((name.count(",") for name in by_folded), default=0)
+    parts, names = text.split(","), list[str]()
+    while parts:
+        longest_first = (",".join(parts[:count]) for count in range(min(most, len(parts)), 0, -1))
+        tried = [form for joined in longest_first for form in (joined, joined.strip())]
+        name = next((form for form in tried if form.casefold() in by_folded), tried[-1])
+        names.append(by_folded.get(name.casefold(), name))
+        del parts[: 1 + name.count(",")]
+    return tuple(names)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from spca.code.regression import RegressionSuite
@@ -14,15 +16,20 @@ from spca.common.debug_log import log_to_folder
 from spca.common.errors import UnusableModelError
 from spca.errors import WorldError
 from spca.llm.answer_tally import AnswerTally
+from spca.llm.calls.budget import Caps
+from spca.llm.calls.cache import Cache
+from spca.llm.calls.desk import CallDesk
 from spca.plan.solver import Solver
 from spca.protocols import World
 from spca.runs.curriculum import Task, select_tasks
 from spca.runs.level.barren import flags_of_models, unusable_model
+from spca.runs.models import Models
 from spca.runs.phases import Asking, LevelLoop, LoopParts, Phases, RunLog
-from spca.runs.recording.folder import Begun
+from spca.runs.recording.folder import Begun, RunFolder
 from spca.runs.recording.recorder import Recorder
 from spca.runs.results import LevelResult
 from spca.runs.screen.display import Display
+from spca.runs.screen.lines import describe_run
 from spca.runs.settings import Settings
 from spca.runs.startup import Prepared, prepare_run
 from spca.writers.library import WriterLibrary
@@ -56,7 +63,7 @@ class Run:
             upstream_rules=self._settings.upstream_rules,
             renaming=self._settings.renaming,
         )
-        self._desk = prepared.make_desk()
+        self._desk = make_desk(self._settings, prepared.models, prepared.caps, prepared.folder, prepared.asked_anew)
         self._regression = RegressionSuite(self._make_world, enabled=self._settings.regression_check)
         self.recorder = Recorder(prepared.folder, self._desk.ledger)
 
@@ -71,7 +78,9 @@ class Run:
         tasks = self._prepared.tasks
         started = time.monotonic()
         with self.open(self._phases.watch_signals):
-            self._display.begin(self._prepared.greet(), recorder.sandbox, recorder.finished, recorder.spent)
+            self._display.begin(
+                describe_run(self._prepared, os.environ), recorder.sandbox, recorder.finished, recorder.spent
+            )
             self._display.played_again(recorder.taken_back)
             try:
                 for task in tasks[len(recorder.finished) :]:
@@ -178,3 +187,20 @@ def play_run(exit_handler: Ending, phases: Phases, settings: Settings, begun: Be
         display = Display(tasks, paid=prepared.models.cost_money, quiet=settings.quiet, greets=greets)
         Run(prepared, phases, display).learn()
     return exit_handler.code
+
+
+def make_desk(
+    settings: Settings, models: Models, caps: Caps, folder: RunFolder, asked_anew: Mapping[str, int] | None = None
+) -> CallDesk:
+    """Return the desk that all calls of a run pass through.
+
+    Args:
+        asked_anew: calls of levels that are played again; see :class:`CallDesk`.
+
+    Raises:
+        UserError: the ledger cannot be read.
+    """
+    cache = Cache(Path(settings.runs) / "llm_cache", models.catalogue.servers) if settings.models.cache else None
+    return CallDesk(
+        folder.path, folder.run_id, caps=caps, catalogue=models.catalogue, cache=cache, asked_anew=asked_anew
+    )

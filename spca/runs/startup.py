@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from spca.common.command import program
@@ -14,8 +12,6 @@ from spca.common.files import locked, read_text, remove_torn_files
 from spca.common.installation import applications, where_runs_lie
 from spca.contracts import AgentSource
 from spca.llm.calls.budget import Caps
-from spca.llm.calls.cache import Cache
-from spca.llm.calls.desk import CallDesk
 from spca.plan.solver import Solver
 from spca.runs.curriculum import Task
 from spca.runs.models import Models, require_usable
@@ -33,7 +29,7 @@ class Prepared:
     Attributes:
         executor: proven to hold.
         go_on: the command that goes on with the run.
-        make_desk: makes what all calls of models pass through; raises a UserError if the ledger cannot be read.
+        asked_anew: calls of levels that are played again; see :class:`spca.llm.calls.desk.CallDesk`.
     """
 
     settings: Settings
@@ -44,13 +40,7 @@ class Prepared:
     caps: Caps
     tasks: tuple[Task, ...]
     go_on: str
-    make_desk: Callable[[], CallDesk]
-
-    def greet(self) -> str:
-        """Return the first line of the run: its models and caps, and flags that take parts of learning away."""
-        line = self.models.greet(os.environ, self.caps)
-        flags = self.settings.ablations
-        return f"{line} Learning with {', '.join(flags)}." if flags else line
+    asked_anew: Mapping[str, int] | None
 
 
 @contextmanager
@@ -99,7 +89,6 @@ def prepare_run(
                 remove_torn_files(folder.path)
                 if begun:
                     record_continuation(begun, settings, sandbox)
-                asked_anew = begun.info.get(ASKED_ANEW) if begun else None
                 yield Prepared(
                     settings=settings,
                     models=models,
@@ -109,22 +98,5 @@ def prepare_run(
                     tasks=tasks or (),
                     caps=caps,
                     go_on=f"{program()} --resume {folder.run_id}{where_runs_lie(Path(settings.runs))}",
-                    make_desk=partial(make_desk, settings, models, caps, folder, asked_anew),
+                    asked_anew=begun.info.get(ASKED_ANEW) if begun else None,
                 )
-
-
-def make_desk(
-    settings: Settings, models: Models, caps: Caps, folder: RunFolder, asked_anew: Mapping[str, int] | None = None
-) -> CallDesk:
-    """Return the desk that all calls of a run pass through.
-
-    Args:
-        asked_anew: calls of levels that are played again; see :class:`CallDesk`.
-
-    Raises:
-        UserError: the ledger cannot be read.
-    """
-    cache = Cache(Path(settings.runs) / "llm_cache", models.catalogue.servers) if settings.models.cache else None
-    return CallDesk(
-        folder.path, folder.run_id, caps=caps, catalogue=models.catalogue, cache=cache, asked_anew=asked_anew
-    )

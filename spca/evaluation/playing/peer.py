@@ -16,7 +16,6 @@ import threading
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from types import TracebackType
 from typing import Any, Final, Self, SupportsIndex
 
 from spca.common.text import one_line
@@ -63,9 +62,7 @@ class BotPeer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     def play(self, env_id: str, seed: int) -> BotEpisode:

@@ -23,7 +23,7 @@ from spca.runs.models import Models
 from spca.runs.phases import Asking, LoadPhases, Phases
 from spca.runs.provenance import check_sandbox
 from spca.runs.recording.folder import RunFolder
-from spca.runs.startup import make_desk
+from spca.runs.run import make_desk
 from spca.sandbox.executor import SandboxExecutor
 from spca.sense.renaming import Renaming
 from spca.writers.library import WriterLibrary

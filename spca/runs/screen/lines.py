@@ -12,11 +12,16 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from spca.common.command import program
 from spca.common.printing import make_text
 from spca.common.text import beginning, clock, counted, one_line
 from spca.llm import spending
+from spca.llm.calls.budget import Caps
 from spca.llm.calls.retry import AGAIN
 from spca.runs.curriculum import Task
+from spca.runs.default_models import list_configured
+from spca.runs.models import Models
+from spca.runs.startup import Prepared
 
 _MARK: Final = 6
 """Columns of "solved" and "failed"."""
@@ -205,3 +210,45 @@ def describe_troubles(counters: Mapping[str, int], ended: Sequence[str]) -> str:
         statuses = (f"{number} {status}" if 1 < number < len(ended) else status for status, number in kinds.items())
         said.append(f"{counted(len(ended), 'failed attempt')}: {', '.join(statuses)}")
     return ", ".join(said)
+
+
+def describe_run(prepared: Prepared, environ: Mapping[str, str]) -> str:
+    """Return one line on the models and caps of a run, and the flags that take parts of learning away."""
+    line = describe_models(prepared.models, environ, prepared.caps)
+    flags = prepared.settings.ablations
+    return f"{line} Learning with {', '.join(flags)}." if flags else line
+
+
+def describe_models(models: Models, environ: Mapping[str, str], caps: Caps) -> str:
+    """Return one line on which models a run uses, why, what caps can be reached, and how to choose others."""
+    if models.settings.uses_reference:
+        return (
+            "Models: the embedded reference model (no key needed). "
+            "For a real one: set OPENAI_API_KEY in .env or give --planner-model and --coder-model; "
+            f"{program()} models lists what there is (docs/models.md)."
+        )
+    large, small, coder = models.settings.refs
+    small_words = "" if small == large else f"small planner {small}, "
+    parts = [f"Models: planner {large}, {small_words}coder {coder}"]
+    used = {ref.prefix for ref in models.settings.refs}
+    for prefix, server in models.settings.servers.items():
+        if server.url and prefix in used:
+            parts.append(f"{prefix} at {server.url}")
+    if limits := _list_limits(caps, models.cost_money):
+        parts.append(f"capped at {' and '.join(limits)}")
+    found = list_configured(environ)
+    also = [default.prefix for default in found[1:-1] if default.prefix not in used]
+    if also and found[0].models == models.settings.refs:
+        parts.append(f"{' and '.join(also)} could be used too (docs/models.md)")
+    return "; ".join(parts) + "."
+
+
+def _list_limits(caps: Caps, cost_money: bool) -> list[str]:
+    limits = []
+    if caps.cost_usd is not None and cost_money:
+        limits.append(f"{caps.cost_usd:g} USD")
+    if caps.calls is not None:
+        limits.append(counted(caps.calls, "request"))
+    if caps.tokens is not None:
+        limits.append(counted(caps.tokens, "token"))
+    return limits

@@ -1,13 +1,8 @@
-"""Names as a user writes them."""
+"""Names that a user may have meant."""
 
 from __future__ import annotations
 
-from spca.common.names import find_nearest, split_names
-
-
-def test_known_names_may_have_commas() -> None:
-    assert split_names(" c, A,b ,d", ["a", "a,b", "C"]) == ("C", "a,b", "d")
-    assert split_names("", []) == ("",)
+from spca.common.names import find_nearest
 
 
 def test_case_does_not_matter_to_the_nearest() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from spca.common.errors import FileError
 from spca.errors import CurriculumError
 from spca.runs import curriculum
-from spca.runs.curriculum import Category, Curriculum, Level
+from spca.runs.curriculum import Category, Curriculum, Level, split_names
 
 SHIPPED = Path(__file__).parents[3] / "merged_curriculum2.json"
 
@@ -258,3 +258,8 @@ def test_levels_that_match_nothing_get_the_near_ones(shipped: Curriculum) -> Non
 def test_level_outside_the_chosen_category_is_unknown() -> None:
     with pytest.raises(CurriculumError, match="no level or environment id"):
         curriculum.parse(json.dumps(small()), "c.json").select(only=("walk", "[K]ey"))
+
+
+def test_known_names_may_have_commas() -> None:
+    assert split_names(" c, A,b ,d", ["a", "a,b", "C"]) == ("C", "a,b", "d")
+    assert split_names("", []) == ("",)

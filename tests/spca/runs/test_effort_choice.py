@@ -10,6 +10,7 @@ from spca.common.errors import SettingsError
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.cache import find_place
 from spca.runs.models import Models
+from spca.runs.screen.lines import describe_models
 from spca.runs.settings import Settings
 from tests.support.spca.call_requests import ref
 from tests.support.spca.starting import resolve_words
@@ -43,7 +44,7 @@ def test_two_efforts_share_price_place_and_defaults() -> None:
     assert tuple(map(str, chosen.models.refs)) == (f"{TERRA}@high", TERRA, SOL)
     assert Models.load(chosen.models).caps() == Caps(5.0)
     assert find_place(ref(f"{TERRA}@high"), chosen.models.servers) == find_place(ref(TERRA), chosen.models.servers)
-    said = Models.load(settings(*EFFORTS, **KEYS).models).greet(KEYS, Caps(5.0))
+    said = describe_models(Models.load(settings(*EFFORTS, **KEYS).models), KEYS, Caps(5.0))
     assert said.startswith(f"Models: planner {SOL}@high, small planner {TERRA}@low, coder {SOL}@max; capped at 5 USD")
 
 

@@ -19,6 +19,7 @@ from spca.llm.catalogue.servers import VARIABLES, Server
 from spca.llm.providers.base import Limits
 from spca.runs import default_models
 from spca.runs.models import Models
+from spca.runs.screen.lines import describe_models
 from spca.runs.settings import Settings
 from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import ROOT
@@ -51,7 +52,7 @@ def place(chosen: Settings, model: str) -> str:
 
 def greeting(*argv: str, **environ: str) -> str:
     chosen = load_models(*argv, **environ)
-    return chosen.greet(environ, chosen.caps())
+    return describe_models(chosen, environ, chosen.caps())
 
 
 def caps(*argv: str, **environ: str) -> Caps:
@@ -414,4 +415,4 @@ def test_an_address_without_models_is_no_complaint() -> None:
 def test_a_cap_on_the_cost_is_told_where_models_cost_money(argv: tuple[str, ...], paid: bool) -> None:
     chosen = load_models(*argv)
     assert chosen.cost_money is paid
-    assert ("capped at 5 USD" in chosen.greet({}, Caps(5.0))) is paid
+    assert ("capped at 5 USD" in describe_models(chosen, {}, Caps(5.0))) is paid

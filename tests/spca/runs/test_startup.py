@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
@@ -16,11 +17,14 @@ from spca.commands.doctor import examine
 from spca.common.errors import BudgetReached, SettingsError, UserError, WorkspaceBusyError
 from spca.common.files import locked
 from spca.errors import ProviderDownError, ResumeError, UnknownModelError
+from spca.llm.calls.desk import CallDesk
 from spca.llm.providers.base import Limits, Message
 from spca.runs.curriculum import select_tasks
 from spca.runs.options import UNSAFE_VARIABLE, RunOptions
 from spca.runs.recording.folder import LOCK
 from spca.runs.resolution import find_run
+from spca.runs.run import make_desk
+from spca.runs.screen.lines import describe_run
 from spca.runs.startup import Prepared, prepare_run
 from tests.fakes.faults import FaultServer
 from tests.fakes.openai_wire import CHAT
@@ -28,6 +32,14 @@ from tests.support.commands import curriculum, fingerprint
 from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import AGENT, ScriptedProvider
 from tests.support.spca.starting import read_options, write_words
+
+
+def desk_of(run: Prepared) -> CallDesk:
+    return make_desk(run.settings, run.models, run.caps, run.folder, run.asked_anew)
+
+
+def greeting_of(run: Prepared) -> str:
+    return describe_run(run, os.environ)
 
 
 @pytest.fixture
@@ -111,7 +123,7 @@ def test_the_cache_knows_the_server(given: dict[str, Any]) -> None:
     def ask(url: str, *answers: str) -> str:
         told = {"cache": True, "max_calls": 2, "base_url": url, "preflight": False}
         with started(given | told) as run:
-            client = ChatGPTClient[str](ref("openai/m"), provider=ScriptedProvider(*answers), desk=run.make_desk())
+            client = ChatGPTClient[str](ref("openai/m"), provider=ScriptedProvider(*answers), desk=desk_of(run))
             return client.chat_completion([Message("user", "a")])
 
     assert ask("http://one/v1", "one") == "one"
@@ -289,7 +301,7 @@ def test_the_doctor_has_nothing_to_look_up_offline(given: dict[str, Any], capsys
 @pytest.mark.long
 def test_the_desk_keeps_its_books_in_the_runs_folder_and_its_cache_beside_the_runs(given: dict[str, Any]) -> None:
     with started(given | {"cache": True, "max_calls": 2}) as run:
-        folder, made = run.folder, run.make_desk()
+        folder, made = run.folder, desk_of(run)
     made.begin_level(1, "a", "x-v0", 1)
     client = ChatGPTClient[str](ref("free/model"), provider=ScriptedProvider("yes", "no"), desk=made)
     assert [client.chat_completion([Message("user", text)]) for text in "aab"] == ["yes", "yes", "no"]
@@ -300,7 +312,7 @@ def test_the_desk_keeps_its_books_in_the_runs_folder_and_its_cache_beside_the_ru
     assert len(list((folder.path / "llm").iterdir())) == 3
     assert len(list((Path(given["runs"]) / "llm_cache").iterdir())) == 2
     with started({"resume": folder.run_id, "runs": given["runs"]}) as again:
-        assert [record.outcome.value for record in again.make_desk().ledger.records] == ["answered"] * 2
+        assert [record.outcome.value for record in desk_of(again).ledger.records] == ["answered"] * 2
 
 
 def test_the_cache_is_no_run(given: dict[str, Any]) -> None:
@@ -315,7 +327,7 @@ def test_clients_are_told_of_servers_and_limits(given: dict[str, Any]) -> None:
     with started(given | told) as run:
         assert run.settings.models.servers["openai"].url == "http://x:1/v1"
         assert run.settings.models.limits == Limits(9, None, 3.0)
-        assert run.greet().startswith("Models: planner openai/")
+        assert greeting_of(run).startswith("Models: planner openai/")
 
 
 def test_excluding_flags_are_refused(given: dict[str, Any]) -> None:
@@ -326,8 +338,8 @@ def test_excluding_flags_are_refused(given: dict[str, Any]) -> None:
 @pytest.mark.long
 def test_the_first_line_says_which_parts_of_learning_are_taken_away(given: dict[str, Any]) -> None:
     with started(given) as run:
-        assert "Learning with" not in run.greet()
+        assert "Learning with" not in greeting_of(run)
     with started(given | {"compile": False, "carry_over": False}) as run:
-        assert run.greet().endswith(" Learning with --no-compile, --no-curriculum.")
+        assert greeting_of(run).endswith(" Learning with --no-compile, --no-curriculum.")
     with started({"resume": run.folder.run_id, "runs": given["runs"]}) as again:
-        assert again.greet() == run.greet()
+        assert greeting_of(again) == describe_run(run, os.environ)

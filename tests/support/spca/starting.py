@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, Self
 from unittest.mock import patch
@@ -22,7 +21,7 @@ from spca.runs.resolution import resolve_settings
 from spca.runs.run import Run
 from spca.runs.screen.display import Display
 from spca.runs.settings import Settings
-from spca.runs.startup import Prepared, make_desk
+from spca.runs.startup import Prepared
 from spca.runs.workspace import Workspace
 from spca.sandbox.executor import default_executor
 from tests.support.spca.doubles import AGENT
@@ -103,7 +102,7 @@ def prepared(chosen: Settings, folder: RunFolder, tasks: list[Task]) -> Prepared
         tasks=tuple(tasks),
         caps=models.caps(),
         go_on="",
-        make_desk=partial(make_desk, chosen, models, models.caps(), folder, folder.info().get(ASKED_ANEW)),
+        asked_anew=folder.info().get(ASKED_ANEW),
     )
 
 
