@@ -1,0 +1,171 @@
+"""Gridworld episodes as the pages' player wants them: two grids over time in one frame, and a picture of the tiles.
+
+A cell holds a code; a code is an index into words, and code 0 is "unseen".
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spca.common.images import png
+
+_IN_A_ROW: Final = 16
+"""Tiles in a row of their picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class GridFrame:
+    """A step of an episode. Grids are uint8, rows from above, all of one shape.
+
+    Attributes:
+        truth: codes of the whole world, 0 outside of it.
+        known: codes of what the agent knows.
+        view: bool: the cells that it sees.
+        agent: row, column and direction.
+        inventory: the word of what it carries.
+    """
+
+    truth: NDArray[np.uint8]
+    known: NDArray[np.uint8]
+    view: NDArray[np.bool_]
+    agent: tuple[int, int, int]
+    inventory: str | None
+    reward: float
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """A grid over time: ``first`` its codes, row by row; per step the cells that changed, flat: [cell, code, ...]."""
+
+    first: tuple[int, ...]
+    steps: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GridFilm:
+    """An episode for the player. Frame 0 is the state in which it began, frame i that after step i.
+
+    Both grids share one frame of ``rows`` x ``columns`` cells whose upper left cell is (``top``, ``left``) of the true
+    grid; cells are numbered row by row. Per frame: ``agent`` is [row, column, direction] in it, ``view`` the cells seen.
+    """
+
+    rows: int
+    columns: int
+    top: int
+    left: int
+    truth: Changes
+    known: Changes
+    agent: tuple[tuple[int, int, int], ...]
+    view: tuple[tuple[int, ...], ...]
+    inventory: tuple[str | None, ...]
+    reward: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """The tiles of a page's grids.
+
+    Attributes:
+        picture: PNG in base64, tiles of ``size`` pixels (width, height), ``columns`` in a row.
+        words: of each code, whose tiles come in this order; ``plain`` are those that a legend leaves out.
+        directions: names of the directions, clockwise from the right.
+        pitch: distance of rows, in widths of a tile; ``high`` is the height of a tile.
+        shift: of odd rows to the right, in widths of a tile.
+    """
+
+    picture: str
+    size: tuple[int, int]
+    columns: int
+    words: tuple[str, ...]
+    plain: tuple[str, ...]
+    directions: tuple[str, ...]
+    pitch: float = 1.0
+    high: float = 1.0
+    shift: float = 0.0
+
+
+def make_film(frames: Sequence[GridFrame], top: int = 0, left: int = 0) -> GridFilm:
+    """Return the film of an episode, cut to what is ever seen or there and a cell around it.
+
+    Args:
+        frames: at least one.
+        top, left: of the frames' upper left cell in the true grid.
+    """
+    rows, columns = _find_extent(frames)
+    width = columns.stop - columns.start
+    return GridFilm(
+        rows=rows.stop - rows.start,
+        columns=width,
+        top=top + rows.start,
+        left=left + columns.start,
+        truth=_list_changes(frame.truth[rows, columns] for frame in frames),
+        known=_list_changes(frame.known[rows, columns] for frame in frames),
+        agent=tuple(
+            (row - rows.start, column - columns.start, direction)
+            for row, column, direction in (frame.agent for frame in frames)
+        ),
+        view=tuple(tuple(np.flatnonzero(frame.view[rows, columns]).tolist()) for frame in frames),
+        inventory=tuple(frame.inventory for frame in frames),
+        reward=tuple(frame.reward for frame in frames),
+    )
+
+
+def _find_extent(frames: Sequence[GridFrame]) -> tuple[slice, slice]:
+    used = np.zeros(frames[0].truth.shape, dtype=np.bool_)
+    for frame in frames:
+        used |= (frame.truth != 0) | (frame.known != 0) | frame.view
+        used[frame.agent[:2]] = True
+    rows = np.flatnonzero(used.any(axis=1))
+    columns = np.flatnonzero(used.any(axis=0))
+    top = max(0, int(rows[0]) - 1) // 2 * 2  # even, so that the odd rows of a hexagonal grid stay odd
+    bottom = min(used.shape[0], int(rows[-1]) + 2)
+    left = max(0, int(columns[0]) - 1)
+    right = min(used.shape[1], int(columns[-1]) + 2)
+    return slice(top, bottom), slice(left, right)
+
+
+def _list_changes(grids: Iterable[NDArray[np.uint8]]) -> Changes:
+    first, *others = (grid.ravel() for grid in grids)
+    steps, before = [], first
+    for grid in others:
+        cells = np.flatnonzero(grid != before)
+        steps.append(tuple(np.column_stack((cells, grid[cells])).ravel().tolist()))
+        before = grid
+    return Changes(tuple(first.tolist()), tuple(steps))
+
+
+def draw_tiles(
+    words: Sequence[str],
+    draw: Callable[[int], NDArray[np.uint8]],
+    *,
+    plain: Sequence[str],
+    directions: Sequence[str],
+    pitch: float = 1.0,
+    shift: float = 0.0,
+) -> Tiles:
+    """Return the tiles of a page; ``draw`` makes that of a code, RGB or RGBA, all of one size."""
+    images = [draw(code) for code in range(len(words))]
+    height, width, channels = images[0].shape
+    rows = math.ceil(len(images) / _IN_A_ROW)
+    sheet = np.zeros((rows * height, _IN_A_ROW * width, channels), dtype=np.uint8)
+    for code, image in enumerate(images):
+        row, column = divmod(code, _IN_A_ROW)
+        sheet[row * height : (row + 1) * height, column * width : (column + 1) * width] = image
+    return Tiles(
+        picture=base64.b64encode(png(sheet, optimize=True)).decode("ascii"),
+        size=(width, height),
+        columns=_IN_A_ROW,
+        words=tuple(words),
+        plain=tuple(plain),
+        directions=tuple(directions),
+        pitch=pitch,
+        high=height / width,
+        shift=shift,
+    )

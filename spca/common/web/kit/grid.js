@@ -1,0 +1,237 @@
+// A gridworld over time: the true grid beside what the agent knows, cell by cell, of squares or hexagons.
+
+const TILE_LIMIT = 44;
+const STAGE_HEIGHT = 430;
+const STACKED = "(max-width: 560px)";
+const KEYFRAME = 64;
+const SEEN_NOW = "rgba(255, 255, 255, 0.17)";
+const NEVER_SEEN = "rgba(30, 31, 38, 0.66)";
+const VIEW_EDGE = "#ffcf33";
+const TRAIL = "rgba(255, 90, 80, 0.85)";
+
+/** A grid over time: every 64th frame is kept whole, the others are made from the one before. */
+class Changes {
+  /** @param {{first: number[], steps: number[][]}} changes codes of cells; per step [cell, code, ...] */
+  constructor({first, steps}) {
+    this.steps = steps;
+    this.kept = [];
+    const codes = Uint16Array.from(first);
+    for (let i = 0; i <= steps.length; i++) {
+      if (i) applyChanges(codes, steps[i - 1]);
+      if (i % KEYFRAME === 0) this.kept.push(codes.slice());
+    }
+  }
+
+  /** @param {number} step @returns {Uint16Array} a copy of the codes, row by row */
+  at(step) {
+    const kept = Math.min(Math.floor(step / KEYFRAME), this.kept.length - 1);
+    const codes = this.kept[kept].slice();
+    for (let i = kept * KEYFRAME; i < Math.min(step, this.steps.length); i++) applyChanges(codes, this.steps[i]);
+    return codes;
+  }
+}
+
+function applyChanges(codes, flat) {
+  for (let i = 0; i + 1 < flat.length; i += 2) codes[flat[i]] = flat[i + 1];
+}
+
+/** The tiles of a page: one picture with a tile for each code. @returns {object|null} once it has been decoded */
+function useTiles(tiles) {
+  const [ready, setReady] = useState(null);
+  useEffect(() => {
+    const picture = new Image();
+    picture.src = `data:image/png;base64,${tiles.picture}`;
+    picture.decode().then(() => setReady({...tiles, picture}));
+  }, [tiles]);
+  return ready;
+}
+
+/** Both grids of an episode at a step, in one frame and one scale, and the cell that the pointer is on in words. */
+function Grids({episode, tiles, step}) {
+  const ready = useTiles(tiles);
+  const truth = useMemo(() => new Changes(episode.truth), [episode]);
+  const known = useMemo(() => new Changes(episode.known), [episode]);
+  const [hovered, setHovered] = useState(-1);
+  const [box, width] = useWidth();
+  const trueCodes = truth.at(step);
+  const knownCodes = known.at(step);
+  const unseen = knownCodes.filter((code) => code === 0).length / knownCodes.length;
+  const words = describeStep(episode, step, trueCodes, tiles);
+  const scene = {episode, step, tiles: ready, fit: gridGeometry(tiles, episode, width)};
+  const grid = (title, codes, above, more) => h("figure", {ref: above ? null : box},
+    h("figcaption", null, title),
+    h(Grid, {scene: {...scene, codes, known: above ? null : knownCodes}, onHover: setHovered,
+      label: `${title}, ${episode.rows} by ${episode.columns} cells${more}. ${words}`}));
+  return h(Fragment, null,
+    h("div", {class: "grids"},
+      grid("True grid", trueCodes, false, ""),
+      grid("The agent's map", knownCodes, true, `, ${percent(unseen)} unseen`)),
+    h("p", {class: "hovered small muted"}, describeCell(episode, hovered, trueCodes, knownCodes, tiles)),
+    ready && h(Legend, {episode, tiles: ready}));
+}
+
+/** Sizes in device pixels: of a tile as it is drawn, the distance of rows, how far odd rows lie to the right. */
+function gridGeometry(tiles, {rows, columns}, width) {
+  const ratio = window.devicePixelRatio || 1;
+  const tall = matchMedia(STACKED).matches ? Math.max(180, 0.31 * innerHeight) : STAGE_HEIGHT;
+  const {shift, pitch} = tiles; // in widths of a tile
+  const fit = Math.min(width / (columns + shift), tall / (rows * pitch + 1 - pitch), TILE_LIMIT);
+  const wide = Math.max(2, Math.floor(fit * ratio));
+  return {ratio, wide, high: wide * tiles.high, pitch: Math.round(wide * pitch), shift: Math.round(wide * shift),
+    width: Math.ceil(wide * (columns + shift)), height: Math.ceil(wide * (rows * pitch + tiles.high - pitch))};
+}
+
+function Grid({scene, label, onHover}) {
+  const canvas = useRef(null);
+  const {width, height, ratio, wide, pitch, shift} = scene.fit;
+  const {rows, columns} = scene.episode;
+  useLayoutEffect(() => {
+    const element = canvas.current;
+    if (element.width !== width) element.width = width;
+    if (element.height !== height) element.height = height;
+    if (scene.tiles) drawGrid(element.getContext("2d"), scene);
+  });
+  const cellAt = (event) => {
+    const row = Math.floor((event.offsetY * ratio) / pitch);
+    const column = Math.floor((event.offsetX * ratio - (row % 2) * shift) / wide);
+    onHover(column >= 0 && column < columns && row < rows ? row * columns + column : -1);
+  };
+  return h("canvas", {ref: canvas, role: "img", "aria-label": label, onPointerMove: cellAt, onPointerLeave: () => onHover(-1),
+    style: {width: `${width / ratio}px`, height: `${height / ratio}px`}});
+}
+
+/** @returns {[number, number]} the upper left corner of a cell, in device pixels */
+function cornerOf(cell, columns, {wide, pitch, shift}) {
+  const row = Math.floor(cell / columns);
+  return [(cell % columns) * wide + (row % 2) * shift, row * pitch];
+}
+
+/** Draw a grid; `known` of the scene dims the cells of the truth that the agent never saw. */
+function drawGrid(pen, {episode, step, tiles, fit, codes, known}) {
+  const {columns} = episode;
+  const view = new Set(episode.view[step]);
+  pen.clearRect(0, 0, fit.width, fit.height);
+  for (let cell = 0; cell < codes.length; cell++) {
+    const [x, y] = cornerOf(cell, columns, fit);
+    if (codes[cell] || !known) drawTile(pen, tiles, codes[cell], x, y, fit);
+    const veil = view.has(cell) ? SEEN_NOW : known && codes[cell] && !known[cell] ? NEVER_SEEN : null;
+    if (veil) shadeTile(pen, veil, x, y, fit);
+  }
+  outlineView(pen, view, columns, fit);
+  drawTrail(pen, episode.agent.slice(0, step + 1), columns, fit);
+  drawAgent(pen, episode, step, tiles, fit);
+}
+
+function drawTile(pen, {picture, columns, size}, code, x, y, {wide, high}) {
+  const left = (code % columns) * size[0];
+  const top = Math.floor(code / columns) * size[1];
+  pen.drawImage(picture, left, top, ...size, x, y, wide, high);
+}
+
+function shadeTile(pen, colour, x, y, {wide, pitch, high}) {
+  pen.fillStyle = colour;
+  pen.fillRect(x, y + (high - pitch) / 2, wide, pitch);
+}
+
+function outlineView(pen, view, columns, fit) {
+  const {wide, pitch, high} = fit;
+  pen.strokeStyle = VIEW_EDGE;
+  pen.lineWidth = Math.max(1, Math.round(wide / 16));
+  pen.beginPath();
+  for (const cell of view) {
+    const [x, corner] = cornerOf(cell, columns, fit);
+    const y = corner + (high - pitch) / 2;
+    const edge = (open, x1, y1, x2, y2) => open && (pen.moveTo(x1, y1), pen.lineTo(x2, y2));
+    edge(!view.has(cell - columns), x, y, x + wide, y);
+    edge(!view.has(cell + columns), x, y + pitch, x + wide, y + pitch);
+    edge(cell % columns === 0 || !view.has(cell - 1), x, y, x, y + pitch);
+    edge((cell + 1) % columns === 0 || !view.has(cell + 1), x + wide, y, x + wide, y + pitch);
+  }
+  pen.stroke();
+}
+
+function drawTrail(pen, poses, columns, fit) {
+  pen.strokeStyle = TRAIL;
+  pen.lineWidth = Math.max(1, fit.wide / 16);
+  pen.setLineDash([fit.wide / 8, fit.wide / 8]);
+  pen.beginPath();
+  for (const [row, column] of poses) {
+    const [x, y] = cornerOf(row * columns + column, columns, fit);
+    pen.lineTo(x + fit.wide / 2, y + fit.high / 2);
+  }
+  pen.stroke();
+  pen.setLineDash([]);
+}
+
+function drawAgent(pen, {agent, columns, inventory}, step, tiles, fit) {
+  const [row, column, direction] = agent[step];
+  const {wide, high} = fit;
+  const [x, y] = cornerOf(row * columns + column, columns, fit);
+  pen.save();
+  pen.translate(x + wide / 2, y + high / 2);
+  pen.rotate((2 * Math.PI * direction) / tiles.directions.length);
+  pen.scale(wide, wide);
+  pen.beginPath();
+  pen.moveTo(0.4, 0);
+  pen.lineTo(-0.38, 0.34);
+  pen.lineTo(-0.38, -0.34);
+  pen.closePath();
+  pen.fillStyle = "#ff3b30";
+  pen.fill();
+  pen.lineWidth = 0.05;
+  pen.strokeStyle = "#fff";
+  pen.stroke();
+  pen.restore();
+  const held = tiles.words.indexOf(inventory[step]);
+  if (held > 0) drawTile(pen, tiles, held, x + wide / 2, y, {wide: wide / 2, high: high / 2});
+}
+
+function describeCell({columns, top, left}, cell, trueCodes, knownCodes, {words}) {
+  if (cell < 0 || cell >= trueCodes.length) return "Point at a cell to read what it holds.";
+  const truth = trueCodes[cell] ? words[trueCodes[cell]] : "outside";
+  const place = `row ${Math.floor(cell / columns) + top}, column ${(cell % columns) + left}`;
+  return `${place}: ${truth}; in the map: ${words[knownCodes[cell]]}`;
+}
+
+/** A step in words, for those who do not see the canvas. Rows and columns are those of the true grid. */
+function describeStep({agent, inventory, view, columns, top, left}, step, codes, {words, directions, plain}) {
+  const [row, column, direction] = agent[step];
+  const place = (r, c) => `row ${r + top} column ${c + left}`;
+  const things = view[step].filter((cell) => !plain.includes(words[codes[cell]]))
+    .map((cell) => `${words[codes[cell]]} at ${place(Math.floor(cell / columns), cell % columns)}`);
+  const held = inventory[step] ? `carrying ${inventory[step]}` : "carrying nothing";
+  const sight = things.length ? `In view: ${things.join(", ")}.` : "No object in view.";
+  return `Agent at ${place(row, column)} facing ${directions[direction]}, ${held}. ${sight}`;
+}
+
+/** The pose, hand and reward at a step. */
+function StepFacts({episode, step, primitive, directions, more = []}) {
+  const [row, column, direction] = episode?.agent[step] ?? [];
+  return h(Facts, {facts: [
+    ["Step", count(step)],
+    ["Primitive", h("span", {class: "mono"}, primitive || "start")],
+    ["Position", row == null ? UNKNOWN : `row ${row + episode.top}, column ${column + episode.left}`],
+    ["Facing", directions[direction] ?? UNKNOWN],
+    ["Carrying", episode?.inventory[step] ?? "nothing"],
+    ["Reward", episode ? String(Number(episode.reward[step].toFixed(4))) : UNKNOWN],
+    ...more,
+  ]});
+}
+
+/** What the tiles of an episode stand for. */
+function Legend({episode, tiles}) {
+  const present = useMemo(() => {
+    const codes = new Set([...episode.truth.first, ...episode.truth.steps.flatMap((flat) => flat.filter((_, i) => i % 2))]);
+    return [...codes].sort((a, b) => a - b).filter((code) => !tiles.plain.includes(tiles.words[code]));
+  }, [episode]);
+  return h("ul", {class: "legend", "aria-label": "Legend"},
+    h("li", null, h(Swatch, {tiles, code: 0}), "unseen"),
+    present.map((code) => h("li", {key: code}, h(Swatch, {tiles, code}), tiles.words[code])),
+    h("li", null, "bright: in view; dark: never seen; keys: space, arrows, home, end, + −"));
+}
+
+function Swatch({tiles, code}) {
+  const canvas = useRef(null);
+  useLayoutEffect(() => drawTile(canvas.current.getContext("2d"), tiles, code, 0, 0, {wide: 36, high: 36}), [code]);
+  return h("canvas", {ref: canvas, class: "swatch", width: 36, height: 36, "aria-hidden": "true"});
+}
