@@ -1,141 +1,109 @@
 // Two runs side by side.
 
-const SIGNS = {better: ["▲", "good"], worse: ["▼", "bad"], more: ["▲", "warn"], less: ["▼", ""]};
 const RANK = {success: 3, running: 1, aborted: 1, fail: 1, pending: 0};
 
-/** What is compared: a name, the value of a side, how it is written. */
+/** What is compared: key, name, the value of a side, how it is written. Times are never equal: they are not marked. */
 const MEASURES = [
-  ["Rounds", (side) => side.rounds, count],
-  ["Calls", (side) => side.calls, count],
-  ["Tokens", (side) => side.tokens, count],
-  ["Reasoning", (side) => side.reasoning, count],
-  ["Steps", (side) => side.steps, count],
-  ["Time", (side) => side.seconds, seconds],
+  ["rounds", "Rounds", (side) => side?.rounds, count],
+  ["calls", "Calls", (side) => side?.calls, count],
+  ["tokens", "Tokens", (side) => side?.tokens, count],
+  ["steps", "Steps", (side) => side?.steps, count],
+  ["time", "Time", (side) => side?.seconds, seconds],
 ];
-/** Times are never equal, so they do not count as a difference. */
-const COMPARED = MEASURES.filter(([name]) => name !== "Time");
+const MARKED = MEASURES.slice(0, -1);
 
-/** What a level took is known only after its end. */
 const hasEnded = (side) => side != null && ["success", "fail"].includes(side.outcome);
-const outcomeDiffers = ({a, b}) => Boolean(a && b) && a.outcome !== b.outcome;
-const measureDiffers = ({a, b}, value) => a && b && value(a) != null && value(b) != null && value(a) !== value(b);
-const differs = (level) => outcomeDiffers(level) || COMPARED.some(([, value]) => measureDiffers(level, value));
+const hasOtherOutcome = ({a, b}) => Boolean(a && b) && a.outcome !== b.outcome;
+const differIn = ({a, b}, value) => value(a) != null && value(b) != null && value(a) !== value(b);
+const differs = (level) => hasOtherOutcome(level) || MARKED.some(([, , value]) => differIn(level, value));
 
-const COMPARE_SHOWN = {
-  differing: ["in both runs, differing", differs],
-  outcomes: ["other outcome", outcomeDiffers],
-  both: ["in both runs", ({a, b}) => a && b],
-  a: ["only in A", ({b}) => !b],
-  b: ["only in B", ({a}) => !a],
-  all: ["all levels", () => true],
-};
-
-/** How the second of two values relates to the first, as a sign that needs no colour, and a word. */
+/** How B differs from A: a sign, a colour and a word. Less is better; `kind` is "better", "worse", "more" or "less". */
 function Change({kind}) {
-  const [sign, tone] = SIGNS[kind];
-  return h("span", {class: classes("sign", tone)}, h("span", {"aria-hidden": "true"}, sign),
-    h("span", {class: "unseen"}, kind));
+  const isBetter = kind === "better" || kind === "less";
+  const isUp = kind === "better" || kind === "more";
+  return h("span", {class: isBetter ? "good-text" : "bad-text"},
+    h("span", {"aria-hidden": "true"}, isUp ? "▲ " : "▼ "), h("span", {class: "unseen"}, `${kind} `));
 }
 
-function OutcomeCells({level: {a, b}}) {
-  const change = a && b ? Math.sign(RANK[b.outcome] - RANK[a.outcome]) : 0;
-  const cell = (side, sign) => h("td", {class: classes("outcomes", sign && "differs")},
-    side ? h(Outcome, {outcome: side.outcome}) : h("span", {class: "muted"}, "not in it"), sign);
-  return h(Fragment, null, cell(a, null), cell(b, change ? h(Change, {kind: change > 0 ? "better" : "worse"}) : null));
+function MeasureCell({one, two, written, isMarked}) {
+  const change = isMarked && one != null && two != null ? Math.sign(two - one) : 0;
+  return h(Fragment, null, change !== 0 && h(Change, {kind: change > 0 ? "more" : "less"}), written(two));
 }
 
-function MeasureCells({a, b, value, written, quiet}) {
-  const [one, two] = [a && value(a), b && value(b)];
-  const change = one != null && two != null && !quiet ? Math.sign(two - one) : 0;
-  return h(Fragment, null, h("td", {class: "number first"}, written(one)),
-    h("td", {class: classes("number", change && "differs")},
-      change !== 0 && h(Change, {kind: change > 0 ? "more" : "less"}), written(two)));
+/** The outcome of a side, which leads to the level of its run. */
+function SideOutcome({level, side, k}) {
+  const one = level[side];
+  if (!one) return h("span", {class: "muted"}, "not in it");
+  const change = side === "b" && level.a ? Math.sign(RANK[one.outcome] - RANK[level.a.outcome]) : 0;
+  const outcome = h(Outcome, {outcome: one.outcome});
+  return h(Fragment, null,
+    change !== 0 && h(Change, {kind: change > 0 ? "better" : "worse"}),
+    one.number != null && k >= 0
+      ? h("a", {href: addressOf(k, one.number), "aria-label": `${level.env_id} in run ${side.toUpperCase()}`}, outcome) : outcome);
 }
 
-function ComparedLine({level, ks}) {
-  const link = (side, k, letter) => side?.number != null && k >= 0 &&
-    h("a", {href: address(k, side.number), "aria-label": `${level.env_id} in run ${letter}`}, letter);
-  return h("tr", {class: differs(level) ? "differing" : ""},
-    h("th", {scope: "row"}, level.env_id, " ",
-      h("span", {class: "ways"}, link(level.a, ks[0], "A"), link(level.b, ks[1], "B"))),
-    h(OutcomeCells, {level}),
-    MEASURES.map(([name, value, written]) =>
-      h(MeasureCells, {key: name, a: level.a, b: level.b, value, written, quiet: name === "Time"})));
+function comparedColumns(ks) {
+  const sides = [["a", "A"], ["b", "B"]];
+  return [
+    {key: "level", name: "Level", head: true, value: (level) => level.env_id},
+    {key: "category", name: "Category", value: (level) => level.category},
+    ...sides.map(([side, name], i) => ({key: `outcome.${side}`, name, span: "Outcome", value: (level) => level[side]?.outcome,
+      show: (level) => h(SideOutcome, {level, side, k: ks[i]})})),
+    ...MEASURES.flatMap(([key, span, value, written]) => sides.map(([side, name]) => ({key: `${key}.${side}`, name, span,
+      number: true, value: (level) => value(level[side]),
+      show: (level) => (side === "a" ? written(value(level.a))
+        : h(MeasureCell, {one: value(level.a), two: value(level.b), written, isMarked: key !== "time"}))}))),
+  ];
 }
 
 /** Sums of a side over levels; a measure that no level tells stays unknown. */
-function totalsOf(sides) {
-  const told = sides.filter(Boolean);
-  const add = (value) => (told.some((side) => value(side) != null) ? sum(told, value) : null);
-  return {outcome: "", levels: told.length, solved: told.filter(({outcome}) => outcome === "success").length,
-    rounds: add((side) => side.rounds), calls: add((side) => side.calls), tokens: add((side) => side.tokens),
-    reasoning: add((side) => side.reasoning), steps: add((side) => side.steps), seconds: add((side) => side.seconds)};
+function sumSide(levels, side) {
+  const known = levels.map((level) => level[side]).filter(Boolean);
+  const add = (value) => (known.some((one) => value(one) != null) ? sum(known, value) : null);
+  return {levels: known.length, solved: known.filter(({outcome}) => outcome === "success").length, add};
 }
 
-/** Sums of a side; `quiet` where the sides are not sums over the same levels. */
-function TotalLine({name, levels, quiet = false}) {
-  const [a, b] = ["a", "b"].map((side) => totalsOf(levels.map((level) => level[side])));
-  const cell = (total, other) => h("td",
-    {class: classes("outcomes", !quiet && other && total.solved !== other.solved && "differs")},
-    `${total.solved} / ${total.levels} solved`);
-  return h("tr", {class: "total"}, h("th", {scope: "row"}, name), cell(a), cell(b, a),
-    MEASURES.map(([measure, value, written]) => h(MeasureCells, {key: measure, a, b, value, written, quiet})));
+/** Sums of both sides; not marked where they are not sums over the same levels. */
+function TotalLine({name, levels, isMarked}) {
+  const sides = ["a", "b"].map((side) => sumSide(levels, side));
+  return h("tr", {role: "row"},
+    h("th", {scope: "row", colSpan: 2}, name),
+    sides.map(({solved, levels: n}, i) => h("td", {key: i}, `${solved} of ${n}`)),
+    MEASURES.flatMap(([key, , value, written]) => {
+      const [one, two] = sides.map(({add}) => add(value));
+      return [h("td", {key: `${key}.a`, class: "number"}, written(one)),
+        h("td", {key: `${key}.b`, class: "number"}, h(MeasureCell, {one, two, written, isMarked: isMarked && key !== "time"}))];
+    }));
 }
 
-function CompareHead({report, pair, ks}) {
-  const name = (id, k) => (k < 0 ? h("span", {class: "mono"}, id) : h("a", {class: "mono", href: address(k)}, id));
-  return h("section", {class: "head", "aria-label": "What is compared"},
-    h("h1", {tabIndex: -1}, "Two runs compared"),
-    h("dl", {class: "sides"}, h("div", null, h("dt", null, "A"), h("dd", null, name(pair.a, ks[0]))),
-      h("div", null, h("dt", null, "B"), h("dd", null, name(pair.b, ks[1])))),
-    h("div", {class: "notice"}, h("strong", null, "What differs between A and B"),
-      h("ul", null, pair.differences.map((line, i) => h("li", {key: i}, line)))),
-    pair.notes.length > 0 && h("div", {class: "notice warn"}, h("strong", null, "Before you compare"),
-      h("ul", null, pair.notes.map((note, i) => h("li", {key: i}, note)))));
-}
-
-function CompareTable({levels, all, ks}) {
-  const both = all.filter(({a, b}) => hasEnded(a) && hasEnded(b));
-  const [shownRows, more] = useGrowing(levels);
-  const pairHeads = (name) => ["A", "B"].map((letter) =>
-    h("th", {key: name + letter, scope: "col",
-      class: classes(name !== "Outcome" && "number", letter === "A" && "first"),
-      "aria-label": `${name} ${letter}`}, letter));
-  const names = ["Outcome", ...MEASURES.map(([name]) => name)];
-  return h(Fragment, null,
-    h("div", {class: "scroll", role: "region", "aria-label": "Levels of both runs", tabIndex: 0},
-      h("table", {class: "compared"},
-        h("thead", null,
-          h("tr", null, h("th", {scope: "col", rowSpan: 2}, "Level"),
-            names.map((name) => h("th", {key: name, scope: "colgroup", colSpan: 2, class: "pair"}, name))),
-          h("tr", null, names.map(pairHeads))),
-        h("tbody", {class: "totals"}, h(TotalLine, {name: "All levels", levels: all, quiet: true}),
-          both.length > 0 && h(TotalLine, {name: "Levels ended in both", levels: both})),
-        h("tbody", null, shownRows.map((level) => h(ComparedLine, {key: all.indexOf(level), level, ks}))))), more);
-}
-
-/** A comparison: totals, and every level with what it took in either run. */
-function CompareView({report, i, query, go}) {
-  const pair = report.comparisons[i];
-  const choose = useChoices(`#/compare/${i}`, query, go);
+/** A comparison: what differs, the verdict, and every level with what it took in either run. */
+function CompareView({report, pair, route}) {
   const ks = [report.runs.findIndex((run) => run.id === pair.a), report.runs.findLastIndex((run) => run.id === pair.b)];
-  const usual = pair.levels.some(differs) ? "differing" : "all";
-  const show = Object.hasOwn(COMPARE_SHOWN, query.get("show")) ? query.get("show") : usual;
-  const word = (query.get("q") ?? "").toLowerCase().trim();
-  const levels = pair.levels.filter((level) => COMPARE_SHOWN[show][1](level) &&
-    `${level.env_id} ${level.category}`.toLowerCase().includes(word));
-  const options = Object.entries(COMPARE_SHOWN)
-    .map(([key, [text, fits]]) => [key, text, pair.levels.filter(fits).length]);
-  return h(Fragment, null, h(CompareHead, {report, pair, ks}),
-    h("section", {"aria-labelledby": "compared"}, h("h2", {id: "compared"}, "Levels"),
-      h("div", {class: "filters"},
-        h(Choice, {name: "Show levels", options, chosen: show,
-          choose: (key) => choose("show", key === usual ? "" : key)}),
-        h(Search, {query, choose, hint: "level or category"}),
-        h("p", {class: "matches", role: "status"},
-          `${count(levels.length)} of ${plural(pair.levels.length, "level")}`)),
-      h(CompareTable, {levels, all: pair.levels, ks}),
-      !levels.length && h("p", {class: "empty"}, "No level fits these filters."),
-      h("p", {class: "key"}, "▲ ▼ say how B differs from A: better or worse, more or less. ",
-        "Times of levels always differ and are not marked.")));
+  const columns = useMemo(() => comparedColumns(ks), [pair]);
+  const both = pair.levels.filter(({a, b}) => hasEnded(a) && hasEnded(b));
+  const options = [
+    ["differing", "in both runs, differing", differs],
+    ["outcomes", "other outcome", hasOtherOutcome],
+    ["both", "in both runs", ({a, b}) => a && b],
+    ["a", "only in A", ({b}) => !b],
+    ["b", "only in B", ({a}) => !a],
+    ["all", "all levels", () => true],
+  ];
+  if (!pair.levels.some(differs)) options.reverse();
+  const name = (id, k) => (k < 0 ? h("span", {class: "mono"}, id) : h("a", {class: "mono", href: addressOf(k)}, id));
+  const totals = [
+    h(TotalLine, {key: 1, name: "All levels", levels: pair.levels}),
+    both.length > 0 && h(TotalLine, {key: 2, name: "Levels that ended in both", levels: both, isMarked: true}),
+  ];
+  return h(Fragment, null,
+    h("section", {"aria-label": "What is compared"},
+      h("h1", {tabIndex: -1}, "Two runs compared"),
+      h(Facts, {facts: [["A", name(pair.a, ks[0])], ["B", name(pair.b, ks[1])]]}),
+      h(Notice, {title: "What differs between A and B"}, h(List, {items: pair.differences})),
+      h(Notice, {tone: pair.tone, title: "Verdict"}, pair.verdict),
+      pair.notes.length > 0 && h(Notice, {tone: "warn", title: "Before you compare"}, h(List, {items: pair.notes}))),
+    h(Section, {id: "levels", title: "Levels",
+      note: "▲ ▼ say how B differs from A; green is better. Times of levels always differ and are not marked."},
+    h(Table, {label: "Levels of both runs", noun: "level", rows: pair.levels, columns, route, totals, hint: "level or category",
+      filters: [{key: "show", name: "Show levels", options}]})));
 }

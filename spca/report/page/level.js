@@ -1,217 +1,219 @@
-// The view of one level: its head, where it failed, the player, its rounds.
+// One level: its head, where it failed and who wrote that, the player, its rounds.
 
-const REMEMBER_MS = 300;
+const FAILURE_TITLES = {running: "Where the last attempt failed", aborted: "How far it came"};
 
-/**
- * @param {{report: object, run: object, k: number, row: object, level: object|null, texts: object|null,
- *   route: {attempt: string|null, step: number|null}, go: (hash: string, replace?: boolean) => void}} props
- */
-function LevelView({report, run, k, row, level, texts, route, go}) {
-  return h("article", {class: "level-view"},
-    h(LevelHead, {run, k, row, level}),
-    level
-      ? h(LevelBody, {key: `${k}/${row.number}`, report, run, k, row, level, texts, route, go})
-      : h("p", {class: "muted", role: "status"}, "Reading the level …"));
+/** A level: loads it, shows it, and leads on to its neighbours. */
+function LevelPage({report, run, k, row, route}) {
+  const begun = row.outcome !== "pending";
+  const {values, error} = begun ? useLevel(k, row.number, row.version) : {};
+  return h(Fragment, null,
+    h(Neighbours, {run, k, row}),
+    h(LevelHead, {run, k, row, level: values?.[0]}),
+    !begun && h("p", null, "This level was not begun."),
+    error && h(Notice, {tone: "bad", title: "This level could not be loaded"}, error),
+    values ? h(LevelBody, {report, run, k, row, level: values[0], find: textFinder(values), route})
+      : begun && !error && h("p", {class: "muted", role: "status"}, "Reading the level …"));
+}
+
+function Neighbours({run, k, row}) {
+  const at = run.levels.indexOf(row);
+  const failed = run.levels.find((level, i) => i > at && level.outcome === "fail");
+  const link = (level, text, way) => level &&
+    h("a", {href: addressOf(k, level.number), title: level.env_id, "data-way": way}, text);
+  return h("nav", {class: "ways", "aria-label": "Levels"},
+    link(run.levels[at - 1], "← Previous level", "prev"),
+    link(run.levels[at + 1], "Next level →", "next"),
+    link(failed, "Next failed level ⇥", "failed"));
 }
 
 function LevelHead({run, k, row, level}) {
   const outcome = level?.outcome ?? row.outcome;
-  const reason = outcome === "success" ? "" : level?.reason || row.reason;
+  const {usage} = row;
+  const discarded = row.steps_total != null && row.steps_total !== row.steps;
   return h("header", {class: "level-head"},
     h("p", {class: "muted small"}, `Level ${row.number} · ${row.category}`),
     h("h1", {tabIndex: -1}, row.env_id),
     level?.mission && h("p", {class: "mission"}, "“", level.mission, "”"),
-    h("p", {class: "ending"}, h(Outcome, {outcome}), reason && h("span", {class: "reason"}, reason)),
-    h(LevelFacts, {run, k, row}),
+    h("p", {class: "row"}, h(Outcome, {outcome}), h("span", {class: "message"}, level?.headline || row.headline)),
+    h(Facts, {facts: [
+      ["Rounds", count(row.rounds)],
+      ["Attempts", count(row.attempts)],
+      ["Calls", `${count(row.planner_calls)} planner, ${count(row.coder_calls)} coder`],
+      ["Planned by", row.writer && h(WriterLink, {run, k, label: row.writer}), "a stored problem writer, without a call"],
+      ["Steps", `${count(row.steps)}${discarded ? ` of ${count(row.steps_total)}` : ""}`],
+      ["Tokens", `${count(usage.input_tokens)} → ${count(usage.output_tokens)}${reasoningText(usage)}`, "in → out"],
+      ["Cost", usd(usage.cost_usd, usage.cost_unknown)],
+      ["Time", seconds(row.seconds)],
+      ["Seed", row.seed],
+      ["Begun", row.begun > 1 && plural(row.begun, "time")],
+      ["Corrections", row.corrections.length > 0 && row.corrections.join(", ")],
+    ].filter(([, value]) => value)}),
     h(CheckLine, {row, level}));
 }
 
-function LevelFacts({run, k, row}) {
-  const discarded = row.steps_total != null && row.steps_total !== row.steps;
-  return h("dl", {class: "facts"},
-    h(Fact, {name: "Rounds"}, count(row.rounds)),
-    h(Fact, {name: "Attempts"}, count(row.attempts)),
-    h(Fact, {name: "Calls", title: "of the planner and of the coder"},
-      `${count(row.planner_calls)} planner, ${count(row.coder_calls)} coder`),
-    row.writer && h(Fact, {name: "Planned by", title: "a stored problem writer, without a call"},
-      h(WriterLink, {run, k, label: row.writer})),
-    h(Fact, {name: "Steps"}, count(row.steps),
-      discarded && h("span", {class: "muted"}, ` of ${count(row.steps_total)}`)),
-    h(Fact, {name: "Tokens", title: "in → out"},
-      `${count(row.usage.input_tokens)} → ${count(row.usage.output_tokens)}${reasoningText(row.usage)}`),
-    h(Fact, {name: "Cost"}, usd(row.usage.cost_usd, row.usage.cost_unknown)),
-    h(Fact, {name: "Time"}, seconds(row.seconds)),
-    h(Fact, {name: "Seed"}, h("span", {class: "mono"}, row.seed)),
-    row.begun > 1 && h(Fact, {name: "Begun"}, plural(row.begun, "time")),
-    row.corrections.length > 0 && h(Fact, {name: "Corrections"}, row.corrections.join(", ")));
-}
-
 function CheckLine({row, level}) {
-  const attempts = attemptsOf(level).map(({attempt}) => attempt);
-  const different = attempts.filter((attempt) => attempt.check.result === "different");
+  const different = attemptsOf(level).filter(({attempt}) => attempt.check.result === "different");
   if (!different.length && row.check !== "different") {
-    return row.check ? h("p", {class: "small muted"}, row.check === "equal" ? "✓ " : "", checkWords(row.check), ".")
-      : null;
+    return row.check && h("p", {class: "small muted"}, row.check === "equal" ? "✓ " : "", describeCheck(row.check), ".");
   }
-  return h("div", {class: "notice warn", role: "note"},
-    h("strong", null, "The re-simulation differs from the recording. "),
+  return h(Notice, {tone: "warn", title: "The re-simulation differs from the recording"},
     "What the player shows may not be what happened.",
-    h("ul", null, different.map((attempt) => h("li", {key: `${attempt.round}.${attempt.number}`},
-      `Attempt ${attempt.round}.${attempt.number}: `, attempt.check.message))));
+    h(List, {items: different.map(({id, attempt}) => `Attempt ${id}: ${attempt.check.message}`)}));
 }
 
-/** @param {object|null} level @returns {{id: string, round: object, attempt: object}[]} in the order of execution */
+/** @param {object} [level] @returns {{id: string, round: object, attempt: object}[]} in the order of execution */
 function attemptsOf(level) {
-  return (level?.rounds ?? []).flatMap((round) => round.tries
-    .filter((item) => item.attempt)
+  return (level?.rounds ?? []).flatMap((round) => round.tries.filter((item) => item.attempt)
     .map(({attempt}) => ({id: `${attempt.round}.${attempt.number}`, round, attempt})));
 }
 
-function LevelBody({report, run, k, row, level, texts, route, go}) {
+/** @param {{name: string, args: string[]}} action @returns {string} */
+function actionText(action) {
+  return `${action.name}(${action.args.join(", ")})`;
+}
+
+function LevelBody({report, run, k, row, level, find, route}) {
+  const base = addressOf(k, row.number);
   const attempts = attemptsOf(level);
-  const {remember, isOurs} = useAddress(k, row.number, go);
-  const [shown, show] = useShown(attempts, route, isOurs);
-  const [target, setTarget] = useState(null);
-  const watch = (id, step) => show({id, step, focus: true});
-  const find = (id) => level.texts[id] ?? texts?.[id] ?? null;
-  const page = {report, run, k, find, outcome: level.outcome, target, reveal: setTarget, watch, remember};
-  useEffect(() => {
-    if (shown.focus) bringPlayer();
-  }, [shown]);
-  const current = attempts.find(({id}) => id === shown.id) ?? attempts.at(-1);
-  const unrecorded = isUnfinished(level.outcome) && level.rounds.some(({tries}) => tries.some((item) => !item.attempt));
+  const current = attempts.find(({id}) => id === route.parts[5]) ?? attempts.at(-1);
+  const watch = (id, step) => `${base}/attempt/${id}?step=${step}`;
+  const page = {report, run, k, base, find, watch, outcome: level.outcome, query: route.query};
+  const isUnrecorded = isUnfinished(level.outcome) && level.rounds.some(({tries}) => tries.some((item) => !item.attempt));
   return h(Fragment, null,
     h(WhereItFailed, {level, attempts, page}),
     current && h("section", {class: "panel", "aria-labelledby": "player-title"},
       h("h2", {id: "player-title"}, "Player"),
-      h(AttemptChoice, {attempts, current, show}),
-      h(Player, {key: current.id, attempt: current.attempt, plan: current.round.plan, jump: shown, page})),
-    h("section", {"aria-labelledby": "rounds-title"},
-      h("h2", {id: "rounds-title"}, "Rounds"),
+      h(AttemptChoice, {attempts, current, watch}),
+      h(AttemptPlayer, {key: current.id, ...current, page, route})),
+    h(Section, {id: "rounds", title: "Rounds"},
       !level.rounds.length && h("p", {class: "muted"}, "Nothing of this level is recorded yet."),
-      unrecorded && h("p", {class: "muted"}, level.outcome === "running"
-        ? "Attempts are recorded when the level ends; until then there are only the calls of each try."
-        : "Attempts are recorded when the level ends. This one was broken off: there are only the calls of each try."),
-      level.rounds.map((round, i) => h(RoundView,
-        {key: i, round, isLast: i === level.rounds.length - 1, page}))),
+      isUnrecorded && h("p", {class: "muted"}, "Attempts are recorded when the level ends; until then there are only the calls of each try."),
+      level.rounds.map((round, i) => h(RoundView, {key: i, round, isLast: i === level.rounds.length - 1, page}))),
     level.offer && h(OfferView, {offer: level.offer, find}));
 }
 
 /** The problem writer that came with the plan, and what became of it. */
 function OfferView({offer, find}) {
   const {name, label, reason} = offer;
-  return h("section", {"aria-labelledby": "writer-title"}, h("h2", {id: "writer-title"}, "Problem writer"),
+  return h(Section, {id: "offer", title: "Problem writer"},
     h("p", null, "With the plan came ", h("span", {class: "mono"}, label || name),
       label ? ", which was accepted and is tried on the levels to come." : ", which was not accepted: ",
       !label && h("span", {class: "muted"}, reason)),
-    h(OfferFolds, {offer, find}));
+    (offer.source || offer.domain) && h(OfferFolds, {offer, find}));
 }
 
-/** The texts of a problem writer; `open`: its source at once. */
-function OfferFolds({offer: {source, domain}, find, open = false}) {
-  return h("div", {class: "folds"},
-    source && h(TextFold, {title: "Source of the writer", text: find(source), open}),
-    domain && h(TextFold, {title: "PDDL domain of its problems", text: find(domain)}));
-}
-
-function bringPlayer() {
-  const player = document.getElementById("player");
-  player?.focus({preventScroll: true});
-  player?.scrollIntoView({block: "start"});
-}
-
-/**
- * The attempt in the player and the step to go to. The address decides whenever it is changed from outside.
- *
- * @param {(route: object) => boolean} isOurs whether the player itself wrote an address
- */
-function useShown(attempts, route, isOurs) {
-  const asked = {id: route.attempt ?? attempts.at(-1)?.id ?? null, step: route.step ?? 0};
-  const linked = route.step != null && !SCROLLED.has(route.place); // not where a reader only comes back to
-  const [shown, show] = useState({...asked, focus: linked});
-  const arrived = useRef(false);
-  useEffect(() => {
-    if (arrived.current && route.attempt && !isOurs(route)) show(asked);
-    arrived.current = true;
-  }, [route.attempt, route.step]);
-  return [shown, show];
-}
-
-/** `remember(id, step)` puts the player's place into the address, a moment after its last change. */
-function useAddress(k, number, go) {
-  const timer = useRef(0);
-  const last = useRef(null);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const remember = (id, step) => {
-    clearTimeout(timer.current);
-    const place = `${id}?step=${step}`;
-    const write = () => go(`${address(k, number)}/attempt/${place}`, true);
-    if (last.current !== null) timer.current = setTimeout(write, REMEMBER_MS);
-    last.current = place;
-  };
-  const isOurs = (route) => last.current === `${route.attempt}?step=${route.step ?? 0}`;
-  return {remember, isOurs};
-}
-
-function AttemptChoice({attempts, current, show}) {
-  const {attempt} = current;
-  const rounds = [...new Set(attempts.map(({round}) => round))];
+function AttemptChoice({attempts, current, watch}) {
+  const {id, attempt} = current;
   return h("div", {class: "attempt-choice"},
-    attempts.length > 1 && h("div", {class: "chips", role: "group", "aria-label": "Attempts"}, rounds.map((round) =>
-      h("span", {key: round.number, class: "chips-round"}, attempts.filter((item) => item.round === round).map((item) =>
-        h(Chip, {key: item.id, item, isCurrent: item === current, show}))))),
-    h("p", null, `Attempt ${current.id}: `, h(Status, {attempt}),
+    attempts.length > 1 && h("div", {class: "chips", role: "group", "aria-label": "Attempts"}, attempts.map((item) => {
+      const isSolved = item.attempt.status === "success";
+      return h("a", {key: item.id, class: classes("chip mono", isSolved ? "good-text" : "bad-text"), href: watch(item.id, 0),
+        "aria-current": item === current ? "true" : undefined, title: spaced(item.attempt.status)},
+      `${isSolved ? "✓" : "✗"} ${item.id}`, h("span", {class: "unseen"}, ` ${spaced(item.attempt.status)}`));
+    })),
+    h("p", null, `Attempt ${id}: `, h(Status, {attempt}),
       attempt.status !== "success" && h("span", {class: "muted"}, ` ${firstLine(attempt.message)}`)));
 }
 
-function Chip({item, isCurrent, show}) {
-  const {id, attempt: {status}} = item;
-  const ok = status === "success";
-  return h("button", {
-    type: "button", class: classes("chip mono", ok ? "good" : "bad"), "aria-pressed": String(isCurrent),
-    title: statusWords(status),
-    onClick: () => show({id, step: 0}),
-  }, ok ? "✓" : "✗", " ", id, h("span", {class: "unseen"}, ` ${statusWords(status)}`));
+/** How an attempt ended, by a sign, a word and a colour. */
+function Status({attempt: {status}}) {
+  return h(Outcome, {outcome: outcomeOf(status === "success"), word: status === "success" ? "solved" : spaced(status)});
 }
 
-const FAILURE_TITLES = {running: "Where the last attempt failed", aborted: "How far it came"};
+/** The player of an attempt: the grids, the plan, and the line that yielded each primitive. */
+function AttemptPlayer({id, attempt, round, page, route}) {
+  const {episode, steps} = attempt;
+  const {primitives, tiles} = page.report;
+  const plan = round.plan.map(actionText);
+  const at = (step) => {
+    const [code, planned, line] = step > 0 && steps[step - 1] ? steps[step - 1] : [-1, steps[0]?.[1] ?? 0, 0];
+    return {primitive: primitives[code] ?? "", planned, line, action: plan[planned] ?? ""};
+  };
+  const sayStep = (step) => {
+    const {primitive, action, line} = at(step);
+    return `Step ${step}: ${primitive ? `${primitive}, for ${action}, line ${line}` : "before the first step"}.`;
+  };
+  const dataOf = (step) => {
+    const [row, column, direction] = episode?.agent[step] ?? [-1, -1, -1];
+    const {primitive, action, line} = at(step);
+    return {"data-row": row + (episode?.top ?? 0), "data-column": column + (episode?.left ?? 0), "data-direction": direction,
+      "data-line": line, "data-action": action, "data-primitive": primitive};
+  };
+  const begins = useMemo(() => firstSteps(steps.map(([, planned]) => planned)), [attempt]);
+  return h(Player, {label: `Player of attempt ${id}`, last: episode ? episode.agent.length - 1 : steps.length, route, sayStep, dataOf,
+    stage: (step) => h(Fragment, null,
+      episode ? h(Grids, {episode, tiles, step})
+        : h(Notice, {tone: "warn", title: "The grids of this attempt cannot be shown"}, attempt.check.message),
+      h(StepFacts, {episode, step, primitive: at(step).primitive, directions: tiles.directions})),
+    side: (step, show) => h(Fragment, null,
+      h(ActionList, {title: "Plan", actions: plan, at: at(step).planned, begins, show}),
+      h(SourcePanel, {line: at(step).line, first: steps[0]?.[2] ?? 0, text: page.find(attempt.agent), k: page.k}))});
+}
 
-/** The line of generated code where a level failed, or what kept anything from being executed. */
+function SourcePanel({line, first, text, k}) {
+  const at = line || first;
+  const method = text?.methods?.find((one) => one.first <= at && at <= one.last);
+  const {first: from, last: to, name} = method ?? {first: Math.max(1, at - 10), last: at + 10, name: ""};
+  return h("section", {class: "source"},
+    h("h3", null, "Source ", h("span", {class: "mono"}, name), line > 0 && h("span", {class: "muted"}, ` line ${line}`)),
+    method && h("p", {class: "small"}, h(WrittenBy, {k, method})),
+    at ? h(CodeView, {text, first: from, last: to, current: line, label: `Source of ${name || "the agent"}`})
+      : h("p", {class: "muted"}, "No primitive was executed."));
+}
+
+/** The line of generated code where a level failed and who wrote it, or what kept anything from being executed. */
 function WhereItFailed({level, attempts, page}) {
   const {outcome, blame} = level;
   if (outcome === "success" || (outcome === "running" && !blame)) return null;
   return h("section", {class: "panel failure", id: "failure", "aria-labelledby": "failure-title"},
     h("h2", {id: "failure-title"}, FAILURE_TITLES[outcome] ?? "Where it failed"),
-    blame ? h(Blamed, {blame, attempts, page}) : h(LastError, {level, attempts, page}));
+    blame && h(Blamed, {blame, attempts, page}),
+    h(LastError, {level, attempts, page}));
 }
 
 function Blamed({blame, attempts, page}) {
   const id = `${blame.round}.${blame.attempt}`;
   const {attempt, round} = attempts.find((item) => item.id === id) ?? {};
+  const step = attempt?.steps.findLastIndex(([, , line]) => line === blame.line) + 1 || attempt?.steps.length;
   return h(Fragment, null,
-    h("p", null, `Attempt ${id}: `, h("strong", {class: "bad-text"}, statusWords(blame.status)), " — ",
+    h("p", null, `Attempt ${id}: `, h("strong", {class: "bad-text"}, spaced(blame.status)), " — ",
       h("span", {class: "message"}, blame.message)),
     blame.line > 0 ? h(BlameExcerpt, {blame, attempt, plan: round?.plan, page})
       : h("p", null, blame.method && [h("span", {class: "mono"}, blame.method), ": "], blame.why),
     h("p", {class: "row"},
-      attempt && attempt.steps.length > 0 && h("button",
-        {type: "button", onClick: () => page.watch(id, blamedStep(attempt, blame))}, "Show the step in the player"),
-      attempt && h("button", {type: "button", onClick: () => page.reveal({attempt: id})}, `Go to attempt ${id}`)));
+      step > 0 && h("a", {href: page.watch(id, step)}, "Show the step in the player"),
+      attempt && h("a", {href: `${page.base}?open=${id}`}, `Go to attempt ${id}`)));
 }
 
-/** The last frame whose primitive came from the line to blame, else the last one. */
-function blamedStep(attempt, blame) {
-  const at = attempt.steps.findLastIndex(([, , line]) => line === blame.line);
-  return at < 0 ? attempt.steps.length : at + 1;
-}
-
+/** What was said to a model after the last attempt that ran, if it brought no further attempt. */
 function LastError({level, attempts, page}) {
-  const calls = level.rounds.flatMap((round) => [...round.calls, ...round.tries.flatMap((item) => item.calls)]);
-  const call = calls.findLast((item) => item.error);
-  const nothing = level.outcome === "fail" && !attempts.length ? "Nothing was executed. " : "";
-  if (!call) return h("p", {class: "message"}, nothing, level.reason || "No reason is recorded.");
+  const call = callsAfterLastAttempt(level).findLast((item) => item.error);
+  if (!call) return !level.blame && h("p", {class: "message"}, level.reason || "No reason is recorded.");
   return h(Fragment, null,
-    h("p", null, nothing, "The last thing said to the ", call.phase, ":"),
+    h("p", null, attempts.length ? "After it nothing was executed. " : "Nothing was executed. ", `The last thing said to the ${call.phase}:`),
     h(Said, {title: `${call.phase}, ${call.mode}`, text: call.error}),
-    h("p", null, h("button", {type: "button", onClick: () => page.reveal({call: call.file})}, "Go to the call")));
+    h("p", null, h("a", {href: `${page.base}?${new URLSearchParams({call: call.file})}`}, "Go to the call")));
+}
+
+/** @returns {object[]} the calls that no attempt followed */
+function callsAfterLastAttempt(level) {
+  const turns = level.rounds.flatMap((round) => [{calls: round.calls}, ...round.tries]);
+  const last = turns.findLastIndex(({attempt}) => attempt);
+  return turns.slice(last + 1).flatMap(({calls}) => calls);
+}
+
+/** The line to blame in its method, or in `around` lines before and after it. */
+function BlameExcerpt({blame, attempt, plan = [], page, around = Infinity}) {
+  const first = Math.max(1, blame.first, blame.line - around);
+  const last = Math.min(blame.last, blame.line + around);
+  const action = plan[blame.position];
+  const isCalled = blame.method && action && blame.status !== "syntax_error" && action.name !== blame.method;
+  return h(Fragment, null,
+    h("p", {class: "small"}, "Line ", h("strong", {class: "mono"}, blame.line),
+      blame.method && [" of ", h("span", {class: "mono"}, blame.method)],
+      attempt?.file && [" in ", h("span", {class: "mono"}, attempt.file)],
+      isCalled && [`, called in plan step ${blame.position + 1} of ${plan.length}, `, h("span", {class: "mono"}, actionText(action)), ","],
+      " ", blame.why),
+    h("p", {class: "small"}, h(WrittenBy, {k: page.k, method: blame.written})),
+    h(CodeView, {text: page.find(blame.agent), first, last, current: blame.line, tone: "bad", label: `Line ${blame.line} and its method`}));
 }
