@@ -108,7 +108,7 @@ class Painter:
         size = self._tile
         for row, column, tile in cells:
             y, x = _MARGIN + _LINE + row * size, left + column * size
-            picture[y : y + size, x : x + size] = _tile(tile, size)
+            picture[y : y + size, x : x + size] = _render_tile(tile, size)
 
 
 def _extent(frames: Sequence[Frame]) -> tuple[int, int, int, int]:
@@ -124,8 +124,13 @@ def _extent(frames: Sequence[Frame]) -> tuple[int, int, int, int]:
     return top, left, max(bottoms) - top, max(rights) - left
 
 
+def draw_tile(code: int, size: int) -> Picture:
+    """Return the tile of a cell code, ``size`` pixels wide and high, without an agent and not lit."""
+    return _render_tile((code, None, False), size)
+
+
 @cache
-def _tile(tile: _Tile, size: int) -> Picture:
+def _render_tile(tile: _Tile, size: int) -> Picture:
     code, agent, lit = tile
     if code == UNSEEN and agent is None:
         y, x = np.indices((size, size))
@@ -141,16 +146,17 @@ def _tile(tile: _Tile, size: int) -> Picture:
 def _object(code: int) -> Any:
     """MiniGrid's object that a cell code stands for; codes do not tell the colours of floors, which then are blue.
 
-    What MiniGrid does not know looks like a box, in grey where its colour is not known either.
+    What MiniGrid does not know looks like a box, in grey where its colour is not known either: a mechanism of gridworld
+    tasks, too, which no world of MiniGrid has.
     """
     from minigrid.core.constants import COLOR_TO_IDX, OBJECT_TO_IDX
     from minigrid.core.world_object import WorldObj
 
     kind, *rest = VOCABULARY[code].split()
     colour = rest[0] if rest else {"floor": "blue"}.get(kind, "grey")
-    state = DOOR_STATES.index(rest[1]) if len(rest) > 1 else 0
-    kind = "box" if kind == "thing" else kind
-    return WorldObj.decode(OBJECT_TO_IDX[kind], COLOR_TO_IDX.get(colour, COLOR_TO_IDX["grey"]), state)
+    state = DOOR_STATES.index(rest[1]) if kind == "door" else 0
+    known = OBJECT_TO_IDX.get(kind, OBJECT_TO_IDX["box"])
+    return WorldObj.decode(known, COLOR_TO_IDX.get(colour, COLOR_TO_IDX["grey"]), state)
 
 
 @cache
