@@ -53,7 +53,8 @@ class GridFilm:
     """An episode for the player. Frame 0 is the state in which it began, frame i that after step i.
 
     Both grids share one frame of ``rows`` x ``columns`` cells whose upper left cell is (``top``, ``left``) of the true
-    grid; cells are numbered row by row. Per frame: ``agent`` is [row, column, direction] in it, ``view`` the cells seen.
+    grid; cells are numbered row by row. Per frame: ``agent`` is [row, column, direction] in it, ``view`` the cells
+    seen.
     """
 
     rows: int
@@ -118,16 +119,17 @@ def make_film(frames: Sequence[GridFrame], top: int = 0, left: int = 0) -> GridF
 
 
 def _find_extent(frames: Sequence[GridFrame]) -> tuple[slice, slice]:
-    used = np.zeros(frames[0].truth.shape, dtype=np.bool_)
+    height, width = frames[0].truth.shape
+    used = np.zeros((height, width), dtype=np.bool_)
     for frame in frames:
         used |= (frame.truth != 0) | (frame.known != 0) | frame.view
         used[frame.agent[:2]] = True
     rows = np.flatnonzero(used.any(axis=1))
     columns = np.flatnonzero(used.any(axis=0))
     top = max(0, int(rows[0]) - 1) // 2 * 2  # even, so that the odd rows of a hexagonal grid stay odd
-    bottom = min(used.shape[0], int(rows[-1]) + 2)
+    bottom = min(height, int(rows[-1]) + 2)
     left = max(0, int(columns[0]) - 1)
-    right = min(used.shape[1], int(columns[-1]) + 2)
+    right = min(width, int(columns[-1]) + 2)
     return slice(top, bottom), slice(left, right)
 
 

@@ -53,7 +53,7 @@ def pack(value: Any) -> str:
 def _fold_texts(value: Any, lines: dict[str, int]) -> Any:
     """Replace lines of texts by their numbers."""
     if isinstance(value, Text):
-        return replace(value, lines=tuple(lines.setdefault(line, len(lines)) for line in value.lines))  # type: ignore[arg-type,misc]
+        return replace(value, lines=tuple(lines.setdefault(line, len(lines)) for line in value.lines))  # type: ignore[misc]
     if isinstance(value, Mapping):
         return {name: _fold_texts(each, lines) for name, each in value.items()}
     if is_dataclass(value) and not isinstance(value, type) and getattr(value, "texts", None):
