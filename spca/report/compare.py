@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, TypeVar
 
 from spca.common.text import counted
@@ -25,7 +25,9 @@ def compare(a: Run, b: Run) -> Comparison:
         ComparedLevel(key[0], key[1], _side(a, of_a.get(key)), _side(b, of_b.get(key)))
         for key in dict.fromkeys((*of_a, *of_b))
     )
-    return Comparison(a.id, b.id, levels, tuple(_notes(a, b, levels)), describe_differences(a, b))
+    found = Comparison(a.id, b.id, levels, tuple(_notes(a, b, levels)), describe_differences(a, b))
+    verdict, tone = _judge(shared(found))
+    return replace(found, verdict=verdict, tone=tone)
 
 
 def differs(level: ComparedLevel) -> bool:
@@ -68,6 +70,28 @@ def shared(comparison: Comparison) -> list[tuple[Side, Side]]:
     """The levels that have ended in both runs."""
     both = [(level.a, level.b) for level in comparison.levels]
     return [(a, b) for a, b in both if a is not None and b is not None and a.outcome in ENDED and b.outcome in ENDED]
+
+
+def _judge(pairs: Sequence[tuple[Side, Side]]) -> tuple[str, str]:
+    """Return the verdict on the levels that ended in both runs, and its tone."""
+    if not pairs:
+        return "No level has ended in both runs.", ""
+    of_a = totals([a for a, _ in pairs])
+    of_b = totals([b for _, b in pairs])
+    gained = sum(b.outcome == "success" != a.outcome for a, b in pairs)
+    lost = sum(a.outcome == "success" != b.outcome for a, b in pairs)
+    outcome = "same outcome" if not gained and not lost else f"B solves {gained:,} more, and {lost:,} that A solves it does not"
+    if gained and not lost:
+        outcome = f"B solves {counted(gained, 'level')} more"
+    if lost and not gained:
+        outcome = f"B solves {counted(lost, 'level')} fewer"
+    changes = [
+        f"{later - earlier:+,} {name}"
+        for name in ("calls", "tokens", "steps")
+        if (earlier := getattr(of_a, name)) is not None and (later := getattr(of_b, name)) is not None
+    ]
+    tone = "good" if of_b.solved > of_a.solved else "bad" if of_b.solved < of_a.solved else ""
+    return f"{outcome}; {', '.join(changes)}, over {counted(len(pairs), 'level')} that ended in both", tone
 
 
 def _sum(values: Sequence[_Number | None]) -> _Number | None:

@@ -16,9 +16,9 @@ from spca.errors import BadAnswerError, PlanTextError
 from spca.llm.calls import answers
 from spca.plan.pddl import parse_plan
 from spca.report.level.texts import Shelf
-from spca.report.read.highlighting import lines_in_strings
 from spca.report.read.lenient import count, items, number, table, text
 from spca.report.read.model import Action, Call, ChatMessage
+from spca.report.read.outline import lines_in_strings
 from spca.report.read.run_files import RunFiles
 
 PLANNER: Final = "planner"

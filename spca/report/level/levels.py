@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from spca.common.text import visible
+from spca.common.web.films import GridFilm
 from spca.contracts import CoderMode
 from spca.report.level.calls_shown import CODER, PLANNER, CallReader, ShownCall
 from spca.report.level.diffs import diff
@@ -196,12 +197,12 @@ class _Reader:
             self._agent = source
         return model.Try(calls, changed, self._attempt(record, source, *self._episode(turn.attempt)))
 
-    def _episode(self, index: int) -> tuple[model.Episode | None, model.Check]:
+    def _episode(self, index: int) -> tuple[GridFilm | None, model.Check]:
         replayed = self._replayed.attempts if self._replayed else ()
         return replayed[index] if index < len(replayed) else (None, _NOT_SIMULATED)
 
     def _attempt(
-        self, record: Mapping[str, Any], source: str | None, episode: model.Episode | None, check: model.Check
+        self, record: Mapping[str, Any], source: str | None, episode: GridFilm | None, check: model.Check
     ) -> model.Attempt:
         agent = "" if source is None else self._shelf.put(source, "python")
         return model.Attempt(

@@ -1,4 +1,4 @@
-"""The texts of a run as they are shown: each is kept and highlighted once."""
+"""The texts of a run as they are shown: each is kept once."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from spca.common.text import visible
-from spca.report.read.highlighting import highlighted
-from spca.report.read.model import Text
+from spca.common.web.packing import Text
 
 _ID_DIGITS: Final = 16
 
@@ -51,7 +50,7 @@ class Shelf:
         shown = self._shown.get(id)
         if shown is None:
             text, language = self._put[id]
-            shown = self._shown[id] = Text(language, highlighted(visible(text), language))
+            shown = self._shown[id] = Text(language, tuple(visible(text).split("\n")))
         return shown
 
     @contextmanager

@@ -6,7 +6,7 @@
     GET /TOKEN/piece/report              model.Report
     GET /TOKEN/piece/run/0/texts         {}: the pieces of levels hold all their texts
     GET /TOKEN/piece/run/0/level/<n>     model.Level
-    GET /TOKEN/events                    server-sent events: "change" when there is something new
+    GET /TOKEN/version                   a number; another one when there is something new
 
 HEAD is answered likewise, other methods with 405, everything else with an empty 404. No file is ever looked up by a
 name that came in a request.
@@ -23,11 +23,11 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from spca.common.web.access import Access
+from spca.common.web.packing import compress
 from spca.common.web.token_server import Page, TokenHandler, TokenServer
-from spca.report.live.live_run import LiveRun, packed
+from spca.report.live.live_run import LiveRun
 
 _LEVEL: Final = re.compile(r"piece/run/0/level/([1-9][0-9]{0,5})")
-_VERSION: Final = re.compile(r"[0-9]{1,12}")
 _LONGEST: Final = 500
 """Characters of an error."""
 
@@ -55,7 +55,7 @@ class Handler(TokenHandler):
         self.send(HTTPStatus.OK, self.server.live.report())
 
     def _texts(self) -> None:
-        self.send(HTTPStatus.OK, packed({}))
+        self.send(HTTPStatus.OK, compress({}))
 
     def _level(self, number: int) -> None:
         try:
@@ -67,39 +67,26 @@ class Handler(TokenHandler):
             return
         self.send(HTTPStatus.OK if piece else HTTPStatus.NOT_FOUND, piece or b"")
 
-    def _events(self) -> None:
-        self.begin(HTTPStatus.OK, {"Content-Type": "text/event-stream; charset=utf-8"})
-        if self.command != "HEAD":
-            self._stream()
-
-    def _stream(self) -> None:
-        """Tell the version at once, so that a change just before is not missed, then each one that is new."""
-        told = self.headers.get("Last-Event-ID", "")
-        version = int(told) if _VERSION.fullmatch(told) else 0
-        self.wfile.write(b"retry: 2000\n\n")
-        while (present := self.server.live.wait(version, self.server.heartbeat_s)) is not None:
-            news = f'id: {present}\nevent: change\ndata: {{"version": {present}}}\n\n'
-            self.wfile.write(b": still here\n\n" if present == version else news.encode())
-            version = present
+    def _version(self) -> None:
+        self.send(HTTPStatus.OK, gzip.compress(str(self.server.live.version).encode()))
 
 
 _ROUTES: Final[Mapping[str | None, Callable[[Handler], None]]] = {
     "": Handler._page,
     "piece/report": Handler._report,
     "piece/run/0/texts": Handler._texts,
-    "events": Handler._events,
+    "version": Handler._version,
 }
 
 
 class LiveServer(TokenServer):
-    """Answers each connection from a thread of its own; :meth:`server_close` ends the streams.
+    """Answers each connection from a thread of its own.
 
     Args:
         timeout_s: seconds for which a client may neither send nor take anything before its connection is closed.
-        heartbeat_s: seconds after which a silent stream says that it is alive, and finds out whether anybody listens.
 
     Raises:
-        OSError: the address cannot be had.
+        OSError: the address cannot be used.
     """
 
     def __init__(
@@ -110,11 +97,7 @@ class LiveServer(TokenServer):
         page: Page,
         access: Access,
         timeout_s: float = 60.0,
-        heartbeat_s: float = 10.0,
     ) -> None:
-        self.live, self.page, self.heartbeat_s = live, page, heartbeat_s
+        self.live = live
+        self.page = page
         super().__init__(family, address, Handler, access, timeout_s)
-
-    def server_close(self) -> None:
-        super().server_close()
-        self.live.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import threading
 import time
 from collections import OrderedDict
@@ -12,9 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from spca.act.frame import WorldMaker
+from spca.common.web.packing import compress
 from spca.report.level.levels import level
 from spca.report.level.texts import Shelf
-from spca.report.page import assembly, packing
+from spca.report.page import assembly
 from spca.report.read import model, run_files, runs
 from spca.report.read.run_files import RunFiles
 
@@ -46,7 +46,7 @@ class View:
 
 
 class LiveRun:
-    """A run that may still go on. One thread calls :meth:`refresh`, any may ask for pieces and wait for changes.
+    """A run that may still go on. One thread calls :meth:`refresh`, any may ask for pieces.
 
     Pieces are JSON, compressed with gzip.
 
@@ -59,8 +59,6 @@ class LiveRun:
 
     def __init__(self, path: Path, make_world: WorldMaker, *, rest_s: float = 1.0) -> None:
         self._path, self._make_world, self._rest_s = path, make_world, rest_s
-        self._changed = threading.Condition()
-        self._closed = False
         self._building = threading.Lock()
         self._levels = OrderedDict[int, tuple[str, bytes]]()
         self._seen, started = self._stamp(), time.monotonic()
@@ -74,6 +72,11 @@ class LiveRun:
         """The overview as it was read last."""
         return self._view.run
 
+    @property
+    def version(self) -> int:
+        """A number that changes when there is something new."""
+        return self._view.version
+
     def refresh(self) -> bool:
         """Read the folder again if something changed in it and the last reading was long enough ago; whether it was."""
         started = time.monotonic()
@@ -81,26 +84,9 @@ class LiveRun:
             return False
         files, run = self._read()
         self._seen, self._resting_until = stamp, self._end_of_rest(started)
-        view = _view(self._view.version + 1, files, run)
-        with self._changed:
-            self._view = view
-            self._changed.notify_all()
+        view = _view(self.version + 1, files, run)
+        self._view = view
         return True
-
-    def wait(self, version: int, timeout: float) -> int | None:
-        """The present version, as soon as it is not ``version``, at the latest after ``timeout`` seconds.
-
-        None: no more versions come.
-        """
-        with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._view.version != version, timeout)
-            return None if self._closed else self._view.version
-
-    def close(self) -> None:
-        """Let go of all who wait."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
 
     def report(self) -> bytes:
         """The piece of the :class:`model.Report`."""
@@ -128,7 +114,7 @@ class LiveRun:
 
     def _built(self, files: RunFiles, number: int) -> bytes:
         simulate = assembly.simulator(files, self._make_world)
-        return packed(level(files, number, Shelf(), simulate))
+        return compress(level(files, number, Shelf(), simulate))
 
     def _read(self) -> tuple[RunFiles, model.Run]:
         """The folder as it is; when it is gone or not to be read, what was there before, with a warning."""
@@ -151,7 +137,7 @@ class LiveRun:
 
 
 def _view(version: int, files: RunFiles, run: model.Run) -> View:
-    return View(version, files, run, packed(assembly.report_of(run.id, [run])))
+    return View(version, files, run, compress(assembly.report_of(run.id, [run])))
 
 
 def _stat(path: Path) -> tuple[int, int, int] | None:
@@ -160,8 +146,3 @@ def _stat(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino
-
-
-def packed(value: object) -> bytes:
-    """JSON of a value of :mod:`spca.report.read.model`, compressed with gzip."""
-    return gzip.compress(packing.to_json(value).encode("ascii"), compresslevel=5, mtime=0)

@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,7 @@ from spca.common.web.token_server import Page, answering
 from spca.errors import ReportError
 from spca.report.live.http_server import LiveServer
 from spca.report.live.live_run import LiveRun
-from spca.report.page import html_file
+from spca.report.page import assembly
 
 POLL_S: Final = 0.5
 """Seconds between two looks at the folder."""
@@ -70,7 +71,8 @@ def greeting(host: str, address: str, port: int, token: str) -> list[str]:
 
 
 def _listening(live: LiveRun, host: str, port: int, token: str) -> LiveServer:
-    html = Page.of(html_file.live(live.run.id), html_file.policy(live=True))
+    kind = replace(assembly.PAGE, connects=True)
+    html = Page.of(kind.render(live.run.id), kind.policy())
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return LiveServer(family, address, live, html, access(host, str(address[0]), token))

@@ -7,19 +7,39 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
 from spca import __version__
 from spca.act.frame import WorldMaker
+from spca.common.web.document import PageKind
+from spca.common.web.packing import pack
 from spca.contracts import PRIMITIVE_METHODS
 from spca.report.level.levels import Simulate, level
 from spca.report.level.texts import Shelf
-from spca.report.page import html_file, packing
 from spca.report.read import model
 from spca.report.read.comparison import Comparison
 from spca.report.read.run_files import RunFiles
 from spca.report.read.runs import overview
+from spca.report.replay.minigrid_films import minigrid_tiles
 from spca.report.replay.resimulation import judged_as_upstream, resimulate
-from spca.sense.perception import VOCABULARY
+
+PAGE: Final = PageKind(
+    package="spca.report",
+    styles=("run.css",),
+    scripts=(
+        "levels.js",
+        "timeline.js",
+        "plots.js",
+        "library.js",
+        "rounds.js",
+        "level.js",
+        "run.js",
+        "compare.js",
+        "app.js",
+    ),
+    open="openReport",
+    libraries=("vendor/chart.umd.js",),
+)
 
 Progress = Callable[[str], None]
 
@@ -36,7 +56,8 @@ def report_of(
         program=f"sense-plan-code-act {__version__}",
         made=time.time(),
         runs=tuple(runs),
-        vocabulary=VOCABULARY,
+        running=any(run.state == "running" for run in runs),
+        tiles=minigrid_tiles(),
         primitives=PRIMITIVE_METHODS,
         comparisons=tuple(comparisons),
         view=view,
@@ -78,12 +99,12 @@ def _pieces(number: int, levels: Sequence[model.Level]) -> Iterator[tuple[str, s
     """One piece per level; texts that several levels use lie in a piece of their own."""
     uses = Counter(name for each in levels for name in each.texts)
     shared = {name: text for each in levels for name, text in each.texts.items() if uses[name] > 1}
-    yield f"run/{number}/texts", packing.piece(shared)
+    yield f"run/{number}/texts", pack(shared)
     for each in levels:
         own = {name: text for name, text in each.texts.items() if uses[name] == 1}
-        yield f"run/{number}/level/{each.number}", packing.piece(replace(each, texts=own))
+        yield f"run/{number}/level/{each.number}", pack(replace(each, texts=own))
 
 
 def document(title: str, report: model.Report, pieces: dict[str, str]) -> str:
-    """The page."""
-    return html_file.static(title, {"report": packing.piece(report), **pieces})
+    """Return the page."""
+    return PAGE.render(title, {"report": pack(report), **pieces})

@@ -35,7 +35,8 @@ class Comparison:
     """Two runs side by side; levels in the order of ``a``, then those that only ``b`` has. ``a`` and ``b`` are ids.
 
     ``differences`` say what differs before the first step, such as commit, models and seed; ``notes`` what else makes
-    them hard to compare: no sandbox, levels that only one of them has.
+    them hard to compare: no sandbox, levels that only one of them has. ``verdict`` says in words how ``b`` did beside
+    ``a``; its ``tone`` is ``good`` or ``bad`` where ``b`` solved more or fewer of the levels of both.
     """
 
     a: str
@@ -43,3 +44,5 @@ class Comparison:
     levels: tuple[ComparedLevel, ...]
     notes: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
+    verdict: str = ""
+    tone: str = ""

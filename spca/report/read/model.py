@@ -4,9 +4,9 @@
 
     run folder --reading--> RunFiles --runs--> Run (overview) --------------------> terminal, page
                                     --levels--> Level (rounds, calls, attempts) --> page
-                            resimulating --> Episode, Check ----------------------^
+                            resimulating --> GridFilm, Check ----------------------^
 
-Everything is frozen and becomes JSON field by field (:func:`spca.report.page.packing.to_json`); the scripts of the page
+Everything is frozen and becomes JSON field by field (:func:`spca.common.web.packing.to_json`); the scripts of the page
 read the same names. Seconds are since the beginning of the run unless said otherwise. ``None`` means not known.
 """
 
@@ -14,25 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
+from spca.common.web.films import GridFilm, Tiles
+from spca.common.web.packing import Text
 from spca.report.read.comparison import Comparison
 from spca.report.read.writers import OfferedWriter, TriedWriter, WriterRow
-
-Token: TypeAlias = str | tuple[str, str]
-"""A piece of a line: plain text, or (class of a highlighter, text)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A text to be shown: lines of tokens. ``language``: ``python``, ``pddl``, ``json`` or ``text``.
-
-    Control characters and those that change the direction of writing are already spelled out.
-    """
-
-    language: str
-    lines: tuple[tuple[Token, ...], ...]
-
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -170,17 +157,18 @@ class Report:
     """What a page shows first; everything else it loads piece by piece.
 
     ``made`` is seconds since the epoch; ``view`` is the address within the page that it opens with, "" for the
-    overview. ``vocabulary`` has the words of cell codes, ``primitives`` the names of the agent's primitives.
+    overview. ``primitives`` are the names of the agent's primitives; ``running``: a run is under way.
     """
 
     title: str
     program: str
     made: float
     runs: tuple[Run, ...]
-    vocabulary: tuple[str, ...]
+    tiles: Tiles
     primitives: tuple[str, ...]
     comparisons: tuple[Comparison, ...] = ()
     view: str = ""
+    running: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,36 +248,6 @@ class Blame:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
-    """A grid over time: ``first`` its codes, row by row; per step the cells that changed, flat: [cell, code, ...]."""
-
-    first: tuple[int, ...]
-    steps: tuple[tuple[int, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Episode:
-    """An attempt re-simulated, for the player. Frame 0 is the state in which it began, frame i that after step i.
-
-    Both grids share one frame of ``rows`` x ``columns`` cells whose upper left cell is (``top``, ``left``) of the true
-    grid, so that either may have cells that the other lacks (code 0 then). Cells are numbered row by row.
-
-    Per frame: ``agent`` is [row, column, direction] in it, ``view`` the cells seen, ``inventory`` and ``reward``.
-    """
-
-    rows: int
-    columns: int
-    top: int
-    left: int
-    truth: Changes
-    known: Changes
-    agent: tuple[tuple[int, int, int], ...]
-    view: tuple[tuple[int, ...], ...]
-    inventory: tuple[str | None, ...]
-    reward: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Check:
     """Whether a re-simulation matches its recording: ``equal``, ``different``, ``unrecorded`` or "" (none), and why."""
 
@@ -322,7 +280,7 @@ class Attempt:
     before: int
     steps: tuple[tuple[int, int, int], ...]
     blame: Blame | None
-    episode: Episode | None
+    episode: GridFilm | None
     check: Check
     file: str = ""
 

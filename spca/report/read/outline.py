@@ -8,12 +8,20 @@ brackets whose lines begin further left than the method: there it seems to end.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from spca.report.read.highlighting import MAX_CHARS, lines_in_strings
+MAX_CHARS: Final = 400_000
+"""Longer texts have no outline."""
 
+_COMMENT_OR_STRING: Final = re.compile(
+    r"""\#.*
+    |\"{3}(?:[^\\]|\\.)*?(?:\"{3}|\Z) | '{3}(?:[^\\]|\\.)*?(?:'{3}|\Z)
+    |"(?:[^"\\\n]|\\.)*+"?  | '(?:[^'\\\n]|\\.)*+'?""",
+    re.VERBOSE | re.DOTALL,
+)
 _DEFINITION: Final = re.compile(r"(?:async\s++)?def\s++(\w++)")
 
 
@@ -56,6 +64,16 @@ def methods(source: str) -> tuple[Method, ...]:
             decorated = 0
         last = number
     return tuple([*found, Method(name, first, line, last)] if name else found)
+
+
+def lines_in_strings(source: str) -> Iterator[bool]:
+    """Yield for each line of a Python source whether it begins within a string."""
+    inside = set[int]()
+    for match in _COMMENT_OR_STRING.finditer(source):
+        if breaks := match[0].count("\n"):
+            line = source.count("\n", 0, match.start())
+            inside.update(range(line + 1, line + 1 + breaks))
+    yield from (number in inside for number in range(source.count("\n") + 1))
 
 
 def method_at(source: str, line: int) -> Method | None:

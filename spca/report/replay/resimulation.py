@@ -7,20 +7,18 @@ Worlds come in as a :class:`spca.act.frame.WorldMaker`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from spca.act.frame import Frame, ReplayedWorld, WorldMaker
 from spca.common.command import other_program
 from spca.common.errors import SPCAError
+from spca.common.web.films import GridFilm
 from spca.contracts import GRIDWORLD, Primitive
-from spca.report.read.model import Changes, Check, Episode
-from spca.sense.perception import UNSEEN
+from spca.report.read.model import Check
+from spca.report.replay.minigrid_films import film_of
 
 ENV_ID: Final = re.compile(r"(?:MiniGrid|BabyAI)-[A-Za-z0-9._-]{1,100}")
 """Environment ids that may be built. Gymnasium's form ``module:id`` imports the module, so that no other may be."""
@@ -44,7 +42,7 @@ _SHOWN: Final = 40
 _Recorded: TypeAlias = tuple[int | str, ...]
 """Primitives as they are recorded; anything else in words."""
 
-Attempt: TypeAlias = tuple[Episode | None, Check]
+Attempt: TypeAlias = tuple[GridFilm | None, Check]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,7 @@ def resimulate(make_world: WorldMaker, trajectory: Mapping[str, Any], *, upstrea
     """
     mission, attempts = replay_attempts(make_world, trajectory, upstream_rules=upstream_rules)
     distinct = {id(a.frames): a.frames for a in attempts}
-    episodes = {key: episode(frames) if frames else None for key, frames in distinct.items()}
+    episodes = {key: film_of(frames) if frames else None for key, frames in distinct.items()}
     return Resimulated(mission, tuple((episodes[id(a.frames)], a.check) for a in attempts))
 
 
@@ -238,47 +236,3 @@ def _shown(value: object) -> str:
     except (ValueError, RecursionError):  # integers of thousands of digits, deeply nested lists
         return "something unreadable"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-
-
-def episode(frames: Sequence[Frame]) -> Episode:
-    """Frames as the player wants them: changes of two grids in one frame; ``frames`` must not be empty."""
-    top = min(0, *(f.known_at[0] for f in frames))
-    left = min(0, *(f.known_at[1] for f in frames))
-    bottom = max(max(f.truth.shape[0], f.known_at[0] + f.known.shape[0]) for f in frames)
-    right = max(max(f.truth.shape[1], f.known_at[1] + f.known.shape[1]) for f in frames)
-    rows, columns = bottom - top, right - left
-    return Episode(
-        rows=rows,
-        columns=columns,
-        top=top,
-        left=left,
-        truth=_changes(_placed(f.truth, (-top, -left), rows, columns) for f in frames),
-        known=_changes(_placed(f.known, (f.known_at[0] - top, f.known_at[1] - left), rows, columns) for f in frames),
-        agent=tuple((f.position[0] - top, f.position[1] - left, f.direction) for f in frames),
-        view=tuple(_seen(f, top, left, columns) for f in frames),
-        inventory=tuple(f.inventory for f in frames),
-        reward=tuple(f.reward for f in frames),
-    )
-
-
-def _placed(grid: NDArray[np.uint8], at: tuple[int, int], rows: int, columns: int) -> NDArray[np.uint8]:
-    """A grid in a larger frame, as one row of cells."""
-    frame = np.full((rows, columns), UNSEEN, dtype=np.uint8)
-    frame[at[0] : at[0] + grid.shape[0], at[1] : at[1] + grid.shape[1]] = grid
-    return frame.ravel()
-
-
-def _changes(grids: Iterable[NDArray[np.uint8]]) -> Changes:
-    first, *others = grids
-    steps, before = [], first
-    for grid in others:
-        cells = np.flatnonzero(grid != before)
-        steps.append(tuple(np.column_stack((cells, grid[cells])).ravel().tolist()))
-        before = grid
-    return Changes(tuple(first.tolist()), tuple(steps))
-
-
-def _seen(frame: Frame, top: int, left: int, columns: int) -> tuple[int, ...]:
-    rows, cols = np.nonzero(frame.view != UNSEEN)
-    cells = (rows + frame.view_at[0] - top) * columns + cols + frame.view_at[1] - left
-    return tuple(cells.tolist())
