@@ -78,20 +78,25 @@ def _judge(pairs: Sequence[tuple[Side, Side]]) -> tuple[str, str]:
         return "No level has ended in both runs.", ""
     of_a = totals([a for a, _ in pairs])
     of_b = totals([b for _, b in pairs])
-    gained = sum(b.outcome == "success" != a.outcome for a, b in pairs)
-    lost = sum(a.outcome == "success" != b.outcome for a, b in pairs)
-    outcome = "same outcome" if not gained and not lost else f"B solves {gained:,} more, and {lost:,} that A solves it does not"
-    if gained and not lost:
-        outcome = f"B solves {counted(gained, 'level')} more"
-    if lost and not gained:
-        outcome = f"B solves {counted(lost, 'level')} fewer"
+    gained = sum(_is_solved(b) and not _is_solved(a) for a, b in pairs)
+    lost = sum(_is_solved(a) and not _is_solved(b) for a, b in pairs)
+    outcomes = []
+    if gained:
+        outcomes.append(f"B solves {counted(gained, 'level')} that A does not")
+    if lost:
+        outcomes.append(f"B fails {counted(lost, 'level')} that A solves")
     changes = [
         f"{later - earlier:+,} {name}"
         for name in ("calls", "tokens", "steps")
         if (earlier := getattr(of_a, name)) is not None and (later := getattr(of_b, name)) is not None
     ]
-    tone = "good" if of_b.solved > of_a.solved else "bad" if of_b.solved < of_a.solved else ""
+    outcome = " and ".join(outcomes) or "same outcome"
+    tone = {1: "good", -1: "bad"}.get((of_b.solved > of_a.solved) - (of_b.solved < of_a.solved), "")
     return f"{outcome}; {', '.join(changes)}, over {counted(len(pairs), 'level')} that ended in both", tone
+
+
+def _is_solved(side: Side) -> bool:
+    return side.outcome == "success"
 
 
 def _sum(values: Sequence[_Number | None]) -> _Number | None:

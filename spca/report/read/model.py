@@ -21,6 +21,7 @@ from spca.common.web.packing import Text
 from spca.report.read.comparison import Comparison
 from spca.report.read.writers import OfferedWriter, TriedWriter, WriterRow
 
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Requests, tokens and cost. ``cost_usd`` sums the costs that are known, ``cost_unknown`` counts the others;

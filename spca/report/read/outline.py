@@ -17,7 +17,7 @@ MAX_CHARS: Final = 400_000
 """Longer texts have no outline."""
 
 _COMMENT_OR_STRING: Final = re.compile(
-    r"""\#.*
+    r"""\#[^\n]*
     |\"{3}(?:[^\\]|\\.)*?(?:\"{3}|\Z) | '{3}(?:[^\\]|\\.)*?(?:'{3}|\Z)
     |"(?:[^"\\\n]|\\.)*+"?  | '(?:[^'\\\n]|\\.)*+'?""",
     re.VERBOSE | re.DOTALL,

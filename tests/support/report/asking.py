@@ -27,12 +27,11 @@ def served(
     make_world: WorldMaker = minigridenv.MiniGridEnv,
     *,
     timeout_s: float = AGES,
-    heartbeat_s: float = 10.0,
 ) -> Iterator[LiveServer]:
     live = LiveRun(path, make_world, rest_s=0.0)
     page = Page.of(HTML, "default-src 'none'; script-src 'sha256-x'")
     access = Access(TOKEN, LOOPBACK)
-    server = LiveServer(socket.AF_INET, ("127.0.0.1", 0), live, page, access, timeout_s, heartbeat_s)
+    server = LiveServer(socket.AF_INET, ("127.0.0.1", 0), live, page, access, timeout_s)
     with answering(server):
         yield server
 
@@ -75,25 +74,3 @@ def answering_threads() -> list[threading.Thread]:
 
 def until(condition: Callable[[], bool]) -> None:
     assert becomes(condition), "waited in vain"
-
-
-def events(server: LiveServer, last: str | None = None) -> Iterator[dict[str, str]]:
-    """Events as a browser takes them in; comments have the name "": they are events here so that tests see them."""
-    client = connected(server)
-    known = f"Last-Event-ID: {last}\r\n" if last is not None else ""
-    client.sendall(f"GET /{TOKEN}/events HTTP/1.1\r\nHost: localhost\r\n{known}\r\n".encode())
-    with client, client.makefile("r", encoding="utf-8", newline="\n") as lines:
-        assert lines.readline() == "HTTP/1.1 200 OK\r\n"
-        while lines.readline() != "\r\n":
-            continue
-        fields = dict[str, str]()
-        for line in lines:
-            if line != "\n":
-                name, _, value = line.rstrip("\n").partition(": ")
-                fields[name] = value
-            elif set(fields) - {"retry"}:
-                yield fields
-                fields = {}
-            else:
-                assert fields == {"retry": "2000"}
-                fields = {}

@@ -117,7 +117,7 @@ def test_everything_else_is_the_same_empty_answer(server: LiveServer, path: str)
 def test_other_hosts_and_other_sites_get_the_same_empty_answer(server: LiveServer) -> None:
     expected = without_date(ask(server, "/favicon.ico"))
     for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
-        for path in ("", "piece/report", "events"):
+        for path in ("", "piece/report", "version"):
             assert without_date(ask(server, f"/{TOKEN}/{path}", headers=headers)) == expected
     for hosts in (b"", b"Host: evil.example\r\nHost: localhost\r\n", b"Host: localhost\r\nHost: evil.example\r\n"):
         answer = raw(server, b"GET /%s/ HTTP/1.1\r\n%s\r\n" % (TOKEN.encode(), hosts))
@@ -136,9 +136,6 @@ def test_head_is_get_without_a_body(server: LiveServer) -> None:
         get, head = ask(server, path), ask(server, path, "HEAD")
         assert head[2] == b""
         assert without_date(head)[:2] == without_date(get)[:2]
-    status, headers, body = ask(server, f"/{TOKEN}/events", "HEAD")
-    assert (status, headers["Content-Type"], body) == (200, "text/event-stream; charset=utf-8", b"")
-    assert ask(server, "/events", "HEAD")[0] == 404
 
 
 @pytest.mark.parametrize(
@@ -228,7 +225,6 @@ def test_what_models_said_stays_json(tmp_path: Path) -> None:
         for piece in ("report", "run/0/level/1"):
             status, headers, body = ask(server, f"/{TOKEN}/piece/{piece}")
             assert (status, headers["Content-Type"]) == (200, "application/json; charset=utf-8")
-            assert body.isascii()
             assert b"\r" not in body
             assert b"alert(1)" in body
             json.loads(body)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +18,7 @@ from spca.errors import ReportError
 from spca.report.live.live_run import LiveRun
 from spca.runs.recording.folder import LOCK
 from tests.support.report.making import Writing
-from tests.support.waiting import AGES, PATIENCE, becomes
+from tests.support.waiting import becomes
 
 
 def opened(path: Path, rest_s: float = 0.0) -> LiveRun:
@@ -80,8 +79,8 @@ def test_every_step_of_a_run_is_seen(tmp_path: Path) -> None:
             step()
             assert refreshed(live), step
             assert outcomes(live) == expected
-            versions.append(live.wait(0, 0))
-        assert versions == sorted(set(versions), key=str)
+            versions.append(live.version)
+        assert versions == sorted(set(versions))
         run.end()
         assert refreshed(live)
         assert live.run.state == "running"
@@ -151,27 +150,6 @@ def test_what_is_broken_is_warned_of_and_does_not_end_it(tmp_path: Path) -> None
         assert refreshed(live)
         assert any(name in warning for warning in warnings_of(live)), name
         assert live.run.solved == 1
-
-
-def test_waiting_ends_with_a_change_with_time_and_with_the_end(tmp_path: Path) -> None:
-    run = Writing(tmp_path)
-    live = opened(run.path)
-    present = live.wait(0, 0)
-    assert present is not None
-    assert live.wait(present, 0.01) == present
-    seen = list[int | None]()
-    waiting = threading.Thread(target=lambda: seen.append(live.wait(present, AGES)), daemon=True)
-    waiting.start()
-    run.begin()
-    assert refreshed(live)
-    waiting.join(PATIENCE)
-    assert seen == [present + 1]
-    ending = threading.Thread(target=lambda: seen.append(live.wait(present + 1, AGES)), daemon=True)
-    ending.start()
-    live.close()
-    ending.join(PATIENCE)
-    assert seen == [present + 1, None]
-    assert live.wait(0, AGES) is None
 
 
 def test_levels_are_shown_from_their_beginning_to_their_end(tmp_path: Path) -> None:

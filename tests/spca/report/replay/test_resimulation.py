@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from minigridenv import MiniGridEnv
 from spca.act.frame import Frame, ReplayedWorld
-from spca.report.read import model
+from spca.common.web.films import Changes, GridFilm
+from spca.report.read.model import Check
 from spca.report.replay import resimulation
 from spca.report.replay.resimulation import judged_as_upstream, resimulate
 from spca.runs import curriculum
@@ -66,11 +67,11 @@ def edited(changes: dict[str, object]) -> dict[str, Any]:
     return trajectory
 
 
-def check_of(trajectory: dict[str, Any], index: int = -1) -> tuple[model.Episode | None, model.Check]:
+def check_of(trajectory: dict[str, Any], index: int = -1) -> tuple[GridFilm | None, Check]:
     return resimulate(MiniGridEnv, trajectory).attempts[index]
 
 
-def grids(changes: model.Changes, episode: model.Episode) -> list[NDArray[np.uint8]]:
+def grids(changes: Changes, episode: GridFilm) -> list[NDArray[np.uint8]]:
     """A grid at every frame, as the player builds it."""
     grid = np.array(changes.first, dtype=np.uint8)
     found = [grid.copy()]
@@ -99,28 +100,30 @@ def test_every_level_of_the_curriculum_is_seen_again_as_it_was(category: str) ->
         shows(episode, frames)
 
 
-def shows(episode: model.Episode, frames: Sequence[Frame]) -> None:
+def shows(episode: GridFilm, frames: Sequence[Frame]) -> None:
     """Assert that an episode holds these frames, each cell at its place."""
     truths, maps = grids(episode.truth, episode), grids(episode.known, episode)
     assert len(truths) == len(maps) == len(episode.agent) == len(episode.view) == len(frames)
     for i, frame in enumerate(frames):
         at = {"truth": (-episode.top, -episode.left), "known": _less(frame.known_at, episode)}
         for grid, part, name in ((truths[i], frame.truth, "truth"), (maps[i], frame.known, "known")):
-            expected = np.zeros_like(grid)
-            row, column = at[name]
-            expected[row : row + part.shape[0], column : column + part.shape[1]] = part
-            assert np.array_equal(grid, expected)
+            assert np.array_equal(grid, placed(part, at[name], grid.shape))
         assert episode.agent[i] == (*_less(frame.position, episode), frame.direction)
         assert (episode.inventory[i], episode.reward[i]) == (frame.inventory, frame.reward)
-        row, column = _less(frame.view_at, episode)
-        lit = np.zeros_like(truths[i])
-        lit.ravel()[list(episode.view[i])] = 1
-        size = len(frame.view)
-        assert np.array_equal(lit[row : row + size, column : column + size], frame.view != perception.UNSEEN)
-        assert lit.sum() == (frame.view != perception.UNSEEN).sum()
+        seen = placed(frame.view, _less(frame.view_at, episode), truths[i].shape)
+        assert set(episode.view[i]) == set(np.flatnonzero(seen))
 
 
-def _less(place: tuple[int, int], episode: model.Episode) -> tuple[int, int]:
+def placed(part: NDArray[np.uint8], at: tuple[int, int], shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    """Return a grid with the cells of a part; whatever is in them lies within the grid."""
+    grid = np.zeros(shape, dtype=np.uint8)
+    for row, column in np.argwhere(part):
+        assert min(row + at[0], column + at[1]) >= 0
+        grid[row + at[0], column + at[1]] = part[row, column]
+    return grid
+
+
+def _less(place: tuple[int, int], episode: GridFilm) -> tuple[int, int]:
     return place[0] - episode.top, place[1] - episode.left
 
 
@@ -160,7 +163,7 @@ def test_a_file_of_endless_attempts_is_replayed_for_a_while(monkeypatch: pytest.
     first, *_, late, known = resimulate(MiniGridEnv, trajectory).attempts
     assert first == known
     assert first[1].result == "equal"
-    assert late == (None, model.Check("unrecorded", "not replayed: the level has more than 1,000 primitives"))
+    assert late == (None, Check("unrecorded", "not replayed: the level has more than 1,000 primitives"))
 
 
 # What is held against the recording ----------------------------------------------------------------------------------
