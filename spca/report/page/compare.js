@@ -42,17 +42,18 @@ function SideOutcome({level, side, k}) {
       ? h("a", {href: addressOf(k, one.number), "aria-label": `${level.env_id} in run ${side.toUpperCase()}`}, outcome) : outcome);
 }
 
-function comparedColumns(ks) {
+function comparedColumns(measures, ks) {
   const sides = [["a", "A"], ["b", "B"]];
   return [
     {key: "level", name: "Level", head: true, value: (level) => level.env_id},
     {key: "category", name: "Category", value: (level) => level.category},
     ...sides.map(([side, name], i) => ({key: `outcome.${side}`, name, span: "Outcome", value: (level) => level[side]?.outcome,
       show: (level) => h(SideOutcome, {level, side, k: ks[i]})})),
-    ...MEASURES.flatMap(([key, span, value, written]) => sides.map(([side, name]) => ({key: `${key}.${side}`, name, span,
+    ...measures.flatMap(([key, span, value, written]) => sides.map(([side, name]) => ({key: `${key}.${side}`, name, span,
       number: true, value: (level) => value(level[side]),
       show: (level) => (side === "a" ? written(value(level.a))
-        : h(MeasureCell, {one: value(level.a), two: value(level.b), written, isMarked: key !== "time"}))}))),
+        : h(MeasureCell, {one: value(level.a), two: value(level.b), written,
+          isMarked: key !== "time" && level.a?.outcome === level.b?.outcome}))}))),
   ];
 }
 
@@ -64,12 +65,12 @@ function sumSide(levels, side) {
 }
 
 /** Sums of both sides; not marked where they are not sums over the same levels. */
-function TotalLine({name, levels, isMarked}) {
+function TotalLine({name, levels, measures, isMarked}) {
   const sides = ["a", "b"].map((side) => sumSide(levels, side));
   return h("tr", {role: "row"},
     h("th", {scope: "row", colSpan: 2}, name),
     sides.map(({solved, levels: n}, i) => h("td", {key: i}, `${solved} of ${n}`)),
-    MEASURES.flatMap(([key, , value, written]) => {
+    measures.flatMap(([key, , value, written]) => {
       const [one, two] = sides.map(({add}) => add(value));
       return [h("td", {key: `${key}.a`, class: "number"}, written(one)),
         h("td", {key: `${key}.b`, class: "number"}, h(MeasureCell, {one, two, written, isMarked: isMarked && key !== "time"}))];
@@ -79,7 +80,8 @@ function TotalLine({name, levels, isMarked}) {
 /** A comparison: what differs, the verdict, and every level with what it took in either run. */
 function CompareView({report, pair, route}) {
   const ks = [report.runs.findIndex((run) => run.id === pair.a), report.runs.findLastIndex((run) => run.id === pair.b)];
-  const columns = useMemo(() => comparedColumns(ks), [pair]);
+  const measures = MEASURES.filter(([, , value]) => pair.levels.some(({a, b}) => value(a) || value(b)));
+  const columns = useMemo(() => comparedColumns(measures, ks), [pair]);
   const both = pair.levels.filter(({a, b}) => hasEnded(a) && hasEnded(b));
   const options = [
     ["differing", "in both runs, differing", differs],
@@ -92,8 +94,8 @@ function CompareView({report, pair, route}) {
   if (!pair.levels.some(differs)) options.reverse();
   const name = (id, k) => (k < 0 ? h("span", {class: "mono"}, id) : h("a", {class: "mono", href: addressOf(k)}, id));
   const totals = [
-    h(TotalLine, {key: 1, name: "All levels", levels: pair.levels}),
-    both.length > 0 && h(TotalLine, {key: 2, name: "Levels that ended in both", levels: both, isMarked: true}),
+    h(TotalLine, {key: 1, name: "All levels", levels: pair.levels, measures}),
+    both.length > 0 && h(TotalLine, {key: 2, name: "Levels that ended in both", levels: both, measures, isMarked: true}),
   ];
   return h(Fragment, null,
     h("section", {"aria-label": "What is compared"},

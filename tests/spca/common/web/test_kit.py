@@ -1,4 +1,4 @@
-"""What the page is made of: libraries as released, scripts that make text and never markup, readable colours."""
+"""What the pages are made of: libraries as released, scripts that make text and never markup, readable colours."""
 
 from __future__ import annotations
 
@@ -12,10 +12,20 @@ from typing import Any
 
 import pytest
 
+from spca.common.web.document import SCRIPTS, PageKind
+from tests.support.pages import KINDS
+
 ROOT = Path(__file__).resolve().parents[4]
-PAGE = ROOT / "spca" / "report" / "page"
-VENDOR = PAGE / "vendor"
-OURS = sorted(PAGE.glob("*.js"))
+
+
+def folder_of(kind: PageKind) -> Path:
+    """Where the files of a kind of page lie."""
+    return ROOT.joinpath(*kind.package.split("."), "page")
+
+
+KIT = ROOT / "spca" / "common" / "web" / "kit"
+VENDOR = KIT / "vendor"
+OURS = sorted({*KIT.glob("*.js"), *(file for kind in KINDS.values() for file in folder_of(kind).glob("*.js"))})
 MARKUP = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML|createContextualFragment|document\.write"
     r"|DOMParser|srcdoc|setHTML|\beval\b|new\s+Function|\bFunction\(|import\("
@@ -66,28 +76,43 @@ def test_scripts_do_not_end_the_element_that_holds_them(file: Path) -> None:
 
 @pytest.mark.parametrize("file", OURS, ids=lambda file: file.name)
 def test_our_scripts_make_text_and_never_markup(file: Path) -> None:
-    assert MARKUP.findall(file.read_text(encoding="utf-8")) == []
+    text = file.read_text(encoding="utf-8")
+    assert MARKUP.findall(text) == []
+    assert not re.search(r"https?://(?!www\.w3\.org/)", text)
+    assert [line for line in text.splitlines() if len(line) > 120] == []
 
 
-def test_names_in_the_scope_that_our_scripts_share_are_unique() -> None:
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_names_in_the_scope_that_scripts_of_a_page_share_are_unique(kind: PageKind) -> None:
+    files = [*(KIT / name for name in SCRIPTS), *(folder_of(kind) / name for name in kind.scripts)]
     found = itertools.chain.from_iterable(
         re.split(r", *", one or many)
-        for file in OURS
+        for file in files
         for one, many in TOP_LEVEL.findall(file.read_text(encoding="utf-8"))
     )
     assert [name for name, times in Counter(found).items() if times > 1] == []
 
 
+def test_every_file_of_the_kit_and_of_the_pages_is_used() -> None:
+    assert {file.name for file in KIT.iterdir() if file.is_file()} == {*SCRIPTS, "kit.css", "page.html.jinja"}
+    used: dict[Path, set[str]] = {}
+    for kind in KINDS.values():
+        used.setdefault(folder_of(kind), set()).update((*kind.scripts, *kind.styles))
+    for folder, names in used.items():
+        assert {file.name for file in folder.iterdir() if file.is_file() and file.suffix != ".py"} == names
+
+
 def colours(theme: str) -> dict[str, str]:
-    text = (ROOT / "spca" / "common" / "web" / "base.css").read_text(encoding="utf-8")
+    text = (KIT / "kit.css").read_text(encoding="utf-8")
     block = re.search(rf'\[data-theme="{theme}"\] \{{(.*?)\}}', text, re.DOTALL)
     assert block is not None
-    return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", block[1]))
+    return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{3,6});", block[1]))
 
 
 def luminance(colour: str) -> float:
     """Relative luminance as WCAG 2.2 defines it."""
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
+    parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
@@ -107,6 +132,8 @@ def test_text_is_readable_on_every_ground(theme: str) -> None:
         *itertools.product(("text", "accent"), ("good-soft", "bad-soft", "warn-soft")),
         ("on-accent", "accent"),
     ]
+    edges = {ground: contrast(found["edge"], found[ground]) for ground in ("surface", "bg")}
+    assert min(edges.values()) >= 3, edges
     weak = {pair: round(contrast(found[pair[0]], found[pair[1]]), 2) for pair in pairs}
     assert {pair: ratio for pair, ratio in weak.items() if ratio < 4.5} == {}
 
