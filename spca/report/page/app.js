@@ -36,7 +36,8 @@ function viewOfRuns(report, route) {
 function viewOfComparison(report, i, route) {
   const pair = report.comparisons[i];
   if (!pair) return null;
-  const crumbs = [...(report.runs.length === 1 ? [["#/", report.runs[0].id]] : [["#/", "Runs"]]), [`#/compare/${i}`, "Comparison"]];
+  const crumbs = [...(report.runs.length === 1 ? [["#/", report.runs[0].id]] : [["#/", "Runs"]]),
+    [`#/compare/${i}`, "Comparison"]];
   return {title: `${pair.a} and ${pair.b}`, crumbs, view: h(CompareView, {key: i, report, pair, route})};
 }
 

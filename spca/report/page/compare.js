@@ -22,7 +22,7 @@ function Change({kind}) {
   const isBetter = kind === "better" || kind === "less";
   const isUp = kind === "better" || kind === "more";
   return h("span", {class: isBetter ? "good-text" : "bad-text"},
-    h("span", {"aria-hidden": "true"}, isUp ? "▲ " : "▼ "), h("span", {class: "unseen"}, `${kind} `));
+    h("span", {"aria-hidden": "true"}, isUp ? "▲ " : "▼ "), unseen(`${kind} `));
 }
 
 function MeasureCell({one, two, written, isMarked}) {
@@ -33,13 +33,14 @@ function MeasureCell({one, two, written, isMarked}) {
 /** The outcome of a side, which leads to the level of its run. */
 function SideOutcome({level, side, k}) {
   const one = level[side];
-  if (!one) return h("span", {class: "muted"}, "not in it");
+  if (!one) return muted("not in it");
   const change = side === "b" && level.a ? Math.sign(RANK[one.outcome] - RANK[level.a.outcome]) : 0;
   const outcome = h(Outcome, {outcome: one.outcome});
   return h(Fragment, null,
     change !== 0 && h(Change, {kind: change > 0 ? "better" : "worse"}),
     one.number != null && k >= 0
-      ? h("a", {href: addressOf(k, one.number), "aria-label": `${level.env_id} in run ${side.toUpperCase()}`}, outcome) : outcome);
+      ? h("a", {href: addressOf(k, one.number), "aria-label": `${level.env_id} in run ${side.toUpperCase()}`},
+        outcome) : outcome);
 }
 
 function comparedColumns(measures, ks) {
@@ -47,9 +48,11 @@ function comparedColumns(measures, ks) {
   return [
     {key: "level", name: "Level", head: true, value: (level) => level.env_id},
     {key: "category", name: "Category", value: (level) => level.category},
-    ...sides.map(([side, name], i) => ({key: `outcome.${side}`, name, span: "Outcome", value: (level) => level[side]?.outcome,
+    ...sides.map(([side, name],
+      i) => ({key: `outcome.${side}`, name, span: "Outcome", value: (level) => level[side]?.outcome,
       show: (level) => h(SideOutcome, {level, side, k: ks[i]})})),
-    ...measures.flatMap(([key, span, value, written]) => sides.map(([side, name]) => ({key: `${key}.${side}`, name, span,
+    ...measures.flatMap(([key, span, value,
+      written]) => sides.map(([side, name]) => ({key: `${key}.${side}`, name, span,
       number: true, value: (level) => value(level[side]),
       show: (level) => (side === "a" ? written(value(level.a))
         : h(MeasureCell, {one: value(level.a), two: value(level.b), written,
@@ -73,7 +76,8 @@ function TotalLine({name, levels, measures, isMarked}) {
     measures.flatMap(([key, , value, written]) => {
       const [one, two] = sides.map(({add}) => add(value));
       return [h("td", {key: `${key}.a`, class: "number"}, written(one)),
-        h("td", {key: `${key}.b`, class: "number"}, h(MeasureCell, {one, two, written, isMarked: isMarked && key !== "time"}))];
+        h("td", {key: `${key}.b`, class: "number"},
+          h(MeasureCell, {one, two, written, isMarked: isMarked && key !== "time"}))];
     }));
 }
 
@@ -92,10 +96,11 @@ function CompareView({report, pair, route}) {
     ["all", "all levels", () => true],
   ];
   if (!pair.levels.some(differs)) options.reverse();
-  const name = (id, k) => (k < 0 ? h("span", {class: "mono"}, id) : h("a", {class: "mono", href: addressOf(k)}, id));
+  const name = (id, k) => (k < 0 ? mono(id) : h("a", {class: "mono", href: addressOf(k)}, id));
   const totals = [
     h(TotalLine, {key: 1, name: "All levels", levels: pair.levels, measures}),
-    both.length > 0 && h(TotalLine, {key: 2, name: "Levels that ended in both", levels: both, measures, isMarked: true}),
+    both.length > 0 && h(TotalLine,
+      {key: 2, name: "Levels that ended in both", levels: both, measures, isMarked: true}),
   ];
   return h(Fragment, null,
     h("section", {"aria-label": "What is compared"},
@@ -106,6 +111,7 @@ function CompareView({report, pair, route}) {
       pair.notes.length > 0 && h(Notice, {tone: "warn", title: "Before you compare"}, h(List, {items: pair.notes}))),
     h(Section, {id: "levels", title: "Levels",
       note: "▲ ▼ say how B differs from A; green is better. Times of levels always differ and are not marked."},
-    h(Table, {label: "Levels of both runs", noun: "level", rows: pair.levels, columns, route, totals, hint: "level or category",
+    h(Table, {label: "Levels of both runs", noun: "level", rows: pair.levels, columns, route, totals,
+      hint: "level or category",
       filters: [{key: "show", name: "Show levels", options}]})));
 }

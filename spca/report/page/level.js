@@ -18,12 +18,12 @@ function LevelPage({report, run, k, row, route}) {
 function Neighbours({run, k, row}) {
   const at = run.levels.indexOf(row);
   const failed = run.levels.find((level, i) => i > at && level.outcome === "fail");
-  const link = (level, text, way) => level &&
+  const toLevel = (level, text, way) => level &&
     h("a", {href: addressOf(k, level.number), title: level.env_id, "data-way": way}, text);
   return h("nav", {class: "ways", "aria-label": "Levels"},
-    link(run.levels[at - 1], "← Previous level", "prev"),
-    link(run.levels[at + 1], "Next level →", "next"),
-    link(failed, "Next failed level ⇥", "failed"));
+    toLevel(run.levels[at - 1], "← Previous level", "prev"),
+    toLevel(run.levels[at + 1], "Next level →", "next"),
+    toLevel(failed, "Next failed level ⇥", "failed"));
 }
 
 function LevelHead({run, k, row, level}) {
@@ -39,7 +39,8 @@ function LevelHead({run, k, row, level}) {
       ["Rounds", count(row.rounds)],
       ["Attempts", count(row.attempts)],
       ["Calls", `${count(row.planner_calls)} planner, ${count(row.coder_calls)} coder`],
-      ["Planned by", row.writer && h(WriterLink, {run, k, label: row.writer}), "a stored problem writer, without a call"],
+      ["Planned by", row.writer && h(WriterLink, {run, k, label: row.writer}),
+        "a stored problem writer, without a call"],
       ["Steps", `${count(row.steps)}${discarded ? ` of ${count(row.steps_total)}` : ""}`],
       ["Tokens", `${count(usage.input_tokens)} → ${count(usage.output_tokens)}${reasoningText(usage)}`, "in → out"],
       ["Cost", usd(usage.cost_usd, usage.cost_unknown)],
@@ -54,7 +55,8 @@ function LevelHead({run, k, row, level}) {
 function CheckLine({row, level}) {
   const different = attemptsOf(level).filter(({attempt}) => attempt.check.result === "different");
   if (!different.length && row.check !== "different") {
-    return row.check && h("p", {class: "small muted"}, row.check === "equal" ? "✓ " : "", describeCheck(row.check), ".");
+    return row.check && h("p", {class: "small muted"}, row.check === "equal" ? "✓ " : "", describeCheck(row.check),
+      ".");
   }
   return h(Notice, {tone: "warn", title: "The re-simulation differs from the recording"},
     "What the player shows may not be what happened.",
@@ -78,7 +80,7 @@ function LevelBody({report, run, k, row, level, find, route}) {
   const current = attempts.find(({id}) => id === route.parts[5]) ?? attempts.at(-1);
   const watch = (id, step) => `${base}/attempt/${id}?step=${step}`;
   const page = {report, run, k, base, find, watch, outcome: level.outcome, query: route.query};
-  const isUnrecorded = isUnfinished(level.outcome) && level.rounds.some(({tries}) => tries.some((item) => !item.attempt));
+  const hasOpenTry = level.rounds.some(({tries}) => tries.some((item) => !item.attempt));
   return h(Fragment, null,
     h(WhereItFailed, {level, attempts, page}),
     current && h("section", {class: "panel", "aria-labelledby": "player-title"},
@@ -87,7 +89,8 @@ function LevelBody({report, run, k, row, level, find, route}) {
       h(AttemptPlayer, {key: current.id, ...current, page, route})),
     h(Section, {id: "rounds", title: "Rounds"},
       !level.rounds.length && h("p", {class: "muted"}, "Nothing of this level is recorded yet."),
-      isUnrecorded && h("p", {class: "muted"}, "Attempts are recorded when the level ends; until then there are only the calls of each try."),
+      isUnfinished(level.outcome) && hasOpenTry && h("p", {class: "muted"},
+        "Attempts are recorded when the level ends; until then there are only the calls of each try."),
       level.rounds.map((round, i) => h(RoundView, {key: i, round, isLast: i === level.rounds.length - 1, page}))),
     level.offer && h(OfferView, {offer: level.offer, find}));
 }
@@ -96,9 +99,9 @@ function LevelBody({report, run, k, row, level, find, route}) {
 function OfferView({offer, find}) {
   const {name, label, reason} = offer;
   return h(Section, {id: "offer", title: "Problem writer"},
-    h("p", null, "With the plan came ", h("span", {class: "mono"}, label || name),
+    h("p", null, "With the plan came ", mono(label || name),
       label ? ", which was accepted and is tried on the levels to come." : ", which was not accepted: ",
-      !label && h("span", {class: "muted"}, reason)),
+      !label && muted(reason)),
     (offer.source || offer.domain) && h(OfferFolds, {offer, find}));
 }
 
@@ -107,12 +110,13 @@ function AttemptChoice({attempts, current, watch}) {
   return h("div", {class: "attempt-choice"},
     attempts.length > 1 && h("div", {class: "chips", role: "group", "aria-label": "Attempts"}, attempts.map((item) => {
       const isSolved = item.attempt.status === "success";
-      return h("a", {key: item.id, class: classes("chip mono", isSolved ? "good-text" : "bad-text"), href: watch(item.id, 0),
+      return h("a", {key: item.id, class: classes("chip mono", isSolved ? "good-text" : "bad-text"),
+        href: watch(item.id, 0),
         "aria-current": item === current ? "true" : undefined, title: spaced(item.attempt.status)},
-      `${isSolved ? "✓" : "✗"} ${item.id}`, h("span", {class: "unseen"}, ` ${spaced(item.attempt.status)}`));
+      `${isSolved ? "✓" : "✗"} ${item.id}`, unseen(` ${spaced(item.attempt.status)}`));
     })),
     h("p", null, `Attempt ${id}: `, h(Status, {attempt}),
-      attempt.status !== "success" && h("span", {class: "muted"}, ` ${firstLine(attempt.message)}`)));
+      attempt.status !== "success" && muted(` ${firstLine(attempt.message)}`)));
 }
 
 /** How an attempt ended, by a sign, a word and a colour. */
@@ -136,11 +140,13 @@ function AttemptPlayer({id, attempt, round, page, route}) {
   const dataOf = (step) => {
     const [row, column, direction] = episode?.agent[step] ?? [-1, -1, -1];
     const {primitive, action, line} = at(step);
-    return {"data-row": row + (episode?.top ?? 0), "data-column": column + (episode?.left ?? 0), "data-direction": direction,
+    return {"data-row": row + (episode?.top ?? 0), "data-column": column + (episode?.left ?? 0),
+      "data-direction": direction,
       "data-line": line, "data-action": action, "data-primitive": primitive};
   };
   const begins = useMemo(() => firstSteps(steps.map(([, planned]) => planned)), [attempt]);
-  return h(Player, {label: `Player of attempt ${id}`, last: episode ? episode.agent.length - 1 : steps.length, route, sayStep, dataOf,
+  return h(Player, {label: `Player of attempt ${id}`, last: episode ? episode.agent.length - 1 : steps.length, route,
+    sayStep, dataOf,
     stage: (step) => h(Fragment, null,
       episode ? h(Grids, {episode, tiles, step})
         : h(Notice, {tone: "warn", title: "The grids of this attempt cannot be shown"}, attempt.check.message),
@@ -155,7 +161,7 @@ function SourcePanel({line, first, text, k}) {
   const method = text?.methods?.find((one) => one.first <= at && at <= one.last);
   const {first: from, last: to, name} = method ?? {first: Math.max(1, at - 10), last: at + 10, name: ""};
   return h("section", {class: "source"},
-    h("h3", null, "Source ", h("span", {class: "mono"}, name), line > 0 && h("span", {class: "muted"}, ` line ${line}`)),
+    h("h3", null, "Source ", mono(name), line > 0 && muted(` line ${line}`)),
     method && h("p", {class: "small"}, h(WrittenBy, {k, method})),
     at ? h(CodeView, {text, first: from, last: to, current: line, label: `Source of ${name || "the agent"}`})
       : h("p", {class: "muted"}, "No primitive was executed."));
@@ -179,10 +185,10 @@ function Blamed({blame, attempts, page}) {
     h("p", null, `Attempt ${id}: `, h("strong", {class: "bad-text"}, spaced(blame.status)), " — ",
       h("span", {class: "message"}, blame.message)),
     blame.line > 0 ? h(BlameExcerpt, {blame, attempt, plan: round?.plan, page})
-      : h("p", null, blame.method && [h("span", {class: "mono"}, blame.method), ": "], blame.why),
+      : h("p", null, blame.method && [mono(blame.method), ": "], blame.why),
     h("p", {class: "row"},
-      step > 0 && h("a", {href: page.watch(id, step)}, "Show the step in the player"),
-      attempt && h("a", {href: `${page.base}?open=${id}`}, `Go to attempt ${id}`)));
+      step > 0 && link(page.watch(id, step), "Show the step in the player"),
+      attempt && link(`${page.base}?open=${id}`, `Go to attempt ${id}`)));
 }
 
 /** What was said to a model after the last attempt that ran, if it brought no further attempt. */
@@ -190,9 +196,10 @@ function LastError({level, attempts, page}) {
   const call = callsAfterLastAttempt(level).findLast((item) => item.error);
   if (!call) return !level.blame && h("p", {class: "message"}, level.reason || "No reason is recorded.");
   return h(Fragment, null,
-    h("p", null, attempts.length ? "After it nothing was executed. " : "Nothing was executed. ", `The last thing said to the ${call.phase}:`),
+    h("p", null, attempts.length ? "After it nothing was executed. " : "Nothing was executed. ",
+      `The last thing said to the ${call.phase}:`),
     h(Said, {title: `${call.phase}, ${call.mode}`, text: call.error}),
-    h("p", null, h("a", {href: `${page.base}?${new URLSearchParams({call: call.file})}`}, "Go to the call")));
+    h("p", null, link(`${page.base}?${new URLSearchParams({call: call.file})}`, "Go to the call")));
 }
 
 /** @returns {object[]} the calls that no attempt followed */
@@ -210,10 +217,11 @@ function BlameExcerpt({blame, attempt, plan = [], page, around = Infinity}) {
   const isCalled = blame.method && action && blame.status !== "syntax_error" && action.name !== blame.method;
   return h(Fragment, null,
     h("p", {class: "small"}, "Line ", h("strong", {class: "mono"}, blame.line),
-      blame.method && [" of ", h("span", {class: "mono"}, blame.method)],
-      attempt?.file && [" in ", h("span", {class: "mono"}, attempt.file)],
-      isCalled && [`, called in plan step ${blame.position + 1} of ${plan.length}, `, h("span", {class: "mono"}, actionText(action)), ","],
+      blame.method && [" of ", mono(blame.method)],
+      attempt?.file && [" in ", mono(attempt.file)],
+      isCalled && [`, called in plan step ${blame.position + 1} of ${plan.length}, `, mono(actionText(action)), ","],
       " ", blame.why),
     h("p", {class: "small"}, h(WrittenBy, {k: page.k, method: blame.written})),
-    h(CodeView, {text: page.find(blame.agent), first, last, current: blame.line, tone: "bad", label: `Line ${blame.line} and its method`}));
+    h(CodeView, {text: page.find(blame.agent), first, last, current: blame.line, tone: "bad",
+      label: `Line ${blame.line} and its method`}));
 }

@@ -44,7 +44,8 @@ function roundsOf(row) {
     if (!rounds.has(round)) rounds.set(round, {number: round, marks: []});
     const {marks} = rounds.get(round);
     // Round 0 belongs to stored writers, whose plans leave no span of their own; each ends in its attempt.
-    if (!round && phase !== "plan" && (!last || last.phase === "act")) marks.push({phase: "writer", status: "", end: ""});
+    if (!round && phase !== "plan" && (!last || last.phase === "act")) marks.push({phase: "writer", status: "",
+      end: ""});
     marks.push({phase, status, end: endOf(row, span)});
   }
   return [...rounds.values()];
@@ -64,7 +65,8 @@ function Strip({row}) {
     rounds.map(({number, marks}) => h("span", {class: "strip-round", key: number},
       marks.slice(0, atOnce).map(({phase, status, end}, i) => {
         const why = end === "open" ? OPEN : firstLine(status);
-        return h("i", {key: i, class: classes("mark", `p-${phase}`, end), title: MARKS[phase][1] + (why && `: ${why}`)}, MARKS[phase][0]);
+        return h("i", {key: i, class: classes("mark", `p-${phase}`, end),
+          title: MARKS[phase][1] + (why && `: ${why}`)}, MARKS[phase][0]);
       }),
       marks.length > atOnce && h("small", {class: "muted"}, `+${marks.length - atOnce}`))));
 }
@@ -73,15 +75,18 @@ function Strip({row}) {
 function StripLegend({run}) {
   const kinds = Object.entries(MARKS).filter(([phase]) => phase !== "writer" || run.writers.length);
   return h("p", {class: "muted small key"},
-    kinds.map(([phase, [letter, name]]) => h("span", {key: phase}, h("i", {class: `mark p-${phase}`}, letter), ` ${name}`)),
+    kinds.map(([phase, [letter, name]]) => h("span", {key: phase}, h("i", {class: `mark p-${phase}`}, letter),
+      ` ${name}`)),
     h("span", null, h("i", {class: "mark p-act failed"}, "A"), " failed"),
-    run.levels.some((row) => isUnfinished(row.outcome)) && h("span", null, h("i", {class: "mark p-act open"}, "A"), ` ${OPEN}`));
+    run.levels.some((row) => isUnfinished(row.outcome)) && h("span", null, h("i", {class: "mark p-act open"}, "A"),
+      ` ${OPEN}`));
 }
 
 /** The columns for which a run has values: replays are checked when a page is made, not when it is served. */
 function levelColumns(run, k) {
   const known = (show) => (row) => (run.published || row.outcome === "pending" ? UNKNOWN : show(row));
-  const column = (key, name, value, show) => ({key, name, number: true, value, show: known(show ?? ((row) => count(value(row))))});
+  const column = (key, name, value,
+    show) => ({key, name, number: true, value, show: known(show ?? ((row) => count(value(row))))});
   return [
     {key: "number", name: "#", number: true, value: (row) => row.number},
     {key: "env_id", name: "Level", head: true, value: (row) => row.env_id, show: (row) => h(LevelName, {run, row, k})},
@@ -95,16 +100,19 @@ function levelColumns(run, k) {
     column("cost", "Cost", (row) => row.usage.cost_usd, (row) => usd(row.usage.cost_usd, row.usage.cost_unknown)),
     column("steps", "Steps", (row) => row.steps),
     {key: "time", name: "Time", number: true, value: (row) => row.seconds, show: (row) => seconds(row.seconds)},
-    !connects && !run.published && {key: "check", name: "Replay", value: (row) => -Object.keys(CHECKS).indexOf(row.check),
-      show: ({check}) => h("span", {class: CHECKS[check]?.[1], title: describeCheck(check)}, CHECKS[check]?.[0] ?? UNKNOWN)},
+    !connects && !run.published && {key: "check", name: "Replay",
+      value: (row) => -Object.keys(CHECKS).indexOf(row.check),
+      show: ({check}) => h("span", {class: CHECKS[check]?.[1], title: describeCheck(check)}, CHECKS[check]?.[0]
+        ?? UNKNOWN)},
   ].filter(Boolean);
 }
 
 /** The name of a level, which leads to it where there is more to see, and how it failed. */
 function LevelName({run, row, k}) {
   return h(Fragment, null,
-    run.published ? row.env_id : h("a", {href: addressOf(k, row.number)}, row.env_id),
-    row.begun > 1 && h("span", {class: "badge warn", title: "begun again after the process was killed"}, `begun ${row.begun} times`),
+    run.published ? row.env_id : link(addressOf(k, row.number), row.env_id),
+    row.begun > 1 && h("span", {class: "badge warn", title: "begun again after the process was killed"},
+      `begun ${row.begun} times`),
     row.corrections.length > 0 && h("span", {class: "badge", title: row.corrections.join(", ")}, "corrected"),
     row.headline && h("div", {class: "reason"}, row.headline));
 }
@@ -122,7 +130,8 @@ function LevelTable({run, k, route}) {
     {key: "category", name: "Category", select: true, options: [["", "every category", () => true],
       ...run.categories.map(({name}) => [name, name, (row) => row.category === name])]},
   ], [run]);
-  const words = (row) => `${row.env_id} ${row.level} ${row.category} ${row.writer} ${row.reason} ${row.headline} ${row.group}`;
+  const words = (row) =>
+    [row.env_id, row.level, row.category, row.writer, row.reason, row.headline, row.group].join(" ");
   return h(Section, {id: "levels", title: "Levels"},
     h(StripLegend, {run}),
     h(Table, {id: "level-table", label: "Levels", noun: "level", rows: run.levels, columns, route, filters, words,

@@ -7,17 +7,17 @@ function callNumber(file) {
 
 /** The call that wrote a method, whichever level made it: one click from its prompt and answer. */
 function WrittenBy({k, method}) {
-  if (!method?.call) return h("span", {class: "muted"}, "Written before this run.");
+  if (!method?.call) return muted("Written before this run.");
   const href = `${addressOf(k, method.level)}?${new URLSearchParams({call: method.call})}`;
   return h("span", null, "Written in ",
-    h("a", {href}, `level ${method.level}, call ${callNumber(method.call)}: prompt, answer`),
-    method.attempt && h("span", {class: "muted"}, `; first run in attempt ${method.attempt}`));
+    link(href, `level ${method.level}, call ${callNumber(method.call)}: prompt, answer`),
+    method.attempt && muted(`; first run in attempt ${method.attempt}`));
 }
 
 function Methods({run, k, route}) {
   if (!run.methods.length) return null;
   const columns = [
-    {key: "name", name: "Method", head: true, value: (row) => row.name, show: (row) => h("span", {class: "mono"}, row.name)},
+    {key: "name", name: "Method", head: true, value: (row) => row.name, show: (row) => mono(row.name)},
     {key: "kind", name: "Kind", value: (row) => (row.is_action ? "action" : "helper")},
     {key: "written", name: "Newest version", value: (row) => row.level, show: (row) => h(WrittenBy, {k, method: row})},
     {key: "versions", name: "Versions", number: true, value: (row) => row.versions},
@@ -46,10 +46,10 @@ function Writers({run, k, route}) {
   if (!run.writers.length) return null;
   const columns = [
     {key: "label", name: "Writer", head: true, value: (row) => row.label, show: (row) => h(Fragment, null,
-      h("span", {class: "mono"}, h(WriterName, row)),
+      mono(h(WriterName, row)),
       row.left_out && h("p", {class: "muted small"}, `left out: ${row.left_out}`))},
     {key: "level", name: "Came with", number: true, value: (row) => row.level,
-      show: (row) => h("a", {href: addressOf(k, row.level)}, `level ${row.level}`)},
+      show: (row) => link(addressOf(k, row.level), `level ${row.level}`)},
     {key: "planned", name: "Planned", number: true, value: (row) => row.planned, show: (row) => (row.planned
       ? h(LevelsLink, {k, choices: {q: row.label}}, plural(row.planned, "level")) : "0")},
     {key: "failed", name: "Failed", number: true, value: (row) => row.failed},
@@ -113,18 +113,19 @@ function SearchView({run, k, route}) {
   }, [sought]);
   const columns = [
     {key: "where", name: "Where", head: true, value: (row) => row.where,
-      show: (row) => h("a", {href: `${addressOf(k, row.level)}?${new URLSearchParams({call: row.call})}`}, row.where)},
+      show: (row) => link(`${addressOf(k, row.level)}?${new URLSearchParams({call: row.call})}`, row.where)},
     {key: "line", name: "Line", number: true, value: (row) => row.line},
     {key: "text", name: "Text", value: (row) => row.text, show: (row) => h("code", null, row.text)},
   ];
   return h(Fragment, null,
     h("h1", {tabIndex: -1}, "Search"),
-    h("label", {class: "search"}, h("span", {class: "unseen"}, "Search"),
+    h("label", {class: "search"}, unseen("Search"),
       h("input", {type: "search", value: typed, placeholder: "method, action, or words of prompts and answers",
         onInput: (event) => setTyped(event.target.value)})),
     h("p", {class: "muted", role: "status"}, sought.length > 2 ? `${plural(found.rows.length, "place")} found, ` +
       `${count(found.read)} of ${plural(run.levels.length, "level")} read` : "Type at least three letters."),
-    found.rows.length > 0 && h(Table, {label: "What was found", noun: "place", rows: found.rows, columns, route, prefix: "found."}));
+    found.rows.length > 0 && h(Table,
+      {label: "What was found", noun: "place", rows: found.rows, columns, route, prefix: "found."}));
 }
 
 /** The first line of each prompt and answer of a level that holds what is sought. */
@@ -137,7 +138,8 @@ function searchLevel(values, sought) {
       const line = find(id)?.lines.findIndex((text) => text.toLowerCase().includes(sought)) ?? -1;
       if (line < 0) continue;
       const where = `level ${values[0].number}, call ${callNumber(call.file)}, ${call.phase}: ${part}`;
-      rows.push({level: values[0].number, call: call.file, where, line: line + 1, text: find(id).lines[line].trim().slice(0, 200)});
+      rows.push({level: values[0].number, call: call.file, where, line: line + 1,
+        text: find(id).lines[line].trim().slice(0, 200)});
     }
   }
   return rows;

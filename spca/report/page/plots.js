@@ -24,12 +24,14 @@ function plotOptions({rows, xTitle = "level", yTitle, stacked = false, right, op
     interaction: {mode: "index", intersect: false},
     onClick: (event, [element]) => rows[element?.index] && open?.(rows[element.index]),
     scales: {
-      x: axis(xTitle, {grid: {display: false}, ticks: {color: text, autoSkip: false, maxRotation: 0, callback: roundNumbers}}),
+      x: axis(xTitle, {grid: {display: false},
+        ticks: {color: text, autoSkip: false, maxRotation: 0, callback: roundNumbers}}),
       y: axis(yTitle),
       ...(right && {right: axis(right, {position: "right", stacked: false, grid: {display: false}})}),
     },
     plugins: {
-      legend: {labels: {color: colour("text"), boxWidth: 22, boxHeight: 9, usePointStyle: !stacked, pointStyle: "line"}},
+      legend: {labels: {color: colour("text"), boxWidth: 22, boxHeight: 9, usePointStyle: !stacked,
+        pointStyle: "line"}},
       tooltip: {callbacks: {title: ([item]) => {
         const row = rows[item?.dataIndex];
         return row ? `${row.number} ${row.env_id}` : item?.label ?? "";
@@ -57,8 +59,8 @@ function Canvas({label, make}) {
     };
     const redraw = () => chart && draw();
     // Charts take a while, and most are further down than a reader ever goes.
-    const seen = new IntersectionObserver((entries) => !chart && entries.some((entry) => entry.isIntersecting) && draw(),
-      {rootMargin: "300px"});
+    const drawIfSeen = (entries) => !chart && entries.some((entry) => entry.isIntersecting) && draw();
+    const seen = new IntersectionObserver(drawIfSeen, {rootMargin: "300px"});
     seen.observe(canvas.current);
     addEventListener("themechange", redraw);
     addEventListener("beforeprint", draw);
@@ -73,12 +75,14 @@ function Canvas({label, make}) {
 }
 
 /**
- * @param {{title: string, note: string, label: string, series: object[], rows: object[], labels: any[], options: object,
+ * @param {{title: string, note: string, label: string, series: object[], rows: object[], labels: any[], options:
+ * object,
  *   written?: (n: number) => string, empty?: string}} props `series` as {@link dataSet} takes them
  */
 function Plot({title, note, label, series, rows, labels, options, written = count, empty, route}) {
   const id = title.toLowerCase().replaceAll(" ", "-");
-  const make = useCallback(() => ({data: {labels, datasets: series.map(dataSet)}, options: plotOptions({rows, ...options})}), [rows]);
+  const make = useCallback(() => ({data: {labels, datasets: series.map(dataSet)},
+    options: plotOptions({rows, ...options})}), [rows]);
   const columns = [
     {key: "number", name: "#", number: true, value: (i) => labels[i]},
     {key: "level", name: "Level", head: true, value: (i) => rows[i]?.env_id ?? ""},
@@ -111,10 +115,12 @@ function otherCurves(report, run) {
 function SolvedPlot({report, run, rows, ...shared}) {
   const own = cumulateSolved(rows.map((row) => row.outcome));
   const others = otherCurves(report, run);
-  const labels = Array.from({length: Math.max(own.length, ...others.map(({solved}) => solved.length))}, (_, i) => i + 1);
+  const labels = Array.from({length: Math.max(own.length, ...others.map(({solved}) => solved.length))},
+    (_, i) => i + 1);
   const series = [
     {label: run.id, tone: "accent", data: own},
-    ...others.map(({name, solved}, i) => ({label: name, tone: ["code", "solve", "act"][i % 3], data: solved, borderDash: [6, 3]})),
+    ...others.map(({name, solved},
+      i) => ({label: name, tone: ["code", "solve", "act"][i % 3], data: solved, borderDash: [6, 3]})),
     {label: "every level solved", tone: "muted", data: labels, borderWidth: 1, borderDash: [2, 3], pointHitRadius: 0},
   ];
   const said = series.slice(0, -1).map(({label, data}) => `${label}: ${data.at(-1) ?? 0} of ${data.length}`).join("; ");
@@ -164,10 +170,12 @@ function Plots({report, run, k, route}) {
   return h(Section, {id: "plots", title: "Plots", note: open && "A click on a plot opens the level there."},
     h("div", {class: "plots"},
       h(SolvedPlot, {...shared, report, run}),
-      h(BarsPlot, {...shared, title: "Calls", note: "Of planner and coder, level by level", yTitle: "calls", parts: CALL_PARTS,
+      h(BarsPlot, {...shared, title: "Calls", note: "Of planner and coder, level by level", yTitle: "calls",
+        parts: CALL_PARTS,
         empty: "No calls were recorded."}),
       !run.published && h(BarsPlot, {...shared, title: "Tokens", note: "Read and written by the models, level by level",
-        yTitle: "tokens", parts: TOKEN_PARTS, empty: "No tokens were counted: the models of this run have none, or did not tell."}),
+        yTitle: "tokens", parts: TOKEN_PARTS,
+          empty: "No tokens were counted: the models of this run have none, or did not tell."}),
       !run.published && h(LibraryPlot, shared),
       !run.published && h(BarsPlot, {...shared, title: "Time", note: "By phase, level by level", yTitle: "seconds",
         parts: TIME_PARTS, written: seconds, empty: "No times were recorded."})));

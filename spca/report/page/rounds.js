@@ -13,17 +13,20 @@ function RoundView({round, isLast, page}) {
   const writer = round.writers.find(({miss}) => miss === "" || miss === "failed")?.label;
   const missed = round.writers.filter(({miss}) => miss);
   return h("section", {class: "round"},
-    h("h3", null, round.number ? `Round ${round.number}` : writer ? h(WriterLink, {...page, label: writer}) : "Stored writers",
-      h("span", {class: "muted"}, ` ${round.number ? describeRound(round) : writer ? "planned without a call" : ""}`)),
+    h("h3", null, round.number ? `Round ${round.number}` : writer ? h(WriterLink, {...page, label: writer})
+      : "Stored writers",
+      muted(` ${round.number ? describeRound(round) : writer ? "planned without a call" : ""}`)),
     missed.length > 0 && h(List, {items: missed.map(({label, miss, reason}) =>
-      [h(WriterLink, {...page, label}), ` ${spaced(miss)}: `, h("span", {class: "muted"}, reason)])}),
+      [h(WriterLink, {...page, label}), ` ${spaced(miss)}: `, muted(reason)])}),
     h(CallList, {calls: round.calls, page}),
     round.plan.length > 0 && h("div", null,
-      h("p", {class: "small muted"}, `Plan of ${plural(round.plan.length, "action")}`, round.engine && ` by ${round.engine}`),
+      h("p", {class: "small muted"}, `Plan of ${plural(round.plan.length, "action")}`,
+        round.engine && ` by ${round.engine}`),
       h("ol", {class: "plan-actions mono"}, round.plan.map((action, i) => h("li", {key: i}, actionText(action))))),
     !round.plan.length && round.calls.length > 0 && h("p", {class: "muted"}, "No plan came out of this round."),
     h(PddlFolds, {round, page}),
-    round.tries.map((item, i) => h(TryView, {key: i, item, index: i, plan: round.plan, open: opens && i === last, page})));
+    round.tries.map((item, i) => h(TryView,
+      {key: i, item, index: i, plan: round.plan, open: opens && i === last, page})));
 }
 
 function describeRound(round) {
@@ -68,8 +71,8 @@ function TryLine({item, name, outcome}) {
     h("strong", {class: "mono"}, name),
     attempt ? h(Status, {attempt}) : !isUnfinished(outcome) && h(Unexecuted, {calls}),
     attempt && h("span", null, plural(attempt.steps.length, "step")),
-    (calls.length > 0 || !attempt) && h("span", {class: "muted"}, plural(calls.length, "coder call"), failed > 0 && ` (${failed} failed)`),
-    diff && h("span", {class: "muted"}, `code ${diffSize(diff)}`),
+    (calls.length > 0 || !attempt) && muted(plural(calls.length, "coder call"), failed > 0 && ` (${failed} failed)`),
+    diff && muted(`code ${diffSize(diff)}`),
     attempt && attempt.status !== "success" && h("span", {class: "muted cut"}, firstLine(attempt.message)));
 }
 
@@ -85,10 +88,12 @@ function AttemptView({attempt, id, plan, page}) {
   return h(Fragment, null,
     h("div", {class: "row"},
       h(Status, {attempt}),
-      h("span", null, plural(attempt.steps.length, "step"), attempt.before > 0 && ` after ${count(attempt.before)} of earlier plans`),
+      h("span", null, plural(attempt.steps.length, "step"),
+        attempt.before > 0 && ` after ${count(attempt.before)} of earlier plans`),
       h("span", null, `reward ${Number(attempt.reward.toFixed(4))}`),
-      h("span", {class: check.result === "different" ? "bad-text" : "muted", title: check.message}, describeCheck(check.result)),
-      h("a", {href: page.watch(id, 0)}, "Watch", h("span", {class: "unseen"}, ` attempt ${id}`))),
+      h("span", {class: check.result === "different" ? "bad-text" : "muted", title: check.message},
+        describeCheck(check.result)),
+      link(page.watch(id, 0), "Watch", unseen(` attempt ${id}`))),
     h("p", {class: "message"}, attempt.message),
     blame?.line > 0 && h(BlameExcerpt, {blame, attempt, plan, page, around: 3}),
     attempt.traceback && h(Said, {title: "Traceback", text: attempt.traceback}),
@@ -106,12 +111,12 @@ function CallList({calls, page}) {
 function CallLine({call}) {
   return h("span", {class: "one-line"},
     h("span", {class: call.ok ? "good-text" : "bad-text"},
-      h("span", {"aria-hidden": "true"}, call.ok ? "✓" : "✗"), h("span", {class: "unseen"}, call.ok ? "ok" : "failed")),
+      h("span", {"aria-hidden": "true"}, call.ok ? "✓" : "✗"), unseen(call.ok ? "ok" : "failed")),
     h("strong", null, `${call.phase} call ${callNumber(call.file)}`),
     h("span", {title: MODES[call.phase]?.[call.mode]}, call.mode),
-    h("span", {class: "mono"}, call.model),
+    mono(call.model),
     call.source !== "model" && h("span", {class: "tag"}, call.source),
-    h("span", {class: "muted"}, describeCall(call)),
+    muted(describeCall(call)),
     call.objection && h("span", {class: "cut"}, h("strong", null, "sent the plan back: "), call.objection),
     call.error && h("span", {class: "bad-text cut"}, firstLine(call.error)));
 }
@@ -134,9 +139,11 @@ function CallBody({call, find, isSought}) {
     call.error && h(Said, {title: "What was said to the answer", text: call.error}),
     call.messages.map((message, i) => h(TextFold, {key: i, title: `Prompt: ${message.role}`, text: find(message.text),
       open: isSought && i === call.messages.length - 1})),
-    call.answer ? h(TextFold, {title: "Answer", text: find(call.answer), open: isSought}) : h("p", {class: "muted"}, "No answer came."),
+    call.answer ? h(TextFold, {title: "Answer", text: find(call.answer), open: isSought})
+      : h("p", {class: "muted"}, "No answer came."),
     call.pddl.map((id, i) => h(TextFold, {key: id + i, title: `Answer as PDDL: ${names[i]}`, text: find(id)})),
-    call.code && h(TextFold, {title: call.phase === "planner" ? "Problem writer in the answer" : "Answer as code", text: find(call.code)}),
+    call.code && h(TextFold, {title: call.phase === "planner" ? "Problem writer in the answer" : "Answer as code",
+      text: find(call.code)}),
     h("p", {class: "muted mono small"}, call.file));
 }
 
@@ -144,7 +151,7 @@ const DIFF_TAGS = {"-": "del", "+": "ins"};
 
 function DiffFold({title, diff, find, open = false}) {
   const names = diff.names.map((name) => h("span", {key: name, class: "tag mono"}, name));
-  const summary = h("span", {class: "one-line"}, title, h("span", {class: "muted"}, diffSize(diff)), names);
+  const summary = h("span", {class: "one-line"}, title, muted(diffSize(diff)), names);
   return h(Fold, {summary, open}, () => h(DiffView, {diff, find, label: title}));
 }
 
@@ -165,6 +172,7 @@ function DiffView({diff, find, label}) {
     h("pre", null, h("code", null, diff.rows.map((row, i) => {
       if (row.tag === "@") return h("span", {key: i, class: "line gap", "data-n": `${pad(0)} ${pad(0)} `}, "⋯\n");
       const line = row.tag === "-" ? linesOf(older)[row.old - 1] : linesOf(newer)[row.new - 1];
-      return h(DIFF_TAGS[row.tag] ?? "span", {key: i, class: "line", "data-n": `${pad(row.old)} ${pad(row.new)} ${row.tag}`}, line, "\n");
+      return h(DIFF_TAGS[row.tag] ?? "span",
+        {key: i, class: "line", "data-n": `${pad(row.old)} ${pad(row.new)} ${row.tag}`}, line, "\n");
     }))));
 }

@@ -34,17 +34,20 @@ function describeSource(run) {
 }
 
 function RunHead({run}) {
-  const span = run.state === "running" ? `since ${moment(run.started)}` : `${moment(run.started)} – ${moment(run.ended)}`;
+  const span = run.state === "running" ? `since ${moment(run.started)}`
+    : `${moment(run.started)} – ${moment(run.ended)}`;
   return h("section", {"aria-label": "The run"},
-    h("h1", {tabIndex: -1}, run.published ? "" : "Run ", h("span", {class: "mono"}, run.id)),
+    h("h1", {tabIndex: -1}, run.published ? "" : "Run ", mono(run.id)),
     h("p", {class: "badges"},
       !run.published && h(StateBadge, {state: run.state}),
       h(SandboxBadge, {stamp: run.sandbox}),
       run.replayed && h("span", {class: "badge accent"}, "replayed from recordings"),
       run.seed != null && h("span", {class: "badge"}, `seed ${run.seed}`),
-      Object.entries(run.models).map(([role, name]) => h("span", {class: "badge", key: role}, `${spaced(role)} ${name}`))),
+      Object.entries(run.models).map(([role, name]) => h("span", {class: "badge", key: role},
+        `${spaced(role)} ${name}`))),
     h("p", {class: "muted"}, run.published ? PUBLISHED : `${span} · ${describeSource(run)}`),
-    run.continuations.length > 0 && h(Notice, {tone: "warn", title: "Another source later"}, h(List, {items: run.continuations})),
+    run.continuations.length > 0 && h(Notice, {tone: "warn", title: "Another source later"},
+      h(List, {items: run.continuations})),
     !run.published && h(Fold, {summary: "Settings and versions"}, () => h(Fragment, null,
       h(Pairs, {title: "Settings", values: run.settings}),
       h(Pairs, {title: "Models", values: run.models}),
@@ -70,7 +73,8 @@ function RunFigures({run, k}) {
   const estimated = usage.estimated ? `; ${plural(usage.estimated, "request")} estimated` : "";
   const unpriced = usage.cost_unknown ? `, ${count(usage.cost_unknown)} of unknown cost` : "";
   return h(Figures, {figures: [
-    {name: "Solved", value: `${count(solved)} of ${count(levels.length)}`, note: percent(solved / levels.length), links: [
+    {name: "Solved", value: `${count(solved)} of ${count(levels.length)}`, note: percent(solved / levels.length),
+      links: [
       failed > 0 && h(LevelsLink, {key: 1, k, class: "bad", choices: {show: "failed"}}, `${count(failed)} failed`),
       open > 0 && h(LevelsLink, {key: 2, k, choices: {show: "unfinished"}}, `${count(open)} unfinished`),
     ]},
@@ -89,18 +93,21 @@ function Warnings({run, k}) {
   const different = run.levels.filter((row) => row.check === "different");
   const warnings = h(List, {items: run.warnings});
   return h(Fragment, null,
-    run.sandbox === "unsafe" && h(Notice, {tone: "bad", title: "Unsafe"}, "Generated code ran in this run without a sandbox."),
+    run.sandbox === "unsafe" && h(Notice, {tone: "bad", title: "Unsafe"},
+      "Generated code ran in this run without a sandbox."),
     different.length > 0 && h(Notice, {tone: "bad",
       title: `The re-simulation of ${plural(different.length, "level")} differs from the recording`},
     "What the player shows of them is not what happened: ",
     h(LevelsLink, {k, choices: {sort: "check"}}, "sort the levels by it"), "."),
-    run.warnings.length > 0 && h(Notice, {tone: "warn", title: `The run's folder: ${plural(run.warnings.length, "warning")}`},
+    run.warnings.length > 0 && h(Notice,
+      {tone: "warn", title: `The run's folder: ${plural(run.warnings.length, "warning")}`},
       run.warnings.length > 5 ? h(Fold, {summary: "all"}, () => warnings) : warnings));
 }
 
 /** A link to the table of levels, with choices for it. */
 function LevelsLink({k, choices, children, ...rest}) {
-  return h("a", {...rest, href: `${addressOf(k)}?${new URLSearchParams(choices)}`, onClick: () => goTo("levels")}, children);
+  return h("a", {...rest, href: `${addressOf(k)}?${new URLSearchParams(choices)}`, onClick: () => goTo("levels")},
+    children);
 }
 
 function Categories({run, k, route}) {
@@ -152,7 +159,7 @@ function Ways({run, k}) {
       event.preventDefault();
       goTo(id);
     }}, name)),
-    !run.published && h("a", {href: `${addressOf(k)}/search`}, "Search prompts, answers and code"));
+    !run.published && link(`${addressOf(k)}/search`, "Search prompts, answers and code"));
 }
 
 function ComparisonLinks({report, run}) {
@@ -163,7 +170,8 @@ function ComparisonLinks({report, run}) {
 
 /** Several runs, a row each. */
 function RunsView({report, route}) {
-  const column = (key, name, value, show = count) => ({key, name, number: true, value, show: (run) => show(value(run), run)});
+  const column = (key, name, value,
+    show = count) => ({key, name, number: true, value, show: (run) => show(value(run), run)});
   const known = (show) => (value, run) => (run.published ? UNKNOWN : show(value, run));
   const columns = useMemo(() => [
     {key: "run", name: "Run", head: true, value: (run) => run.id, show: (run) => h(Fragment, null,
@@ -171,12 +179,14 @@ function RunsView({report, route}) {
       run.sandbox === "unsafe" && h(SandboxBadge, {stamp: run.sandbox}),
       run.warnings.length > 0 && h("span", {class: "badge warn"}, plural(run.warnings.length, "warning")),
       h(ComparisonLinks, {report, run}))},
-    {key: "state", name: "State", value: (run) => run.state, show: (run) => (run.published ? UNKNOWN : h(StateBadge, run))},
+    {key: "state", name: "State", value: (run) => run.state,
+      show: (run) => (run.published ? UNKNOWN : h(StateBadge, run))},
     {key: "started", name: "Begun", value: (run) => run.started, show: (run) => moment(run.started)},
     {key: "models", name: "Models", value: (run) => [...new Set(Object.values(run.models))].join(", ")},
     {key: "seed", name: "Seed", number: true, value: (run) => run.seed},
     {key: "solved", name: "Solved", value: (run) => countOutcome(run, "success") / run.levels.length, show: (run) =>
-      h(Bar, {share: countOutcome(run, "success") / run.levels.length}, `${countOutcome(run, "success")} of ${run.levels.length}`)},
+      h(Bar, {share: countOutcome(run, "success") / run.levels.length},
+        `${countOutcome(run, "success")} of ${run.levels.length}`)},
     column("calls", "Calls", (run) => sum(run.levels, callsOf)),
     column("tokens", "Tokens", (run) => tokensOf(run.usage), known((_, run) => tokenText(run.usage))),
     column("cost", "Cost", (run) => run.usage.cost_usd, (cost, run) => usd(cost, run.usage.cost_unknown)),

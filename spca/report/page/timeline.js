@@ -62,7 +62,10 @@ function timeScale(rows) {
   return {at, whole, stretches, breaks: breaks.map((gap) => ({...gap, x: gap.x / whole, wide: gap.wide / whole}))};
 }
 
-/** One path for each phase and way to end: thousands of spans cost a dozen elements; those that would touch become one. */
+/**
+ * One path for each phase and way to end: thousands of spans cost a dozen elements; those that would touch become
+ * one.
+ */
 function lanePaths(rows, scale, zoom) {
   const bars = new Map(LANES.flatMap((phase) => ENDS.map((end) => [`${phase} ${end}`, []])));
   for (const [span, row] of rows.flatMap((each) => each.spans.map((span) => [span, each]))) {
@@ -78,7 +81,8 @@ function lanePaths(rows, scale, zoom) {
     const top = Math.floor(i / ENDS.length) * LANE + 2;
     const rect = ([x, end], y, high) => `M${x.toFixed(1)} ${y}H${end.toFixed(1)}v${high}H${x.toFixed(1)}z`;
     const isSplit = key.endsWith("failed");
-    return [key, found.map((bar) => (isSplit ? rect(bar, top, 5) + rect(bar, top + 7, 5) : rect(bar, top, 12))).join("")];
+    return [key, found.map((bar) => (isSplit ? rect(bar, top, 5) + rect(bar, top + 7, 5)
+      : rect(bar, top, 12))).join("")];
   });
 }
 
@@ -87,7 +91,8 @@ function roundLines(rows, scale) {
   return rows.flatMap((row) => {
     const first = new Map();
     for (const {round, start} of row.spans) if (!first.has(round)) first.set(round, start);
-    return [...first.values()].slice(1).map((start) => `M${(WIDE * scale.at(start)).toFixed(1)} 0v${LANES.length * LANE}`);
+    const later = [...first.values()].slice(1);
+    return later.map((start) => `M${(WIDE * scale.at(start)).toFixed(1)} 0v${LANES.length * LANE}`);
   }).join("");
 }
 
@@ -102,7 +107,8 @@ function ticksOf(scale, zoom) {
 }
 
 function describeLevel(row) {
-  const parts = LANES.filter((phase) => row.durations[phase]).map((phase) => `${phase} ${seconds(row.durations[phase])}`);
+  const phases = LANES.filter((phase) => row.durations[phase]);
+  const parts = phases.map((phase) => `${phase} ${seconds(row.durations[phase])}`);
   return `Level ${row.number}, ${row.env_id}: ${OUTCOMES[row.outcome][1]}, ${plural(row.rounds, "round")}, ` +
     `${plural(row.attempts, "attempt")}, ${seconds(row.seconds)}${parts.length ? ` (${parts.join(", ")})` : ""}`;
 }
@@ -159,13 +165,16 @@ function Timeline({run, k}) {
     h(Button, {label: "Whole run", can: i > 0, act: () => turn(1)}, "whole run"));
   return h(Section, {id: "timeline", title: "Timeline", tools},
     h("div", {class: "timeline"},
-      h("div", {class: "tl-names", "aria-hidden": "true"}, ["levels", ...LANES].map((name) => h("span", {key: name}, name))),
+      h("div", {class: "tl-names", "aria-hidden": "true"},
+        ["levels", ...LANES].map((name) => h("span", {key: name}, name))),
       h("div", {class: "tl-scroll", ref: scroller, onMouseLeave: () => tell(null)},
         h("div", {class: "tl-body", style: {width: `${100 * zoom}%`}},
           blocks,
           lanes,
-          scale.breaks.map((gap) => h("div", {key: gap.x, class: "tl-break", title: `${seconds(gap.seconds)} without work, cut`,
-            style: {left: `${100 * gap.x}%`, width: `${100 * gap.wide}%`}}, h("span", null, `${seconds(gap.seconds)} idle`))),
+          scale.breaks.map((gap) => h("div",
+            {key: gap.x, class: "tl-break", title: `${seconds(gap.seconds)} without work, cut`,
+            style: {left: `${100 * gap.x}%`, width: `${100 * gap.wide}%`}},
+              h("span", null, `${seconds(gap.seconds)} idle`))),
           h("div", {class: "tl-axis", "aria-hidden": "true"}, ticksOf(scale, zoom).map((t) =>
             h("span", {key: t, style: {left: `${100 * scale.at(t)}%`}}, seconds(t))))))),
     h("p", {class: "muted small"}, shown ? describeLevel(shown) : TIMELINE_HINT));

@@ -1,5 +1,15 @@
 // Small parts of every page: outcomes, facts, figures, notices, bars, folds, buttons that copy.
 
+const makeSpan = (name) => (...children) => h("span", {class: name}, children);
+const mono = makeSpan("mono");
+const muted = makeSpan("muted");
+const unseen = makeSpan("unseen"); // for those who hear the page
+
+/** @param {string} href @returns a link */
+function link(href, ...children) {
+  return h("a", {href}, children);
+}
+
 /** An outcome by a sign, a word and a colour. @param {{outcome: string, word?: string}} props of {@link OUTCOMES} */
 function Outcome({outcome, word}) {
   const [sign, usual] = OUTCOMES[outcome] ?? ["?", outcome];
@@ -13,9 +23,12 @@ function outcomeOf(solved) {
   return solved ? "success" : "fail";
 }
 
-/** Names and values, side by side. @param {{facts: [string, any, string?][]}} props values that are null are left out */
+/**
+ * Names and values, side by side. @param {{facts: [string, any, string?][]}} props values that are null are left out
+ */
 function Facts({facts}) {
-  return h("dl", {class: "facts"}, facts.filter(([, value]) => value != null && value !== false).map(([name, value, title]) =>
+  return h("dl", {class: "facts"},
+    facts.filter(([, value]) => value != null && value !== false).map(([name, value, title]) =>
     h("div", {key: name, class: "fact", title}, h("dt", null, name), h("dd", null, value))));
 }
 
@@ -88,7 +101,8 @@ function Fold({summary, children, open = false, opener = null, className = "", i
 function CopyButton({make}) {
   const [label, setLabel] = useState("Copy");
   if (!navigator.clipboard?.writeText) return null;
-  const copy = () => navigator.clipboard.writeText(make()).then(() => setLabel("Copied"), () => setLabel("Not allowed"));
+  const copy = () => navigator.clipboard.writeText(make()).then(() => setLabel("Copied"),
+    () => setLabel("Not allowed"));
   return h("button", {type: "button", class: "copy", onClick: copy, onBlur: () => setLabel("Copy"),
     "aria-live": "polite"}, label);
 }
@@ -104,7 +118,9 @@ function Button({can = true, act, label, children, ...rest}) {
     onClick: () => can && act(), ...rest}, children);
 }
 
-/** Buttons of which one is pressed. @param {{options: [string, any, number?][]}} props value, text, how many it shows */
+/**
+ * Buttons of which one is pressed. @param {{options: [string, any, number?][]}} props value, text, how many it shows
+ */
 function Choice({name, options, chosen, choose}) {
   return h("div", {class: "choice", role: "group", "aria-label": name}, options.map(([value, text, n]) =>
     h("button", {key: value, type: "button", "aria-pressed": String(value === chosen), "data-show": value,

@@ -55,7 +55,7 @@ function Grids({episode, tiles, step}) {
   const [box, width] = useWidth();
   const trueCodes = truth.at(step);
   const knownCodes = known.at(step);
-  const unseen = knownCodes.filter((code) => code === 0).length / knownCodes.length;
+  const unknown = knownCodes.filter((code) => code === 0).length / knownCodes.length;
   const words = describeStep(episode, step, trueCodes, tiles);
   const scene = {episode, step, tiles: ready, fit: gridGeometry(tiles, episode, width)};
   const grid = (title, codes, above, more) => h("figure", {ref: above ? null : box},
@@ -65,7 +65,7 @@ function Grids({episode, tiles, step}) {
   return h(Fragment, null,
     h("div", {class: "grids"},
       grid("True grid", trueCodes, false, ""),
-      grid("The agent's map", knownCodes, true, `, ${percent(unseen)} unseen`)),
+      grid("The agent's map", knownCodes, true, `, ${percent(unknown)} unseen`)),
     h("p", {class: "hovered small muted"}, describeCell(episode, hovered, trueCodes, knownCodes, tiles)),
     ready && h(Legend, {episode, tiles: ready}));
 }
@@ -96,7 +96,8 @@ function Grid({scene, label, onHover}) {
     const column = Math.floor((event.offsetX * ratio - (row % 2) * shift) / wide);
     onHover(column >= 0 && column < columns && row < rows ? row * columns + column : -1);
   };
-  return h("canvas", {ref: canvas, role: "img", "aria-label": label, onPointerMove: cellAt, onPointerLeave: () => onHover(-1),
+  return h("canvas", {ref: canvas, role: "img", "aria-label": label, onPointerMove: cellAt,
+    onPointerLeave: () => onHover(-1),
     style: {width: `${width / ratio}px`, height: `${height / ratio}px`}});
 }
 
@@ -209,7 +210,7 @@ function StepFacts({episode, step, primitive, directions, more = []}) {
   const [row, column, direction] = episode?.agent[step] ?? [];
   return h(Facts, {facts: [
     ["Step", count(step)],
-    ["Primitive", h("span", {class: "mono"}, primitive || "start")],
+    ["Primitive", mono(primitive || "start")],
     ["Position", row == null ? UNKNOWN : `row ${row + episode.top}, column ${column + episode.left}`],
     ["Facing", directions[direction] ?? UNKNOWN],
     ["Carrying", episode?.inventory[step] ?? "nothing"],
@@ -221,7 +222,8 @@ function StepFacts({episode, step, primitive, directions, more = []}) {
 /** What the tiles of an episode stand for. */
 function Legend({episode, tiles}) {
   const present = useMemo(() => {
-    const codes = new Set([...episode.truth.first, ...episode.truth.steps.flatMap((flat) => flat.filter((_, i) => i % 2))]);
+    const codes = new Set([...episode.truth.first,
+      ...episode.truth.steps.flatMap((flat) => flat.filter((_, i) => i % 2))]);
     return [...codes].sort((a, b) => a - b).filter((code) => !tiles.plain.includes(tiles.words[code]));
   }, [episode]);
   return h("ul", {class: "legend", "aria-label": "Legend"},

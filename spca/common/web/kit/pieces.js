@@ -65,7 +65,8 @@ function followServer(changed, connected) {
   let version = null;
   let timer = 0;
   const ask = async () => {
-    const answer = await fetch("version", {cache: "no-store"}).then((found) => (found.ok ? found.text() : null), () => null);
+    const answer = await fetch("version", {cache: "no-store"}).then((found) => (found.ok ? found.text() : null),
+      () => null);
     connected(answer !== null);
     if (answer !== null && version !== null && answer !== version) {
       keptPieces.clear();

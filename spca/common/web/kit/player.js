@@ -18,8 +18,10 @@ function Icon({path}) {
 }
 
 /**
- * @param {{label: string, last: number, route: object, marks?: number[], tools?: any, keys?: object, dataOf?: (step: number)
- *   => object, sayStep: (step: number) => string, stage: (step: number) => any, side: (step: number, show: (step: number) => void) => any}} props
+ * @param {{label: string, last: number, route: object, marks?: number[], tools?: any, keys?: object, dataOf?: (step:
+ * number)
+ *   => object, sayStep: (step: number) => string, stage: (step: number) => any, side: (step: number, show: (step:
+ * number) => void) => any}} props
  *   `marks` are steps to be seen on the slider, `keys` more keys and what they do, `dataOf` what tests may read
  */
 function Player({label, last, route, marks = [], tools, keys = {}, dataOf, sayStep, stage, side}) {

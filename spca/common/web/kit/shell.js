@@ -20,7 +20,8 @@ function parseAddress(hash) {
 }
 
 /**
- * The address of the page: what {@link parseAddress} tells, `go(hash, replace)` and `choose({name: value})`, which keeps
+ * The address of the page: what {@link parseAddress} tells, `go(hash, replace)` and `choose({name: value})`, which
+ * keeps
  * choices of a view in it ("" takes one away). Going back finds a view where it was left.
  */
 function useRoute(first) {
@@ -57,10 +58,10 @@ function useRoute(first) {
 function useLinks(go) {
   useEffect(() => {
     const follow = (event) => {
-      const link = event.target.closest?.('a[href^="#/"]');
-      if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+      const followed = event.target.closest?.('a[href^="#/"]');
+      if (!followed || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
       event.preventDefault();
-      go(link.getAttribute("href"));
+      go(followed.getAttribute("href"));
     };
     document.addEventListener("click", follow);
     return () => document.removeEventListener("click", follow);
@@ -79,8 +80,8 @@ function useArrival({place, now}, title) {
     if (left === null) return;
     const {isBack} = now.current;
     scrollTo(0, isBack ? scrolledTo.get(place) ?? 0 : 0);
-    const link = isBack && document.querySelector(`main th a[href="#/${CSS.escape(left)}"]`);
-    (link || document.querySelector("main h1"))?.focus({preventScroll: true});
+    const leftBy = isBack && document.querySelector(`main th a[href="#/${CSS.escape(left)}"]`);
+    (leftBy || document.querySelector("main h1"))?.focus({preventScroll: true});
   }, [place]);
 }
 
@@ -154,7 +155,8 @@ function Page({brand, viewOf}) {
   useEffect(() => (connects ? followServer(() => setVersion((now) => now + 1), setOpen) : undefined), []);
   if (values) return h(Loaded, {brand, viewOf, report: values[0], error, isOpen});
   return h("main", {id: "main", class: "frame"}, h("h1", {tabIndex: -1}, brand),
-    error ? h(Notice, {tone: "bad", title: "This page could not be read"}, error) : h("p", {role: "status"}, "Loading …"));
+    error ? h(Notice, {tone: "bad", title: "This page could not be read"}, error)
+      : h("p", {role: "status"}, "Loading …"));
 }
 
 function Loaded({brand, viewOf, report, error, isOpen}) {

@@ -20,7 +20,8 @@ function Table({label, noun, rows, columns, route, prefix = "", filters = [], gr
   totals, id}) {
   const asked = (name) => route.query.get(prefix + name) ?? "";
   const choose = (name, value) => route.choose({[prefix + name]: value});
-  const chosen = useMemo(() => pickRows(rows, {columns, filters, groupOf, words, asked}), [rows, columns, route.search]);
+  const chosen = useMemo(() => pickRows(rows, {columns, filters, groupOf, words, asked}),
+    [rows, columns, route.search]);
   const [shown, more] = useGrowing(chosen);
   // The same nodes again: preact then leaves rows alone that only change their place.
   const lines = useMemo(() => new Map(rows.map((row, i) => [row, h(Row, {key: i, row, columns, toneOf, detail})])),
@@ -33,7 +34,8 @@ function Table({label, noun, rows, columns, route, prefix = "", filters = [], gr
         h("input", {type: "search", value: asked("q"), placeholder: hint,
           onInput: (event) => choose("q", event.target.value)})),
       h(Select, {className: "sort-by", name: "Sort by", chosen: asked("sort"), choose: (key) => choose("sort", key),
-        options: [["", "usual order"], ...columns.map(({key, name, span}) => [key, span ? `${span}, ${name}` : name])]}),
+        options: [["", "usual order"],
+          ...columns.map(({key, name, span}) => [key, span ? `${span}, ${name}` : name])]}),
       h("p", {class: "matches", role: "status"}, `${count(chosen.length)} of ${plural(rows.length, noun)}`)),
     h("div", {class: "scroll", role: "region", "aria-label": label, tabIndex: 0},
       h("table", {id, role: "table"},
@@ -139,7 +141,9 @@ function Row({row, columns, toneOf, detail}) {
     open && h("tr", {class: "detail"}, h("td", {colSpan: columns.length}, detail(row))));
 }
 
-/** @returns {[object[], any]} the first of many rows, and what makes more of them come when their end comes into view */
+/**
+ * @returns {[object[], any]} the first of many rows, and what makes more of them come when their end comes into view
+ */
 function useGrowing(rows) {
   const [limit, setLimit] = useState(ROWS_AT_ONCE);
   const end = useRef(null);

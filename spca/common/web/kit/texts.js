@@ -14,12 +14,13 @@ const words = (text) => text.split(" ").map((word) => `\\b${word}\\b`).join("|")
 const LANGUAGES = {
   python: tokenPattern({
     c: "#.*",
-    s: "[rbfuRBFU]{0,2}(?:\"{3}[^]*?(?:\"{3}|$)|'{3}[^]*?(?:'{3}|$)|\"(?:\\\\.|[^\"\\\\\\n])*\"?|'(?:\\\\.|[^'\\\\\\n])*'?)",
+    s: "[rbfuRBFU]{0,2}(?:\"{3}[^]*?(?:\"{3}|$)|'{3}[^]*?(?:'{3}|$)|\"(?:\\\\.|[^\"\\\\\\n])*\"?" +
+      "|'(?:\\\\.|[^'\\\\\\n])*'?)",
     f: "(?<=\\b(?:def|class) )\\w+",
-    k: words("False None True and as assert async await break class continue def del elif else except finally for from " +
-      "global if import in is lambda nonlocal not or pass raise return try while with yield"),
-    b: words("self int len list dict set tuple str bool float range enumerate zip min max sum any all sorted reversed map " +
-      "filter isinstance next iter abs print ValueError RuntimeError"),
+    k: words("False None True and as assert async await break class continue def del elif else except finally for " +
+      "from global if import in is lambda nonlocal not or pass raise return try while with yield"),
+    b: words("self int len list dict set tuple str bool float range enumerate zip min max sum any all sorted reversed " +
+      "map filter isinstance next iter abs print ValueError RuntimeError"),
     n: "\\b\\d[\\w.]*",
     o: "[-+*/%@&|^~<>=!:]=?",
   }),
@@ -93,7 +94,8 @@ function CodeView({text, label, first = 1, last = Infinity, current = 0, tone, n
       return h("span", {key: number, class: classes("line", isMarked && "marked"), "data-line": number,
         "data-n": String(number).padStart(width), "aria-current": isMarked ? "true" : undefined}, line, "\n");
     })))),
-    shown < end && h("button", {type: "button", onClick: () => setLimit(Infinity)}, `Show all ${count(end - first + 1)} lines`));
+    shown < end && h("button", {type: "button", onClick: () => setLimit(Infinity)},
+      `Show all ${count(end - first + 1)} lines`));
 }
 
 /** Scroll the marked line of a scroll region towards its middle; the page itself stays where it is. */
@@ -111,7 +113,7 @@ function keepInView(box, current) {
 /** A text in a fold, with its number of lines and a button that copies it. */
 function TextFold({title, text, open = false}) {
   const size = text ? plural(text.lines.length, "line") : "missing";
-  return h(Fold, {open, summary: h("span", null, title, " ", h("span", {class: "muted"}, size))}, () => h(Fragment, null,
+  return h(Fold, {open, summary: h("span", null, title, " ", muted(size))}, () => h(Fragment, null,
     text && h(CopyButton, {make: () => text.lines.join("\n")}),
     h(CodeView, {text, label: title})));
 }
