@@ -19,8 +19,8 @@ const LANGUAGES = {
     f: "(?<=\\b(?:def|class) )\\w+",
     k: words("False None True and as assert async await break class continue def del elif else except finally for " +
       "from global if import in is lambda nonlocal not or pass raise return try while with yield"),
-    b: words("self int len list dict set tuple str bool float range enumerate zip min max sum any all sorted reversed " +
-      "map filter isinstance next iter abs print ValueError RuntimeError"),
+    b: words("self int len list dict set tuple str bool float range enumerate zip min max sum any all sorted " +
+      "reversed map filter isinstance next iter abs print ValueError RuntimeError"),
     n: "\\b\\d[\\w.]*",
     o: "[-+*/%@&|^~<>=!:]=?",
   }),
