@@ -82,6 +82,11 @@ function StripLegend({run}) {
       ` ${OPEN}`));
 }
 
+/** Whether anything of a run was, or may have been, paid for. */
+function hasCost({usage}) {
+  return usage.cost_usd > 0 || usage.cost_unknown > 0;
+}
+
 /** The columns for which a run has values: replays are checked when a page is made, not when it is served. */
 function levelColumns(run, k) {
   const known = (show) => (row) => (run.published || row.outcome === "pending" ? UNKNOWN : show(row));
@@ -95,9 +100,9 @@ function levelColumns(run, k) {
     {key: "rounds", name: "Rounds", value: (row) => row.rounds * 1000 + row.attempts, show: (row) => h(Fragment, null,
       h(Strip, {row}), row.writer && h(WriterLink, {run, k, label: row.writer}))},
     {key: "calls", name: "Calls", number: true, value: callsOf},
-    column("tokens", "Tokens", (row) => tokensOf(row.usage), (row) => tokenText(row.usage)),
+    tokensOf(run.usage) > 0 && column("tokens", "Tokens", (row) => tokensOf(row.usage), (row) => tokenText(row.usage)),
     run.usage.reasoning_tokens > 0 && column("reasoning", "Reasoning", (row) => row.usage.reasoning_tokens),
-    column("cost", "Cost", (row) => row.usage.cost_usd, (row) => usd(row.usage.cost_usd, row.usage.cost_unknown)),
+    hasCost(run) && column("cost", "Cost", (row) => row.usage.cost_usd, (row) => usd(row.usage.cost_usd, row.usage.cost_unknown)),
     column("steps", "Steps", (row) => row.steps),
     {key: "time", name: "Time", number: true, value: (row) => row.seconds, show: (row) => seconds(row.seconds)},
     !connects && !run.published && {key: "check", name: "Replay",

@@ -123,11 +123,13 @@ function Categories({run, k, route}) {
     column("rounds", "Rounds", (row) => row.rounds),
     column("planner", "Planner calls", (row) => row.planner_calls),
     column("coder", "Coder calls", (row) => row.coder_calls),
-    column("tokens", "Tokens", (row) => tokensOf(row.usage), known((_, row) => tokenText(row.usage))),
-    column("cost", "Cost", (row) => row.usage.cost_usd, known((cost, row) => usd(cost, row.usage.cost_unknown))),
+    tokensOf(run.usage) > 0 && column("tokens", "Tokens", (row) => tokensOf(row.usage),
+      known((_, row) => tokenText(row.usage))),
+    hasCost(run) && column("cost", "Cost", (row) => row.usage.cost_usd,
+      known((cost, row) => usd(cost, row.usage.cost_unknown))),
     column("steps", "Steps", (row) => row.steps, known(count)),
     column("time", "Time", (row) => row.seconds, seconds),
-  ];
+  ].filter(Boolean);
   return h(Section, {id: "categories", title: "Categories"},
     h(Table, {label: "Categories", noun: "category", rows: run.categories, columns, route, prefix: "categories."}));
 }
