@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from spca.common.command import program
 from spca.common.installation import where_runs_lie
 from spca.evaluation.summary import Failure
-from spca.sense.perception import COLOURS
-
-_VARIES: Final = re.compile(rf"\d+|(?<![a-z])(?:{'|'.join(COLOURS)})(?![a-z])")
-"""What the reasons of two episodes may differ in without being two reasons."""
+from spca.sense.perception import star_details
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +37,7 @@ class Alike:
 
 def alike(failures: Iterable[Failure]) -> tuple[Alike, ...]:
     """Return the groups of failures, the largest first; numbers and colours make no difference."""
-    groups = _group_by_name((_VARIES.sub("*", "\n".join(_kind(each))), each) for each in failures)
+    groups = _group_by_name((star_details("\n".join(_kind(each))), each) for each in failures)
     return tuple(Alike(group) for _, group in groups)
 
 

@@ -10,6 +10,7 @@ the agent, channels object, colour and state (``minigrid.core.constants``); the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
@@ -63,6 +64,9 @@ WORDS: Final[NDArray[np.str_]] = np.array(VOCABULARY)
 UNSEEN: Final = VOCABULARY.index("unseen")
 EMPTY: Final = VOCABULARY.index("empty")
 AGENT: Final = VOCABULARY.index("agent")
+
+_DETAIL: Final = re.compile(rf"\d+|(?<![a-z])(?:{'|'.join(COLOURS)})(?![a-z])")
+"""What the reasons of two failures may differ in without being two reasons."""
 
 
 def _word(kind: str, colour: str, state: str) -> str:
@@ -132,6 +136,11 @@ def split_word(word: str) -> tuple[str, str | None]:
         name, _, state = word.rpartition(" ")
         return name, state
     return word, None
+
+
+def star_details(text: str) -> str:
+    """Return a text with ``*`` for numbers and colours, the same for failures of one kind."""
+    return _DETAIL.sub("*", text)
 
 
 def visible_objects(view: NDArray[np.uint8]) -> tuple[VisibleObject, ...]:
