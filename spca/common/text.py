@@ -17,6 +17,8 @@ _FILLERS: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0\U000e0100-\U000e01ef]"
 )
 """Invisible characters, except the selectors of text and emoji style."""
+_FOLDERS: Final = re.compile(r"(?:(?<![\w:/.<~-])|(?<=(?<!:)/))/(?:[^\s/:,;'\"]+/)*(?=[\w.~])")
+"""Where an absolute path begins, up to its last name; ``replay//home/me/run`` has one too."""
 
 
 class _Spelling(dict[int, int | str]):
@@ -84,6 +86,11 @@ def fold_words(start: str, words: str, width: int = 80) -> list[str]:
         break_on_hyphens=False,
         break_long_words=False,
     )
+
+
+def strip_folders(text: str) -> str:
+    """Return a text in which of absolute paths only the last name is left, addresses of servers apart."""
+    return _FOLDERS.sub("", text)
 
 
 def counted(number: int, what: str) -> str:

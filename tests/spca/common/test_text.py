@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from spca.code.merge import merge
 from spca.common.encoding import json_text
-from spca.common.text import clock, counted, escaped_code, escaped_json, one_line, visible
+from spca.common.text import clock, counted, escaped_code, escaped_json, one_line, strip_folders, visible
 from spca.errors import PatchError
 from tests.support.spca.doubles import AGENT
 
@@ -90,3 +90,22 @@ def test_how_many(number: int, words: str) -> None:
 )
 def test_times(seconds: float, words: str) -> None:
     assert clock(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("/home/me/runs/a", "a"),
+        ("/runs", "runs"),
+        ("replay//home/me/run: it has no such call", "replay/run: it has no such call"),
+        (
+            "other models; before: planner replay//home/me/run, coder x/c",
+            "other models; before: planner replay/run, coder x/c",
+        ),
+        ("cannot read '/home/me/my.json'", "cannot read 'my.json'"),
+        ("https://example.org/v1/chat, http://127.0.0.1:8080/", "https://example.org/v1/chat, http://127.0.0.1:8080/"),
+        ("state/state.json and/or a / b or </script>", "state/state.json and/or a / b or </script>"),
+    ],
+)
+def test_of_paths_the_last_name_is_left(text: str, shown: str) -> None:
+    assert strip_folders(text) == shown
