@@ -147,8 +147,10 @@ def _gather(
     for number, folder in enumerate(folders):
         if folder is None:
             found.append(published)
-        elif options.no_page:
+        elif options.no_page and len(folders) > 1:
             found.append(runs.overview(open_run(folder)))
+        elif options.no_page:
+            found.append(assembly.read_run(open_run(folder))[0])
         else:
             run, pieces_of_run = assembly.packed_run(number, open_run(folder), make_world, done)
             found.append(run)

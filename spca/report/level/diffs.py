@@ -12,7 +12,7 @@ from spca.common.text import visible
 from spca.errors import PlanTextError
 from spca.plan.pddl import extract_actions
 from spca.report.level.texts import Shelf
-from spca.report.read.model import Diff, DiffRow
+from spca.report.read.model import Diff, DiffRow, Method
 from spca.report.read.outline import methods
 
 _MAX_PAIRS: Final = 1_000_000
@@ -29,18 +29,28 @@ class _Block(NamedTuple):
     j2: int
 
 
-def diff(shelf: Shelf, old_text: str, new_text: str, language: str, context: int = 3) -> Diff | None:
+def diff(
+    shelf: Shelf,
+    old_text: str,
+    new_text: str,
+    language: str,
+    context: int = 3,
+    written: tuple[tuple[Method, ...], tuple[Method, ...]] = ((), ()),
+) -> Diff | None:
     """How a text became another; None when they look the same. Both are put on the shelf.
 
     A gap ("@") carries the numbers of the first lines left out. ``names`` are the methods of Python, or the actions
     of PDDL, that are new or changed.
+
+    Args:
+        written: the methods of both, of agents.
     """
     old, new = visible(old_text).split("\n"), visible(new_text).split("\n")
     if old == new:
         return None
     return Diff(
-        shelf.put(old_text, language),
-        shelf.put(new_text, language),
+        shelf.put(old_text, language, written[0]),
+        shelf.put(new_text, language, written[1]),
         tuple(_rows(_blocks(old, new), context)),
         _changed(_definitions(old_text, language), _definitions(new_text, language)),
     )

@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from spca.common.text import visible
+from spca.common.text import strip_folders, visible
 from spca.common.web.films import GridFilm
 from spca.contracts import CoderMode
 from spca.report.level.calls_shown import CODER, PLANNER, CallReader, ShownCall
 from spca.report.level.diffs import diff
+from spca.report.level.origins import UNKNOWN, Origins, read_origins
 from spca.report.level.texts import Shelf
 from spca.report.read import model
 from spca.report.read.blame import blame
@@ -32,20 +33,23 @@ Simulate = Callable[[Mapping[str, Any]], Resimulated]
 _PLANNED: Final = f"{PLANNER}_call"
 _CODED: Final = f"{CODER}_call"
 _PART_OF_ROUND: Final = (_PLANNED, _CODED, "compiled_plan", "simulation_runs")
-_INITIAL_AGENT: Final = "agents/agent_v0.py"
 _NOT_SIMULATED: Final = model.Check("", "not re-simulated")
 
 
-def level(files: RunFiles, number: int, shelf: Shelf, simulate: Simulate | None) -> model.Level:
+def level(
+    files: RunFiles, number: int, shelf: Shelf, simulate: Simulate | None, origins: Origins | None = None
+) -> model.Level:
     """A level of a run, finished or not; ``texts`` of the result are all that it uses.
 
     Args:
         number: of the level, from 1 in the order of the run.
         shelf: the run's; gets the texts.
         simulate: makes episodes for the player; None leaves them out.
+        origins: of the methods of the run; None reads them.
     """
+    origins = read_origins(files) if origins is None else origins
     with shelf.collecting() as used:
-        found = _Reader(files, number, shelf, simulate).level()
+        found = _Reader(files, number, shelf, simulate, origins).level()
     return replace(found, texts={name: shelf.text(name) for name in sorted(used)})
 
 
@@ -80,17 +84,15 @@ class _Round:
         """Whether what comes next in round 0 is about another plan."""
         return bool(self.writers) and self.writers[-1].miss in ("", Miss.FAILED)
 
-    def ended_in_calls(self) -> bool:
-        """Whether it ended for want of a plan or of code, and not with an attempt."""
-        last = self.turns[-1] if self.turns else None
-        return last is None or (not last.acted and (not last.calls[-1].call.ok or bool(last.calls[-1].call.objection)))
-
 
 class _Reader:
     """Puts one level together."""
 
-    def __init__(self, files: RunFiles, number_: int, shelf: Shelf, simulate: Simulate | None) -> None:
+    def __init__(
+        self, files: RunFiles, number_: int, shelf: Shelf, simulate: Simulate | None, origins: Origins
+    ) -> None:
         self._files, self._number, self._shelf = files, number_, shelf
+        self._origins = origins.get(number_, UNKNOWN)
         self._calls = CallReader(files, shelf)
         self._history = files.histories.get(number_)
         logged = self._history.last("level_summary") if self._history else {}
@@ -98,7 +100,9 @@ class _Reader:
         trajectory = files.trajectory(self._summary) or {}
         self._attempts: Sequence[Mapping[str, Any]] = [table(each) for each in items(trajectory.get("attempts"))]
         self._replayed = simulate(trajectory) if simulate and trajectory else None
-        self._agent = self._library()
+        library = self._origins.before
+        self._agent = (files.source(library.file) if library.file else None) or ""
+        self._written = library.methods
         self._domain = self._problem = ""
 
     def level(self) -> model.Level:
@@ -108,17 +112,18 @@ class _Reader:
         begun = self._history.begun if self._history else 0
         outcome, reason = ending(self._summary, begun, under_way=self._files.level_under_way() == self._number)
         shown = (turn.attempt for this in reversed(rounds) for turn in reversed(this.tries) if turn.attempt)
-        blamed = next((attempt.blame for attempt in shown if attempt.blame), None)
+        last = next(shown, None)
         missions = (call.mission for this in skeleton for call in this.planner if call.mission)
         return model.Level(
             number=self._number,
             mission=visible(self._replayed.mission if self._replayed else "") or next(missions, ""),
             outcome=outcome,
-            reason=visible(reason),
-            blame=None if outcome == "success" or (skeleton and skeleton[-1].ended_in_calls()) else blamed,
+            reason=strip_folders(visible(reason)),
+            blame=last.blame if last and outcome != "success" else None,
             rounds=rounds,
             texts={},
             offer=self._offer(),
+            headline=strip_folders(self._origins.headline),
         )
 
     def _offer(self) -> OfferedWriter | None:
@@ -131,14 +136,6 @@ class _Reader:
             source=self._shelf.put(source, "python") if source else "",
             domain=self._shelf.put(domain, "pddl") if domain else "",
         )
-
-    def _library(self) -> str:
-        """The agent that the level began with."""
-        name = _INITIAL_AGENT
-        for number_, summary in self._files.summaries().items():
-            if number_ < self._number and summary.get("outcome") == "success":
-                name = text(summary.get("agent_file"), name)
-        return self._files.source(name) or ""
 
     def _skeleton(self) -> list[_Round]:
         """Rounds, calls and attempts in the order of the log."""
@@ -193,7 +190,11 @@ class _Reader:
         source = self._files.source(text(record.get("agent"))) if record.get("agent") else None
         changed = None
         if source is not None:
-            changed = diff(self._shelf, self._agent, source, "python") if self._agent else None
+            before = self._written
+            known = self._origins.attempts[turn.attempt : turn.attempt + 1]  # none where the files changed meanwhile
+            self._written = known[0].methods if known else ()
+            if self._agent:
+                changed = diff(self._shelf, self._agent, source, "python", written=(before, self._written))
             self._agent = source
         return model.Try(calls, changed, self._attempt(record, source, *self._episode(turn.attempt)))
 
@@ -204,7 +205,11 @@ class _Reader:
     def _attempt(
         self, record: Mapping[str, Any], source: str | None, episode: GridFilm | None, check: model.Check
     ) -> model.Attempt:
-        agent = "" if source is None else self._shelf.put(source, "python")
+        agent = "" if source is None else self._shelf.put(source, "python", self._written)
+        blamed = None if source is None else blame(record, source, agent)
+        if blamed:
+            written = (each for each in self._written if each.first <= blamed.line <= each.last)
+            blamed = replace(blamed, written=next(written, None))
         return model.Attempt(
             round=count(record.get("round")),
             number=count(record.get("attempt")),
@@ -216,7 +221,7 @@ class _Reader:
             agent=agent,
             before=len(items(record.get("start"))),
             steps=_steps(record),
-            blame=None if source is None else blame(record, source, agent),
+            blame=blamed,
             episode=episode,
             check=check,
             file=visible(text(record.get("agent"))),

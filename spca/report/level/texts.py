@@ -10,6 +10,7 @@ from typing import Final
 
 from spca.common.text import visible
 from spca.common.web.packing import Text
+from spca.report.read.model import AgentText, Method
 
 _ID_DIGITS: Final = 16
 
@@ -18,17 +19,22 @@ class Shelf:
     """The texts of a run, each under an id made of its content; may be used from several threads."""
 
     def __init__(self) -> None:
-        self._put: dict[str, tuple[str, str]] = {}
+        self._put: dict[str, tuple[str, str, tuple[Method, ...]]] = {}
         self._shown: dict[str, Text] = {}
         self._lock = threading.Lock()
         self._of_thread = threading.local()
 
-    def put(self, text: str, language: str) -> str:
-        """Keep a text (``python``, ``pddl``, ``json`` or ``text``); returns its id, equal for equal texts."""
-        data = f"{language}\n{text}".encode(errors="surrogatepass")
+    def put(self, text: str, language: str, methods: tuple[Method, ...] = ()) -> str:
+        """Keep a text (``python``, ``pddl``, ``json`` or ``text``); returns its id, equal for equal texts.
+
+        Args:
+            methods: those of an agent.
+        """
+        outline = f"{methods}\n" if methods else ""
+        data = f"{language}\n{outline}{text}".encode(errors="surrogatepass")
         name = hashlib.sha256(data).hexdigest()[:_ID_DIGITS]
         with self._lock:
-            self._put.setdefault(name, (text, language))
+            self._put.setdefault(name, (text, language, methods))
         for collected in getattr(self._of_thread, "collections", ()):
             collected.add(name)
         return name
@@ -49,8 +55,10 @@ class Shelf:
         """
         shown = self._shown.get(id)
         if shown is None:
-            text, language = self._put[id]
-            shown = self._shown[id] = Text(language, tuple(visible(text).split("\n")))
+            text, language, methods = self._put[id]
+            lines = tuple(visible(text).split("\n"))
+            shown = AgentText(language, lines, methods) if methods else Text(language, lines)
+            self._shown[id] = shown
         return shown
 
     @contextmanager

@@ -13,9 +13,10 @@ from typing import Any, Final
 from spca.act.frame import WorldMaker
 from spca.common.web.packing import compress
 from spca.report.level.levels import level
+from spca.report.level.origins import Origins
 from spca.report.level.texts import Shelf
 from spca.report.page import assembly
-from spca.report.read import model, run_files, runs
+from spca.report.read import model, run_files
 from spca.report.read.run_files import RunFiles
 
 SHARE: Final = 0.25
@@ -42,6 +43,7 @@ class View:
     version: int
     files: RunFiles
     run: model.Run
+    origins: Origins
     report: bytes
 
 
@@ -63,8 +65,8 @@ class LiveRun:
         self._levels = OrderedDict[int, tuple[str, bytes]]()
         self._seen, started = self._stamp(), time.monotonic()
         files = run_files.open_run(path)
-        self._intact = runs.overview(files)
-        self._view = _view(1, files, self._intact)
+        self._intact, origins = assembly.read_run(files)
+        self._view = _view(1, files, self._intact, origins)
         self._resting_until = self._end_of_rest(started)
 
     @property
@@ -82,10 +84,9 @@ class LiveRun:
         started = time.monotonic()
         if started < self._resting_until or (stamp := self._stamp()) == self._seen:
             return False
-        files, run = self._read()
+        files, run, origins = self._read()
         self._seen, self._resting_until = stamp, self._end_of_rest(started)
-        view = _view(self.version + 1, files, run)
-        self._view = view
+        self._view = _view(self.version + 1, files, run, origins)
         return True
 
     def report(self) -> bytes:
@@ -105,27 +106,28 @@ class LiveRun:
                 return None
             version, piece = self._levels.get(number, ("", b""))
             if not piece or version != row.version:
-                piece = self._built(view.files, number)
+                piece = self._built(view, number)
             self._levels[number] = (row.version, piece)
             self._levels.move_to_end(number)
             if len(self._levels) > LEVELS_KEPT:
                 self._levels.popitem(last=False)
             return piece
 
-    def _built(self, files: RunFiles, number: int) -> bytes:
-        simulate = assembly.simulator(files, self._make_world)
-        return compress(level(files, number, Shelf(), simulate))
+    def _built(self, view: View, number: int) -> bytes:
+        simulate = assembly.simulator(view.files, self._make_world)
+        return compress(level(view.files, number, Shelf(), simulate, view.origins))
 
-    def _read(self) -> tuple[RunFiles, model.Run]:
+    def _read(self) -> tuple[RunFiles, model.Run, Origins]:
         """The folder as it is; when it is gone or not to be read, what was there before, with a warning."""
         try:
             files = run_files.open_run(self._path)
-            self._intact = runs.overview(files)
+            self._intact, origins = assembly.read_run(files, self._view.origins)
         except Exception as error:  # the server goes on whatever becomes of the folder
             warning = f"the folder cannot be read any more, this is what it held before: {error}"
             last = self._intact
-            return self._view.files, replace(last, state="stopped", warnings=(*last.warnings, warning))
-        return files, self._intact
+            run = replace(last, state="stopped", warnings=(*last.warnings, warning))
+            return self._view.files, run, self._view.origins
+        return files, self._intact, origins
 
     def _end_of_rest(self, started: float) -> float:
         """When the folder may be read again after a reading that began at ``started`` and ends now."""
@@ -136,8 +138,8 @@ class LiveRun:
         return {"held": run_files.held(self._path), **{name: _stat(self._path / name) for name in _WATCHED}}
 
 
-def _view(version: int, files: RunFiles, run: model.Run) -> View:
-    return View(version, files, run, compress(assembly.report_of(run.id, [run])))
+def _view(version: int, files: RunFiles, run: model.Run, origins: Origins) -> View:
+    return View(version, files, run, origins, compress(assembly.report_of(run.id, [run])))
 
 
 def _stat(path: Path) -> tuple[int, int, int] | None:

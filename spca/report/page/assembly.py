@@ -7,14 +7,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Final
 
 from spca import __version__
 from spca.act.frame import WorldMaker
+from spca.common.text import strip_folders
 from spca.common.web.document import PageKind
 from spca.common.web.packing import pack
 from spca.contracts import PRIMITIVE_METHODS
 from spca.report.level.levels import Simulate, level
+from spca.report.level.origins import Origins, list_methods, read_origins
 from spca.report.level.texts import Shelf
 from spca.report.read import model
 from spca.report.read.comparison import Comparison
@@ -50,18 +53,43 @@ def report_of(
     comparisons: Sequence[Comparison] = (),
     view: str = "",
 ) -> model.Report:
-    """What a page shows first; ``view`` is the address within it that it opens with."""
+    """What a page shows first, without where files lie on this machine: pages are passed on.
+
+    ``view`` is the address within it that it opens with.
+    """
     return model.Report(
         title=title,
         program=f"sense-plan-code-act {__version__}",
         made=time.time(),
-        runs=tuple(runs),
+        runs=tuple(map(_without_places, runs)),
         running=any(run.state == "running" for run in runs),
         tiles=minigrid_tiles(),
         primitives=PRIMITIVE_METHODS,
-        comparisons=tuple(comparisons),
+        comparisons=tuple(replace(each, differences=_strip_all(each.differences)) for each in comparisons),
         view=view,
     )
+
+
+def _without_places(run: model.Run) -> model.Run:
+    told = {name: strip_folders(value) if isinstance(value, str) else value for name, value in run.settings.items()}
+    return replace(
+        run,
+        folder="",
+        settings=told,
+        models={role: strip_folders(name) for role, name in run.models.items()},
+        levels=tuple(map(_without_place, run.levels)),
+        warnings=_strip_all(run.warnings),
+        continuations=_strip_all(run.continuations),
+    )
+
+
+def _without_place(row: model.LevelRow) -> model.LevelRow:
+    reason, headline, group = map(strip_folders, (row.reason, row.headline, row.group))
+    return replace(row, reason=reason, headline=headline, group=group)
+
+
+def _strip_all(lines: Sequence[str]) -> tuple[str, ...]:
+    return tuple(map(strip_folders, lines))
 
 
 def simulator(files: RunFiles, make_world: WorldMaker) -> Simulate:
@@ -69,15 +97,30 @@ def simulator(files: RunFiles, make_world: WorldMaker) -> Simulate:
     return partial(resimulate, make_world, upstream_rules=judged_as_upstream(files.info))
 
 
+def read_run(files: RunFiles, earlier: Origins = MappingProxyType({})) -> tuple[model.Run, Origins]:
+    """Return the overview of a run with what its attempts tell, and who wrote its methods.
+
+    Args:
+        earlier: what was read of the same run before.
+    """
+    run = overview(files)
+    origins = read_origins(files, earlier)
+    rows = []
+    for row in run.levels:
+        known = origins.get(row.number)
+        rows.append(replace(row, headline=known.headline, group=known.group) if known else row)
+    return replace(run, levels=tuple(rows), methods=list_methods(origins)), origins
+
+
 def packed_run(
     number: int, files: RunFiles, make_world: WorldMaker, done: Progress
 ) -> tuple[model.Run, dict[str, str]]:
     """The overview of a run and its pieces; ``done`` is called after each level."""
     shelf, simulate, levels = Shelf(), simulator(files, make_world), list[model.Level]()
-    run = overview(files)
+    run, origins = read_run(files)
     for row in run.levels:
         if row.outcome != "pending":
-            levels.append(level(files, row.number, shelf, simulate))
+            levels.append(level(files, row.number, shelf, simulate, origins))
             done(row.env_id)
     checks = {each.number: _check(each) for each in levels}
     rows = tuple(replace(row, check=checks.get(row.number, "")) for row in run.levels)
@@ -96,12 +139,12 @@ def _attempts(level: model.Level) -> Iterator[model.Attempt]:
 
 
 def _pieces(number: int, levels: Sequence[model.Level]) -> Iterator[tuple[str, str]]:
-    """One piece per level; texts that several levels use lie in a piece of their own."""
-    uses = Counter(name for each in levels for name in each.texts)
-    shared = {name: text for each in levels for name, text in each.texts.items() if uses[name] > 1}
+    """One piece per level; texts whose lines several levels use lie in a piece of their own."""
+    uses = Counter(lines for each in levels for lines in {text.lines for text in each.texts.values()})
+    shared = {name: text for each in levels for name, text in each.texts.items() if uses[text.lines] > 1}
     yield f"run/{number}/texts", pack(shared)
     for each in levels:
-        own = {name: text for name, text in each.texts.items() if uses[name] == 1}
+        own = {name: text for name, text in each.texts.items() if name not in shared}
         yield f"run/{number}/level/{each.number}", pack(replace(each, texts=own))
 
 

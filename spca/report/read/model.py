@@ -23,6 +23,29 @@ from spca.report.read.writers import OfferedWriter, TriedWriter, WriterRow
 
 
 @dataclass(frozen=True, slots=True)
+class Method:
+    """A version of a method of an agent, and who wrote it; lines count from 1, decorators included.
+
+    ``level`` is the number of the level whose coder wrote it, ``attempt`` the attempt that ran it first ("1.2") and
+    ``call`` the file of the call; 0 and "" where no call of the run wrote it.
+    """
+
+    name: str
+    first: int
+    last: int
+    level: int = 0
+    attempt: str = ""
+    call: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentText(Text):
+    """The source of an agent. The same source is another text where its methods have other origins."""
+
+    methods: tuple[Method, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Requests, tokens and cost. ``cost_usd`` sums the costs that are known, ``cost_unknown`` counts the others;
     ``estimated`` counts requests whose tokens the server did not tell."""
@@ -63,6 +86,10 @@ class LevelRow:
     its re-simulation matches the recording: ``equal``, ``different``, ``unrecorded`` (nothing to compare with), "" (not
     tried). ``version`` changes whenever there is something new to see in the level. ``writer`` is the stored problem
     writer (``NAME/vNNN``) that made its last plan, "" where a model did.
+
+    Of a level that failed, ``headline`` says in words how its last attempt ended, where, and what came after it;
+    ``group`` is the same for failures of one kind: ``stuck: pick_up``. Both are "" for other levels, and where attempts
+    were not read (:func:`spca.report.page.assembly.read_run` reads them).
     """
 
     number: int
@@ -89,6 +116,8 @@ class LevelRow:
     check: str = ""
     version: str = ""
     writer: str = ""
+    headline: str = ""
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +137,25 @@ class CategoryRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LibraryMethod:
+    """What became of a method in a run; primitives are left out.
+
+    ``is_action``: it is public, else it is a helper. ``is_kept``: it is in the library. ``level``, ``attempt`` and
+    ``call`` say, as in :class:`Method`, who wrote its newest version: that of the library, else the last one that ran.
+    ``versions`` counts its texts, ``failed`` the levels that failed at a line of it.
+    """
+
+    name: str
+    is_action: bool
+    is_kept: bool
+    level: int
+    attempt: str
+    call: str
+    versions: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """The overview of a run.
 
@@ -115,7 +163,8 @@ class Run:
     seconds since the epoch. ``settings`` and ``versions`` are as recorded in ``run.json``, and so are ``git_dirty``
     (whether files had been edited since the commit) and ``hashes`` (of product, prompts and curriculum);
     ``continuations`` say with what other source the run went on. ``warnings`` say what of the folder could not be read.
-    ``published`` marks the baseline, which knows less.
+    ``published`` marks the baseline, which knows less. ``replayed``: every answer came from a recording; what such an
+    answer cost is not known. ``methods`` are there where attempts were read, as in :class:`LevelRow`.
     """
 
     id: str
@@ -138,6 +187,8 @@ class Run:
     git_dirty: bool | None = None
     hashes: Mapping[str, str] = field(default_factory=dict)
     continuations: tuple[str, ...] = ()
+    replayed: bool = False
+    methods: tuple[LibraryMethod, ...] = ()
 
     @property
     def planned(self) -> int:
@@ -232,7 +283,8 @@ class Blame:
     """The line of generated code where an attempt ended, and why that one.
 
     ``line`` counts from 1 in the text ``agent``, 0 where no line is to blame; ``last`` is the end of its method.
-    ``position`` is the step of the plan, from 0, that was being carried out; None without a plan.
+    ``position`` is the step of the plan, from 0, that was being carried out; None without a plan. ``written`` tells who
+    wrote the method of the line, None where no line is to blame.
     """
 
     round: int
@@ -246,6 +298,7 @@ class Blame:
     last: int
     position: int | None
     why: str
+    written: Method | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,8 +371,8 @@ class Round:
 class Level:
     """Everything about a level. ``texts`` holds the texts it alone uses; the others are in the run's own piece.
 
-    ``blame`` is that of the attempt which the level ended with; None where it ended for want of a plan or of code.
-    ``offer`` is the problem writer that came with its plan.
+    ``blame`` is that of the last attempt of a level that was not solved, whatever came after it; None where nothing
+    ran. ``offer`` is the problem writer that came with its plan, ``headline`` is that of its :class:`LevelRow`.
     """
 
     number: int
@@ -330,3 +383,4 @@ class Level:
     rounds: tuple[Round, ...]
     texts: Mapping[str, Text]
     offer: OfferedWriter | None = None
+    headline: str = ""

@@ -26,9 +26,9 @@ _DEFINITION: Final = re.compile(r"(?:async\s++)?def\s++(\w++)")
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
-    """A method, or a function outside of classes. Lines count from 1: decorators begin at ``first``, the body ends at
-    ``last``, ``line`` is that of its ``def``."""
+class MethodLines:
+    """Where a method, or a function outside of classes, lies. Lines count from 1: decorators begin at ``first``, the
+    body ends at ``last``, ``line`` is that of its ``def``."""
 
     name: str
     first: int
@@ -37,11 +37,11 @@ class Method:
 
 
 @lru_cache(maxsize=64)
-def methods(source: str) -> tuple[Method, ...]:
+def methods(source: str) -> tuple[MethodLines, ...]:
     """The methods of all classes in source order, those within methods left out; none for a very long text."""
     if len(source) > MAX_CHARS:
         return ()
-    found = list[Method]()
+    found = list[MethodLines]()
     name, margin, first, line, last = "", 0, 0, 0, 0
     decorated = 0
     for number, (text, in_string) in enumerate(zip(source.split("\n"), lines_in_strings(source), strict=True), 1):
@@ -53,7 +53,7 @@ def methods(source: str) -> tuple[Method, ...]:
             continue
         is_inner = len(text) - len(code) > margin or code[0] in ")]}"
         if name and not is_inner:
-            found.append(Method(name, first, line, last))
+            found.append(MethodLines(name, first, line, last))
             name = ""
         if not name and (definition := _DEFINITION.match(code)):
             name, margin, line = definition[1], len(text) - len(code), number
@@ -63,7 +63,7 @@ def methods(source: str) -> tuple[Method, ...]:
         elif not name and not is_inner:
             decorated = 0
         last = number
-    return tuple([*found, Method(name, first, line, last)] if name else found)
+    return tuple([*found, MethodLines(name, first, line, last)] if name else found)
 
 
 def lines_in_strings(source: str) -> Iterator[bool]:
@@ -76,11 +76,11 @@ def lines_in_strings(source: str) -> Iterator[bool]:
     yield from (number in inside for number in range(source.count("\n") + 1))
 
 
-def method_at(source: str, line: int) -> Method | None:
+def method_at(source: str, line: int) -> MethodLines | None:
     """The method that a line belongs to."""
     return next((method for method in methods(source) if method.first <= line <= method.last), None)
 
 
-def method_named(source: str, name: str) -> Method | None:
+def method_named(source: str, name: str) -> MethodLines | None:
     """The method of a name; of several the last, which is the one that Python keeps."""
     return next((method for method in reversed(methods(source)) if method.name == name), None)

@@ -102,12 +102,21 @@ class Writing:
         said = {"objection": objection, "ok": not error, "error": error}
         self.log("coder_call", data | self._asked("coder", "first") | said)
 
-    def act(self, status: Status = Status.SUCCESS, message: str = "it ended", seconds: float = 0.0625) -> None:
-        """An attempt."""
+    def act(
+        self,
+        status: Status = Status.SUCCESS,
+        message: str = "it ended",
+        seconds: float = 0.0625,
+        *,
+        agent: AgentSource = WRITTEN,
+        line: int = 70,
+    ) -> None:
+        """An attempt; ``line`` of its agent yielded the last primitive."""
         self.log("counter_inc", {"name": "simulation_runs"})
         outcome = outcome_of(status, message, codes=(2, 2), state_hash="end")
+        outcome = replace(outcome, trace=(outcome.trace[0], replace(outcome.trace[1], line=line)))
         number = 1 + sum(attempt.round == self._round for attempt in self._tries)
-        self._tries.append(Attempt(self._round, number, Checkpoint((), "start"), PLAN, WRITTEN, outcome))
+        self._tries.append(Attempt(self._round, number, Checkpoint((), "start"), PLAN, agent, outcome))
         self.log("duration", {"name": "sim_s", "seconds": seconds})
 
     def store(self, *labels: str) -> None:
@@ -118,9 +127,9 @@ class Writing:
         """A stored writer refuses."""
         self.log("compiled_plan", {"writer": label, "miss": "refused", "reason": reason})
 
-    def carry_out(self, label: str, status: Status = Status.SUCCESS) -> None:
+    def carry_out(self, label: str, status: Status = Status.SUCCESS, agent: AgentSource = WRITTEN) -> None:
         """A stored writer's plan is carried out."""
-        self.act(status)
+        self.act(status, agent=agent)
         self._tries[-1] = replace(self._tries[-1], plan=replace(PLAN, writer=label))
         miss = "" if status is Status.SUCCESS else "failed"
         self.log("compiled_plan", {"writer": label, "miss": miss, "reason": miss and "it ended"})
@@ -135,9 +144,10 @@ class Writing:
     ) -> None:
         """End the level as its last attempt did."""
         last = self._tries[-1].outcome if self._tries else outcome_of(Status.STUCK)
-        agent = WRITTEN if last.solved else self.recorder.agent
+        agent = self._tries[-1].agent if last.solved else self.recorder.agent
         said = reason or f"{last.status.value}: {last.message}"
         plan = self._tries[-1].plan if self._tries else None
+        rounds = rounds or (Round(plan, tuple(self._tries), said),)
         result = LevelResult(last.solved, said, agent, plan, tuple(self._tries), rounds)
         self.recorder.finish(self.tasks[self.number - 1], self.seed, result, self.log, writers, considered)
 

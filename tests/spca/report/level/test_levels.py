@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from spca.report.page.packing import to_json
 
 from spca.common.files import make_folder
 from spca.contracts import Status
 from spca.report.level.levels import level
 from spca.report.level.texts import Shelf
-from spca.report.page.packing import to_json
 from spca.report.read import model
 from spca.report.read.run_files import open_run
 from spca.report.replay.resimulation import Resimulated
@@ -112,7 +112,7 @@ def test_answers_are_shown_as_what_is_in_them(mixed_run: Path) -> None:
                     assert turn.attempt is not None
                     assert turn.diff.new == turn.attempt.agent
                     assert turn.diff.names
-        agents = [attempt.agent for attempt in attempts(found)]
+        agents = [shown(found, attempt.agent) for attempt in attempts(found)]
         differences = [turn.diff for this in found.rounds for turn in this.tries if turn.attempt]
         assert [d is not None for d in differences[1:]] == [a != b for a, b in pairwise(agents)]
 
@@ -207,11 +207,11 @@ def test_a_plan_that_was_sent_back_is_shown_as_that(writing: Writing) -> None:
     told = [[(call.ok, call.objection) for turn in this.tries for call in turn.calls] for this in found.rounds]
     assert told == [[(True, "")], [(True, "the key is ␛[1mgreen")], [(True, "and still is")]]
     assert [attempt.round for attempt in attempts(found)] == [1]
-    assert found.blame is None
+    assert found.blame == attempts(found)[-1].blame
 
 
 @pytest.mark.parametrize("phase", ["planner", "coder"])
-def test_a_level_that_ended_for_want_of_a_plan_or_of_code_blames_no_line(writing: Writing, phase: str) -> None:
+def test_a_level_that_ended_for_want_of_a_plan_or_of_code_blames_its_last_attempt(writing: Writing, phase: str) -> None:
     writing.begin()
     writing.plan()
     writing.code()
@@ -221,8 +221,16 @@ def test_a_level_that_ended_for_want_of_a_plan_or_of_code_blames_no_line(writing
         writing.code(error="no code")
     writing.finish(f"no use of the {phase}")
     found = read(writing.path, 1)
-    assert [attempt.blame is None for attempt in attempts(found)] == [False]
-    assert (found.outcome, found.reason, found.blame) == ("fail", f"no use of the {phase}", None)
+    assert (found.outcome, found.reason) == ("fail", f"no use of the {phase}")
+    assert found.blame is not None
+    assert [found.blame] == [attempt.blame for attempt in attempts(found)]
+
+
+def test_a_level_in_which_nothing_ran_has_no_blame(writing: Writing) -> None:
+    writing.begin()
+    writing.plan(error="unsolvable")
+    writing.finish("no valid plan after 1 calls: unsolvable")
+    assert read(writing.path, 1).blame is None
 
 
 def test_a_level_whose_coder_had_no_other_code_blames_its_last_attempt(writing: Writing) -> None:

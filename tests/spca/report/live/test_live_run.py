@@ -14,10 +14,11 @@ import pytest
 
 import minigridenv
 from spca.common.files import locked
+from spca.contracts import Status
 from spca.errors import ReportError
 from spca.report.live.live_run import LiveRun
 from spca.runs.recording.folder import LOCK
-from tests.support.report.making import Writing
+from tests.support.report.making import WRITTEN, Writing
 from tests.support.waiting import becomes
 
 
@@ -169,6 +170,28 @@ def test_levels_are_shown_from_their_beginning_to_their_end(tmp_path: Path) -> N
     (attempt,) = [turn["attempt"] for turn in shown["rounds"][0]["tries"]]
     assert attempt["agent"] in shown["texts"]
     assert attempt["check"]["result"] == "different"  # the writers of this test make up their hashes
+
+
+def test_origins_are_right_while_the_run_goes_on(tmp_path: Path) -> None:
+    run = Writing(tmp_path)
+    with locked(run.path, "run", LOCK):
+        live = opened(run.path)
+        run.solve()
+        assert refreshed(live)
+        run.begin()
+        run.plan()
+        run.act(Status.STUCK, line=WRITTEN.text.count("\n"))
+        run.finish()
+        assert refreshed(live)
+        (told,) = value(live.report())["runs"]
+        shown = value(live.level(2))
+    blame = shown["blame"]
+    assert (blame["method"], blame["written"]["level"], blame["written"]["attempt"]) == ("go", 1, "1.1")
+    assert blame["written"] in shown["texts"][blame["agent"]]["methods"]
+    assert blame["written"]["call"].endswith("coder-first-00000000-0.json")
+    row = told["levels"][1]
+    assert (row["headline"], row["group"]) == (shown["headline"], "stuck: go")
+    assert [(method["name"], method["level"], method["failed"]) for method in told["methods"]] == [("go", 1, 1)]
 
 
 def test_a_level_is_built_once_for_each_of_its_versions(mixed_run: Path) -> None:

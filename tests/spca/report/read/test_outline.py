@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.report.read.outline import Method, method_at, method_named, methods
+from spca.report.read.outline import MethodLines, method_at, method_named, methods
 from tests.support.spca.doubles import ROOT
 
 SOURCE = '''\
@@ -45,11 +45,11 @@ def outside():
 '''
 
 
-def by_syntax(tree: ast.AST) -> Iterator[Method]:
+def by_syntax(tree: ast.AST) -> Iterator[MethodLines]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            yield Method(node.name, first, node.lineno, node.end_lineno or 0)
+            yield MethodLines(node.name, first, node.lineno, node.end_lineno or 0)
         elif not isinstance(node, ast.expr):
             yield from by_syntax(node)
 
@@ -60,7 +60,11 @@ def sources() -> Iterator[Path]:
 
 def test_decorators_strings_brackets_and_inner_functions() -> None:
     found = methods(SOURCE)
-    assert found == (Method("first", 4, 8, 17), Method("second", 20, 20, 20), Method("outside", 22, 22, 27))
+    assert found == (
+        MethodLines("first", 4, 8, 17),
+        MethodLines("second", 20, 20, 20),
+        MethodLines("outside", 22, 22, 27),
+    )
     assert set(found) == set(by_syntax(ast.parse(SOURCE)))
 
 
@@ -73,13 +77,13 @@ def test_it_tells_what_the_syntax_tree_tells() -> None:
 
 def test_a_source_with_a_syntax_error_has_an_outline_too() -> None:
     broken = "class Agent:\n    def a(self)\n        yield 1\n\n    def b(self:\n        yield )\n"
-    assert methods(broken) == (Method("a", 2, 2, 3), Method("b", 5, 5, 6))
+    assert methods(broken) == (MethodLines("a", 2, 2, 3), MethodLines("b", 5, 5, 6))
 
 
 def test_a_method_is_found_by_line_and_by_name() -> None:
     twice = "class Agent:\n    def a(self): 1\n    def a(self): 2\n"
-    assert method_named(twice, "a") == Method("a", 3, 3, 3)
-    assert method_at(twice, 2) == Method("a", 2, 2, 2)
+    assert method_named(twice, "a") == MethodLines("a", 3, 3, 3)
+    assert method_at(twice, 2) == MethodLines("a", 2, 2, 2)
     assert method_at(twice, 1) is None
     assert method_named(twice, "b") is None
 

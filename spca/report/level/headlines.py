@@ -1,0 +1,116 @@
+"""How a level failed, in a line of words and as a kind of failure (pure)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from spca.common.text import counted
+from spca.contracts import Status
+from spca.report.read.lenient import text
+from spca.report.read.model import Blame
+from spca.report.read.spans import Event
+from spca.runs.results import Culprit
+from spca.sense.perception import star_details
+
+_ENDED: Final[Mapping[str, str]] = {
+    Status.STUCK: "got stuck",
+    Status.REWARD_FAILED: "ended the episode without success",
+    Status.SYNTAX_ERROR: "could not be loaded",
+}
+_NO_PLAN: Final = "no_plan"
+_NO_CODE: Final = "no_code"
+_OLD_CODE: Final = "old_code"
+_SENT_BACK: Final = "sent_back"
+"""How a round ends in which nothing runs; code is old that was tried before, or that fails where a level was solved."""
+_IN_ROUND: Final = {
+    _NO_CODE: "the coder had no usable code",
+    _OLD_CODE: "the coder had no other code",
+    _SENT_BACK: "the coder sent the plan back",
+}
+_ROUNDS: Final = {
+    "": "without an attempt",
+    _NO_PLAN: "without a plan",
+    _NO_CODE: "without usable code",
+    _OLD_CODE: "without new code",
+    _SENT_BACK: "in which the coder sent the plan back",
+}
+_NEVER: Final = {_NO_PLAN: "no plan", _NO_CODE: "no usable code", _SENT_BACK: "the coder sent the plan back"}
+
+
+def describe_failure(summary: Mapping[str, Any], works: Sequence[tuple[str, Event]], blame: Blame | None) -> str:
+    """Return the last attempt that ran, how it ended and where, and what came after it.
+
+    Args:
+        summary: of the level.
+        works: of its :class:`~spca.report.read.spans.History`.
+        blame: that of the last attempt, None where nothing ran.
+    """
+    kinds, said = _follow(works)
+    rest, *later = kinds
+    reason = _first_line(text(summary.get("reason")))
+    has_run = any(work == "simulation_runs" for work, _ in works)
+    if text(summary.get("failed_by")) == Culprit.WORLD or (blame is None and (has_run or not later)):
+        return reason
+    counts = Counter(later)
+    if blame is None:
+        rounds = counted(len(later), "round")
+        if len(counts) == 1 and later[0] in _NEVER:
+            return f"{_NEVER[later[0]]} in {rounds}: {said or reason}"
+        return f"no attempt in {rounds}: {said or reason}"
+    ended = _describe_end(blame)
+    if later:
+        each = " and ".join(f"{counted(number, 'round')} {_ROUNDS[kind]}" for kind, number in counts.items())
+        return f"{ended}; then {each}"
+    return f"{ended}; then {_IN_ROUND[rest]}" if rest in _IN_ROUND else ended
+
+
+def name_group(summary: Mapping[str, Any], works: Sequence[tuple[str, Event]], blame: Blame | None) -> str:
+    """Return the same for failures of one kind: the status, and the method to blame or the reason without details."""
+    reason = _first_line(text(summary.get("reason")))
+    if text(summary.get("failed_by")) == Culprit.WORLD:
+        return f"{Culprit.WORLD}: {star_details(reason)}"
+    if blame is None:
+        kinds, _ = _follow(works)
+        return f"{kinds[-1] or 'failed'}: {star_details(reason)}"
+    return f"{blame.status}: {blame.method or star_details(_first_line(blame.message))}"
+
+
+def _follow(works: Sequence[tuple[str, Event]]) -> tuple[list[str], str]:
+    """Return how each round ended since the last attempt, the attempt's own first, and the last thing said in them."""
+    kinds, said = [""], ""
+    for work, event in works:
+        if work == "simulation_runs":
+            kinds, said = [""], ""
+        elif work == "spca_rounds":
+            kinds.append("")
+        elif work == "planner_call":
+            kinds[-1] = "" if event.get("ok") is True else _NO_PLAN
+        elif work == "coder_call" and event.get("objection"):
+            kinds[-1] = _SENT_BACK
+        elif work == "coder_call":
+            kinds[-1] = _OLD_CODE if event.get("ok") is True else _NO_CODE
+        said = _first_line(text(event.get("objection")) or text(event.get("error"))) or said
+    return kinds, said
+
+
+def _describe_end(blame: Blame) -> str:
+    """Return an attempt with how it ended and where: ``attempt 1.2 got stuck in put_near (line 212)``."""
+    attempt = f"attempt {blame.round}.{blame.attempt}"
+    if blame.status == Status.GOAL_NOT_REACHED:
+        return f"{attempt}: goal not reached"
+
+    place = blame.method
+    if blame.line:
+        place = f"{place} (line {blame.line})" if place else f"line {blame.line}"
+    ended = _ENDED.get(blame.status, "")
+    if blame.why.startswith("raised "):
+        ended = blame.why
+    if not ended:
+        return f"{attempt}: {place or 'the code'} {blame.why}"
+    return f"{attempt} {ended} in {place}" if place else f"{attempt} {ended}"
+
+
+def _first_line(words: str) -> str:
+    return words.partition("\n")[0]
