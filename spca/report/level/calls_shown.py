@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from spca.code.merge import extract_code
-from spca.common.text import visible
+from spca.common.text import strip_folders, visible
 from spca.errors import BadAnswerError, PlanTextError
 from spca.llm.calls import answers
 from spca.plan.pddl import parse_plan
@@ -20,6 +20,7 @@ from spca.report.read.lenient import count, items, number, table, text
 from spca.report.read.model import Action, Call, ChatMessage
 from spca.report.read.outline import lines_in_strings
 from spca.report.read.run_files import RunFiles
+from spca.report.read.runs import is_recorded
 
 PLANNER: Final = "planner"
 CODER: Final = "coder"
@@ -72,9 +73,9 @@ class CallReader:
         call = replace(
             known.call,
             mode=visible(text(event.get("mode"))),
-            model=visible(text(event.get("model"))),
+            model=strip_folders(visible(text(event.get("model")))),
             ok=event.get("ok") is True,
-            error=visible(text(event.get("error"))) or known.call.error,
+            error=strip_folders(visible(text(event.get("error"))) or known.call.error),
             objection=visible(text(event.get("objection"))),
             code="" if event.get("objection") else known.call.code,
             seconds=number(event.get("seconds")) or 0.0,
@@ -84,7 +85,7 @@ class CallReader:
             input_tokens=count(event.get("input_tokens")),
             output_tokens=count(event.get("output_tokens")),
             reasoning_tokens=count(event.get("reasoning_tokens")),
-            cost=number(event.get("cost")),
+            cost=None if is_recorded(event) else number(event.get("cost")),
         )
         return ShownCall(call, known.answered, known.pddl, known.plan, known.mission)
 

@@ -16,6 +16,7 @@ from spca.report.read.spans import History, attempt_statuses, durations, ending,
 from spca.report.read.writers import planned_by, writer_rows
 from spca.runs.curriculum import Task
 
+_CALLS: Final = ("planner_call", "coder_call")
 _ENDED: Final = ("success", "fail")
 _NOTHING: Final = History.of(0)
 
@@ -27,7 +28,9 @@ def overview(files: RunFiles) -> Run:
     levels = _Levels(files, tasks, began or 0.0, seed or 0).rows()
     done = sum(row.outcome in _ENDED for row in levels)
     running = files.running()
-    usage = used(files.records) if files.records else usage_of(files.info.get("usage"))
+    calls = [event for event in files.events if event.get("event") in _CALLS and event.get("source")]
+    replayed = bool(calls) and all(map(is_recorded, calls))
+    usage = used(files.records) if files.records else usage_of(files.info.get("usage"), replayed=replayed)
     return Run(
         id=files.id,
         folder=str(files.path),
@@ -44,6 +47,7 @@ def overview(files: RunFiles) -> Run:
         started=began,
         ended=None if running else last_time(files.events),
         usage=usage,
+        replayed=replayed,
         categories=categories(levels),
         levels=levels,
         writers=writer_rows(files.summaries().values(), files.writer),
@@ -105,7 +109,7 @@ class _Levels:
             coder_calls=count(counters.get("coder_calls")),
             steps=whole(summary.get("steps")),
             steps_total=whole(summary.get("steps_total")),
-            usage=usage_of(summary["usage"]) if table(summary.get("usage")) else used(records),
+            usage=used(records) if records else usage_of(summary.get("usage")),
             durations=durations(summary, spent),
             library={name: count(value) for name, value in table(summary.get("library")).items()} or None,
             writer=planned_by(summary),
@@ -154,17 +158,31 @@ _TOKENS: Final = ("input_tokens", "output_tokens", "cached_tokens", "cache_write
 _COUNTS: Final = (*_TOKENS, "cost_unknown", "estimated")
 
 
-def usage_of(entry: object) -> Usage:
+def is_recorded(call: Mapping[str, Any]) -> bool:
+    """Return whether the answer to a call came from a recording, given its event or its line of the ledger.
+
+    The cost of 0 that stands there is not what the answer cost.
+    """
+    return text(call.get("model")).startswith("replay/") or call.get("source") == "cache"
+
+
+def usage_of(entry: object, *, replayed: bool = False) -> Usage:
     """Usage as summaries and ``run.json`` hold it."""
     entry = table(entry)
-    cost = max(0.0, number(entry.get("cost_usd")) or 0.0)
-    return Usage(cost_usd=cost, **{name: count(entry.get(name)) for name in (*_COUNTS, "requests", "answered")})
+    counts = {name: count(entry.get(name)) for name in (*_COUNTS, "requests", "answered")}
+    if replayed:
+        return Usage(**counts | {"cost_unknown": counts["requests"]})
+    return Usage(cost_usd=max(0.0, number(entry.get("cost_usd")) or 0.0), **counts)
 
 
 def used(records: Iterable[Mapping[str, Any]]) -> Usage:
-    """Sums over lines of the ledger, as :func:`spca.llm.calls.ledger.sums` makes them of whole ones."""
+    """Sums over lines of the ledger, as :func:`spca.llm.calls.ledger.sums` makes them of whole ones.
+
+    What the answers of a recording cost is unknown here, not 0.
+    """
     records = list(records)
-    known = [cost for record in records if (cost := number(record.get("cost"))) is not None and cost >= 0]
+    costs = [number(record.get("cost")) for record in records if not is_recorded(record)]
+    known = [cost for cost in costs if cost is not None and cost >= 0]
     return Usage(
         requests=len(records),
         answered=sum(record.get("outcome") == "answered" for record in records),

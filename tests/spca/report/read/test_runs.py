@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,13 @@ from minigridenv import MiniGridEnv
 from spca.common.files import locked
 from spca.contracts import Status
 from spca.llm.calls.ledger import Ledger, sums
+from spca.report.level.levels import level
+from spca.report.level.texts import Shelf
 from spca.report.page.assembly import packed_run
 from spca.report.read.model import LevelRow, Run, Span, Usage
 from spca.report.read.origin import describe_continuations
 from spca.report.read.run_files import open_run
-from spca.report.read.runs import overview, used
+from spca.report.read.runs import is_recorded, overview, used
 from spca.report.read.spans import History, attempt_statuses, histories, spans
 from spca.runs.recording.folder import LOCK
 from tests.support.report.making import IDS, Writing, finished_run
@@ -214,6 +217,29 @@ def test_requests_whose_cost_or_tokens_are_not_known_are_counted() -> None:
         {},
     ]
     assert used(records) == Usage(requests=3, cost_usd=0.5, cost_unknown=2, estimated=1)
+
+
+def test_what_answers_of_a_recording_cost_is_unknown(finished_run: Path, tmp_path: Path) -> None:
+    path = tmp_path / finished_run.name
+    shutil.copytree(finished_run, path)
+    for name in ("metrics.jsonl", "calls.jsonl"):
+        lines = (path / name).read_text(encoding="utf-8").replace('"openai/', '"replay//home/me/')
+        (path / name).write_text(lines.replace('"cost": 0.001', '"cost": 0.0'), encoding="utf-8")
+    assert not seen(finished_run).replayed
+    run = seen(path)
+    assert run.replayed
+    assert (run.usage.requests, run.usage.cost_usd, run.usage.cost_unknown) == (6, 0.0, 6)
+    assert [row.usage.cost_unknown for row in run.levels] == [2, 2, 2]
+    assert run.usage.input_tokens == 600
+    calls = [call for this in level(open_run(path), 1, Shelf(), None).rounds for call in this.calls]
+    assert [(call.model, call.cost) for call in calls] == [("replay/big", None)]
+    (path / "calls.jsonl").unlink()
+    assert (seen(path).usage.cost_usd, seen(path).usage.cost_unknown) == (0.0, 6)
+
+
+def test_answers_of_a_cache_are_a_recording_too() -> None:
+    assert is_recorded({"model": "openai/big", "source": "cache"})
+    assert not is_recorded({"model": "openai/big", "source": "resumed"})
 
 
 ROUND = {"name": "spca_rounds"}
