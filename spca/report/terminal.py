@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Final
@@ -23,6 +24,8 @@ from spca.runs.recording.writer_files import FOLDER as WRITERS
 
 _LISTED: Final = 30
 """Unsolved levels that are listed; the page has them all."""
+_GROUPS: Final = 8
+"""Kinds of failures that are counted."""
 _REASON: Final = 160
 """Characters of a reason that are shown."""
 _SLOWEST: Final = 3
@@ -156,6 +159,10 @@ def _print_unsolved(run: Run, console: Console) -> None:
     rows = [row for row in run.levels if row.outcome in ("fail", "aborted", "running")]
     if not rows:
         return
+    groups = Counter(row.group for row in rows if row.group)
+    for group, number in groups.most_common(_GROUPS):
+        if number > 1:
+            print_line(console, f"{number:>4} x {beginning(group, _REASON)}")
     table = make_table("level", "environment", "what became of it", left=3)
     table.columns[0].justify = "right"
     for row in rows[:_LISTED]:
@@ -166,7 +173,7 @@ def _print_unsolved(run: Run, console: Console) -> None:
 
 
 def _describe_outcome(row: LevelRow) -> Text:
-    cut = beginning(row.reason.partition("\n")[0], _REASON)
+    cut = beginning((row.headline or row.reason).partition("\n")[0], _REASON)
     said = cut if row.outcome == "fail" and cut else ": ".join(filter(None, (_name_outcome(row.outcome), cut)))
     return make_text(said, _STYLES[row.outcome])
 

@@ -86,10 +86,14 @@ def test_in_a_pipe_no_cell_is_folded(
     monkeypatch.setenv("COLUMNS", "40")
     run = Writing(tmp_path / "runs")
     message = "it turns " * 12
-    run.fail(message)
+    run.begin()
+    run.plan(error=message)
+    run.finish()
     run.kill()
     assert carry_out(["report", "--no-page", "--runs", str(tmp_path / "runs")]) == 0
-    assert re.search(rf"^ +1 {run.tasks[0].env_id} +stuck: {message.strip()}", capsys.readouterr().out, re.MULTILINE)
+    assert re.search(
+        rf"^ +1 {run.tasks[0].env_id} +no plan in 1 round: {message.strip()}", capsys.readouterr().out, re.MULTILINE
+    )
 
 
 def test_a_comparison_opens_with_the_comparison(finished_run: Path, tmp_path: Path) -> None:

@@ -71,6 +71,15 @@ def test_what_was_not_solved_and_why(run: Run) -> None:
     assert "2 MiniGrid-Empty-6x6-v0 stuck: it turns and turns" in lines(printed(run))
 
 
+def test_failures_of_one_kind_are_counted_and_have_headlines() -> None:
+    row = LevelRow(1, "c", "all", "x", 1, "fail", "stuck", headline="attempt 1.1 got stuck", group="stuck: go")
+    rows = (row, replace(row, number=2), replace(row, number=3, group="stuck: stop"))
+    shown = lines(printed(replace(baseline.published(), levels=rows, published=False)))
+    assert "2 x stuck: go" in shown
+    assert not any("stuck: stop" in line for line in shown)
+    assert "1 x attempt 1.1 got stuck" in shown
+
+
 def test_of_a_reason_the_first_line_is_shown_and_of_many_levels_some() -> None:
     row = LevelRow(1, "c", "all", "x", 1, "fail", "first line\nsecond line")
     many = tuple(replace(row, number=number) for number in range(1, 41))
@@ -164,8 +173,8 @@ def test_a_comparison_with_the_published_run_fits_80_columns(reasoned: int) -> N
 
 def hostile(run: Run, words: str) -> Run:
     """Words wherever a file can put some."""
-    first = replace(run.levels[0], category=words, level=words, env_id=words, reason=words, outcome="fail")
-    second = replace(run.levels[1], outcome=words, reason=words)
+    first = replace(run.levels[0], category=words, level=words, env_id=words, reason=words, outcome="fail", group=words)
+    second = replace(run.levels[1], outcome="fail", headline=words, group=words)
     levels = (first, second, run.levels[2])
     told = {"planner": words, words: words}
     return replace(
