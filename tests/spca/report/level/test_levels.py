@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from spca.report.page.packing import to_json
 
 from spca.common.files import make_folder
+from spca.common.web.packing import to_json
 from spca.contracts import Status
 from spca.report.level.levels import level
 from spca.report.level.texts import Shelf
@@ -32,8 +32,7 @@ def read(folder: Path, number: int) -> model.Level:
 
 def shown(found: model.Level, name: str) -> str:
     """A text of a level, as it is shown."""
-    lines = found.texts[name].lines
-    return "\n".join("".join(token if isinstance(token, str) else token[1] for token in line) for line in lines)
+    return "\n".join(found.texts[name].lines)
 
 
 def attempts(found: model.Level) -> list[model.Attempt]:
