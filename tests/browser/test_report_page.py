@@ -28,7 +28,7 @@ NAME_OF_FOCUSED = """(() => {
 
 
 def rows(page: Page) -> Locator:
-    return page.locator("table.levels tbody tr")
+    return page.locator("#level-table tbody tr")
 
 
 def trajectory(run: Path, env_id: str) -> Any:
@@ -60,9 +60,9 @@ def test_the_failing_line_of_a_failed_level_is_two_clicks_away(
     visit: Visit, failing_report: Path, failing_run: Path
 ) -> None:
     page = visit.open(browsing.address(failing_report))
-    page.get_by_role("button", name="failed", exact=False).first.click()
+    page.get_by_role("link", name="2 failed").click()
     expect(rows(page)).to_have_count(2)
-    page.get_by_role("link", name=CRASHED).first.click()
+    rows(page).get_by_role("link", name=CRASHED).click()
 
     last = trajectory(failing_run, CRASHED)["attempts"][-1]
     line = next(int(part.split(",")[0]) for part in last["traceback"].split("line ")[1:])
@@ -74,17 +74,63 @@ def test_the_failing_line_of_a_failed_level_is_two_clicks_away(
     expect(marked).to_be_in_viewport()
 
 
+def test_the_call_that_wrote_the_failing_line_is_one_more_click_away(
+    visit: Visit, failing_report: Path, failing_run: Path
+) -> None:
+    page = visit.open(browsing.address(failing_report, "/run/0/level/3"))
+    line = page.locator("#failure .line.marked").inner_text().strip()
+    page.locator("#failure").get_by_role("link", name="prompt, answer").click()
+    (opened,) = page.locator("details.boxed[open] details.boxed[open]").all()
+    expect(opened.locator("summary").first).to_be_in_viewport()
+    file = opened.locator("p.mono").inner_text()
+    assert line.split("(")[0] in "\n".join(read(failing_run / file)["answer"]["text"])
+    expect(opened.get_by_role("group", name="Answer", exact=True)).to_contain_text(line.split("(")[0])
+
+
+def test_kinds_of_failures_stand_above_the_levels_and_filter_them(visit: Visit, failing_report: Path) -> None:
+    page = visit.open(browsing.address(failing_report))
+    kinds = page.get_by_role("group", name="Kinds of failures").get_by_role("button")
+    expect(kinds).to_have_count(2)
+    kinds.filter(has_text="runtime_error").click()
+    expect(rows(page)).to_have_count(1)
+    expect(rows(page)).to_contain_text("raised ValueError")
+    page.reload()
+    expect(rows(page)).to_have_count(1)
+
+
+def test_sorting_stands_in_the_address(visit: Visit, failing_report: Path) -> None:
+    page = visit.open(browsing.address(failing_report))
+    head = page.locator("#level-table").get_by_role("button", name="Steps")
+    head.click()
+    head.click()
+    expect(page).to_have_url(re.compile("sort=steps&down=1"))
+    first = rows(page).first.inner_text()
+    page.reload()
+    expect(rows(page).first).to_have_text(first, use_inner_text=True)
+
+
+def test_a_search_finds_methods_in_prompts_and_answers_and_leads_there(visit: Visit, failing_report: Path) -> None:
+    page = visit.open(browsing.address(failing_report))
+    page.get_by_role("link", name="Search prompts").click()
+    page.get_by_role("searchbox").fill("go_to_door")
+    expect(page.get_by_role("link", name=re.compile("coder: answer")).first).to_be_visible()
+    page.get_by_role("link", name=re.compile("coder: answer")).first.click()
+    expect(page.get_by_role("group", name="Answer", exact=True).first).to_contain_text("go_to_door")
+    page.go_back()
+    expect(page.get_by_role("searchbox")).to_have_value("go_to_door")
+
+
 def test_filters_leave_the_levels_asked_for_and_can_be_linked(visit: Visit, failing_report: Path) -> None:
     page = visit.open(browsing.address(failing_report))
     expect(rows(page)).to_have_count(len(LEVELS))
-    page.get_by_role("searchbox").fill("doorkey")
+    page.get_by_placeholder("level, method").fill("doorkey")
     expect(rows(page)).to_have_count(1)
     expect(rows(page)).to_contain_text(CRASHED)
     again = page.url
     page.goto("about:blank")
     page.goto(again)
     expect(rows(page)).to_have_count(1)
-    page.get_by_role("searchbox").fill("no such level")
+    page.get_by_placeholder("level, method").fill("no such level")
     expect(rows(page)).to_have_count(0)
 
 
@@ -144,7 +190,7 @@ def test_a_linked_moment_is_in_view_and_keys_work_all_over_its_page(visit: Visit
 def test_every_attempt_can_be_watched(visit: Visit, failing_report: Path, failing_run: Path) -> None:
     attempts = trajectory(failing_run, CRASHED)["attempts"]
     page = visit.open(browsing.address(failing_report, "/run/0/level/3"))
-    chosen = page.get_by_role("group", name="Attempts").get_by_role("button")
+    chosen = page.get_by_role("group", name="Attempts").get_by_role("link")
     expect(chosen).to_have_count(len(attempts))
     chosen.nth(3).click()
     name = f"{attempts[3]['round']}.{attempts[3]['attempt']}"

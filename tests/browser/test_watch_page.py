@@ -46,15 +46,15 @@ def test_a_new_level_appears_without_a_reload(visit: Visit, watch: Watching, tmp
     address = watch(run.path)
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{43}/", address)
     page = visit.open(address)
-    rows = page.locator("table.levels tbody tr")
+    rows = page.locator("#level-table tbody tr")
     expect(rows.nth(0)).to_contain_text("solved")
-    page.get_by_role("button", name="failed").first.click()
+    page.get_by_role("group", name="Show levels").get_by_role("button", name="failed").click()
     expect(rows).to_have_count(0)
     page.evaluate("window.stillThere = true")
 
     run.fail()
     expect(rows).to_have_count(1)
-    expect(rows.first).to_contain_text("it turns and turns")
+    expect(rows.first).to_contain_text("got stuck")
     assert page.evaluate("window.stillThere") is True
     assert all(asked.startswith(address) for asked in visit.requests)
 
@@ -81,7 +81,7 @@ def test_a_page_whose_server_is_gone_says_so(visit: Visit, tmp_path: Path) -> No
     with start(tmp_path, "watch", run.path) as process:
         assert process.stdout is not None
         page = visit.open(process.stdout.readline().strip())
-        expect(page.locator("table.levels")).to_be_visible()
+        expect(page.locator("#level-table")).to_be_visible()
         end(process)
     expect(page.get_by_text("lost")).to_be_visible()
     visit.complaints.clear()  # the browser's own words for a refused connection

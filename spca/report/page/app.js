@@ -15,7 +15,7 @@ function viewOfRuns(report, route) {
   if (kind === "compare") return viewOfComparison(report, Number(index), route);
 
   const k = Number(index);
-  const run = kind === "run" && report.runs[index];
+  const run = kind === "run" && report.runs.find((_, i) => String(i) === index);
   if (!run) return null;
   const crumbs = [...(report.runs.length > 1 ? [["#/", "Runs"]] : []), [overviews.get(k) ?? addressOf(k), run.id]];
   if (!below) {

@@ -134,7 +134,7 @@ function Categories({run, k, route}) {
     h(Table, {label: "Categories", noun: "category", rows: run.categories, columns, route, prefix: "categories."}));
 }
 
-/** One run: what a reader looks for first comes first; the levels, which are many, come last. */
+/** One run: what a reader looks for first comes first; what has many rows comes last. */
 function RunView({report, run, k, route}) {
   const above = useMemo(() => h(Fragment, null,
     h(ComparisonLinks, {report, run}),
@@ -148,8 +148,8 @@ function RunView({report, run, k, route}) {
     h(Categories, {run, k, route}),
     plots,
     h(Writers, {run, k, route}),
-    h(Methods, {run, k, route}),
-    h(LevelTable, {run, k, route}));
+    h(LevelTable, {run, k, route}),
+    h(Methods, {run, k, route}));
 }
 
 /** The parts of the page, so that nobody has to scroll past one. */

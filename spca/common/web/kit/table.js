@@ -14,7 +14,7 @@ const ROWS_AT_ONCE = 160;
  *   filters?: object[], groupOf?: (row: object) => string, hint?: string, words?: (row: object) => string,
  *   toneOf?: (row: object) => string, detail?: (row: object) => any, totals?: any, id?: string}} props
  *   `prefix` of the names in the address, where a page has several tables; `hint` what the search finds, without it
- *   there is none; `groupOf` the kind of a row, "" for none; `detail` unfolds below a row.
+ *   there is none; `groupOf` the kind of a row, "" for none; `detail` unfolds below a row, at once below the only one that is found.
  */
 function Table({label, noun, rows, columns, route, prefix = "", filters = [], groupOf, hint, words, toneOf, detail,
   totals, id}) {
@@ -23,9 +23,10 @@ function Table({label, noun, rows, columns, route, prefix = "", filters = [], gr
   const chosen = useMemo(() => pickRows(rows, {columns, filters, groupOf, words, asked}),
     [rows, columns, route.search]);
   const [shown, more] = useGrowing(chosen);
+  const isFound = asked("q") !== "" && chosen.length === 1;
   // The same nodes again: preact then leaves rows alone that only change their place.
-  const lines = useMemo(() => new Map(rows.map((row, i) => [row, h(Row, {key: i, row, columns, toneOf, detail})])),
-    [rows, columns]);
+  const lines = useMemo(() => new Map(rows.map((row, i) =>
+    [row, h(Row, {key: i, row, columns, toneOf, detail, isFound})])), [rows, columns, isFound]);
   return h(Fragment, null,
     h(Groups, {rows, groupOf, chosen: asked("group"), choose: (group) => choose("group", group)}),
     (hint || filters.length > 0) && h("div", {class: "filters"},
@@ -37,7 +38,7 @@ function Table({label, noun, rows, columns, route, prefix = "", filters = [], gr
         options: [["", "usual order"],
           ...columns.map(({key, name, span}) => [key, span ? `${span}, ${name}` : name])]}),
       h("p", {class: "matches", role: "status"}, `${count(chosen.length)} of ${plural(rows.length, noun)}`)),
-    h("div", {class: "scroll", role: "region", "aria-label": label, tabIndex: 0},
+    h("div", {class: "scroll", role: "region", "aria-label": `Table of ${label.toLowerCase()}`, tabIndex: 0},
       h("table", {id, role: "table"},
         h(Heads, {columns, asked, choose}),
         totals && h("tbody", {class: "totals", role: "rowgroup"}, totals),
@@ -126,8 +127,9 @@ function Head({column, asked, choose}) {
   h("span", {class: "arrow", "aria-hidden": "true"}, mine ? (down ? "▾" : "▴") : "")));
 }
 
-function Row({row, columns, toneOf, detail}) {
-  const [open, setOpen] = useState(false);
+function Row({row, columns, toneOf, detail, isFound}) {
+  const [open, setOpen] = useState(isFound);
+  useEffect(() => setOpen(isFound), [isFound]);
   const cells = columns.map((column, i) => {
     const shown = column.show ? column.show(row) : column.value(row) ?? UNKNOWN;
     const props = {key: column.key, class: classes(`c-${column.key}`, column.number && "number"),
@@ -138,7 +140,7 @@ function Row({row, columns, toneOf, detail}) {
   });
   return h(Fragment, null,
     h("tr", {role: "row", class: toneOf?.(row)}, cells),
-    open && h("tr", {class: "detail"}, h("td", {colSpan: columns.length}, detail(row))));
+    open && detail && h("tr", {class: "detail"}, h("td", {colSpan: columns.length}, detail(row))));
 }
 
 /**
