@@ -30,8 +30,8 @@ class Shelf:
         Args:
             methods: those of an agent.
         """
-        outline = f"{methods}\n" if methods else ""
-        data = f"{language}\n{outline}{text}".encode(errors="surrogatepass")
+        origins = "".join(f"{each.level} {each.attempt} {each.call}\n" for each in methods)
+        data = f"{language}\n{origins}{text}".encode(errors="surrogatepass")
         name = hashlib.sha256(data).hexdigest()[:_ID_DIGITS]
         with self._lock:
             self._put.setdefault(name, (text, language, methods))
