@@ -18,7 +18,7 @@ from tests.support.waiting import PATIENCE
 PACKAGE = "chromium"
 """Debian's."""
 
-_PATIENCE_MS = 8000
+_PATIENCE_MS = 1000 * PATIENCE
 
 _SLOW = "GPU stall due to ReadPixels"
 """What the browser says of its own when it has to draw WebGL without a graphics card."""

@@ -82,7 +82,7 @@ function RunFigures({run, k}) {
     !run.published && {name: "Tokens", value: tokenText(usage),
       note: `${count(usage.input_tokens)} in, ${count(usage.output_tokens)} out${reasoningText(usage)}${estimated}`},
     {name: "Cost", value: usd(usage.cost_usd, usage.cost_unknown), note: run.published ? "as a whole"
-      : `${plural(usage.requests, "request")}${unpriced}${run.replayed ? ", as recorded" : ""}`},
+      : `${plural(usage.requests, "request")}${unpriced}`},
     {name: "Time", value: seconds(workTime(run)), note: run.published ? "" : describeSteps(levels)},
     library && {name: "Library", value: plural(library.actions, "action"),
       note: `${plural(library.methods, "method")}, ${bytes(library.bytes)}`},
