@@ -2,7 +2,7 @@
 
 const TILE_LIMIT = 44;
 const STAGE_HEIGHT = 430;
-const STACKED = "(max-width: 560px)";
+const STACKED = "(max-width: 35em)";
 const KEYFRAME = 64;
 const SEEN_NOW = "rgba(255, 255, 255, 0.17)";
 const NEVER_SEEN = "rgba(30, 31, 38, 0.66)";
