@@ -3,7 +3,7 @@
 ::
 
     runs/<id>/
-      evaluation.json       settings, what was frozen, versions
+      evaluation.json       settings, what was frozen, versions, when it ended
       episodes.jsonl        a line per episode, when all are played
       proofs.jsonl          what a search with full information found of those that failed
       bot.jsonl             how the bot of BabyAI did, if it was asked for
@@ -16,7 +16,9 @@
 
 from __future__ import annotations
 
+import calendar
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -42,6 +44,7 @@ from spca.writers.stored import StoredWriter
 RECORD: Final = "evaluation.json"
 SUMMARY: Final = "summary.json"
 REPORT: Final = "report.html"
+CALLS: Final = "calls.jsonl"
 _AGENTS: Final = "frozen/agents.json"
 _WRITERS: Final = "frozen/writers.json"
 _CURRICULUM: Final = "frozen/curriculum.json"
@@ -148,6 +151,14 @@ class EvaluationFolder:
         return self.path.name
 
     @property
+    def began(self) -> float | None:
+        """When it began, in seconds since the epoch, as its id tells; None if that is another name."""
+        try:
+            return float(calendar.timegm(time.strptime(self.id[:15], "%Y%m%d-%H%M%S")))
+        except ValueError:
+            return None
+
+    @property
     def is_finished(self) -> bool:
         return (self.path / SUMMARY).is_file()
 
@@ -179,15 +190,22 @@ class EvaluationFolder:
         Raises:
             ResumeError: they cannot be read, or must not be run.
         """
-        texts = _read_object(self.path / _AGENTS, **{"": str})
         try:
-            agents = {category: AgentSource(text) for category, text in texts.items()}
+            agents = {category: AgentSource(text) for category, text in self.agent_texts().items()}
             for agent in agents.values():
                 policy.check_agent(agent)
         except (AttributeError, PatchError) as error:
             fault = str(error).partition("\n")[0]
             raise ResumeError(f"{self.path / _AGENTS} cannot be used: {fault}") from error
         return agents
+
+    def agent_texts(self) -> dict[str, str]:
+        """Return the texts of the frozen agents by category.
+
+        Raises:
+            ResumeError: they cannot be read.
+        """
+        return _read_object(self.path / _AGENTS, **{"": str})
 
     def writers(self) -> tuple[tuple[StoredWriter, ...], str | None]:
         """Return the frozen problem writers, and the only category that they are for; None for all.
@@ -205,11 +223,12 @@ class EvaluationFolder:
         return self.path / _CURRICULUM
 
     def finish(self, summary: Mapping[str, Any]) -> None:
-        """Write the summary, which makes the evaluation final.
+        """Write when it ended, then the summary, which makes the evaluation final.
 
         Raises:
             SettingsError: it cannot be written.
         """
+        self.write(RECORD, _write_object({**self.record, "ended": round(time.time(), 3)}))
         self.write(SUMMARY, _write_object(summary))
 
     def write(self, name: str, text: str) -> None:
