@@ -14,6 +14,7 @@ def evaluate(
 ) -> int:
     """Play unseen seeds with what was learned: no code is written, no call is paid unless named."""
     from spca.evaluation.beginning import begin_evaluation, resume_evaluation
+    from spca.evaluation.eval_folder import EvaluationFolder
     from spca.evaluation.figures import announce, show, shown
     from spca.evaluation.looking import describe_page, look_at, write_page
     from spca.evaluation.playing.harness import Harness
@@ -31,7 +32,8 @@ def evaluate(
     with shown(options.how.quiet) as progress:
         results = Harness(folder, load_phases, options.how.workers, progress).run(episodes)
 
-    page = write_page(results, folder)
+    folder = EvaluationFolder.load(folder.path)  # which knows by now when it ended
+    page = write_page(results, folder, phases.make_world)
     show(results, folder)
     print(describe_page(page))
     print(look_at(folder))

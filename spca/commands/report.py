@@ -67,12 +67,12 @@ def report(
         raise ReportError("report takes --output or --no-page, not both")
 
     with pause_garbage_collection():
-        if run and (code := _report_evaluation(run, options)) is not None:
+        if run and (code := _report_evaluation(run, options, load_phases)) is not None:
             return code
         return _report_runs(run, options, load_phases().make_world)
 
 
-def _report_evaluation(name: str, options: ReportOptions) -> int | None:
+def _report_evaluation(name: str, options: ReportOptions, load_phases: LoadPhases) -> int | None:
     """Show the evaluation of this name; None if there is none."""
     from spca.evaluation.looking import find_evaluation, show_evaluation
 
@@ -80,7 +80,7 @@ def _report_evaluation(name: str, options: ReportOptions) -> int | None:
     if folder is None:
         return None
     target = Path.cwd() / options.output if options.output else None
-    show_evaluation(folder, target, writes_page=not options.no_page)
+    show_evaluation(folder, target, load_phases, writes_page=not options.no_page)
     return EXIT_FINISHED
 
 

@@ -41,15 +41,16 @@ def alike(failures: Iterable[Failure]) -> tuple[Alike, ...]:
     return tuple(Alike(group) for _, group in groups)
 
 
-def replay(each: Failure, folder: Path) -> str:
+def replay(each: Failure, folder: Path, where: str | None = None) -> str:
     """Return the command that shows what failed again, as it is to be typed.
 
     Args:
         folder: of the evaluation.
+        where: the option that says where it lies; None for the one that fits wherever the command is typed.
     """
     first = " --attempt 1.1" * (each.played.attempts > 1)  # else it is the last one that is shown
     said = f"{program()} replay {folder.name} {shlex.quote(each.played.episode.name)}"
-    return f"{said}{first}{where_runs_lie(folder.parent)}"
+    return f"{said}{first}{where_runs_lie(folder.parent) if where is None else where}"
 
 
 def _kind(each: Failure) -> tuple[str, str, str]:

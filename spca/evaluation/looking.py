@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +14,14 @@ from spca.common.files import write_atomic
 from spca.common.installation import where_runs_lie
 from spca.common.text import one_line
 from spca.errors import ReportError
-from spca.evaluation.episodes import Trial
 from spca.evaluation.eval_folder import RECORD, REPORT, EvaluationFolder
 from spca.evaluation.figures import show
 from spca.evaluation.playing.harness import results
 from spca.evaluation.summary import Results
+from spca.evaluation.trajectories import make_trajectory
 from spca.report.finding import check_target
 from spca.report.replay.replay_options import ReplayOptions
+from spca.runs.phases import LoadPhases
 from spca.runs.recording.folder import only_folder
 
 if TYPE_CHECKING:
@@ -46,12 +46,12 @@ def find_evaluation(name: str, runs: Path) -> EvaluationFolder | None:
     return folder
 
 
-def write_page(found: Results, folder: EvaluationFolder, target: Path | None = None) -> Path:
+def write_page(found: Results, folder: EvaluationFolder, make_world: WorldMaker, target: Path | None = None) -> Path:
     """Write the page of a finished evaluation; returns where it lies."""
-    from spca.evaluation.page.rendering import page
+    from spca.evaluation.page.rendering import render_page
 
     path = target or folder.path / REPORT
-    write_atomic(path, page(found, folder))
+    write_atomic(path, render_page(found, folder, make_world, path))
     return path
 
 
@@ -67,11 +67,14 @@ def look_at(folder: EvaluationFolder) -> str:
     return one_line(f"look at it: {program()} report {folder.id}{where_runs_lie(folder.path.parent)}")
 
 
-def show_evaluation(folder: EvaluationFolder, target: Path | None, *, writes_page: bool) -> None:
+def show_evaluation(
+    folder: EvaluationFolder, target: Path | None, load_phases: LoadPhases, *, writes_page: bool
+) -> None:
     """Print the figures of an evaluation and write its page.
 
     Args:
         target: where the page goes; None for the usual place.
+        load_phases: asked only where the page is written.
 
     Raises:
         ReportError: the page cannot be written.
@@ -80,7 +83,7 @@ def show_evaluation(folder: EvaluationFolder, target: Path | None, *, writes_pag
     found = results(folder)
     if writes_page:
         check_target(path)
-        write_page(found, folder, path)
+        write_page(found, folder, load_phases().make_world, path)
     show(found, folder)
     if writes_page:
         print(describe_page(path))
@@ -113,27 +116,7 @@ def replay_episode(
     played = next((each for each in results(folder).played if each.episode.name == name), None)
     if played is None:
         raise ReportError(f"there is no episode {name!a:.80}: name one as in episodes.jsonl, ENVIRONMENT:SEED")
-    upstream = folder.settings.upstream_rules
-    with closing(make_world(played.env_id, played.seed, upstream_rules=upstream)) as world:
-        start_hash = world.checkpoint().state_hash  # id and seed determine it; it is the end that is checked
-    trials = [_attempt(number, trial, start_hash) for number, trial in enumerate(played.trials, 1)]
-    trajectory = {"env_id": played.env_id, "seed": played.seed, "attempts": trials}
+    trajectory = make_trajectory(played, make_world, upstream_rules=folder.settings.upstream_rules)
     files = _Recorded(folder.path, folder.record)
     title = f"{played.episode.name} of {folder.id}"
     return replay_trajectory(files, name, trajectory, title, options, make_world, console)
-
-
-def _attempt(number: int, trial: Trial, start_hash: str) -> dict[str, Any]:
-    """Return a trial as a run's trajectory has it."""
-    calls = [call.partition("(") for call in trial.plan]
-    return {
-        "round": 1,
-        "attempt": number,
-        "start": [],
-        "start_hash": start_hash,
-        "end_hash": trial.end_hash or start_hash,
-        "plan": [{"action": name, "args": args.removesuffix(")").split(", ")} for name, _, args in calls],
-        "status": trial.status,
-        "message": trial.reason,
-        "steps": [[code, position, -1] for position, codes in enumerate(trial.acted) for code in codes],
-    }

@@ -1,97 +1,120 @@
-"""An evaluation as one HTML file that needs nothing else, in light and dark.
-
-The page's policy lets in nothing but its own script and style and lets nothing out; every text is escaped, and what
-nobody can see is spelled out.
-"""
+"""The pieces of an evaluation's page; ``evaluation.js`` draws them."""
 
 from __future__ import annotations
 
+import json
+import shlex
+import time
 from collections.abc import Mapping
-from importlib import resources
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
-from spca.common.statistics import Estimate, Rate
-from spca.common.text import visible
-from spca.common.web.policy import base_style, content_policy
+from spca import __version__
+from spca.act.frame import WorldMaker
+from spca.common.command import program
+from spca.common.errors import SPCAError
+from spca.common.files import LARGEST, read_text
+from spca.common.installation import where_runs_lie
+from spca.common.text import strip_folders
+from spca.common.web.document import PageKind
+from spca.common.web.packing import Text, pack
+from spca.contracts import PRIMITIVE_METHODS
 from spca.evaluation.alike import alike, replay
-from spca.evaluation.eval_folder import EvaluationFolder
-from spca.evaluation.figures import describe_no_width, describe_ratio, format_estimate, format_rate
+from spca.evaluation.eval_folder import CALLS, REPORT, EvaluationFolder
+from spca.evaluation.figures import describe_no_width, describe_ratio
+from spca.evaluation.options import EMBEDDED
+from spca.evaluation.page.filming import film_failures
 from spca.evaluation.proof.certificates import LEGEND
 from spca.evaluation.summary import Results
+from spca.report.read.model import Usage
 from spca.report.read.origin import describe_continuations, describe_origin
+from spca.report.read.runs import used
+from spca.report.replay.minigrid_films import minigrid_tiles
 
-_SHOWN_PRIMITIVES: Final = 200
-"""Primitives of a witness that the page shows; ``proofs.jsonl`` has them all."""
-
-_UNFOLDED: Final = 10
-"""Kinds of failures that are seen at once."""
+PAGE: Final = PageKind("spca.evaluation", styles=(), scripts=("evaluation.js",), open="openEvaluation")
 
 
-def page(results: Results, folder: EvaluationFolder) -> str:
-    """Return the page of a finished evaluation."""
-    from jinja2 import Environment, StrictUndefined
+def render_page(results: Results, folder: EvaluationFolder, make_world: WorldMaker, target: Path) -> str:
+    """Return the page of a finished evaluation; ``target`` is where it will lie."""
+    where = _describe_place(folder.path.parent)
+    groups = alike(results.failed)
+    titles = {each: f"{group.title} ({each.proof})" for group in groups for each in group.failures}
+    footage = film_failures(groups, make_world, upstream_rules=folder.settings.upstream_rules)
+    agents = {category: Text("python", tuple(text.split("\n"))) for category, text in folder.agent_texts().items()}
+    pieces = {"tiles": pack(minigrid_tiles()), "agents": pack(agents)}
+    failed = []
+    for number, failure in enumerate(results.failed, 1):
+        trials = _strip_paths([asdict(trial) for trial in failure.played.trials])
+        pieces[f"failure/{number}"] = pack({"trials": trials, "footage": footage.get(failure.played.episode.name)})
+        more = {"number": number, "group": titles[failure], "plan": trials[0]["plan"], "attempts": len(trials)}
+        failed.append(failure.to_dict() | more | {"command": replay(failure, folder.path, where)})
+    described = _describe_evaluation(results, folder) | _find_run(folder, target, where)
+    pieces["report"] = pack(_strip_paths({**described, **results.to_dict(), "failed": failed}))
+    return PAGE.render(described["title"], pieces)
 
+
+def _strip_paths(value: Any) -> Any:
+    """Return a value whose texts name no folder of this machine."""
+    if isinstance(value, str):
+        return strip_folders(value)
+    if isinstance(value, Mapping):
+        return {_strip_paths(name): _strip_paths(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_strip_paths(each) for each in value]
+    return value
+
+
+def _describe_evaluation(results: Results, folder: EvaluationFolder) -> dict[str, Any]:
+    """Return what was evaluated, when, and what it cost."""
     record = folder.record
-    style, script = "\n" + base_style() + "\n" + _asset("page.css"), "\n" + _asset("page.js")
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_spelled
-    )
-    told = {
-        "rate": format_rate,
-        "estimate": format_estimate,
-        "bar": _bar,
-        "no_width": describe_no_width,
-        "ratio": describe_ratio,
-    }
-    environment.filters |= told
-    return environment.from_string(_asset("page.html.jinja")).render(
-        style=style,
-        script=script,
-        policy=content_policy(script, style),
-        id=folder.id,
-        settings=folder.settings,
-        facts=_facts(results, record),
-        results=results,
-        groups=alike(results.failed),
-        unfolded=_UNFOLDED,
-        unplayable=record.get("unplayable", {}),
-        replay=lambda failure: replay(failure, folder.path),
-        shown=_SHOWN_PRIMITIVES,
-        legend=LEGEND,
-    )
-
-
-def _spelled(value: object) -> object:
-    return visible(value) if type(value) is str else value  # a subclass of str is markup already
-
-
-def _facts(results: Results, record: Mapping[str, Any]) -> dict[str, str]:
-    settings = record["settings"]
-    chosen = {name: settings[name] for name in ("categories", "ids", "rename_words") if settings[name] is not None}
-    flags = [f"--{name.replace('_', '-')} {value}" for name, value in chosen.items()]
-    flags += [f"--{name.replace('_', '-')}" for name in ("outside", "upstream_rules") if settings[name]]
-    made = [f"{name or 'nobody'}: {count:,}" for name, count in results.planners.most_common()]
-    versions = [f"{name} {record['versions'].get(name)}" for name in ("spca", "minigrid", "python")]
-    facts = {
-        "agent": settings["agent"],
-        "seeds": f"{settings['seeds']} (ranges exclude their end)",
-        "chosen": " ".join(flags) or "everything in the curriculum",
-        "first plans": ", ".join(made),
-        "attempts": str(settings["attempts"]),
-        "made by": ", ".join([*versions, f"sandbox {record['sandbox']}"]),
+    versus = (results.versus, results.versus_outside)
+    return {
+        "title": f"Evaluation {folder.id}",
+        "program": f"sense-plan-code-act {__version__}",
+        "made": time.time(),
+        "began": folder.began,
+        "ended": record.get("ended"),
+        "work": sum(each.seconds for each in results.played),
+        "usage": _sum_usage(results, folder),
+        "settings": {name: value for name, value in record["settings"].items() if name not in ("agent", "planning")},
+        "versions": record["versions"],
+        "sandbox": record["sandbox"],
         "source": describe_origin(record),
+        "continuations": describe_continuations(record),
+        "unplayable": record.get("unplayable", {}),
+        "notes": [describe_no_width(block) for block in (results.inside, results.outside)],
+        "ratios": [describe_ratio(each) if each else "" for each in versus],
+        "legend": LEGEND,
+        "primitives": PRIMITIVE_METHODS,
     }
-    later = describe_continuations(record)
-    return facts | ({"source later": "; ".join(later)} if later else {})
 
 
-def _bar(figure: Rate | Estimate | None) -> dict[str, float]:
-    """Return where a share and its interval lie, in percent."""
-    if figure is None:
-        return {"value": 0.0, "low": 0.0, "width": 0.0}
-    low, high = figure.interval if isinstance(figure, Rate) else (figure.low, figure.high)
-    return {"value": round(100 * figure.value, 2), "low": round(100 * low, 2), "width": round(100 * (high - low), 2)}
+def _find_run(folder: EvaluationFolder, target: Path, where: str) -> dict[str, str | None]:
+    """Return what was frozen, and the page of that run or else the command that makes it."""
+    path = folder.path.parent / folder.settings.agent
+    is_linked = path.is_dir() and (path / REPORT).is_file() and target.parent == folder.path
+    return {
+        "agent": path.name,
+        "run_page": f"../{quote(path.name)}/{REPORT}" if is_linked else None,
+        "run_command": f"{program()} report {shlex.quote(path.name)}{where}" if path.is_dir() else None,
+    }
 
 
-def _asset(name: str) -> str:
-    return resources.files(__package__ or "").joinpath(name).read_text(encoding="utf-8")
+def _describe_place(runs: Path) -> str:
+    """Return the option that says where runs lie, "" where that would tell a path of this machine."""
+    is_told = where_runs_lie(runs) and runs.is_relative_to(Path.cwd())
+    return f" --runs {shlex.quote(str(runs.relative_to(Path.cwd())))}" if is_told else ""
+
+
+def _sum_usage(results: Results, folder: EvaluationFolder) -> Usage | None:
+    """Return what was asked of a model that was named; None if that is not known."""
+    path = folder.path / CALLS
+    model = folder.settings.planner_model
+    if not path.is_file():
+        return None if model != EMBEDDED and model in results.planners else Usage()
+    try:
+        return used(json.loads(line) for line in read_text(path, LARGEST).splitlines())
+    except (SPCAError, ValueError):
+        return None

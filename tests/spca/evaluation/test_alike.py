@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 from spca.evaluation.alike import alike, replay
 from spca.evaluation.episodes import Episode, Played, Trial
 from spca.evaluation.figures import show
-from spca.evaluation.page.rendering import page
 from spca.evaluation.summary import Results
 from tests.support.report.evaluated import evaluated
 
@@ -60,24 +58,6 @@ def test_a_replay_is_of_the_attempt_that_failed_and_of_the_folder_it_lies_in(tmp
     first = lost("A-v0", 3, "stuck", "")
     (failure,) = Results((replace(first, trials=(*first.trials, Trial("m", "success"))),)).failed
     where = f"--runs '{tmp_path}/my runs'"
-    assert replay(failure, folder.path) == f"python main.py replay {folder.id} A-v0:3 --attempt 1.1 {where}"
-    assert where in html.unescape(page(Results((first,)), folder))
-
-
-def test_the_page_folds_all_but_an_example(tmp_path: Path) -> None:
-    text = page(Results(tuple(FAILED)), evaluated(tmp_path))
-    shown = text.partition("<h2>Failures</h2>")[2]
-    unfolded, kind, first_id, second_id, *others = shown.split("<details>")
-    assert "A-v0:0" in unfolded
-    assert "A-v0:8" in second_id
-    assert not any("A-v0:8" in part for part in (unfolded, kind, first_id, *others))
-    assert shown.count("the library lacks fly") == 1
-
-
-@pytest.mark.parametrize(("kinds", "folded"), [(10, None), (13, "3 more kinds")])
-def test_rare_kinds_are_folded(kinds: int, folded: str | None, tmp_path: Path) -> None:
-    found = Results(tuple(lost("C-v0", number, "stuck", "x" * (number + 1)) for number in range(kinds)))
-    text = page(found, evaluated(tmp_path))
-    assert ("more kinds" in text) == (folded is not None)
-    assert (folded or "") in text
-    assert text.count("<details>") == text.count("</details>")
+    command = f"python main.py replay {folder.id} A-v0:3 --attempt 1.1"
+    assert replay(failure, folder.path) == f"{command} {where}"
+    assert replay(failure, folder.path, "") == command

@@ -1,47 +1,153 @@
-"""The page of an evaluation: one file, nothing from elsewhere, texts of models only as text."""
+"""The page of an evaluation: all that was found, as data; nothing of the machine, films within their limit."""
 
 from __future__ import annotations
 
-import re
-from html.parser import HTMLParser
+import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from spca.evaluation.page.rendering import page
+import pytest
+
+from minigridenv import MiniGridEnv
+from spca.act.frame import ReplayedWorld
+from spca.evaluation.eval_folder import EvaluationFolder
+from spca.evaluation.page import filming
+from spca.evaluation.page.rendering import render_page
 from spca.evaluation.summary import Results
-from tests.support.report.evaluated import RESULTS, WON, evaluated
+from tests.support.pages import read_pieces
+from tests.support.report.evaluated import HOSTILE, RESULTS, evaluated, fail_really
 
 
-class Reader(HTMLParser):
-    """Collects tags, attributes and text outside of scripts and styles."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags, self.attributes, self.text = list[str](), list[tuple[str, str]](), ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.attributes += [(name, value or "") for name, value in attrs]
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
+def pieces_of(results: Results, folder: EvaluationFolder, target: Path | None = None) -> dict[str, Any]:
+    page = render_page(results, folder, MiniGridEnv, target or folder.path / "report.html")
+    return read_pieces(page)
 
 
-def test_the_page_holds_all_figures_and_nothing_of_it_is_markup(tmp_path: Path) -> None:
+def test_the_page_holds_all_figures_and_nothing_of_them_is_markup(tmp_path: Path) -> None:
     folder = evaluated(tmp_path)
-    html = page(RESULTS, folder)
-    read = Reader()
-    read.feed(html)
-    assert (read.tags.count("script"), read.tags.count("style"), read.tags.count("b")) == (1, 1, 0)
-    assert "\u202e" not in html
-    assert "\x1b" not in html
-    assert "⟨U+202E⟩" in read.text
-    for said in ("1 of 2", "witness, 2 primitives", "2 0", "0.500", "replay " + folder.id, "X-v0", "pass@2", "writers"):
-        assert said in read.text
-    assert {name for name, value in read.attributes if value.startswith("http")} == set()
-    assert not {name for name, _ in read.attributes} & {"src", "style", "onclick"}
+    html = render_page(RESULTS, folder, MiniGridEnv, folder.path / "report.html")
+    assert "alert(1)" not in html
+    pieces = read_pieces(html)
+    report = pieces["report"]
+    assert json.loads(json.dumps(RESULTS.to_dict()["curriculum"])) == report["curriculum"]
+    (failed,) = report["failed"]
+    assert (failed["number"], failed["proof"], failed["witness"]) == (1, "solvable", [2, 0])
+    assert failed["group"] == f"stuck: {HOSTILE} (solvable)"
+    assert pieces["failure/1"]["trials"][0]["plan"] == [HOSTILE]
+    assert report["unplayable"] == {"X-v0": HOSTILE}
 
 
-def test_without_failures_and_bot_it_says_so(tmp_path: Path) -> None:
-    html = page(Results((WON,)), evaluated(tmp_path))
-    assert re.search(r"<h2>Failures</h2>\s*<p>None.</p>", html)
-    assert "Against the bot" not in html
+def test_no_path_of_the_machine_is_told(tmp_path: Path) -> None:
+    folder = evaluated(tmp_path, str(tmp_path / "mine.py"), f"replay/{tmp_path}")
+    (won, lost) = RESULTS.played
+    stuck = replace(lost, trials=(replace(lost.trials[0], reason=f"{tmp_path}/a.py is gone", planner=str(tmp_path)),))
+    told = json.dumps(pieces_of(Results((won, stuck)), folder))
+    assert str(tmp_path) not in told
+    assert f"replay {folder.id} BabyAI-GoTo-v0:8" in told
+
+
+def test_the_folder_of_runs_is_told_where_it_lies_below(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = evaluated(tmp_path / "my runs")
+    monkeypatch.chdir(tmp_path)
+    (failed,) = pieces_of(RESULTS, folder)["report"]["failed"]
+    assert failed["command"] == f"python main.py replay {folder.id} BabyAI-GoTo-v0:8 --runs 'my runs'"
+
+
+def test_it_links_the_page_of_its_run_or_tells_the_command_that_makes_it(tmp_path: Path) -> None:
+    folder = evaluated(tmp_path, "20260101-000000-abcd")
+    run = tmp_path / "20260101-000000-abcd"
+
+    def linked(target: Path | None = None) -> tuple[str | None, str | None]:
+        report = pieces_of(Results(RESULTS.played[:1]), folder, target)["report"]
+        return report["run_page"], report["run_command"]
+
+    assert linked() == (None, None)
+    run.mkdir()
+    command = f"python main.py report {run.name}"
+    assert linked() == (None, command)
+    (run / "report.html").touch()
+    assert linked() == (f"../{run.name}/report.html", command)
+    assert linked(tmp_path / "elsewhere.html") == (None, command)
+
+
+def test_times_are_those_recorded(tmp_path: Path) -> None:
+    folder = evaluated(tmp_path)
+    folder.finish(RESULTS.to_dict())
+    report = pieces_of(RESULTS, EvaluationFolder.load(folder.path))["report"]
+    assert 0 <= report["ended"] - report["began"] < 60
+    assert pieces_of(RESULTS, folder)["report"]["ended"] is None
+
+
+def test_calls_of_a_model_are_summed_or_unknown(tmp_path: Path) -> None:
+    assert pieces_of(RESULTS, evaluated(tmp_path))["report"]["usage"]["requests"] == 0
+    folder = evaluated(tmp_path, planner_model=HOSTILE)
+    assert pieces_of(RESULTS, folder)["report"]["usage"] is None
+    lines = [{"cost": 0.25, "outcome": "answered"}, {"cost": None, "outcome": "failed"}]
+    (folder.path / "calls.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    usage = pieces_of(RESULTS, folder)["report"]["usage"]
+    assert (usage["requests"], usage["cost_usd"], usage["cost_unknown"]) == (2, 0.25, 1)
+    (folder.path / "calls.jsonl").write_text("{")
+    assert pieces_of(RESULTS, folder)["report"]["usage"] is None
+
+
+def test_attempts_and_witness_of_a_failure_are_filmed_and_checked(tmp_path: Path) -> None:
+    pieces = pieces_of(fail_really(), evaluated(tmp_path))
+    footage = pieces["failure/1"]["footage"]
+    assert footage["mission"] == "get to the green goal square"
+    assert [len(film["agent"]) for film in footage["films"]] == [6, 2, 6]
+    assert [(each["film"], each["is_equal"]) for each in footage["shown"]] == [(0, True), (1, True), (2, True)]
+    checks = [each["check"] for each in footage["shown"]]
+    assert checks[0].startswith("re-simulation equals the recording")
+    assert checks[2] == "the re-simulation solves the episode"
+    assert footage["films"][2]["reward"][-1] > 0
+    unplanned = pieces["failure/2"]["footage"]
+    assert ([len(film["agent"]) for film in unplanned["films"]], len(unplanned["shown"])) == ([1], 1)
+
+
+def test_what_differs_from_the_recording_is_told(tmp_path: Path) -> None:
+    results = fail_really()
+    stuck = results.played[1]
+    (judged, *_) = results.judged
+    other = replace(stuck, trials=(replace(stuck.trials[0], end_hash="0" * 64),))
+    useless = replace(judged, verdict=replace(judged.verdict, witness=(0,)))
+    shown = pieces_of(Results((other,), (useless,)), evaluated(tmp_path))["failure/1"]["footage"]["shown"]
+    assert [each["is_equal"] for each in shown] == [False, False]
+    assert "the state after its last step differs" in shown[0]["check"]
+    assert "does not solve" in shown[1]["check"]
+
+
+def test_only_environments_of_minigrid_are_built(tmp_path: Path) -> None:
+    def build_nothing(env_id: str, seed: int, /, *, upstream_rules: bool = False) -> ReplayedWorld:
+        raise AssertionError(env_id, seed, upstream_rules)
+
+    stuck = fail_really().played[1]
+    foreign = replace(stuck, episode=replace(stuck.episode, env_id="os:Empty-v0"))
+    folder = evaluated(tmp_path)
+    page = render_page(Results((foreign,)), folder, build_nothing, folder.path / "report.html")
+    footage = read_pieces(page)["failure/1"]["footage"]
+    assert footage["films"] == []
+    assert {each["check"] for each in footage["shown"]} == {"'os:Empty-v0' is not an environment of MiniGrid"}
+
+
+def test_films_are_shared_out_evenly_among_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filming, "MAX_FILMS", 3)
+    _, stuck, unplanned = fail_really().played
+    many = [replace(unplanned, episode=replace(unplanned.episode, seed=seed)) for seed in range(10, 15)]
+    alone = replace(stuck, trials=stuck.trials[:1])
+    pieces = pieces_of(Results((*many, alone)), evaluated(tmp_path))
+    filmed = [name for name, value in pieces.items() if name.startswith("failure/") and value["footage"]]
+    assert filmed == ["failure/1", "failure/2", "failure/6"]
+
+
+def test_worlds_are_built_by_the_rules_of_the_evaluation(tmp_path: Path) -> None:
+    rules = []
+
+    def build(env_id: str, seed: int, /, *, upstream_rules: bool = False) -> ReplayedWorld:
+        rules.append(upstream_rules)
+        return MiniGridEnv(env_id, seed, upstream_rules=upstream_rules)
+
+    folder = evaluated(tmp_path)
+    folder = replace(folder, settings=replace(folder.settings, upstream_rules=True))
+    render_page(fail_really(), folder, build, folder.path / "report.html")
+    assert set(rules) == {True}
