@@ -3,6 +3,9 @@
 /** What a search with full information may find of a failure, and its tone. */
 const PROOFS = {solvable: "bad", refuted: "bad", undecided: "warn", unsolvable: ""};
 
+const FAILURES_NOTE = "At the first attempt. The proof is what a search with full information found: solvable, so the " +
+  "agent is at fault; unsolvable, so nobody is; undecided where it ran out of states.";
+
 /** Columns of numbers: key, name, what stands above them. */
 const NUMBERS = [["steps", "steps"], ["unsolvable", "unsolvable"]];
 const PAIRS = [["both", "both", "solved by"], ["ours_only", "ours only", "solved by"],
@@ -31,7 +34,7 @@ function Overview({report, route}) {
   const parts = ["curriculum", "outside"].map((name, i) => ({...report[name], note: report.notes[i],
     name: i ? "outside the curriculum" : "in the curriculum",
     bot: report[i ? "bot_outside" : "bot"], words: report.ratios[i]})).filter(({ids}) => ids.length);
-  const made = Object.entries(planners).map(([name, n]) => `${count(n)} by ${visible(name) || "nobody"}`).join(", ");
+  const made = Object.entries(planners).map(([name, n]) => `${count(n)} by ${name || "nobody"}`).join(", ");
   const facts = [...Object.entries(settings).filter(([, value]) => value), ["sandbox", report.sandbox],
     ...Object.entries(versions), ["source", report.source]];
   return h(Fragment, null,
@@ -54,14 +57,14 @@ function Overview({report, route}) {
     parts.map(({name, note}) => note && h("p", {key: name, class: "muted"}, `All ${name}: ${note}.`)),
     h(Fold, {summary: "By environment id", prints: true, open: /(^|&)ids\./.test(route.search)}, () =>
       h(ShareTable, {kind: "ids", title: "Environment id", parts, report, route}))),
-    h(Section, {id: "failures", title: "Failures", note: report.failed.length ? "At the first attempt." : "None."},
+    h(Section, {id: "failures", title: "Failures", note: report.failed.length ? FAILURES_NOTE : "None."},
       report.failed.length > 0 && h(FailureTable, {report, route})),
     parts.map(({name, bot, words}) => bot && h(Section, {key: name, id: name, title: `The bot of BabyAI, ${name}`},
       h("p", null, words, "."),
       Object.keys(bot.reasons).length > 0 && h("h3", null, "Why the bot failed"),
-      h(List, {items: Object.entries(bot.reasons).map(([why, n]) => `${count(n)} × ${visible(why)}`)}))),
+      h(List, {items: Object.entries(bot.reasons).map(([why, n]) => `${count(n)} × ${why}`)}))),
     Object.keys(unplayable).length > 0 && h(Section, {id: "unplayable", title: "Ids that cannot be played"},
-      h(List, {items: Object.entries(unplayable).map(([id, why]) => `${visible(id)}: ${why}`)})),
+      h(List, {items: Object.entries(unplayable).map(([id, why]) => `${id}: ${why}`)})),
     h(Section, {id: "made", title: "Settings and versions"},
       h(Facts, {facts: facts.map(([name, value]) => [spaced(name), String(value)])})));
 }

@@ -16,9 +16,16 @@ function visible(text) {
   });
 }
 
+/** Spell out the hidden characters of a text, or of the names in an object. */
+function spellOut(_, each) {
+  if (typeof each === "string") return visible(each);
+  if (each?.constructor !== Object || !Object.keys(each).some((name) => visible(name) !== name)) return each;
+  return Object.fromEntries(Object.entries(each).map(([name, value]) => [visible(name), value]));
+}
+
 /** @param {string} json of a piece @returns {any} its value: hidden characters spelled out, texts with their lines */
 function unpack(json) {
-  const {value, lines} = JSON.parse(json, (_, each) => (typeof each === "string" ? visible(each) : each));
+  const {value, lines} = JSON.parse(json, spellOut);
   for (const text of Object.values(value?.texts ?? value ?? {})) {
     if (text?.language && Array.isArray(text.lines)) text.lines = text.lines.map((number) => lines[number]);
   }
