@@ -12,11 +12,9 @@ from typing import Any, Final
 
 from spca.common.web.document import PageKind
 from spca.evaluation.page import rendering
-from spca.evaluation.page import rendering
 from spca.report.page import assembly
 
 KINDS: Final[Mapping[str, PageKind]] = {
-    "evaluation": rendering.PAGE,
     "run": assembly.PAGE,
     "live": replace(assembly.PAGE, connects=True),
     "evaluation": rendering.PAGE,

@@ -3,8 +3,8 @@
 /** What a search with full information may find of a failure, and its tone. */
 const PROOFS = {solvable: "bad", refuted: "bad", undecided: "warn", unsolvable: ""};
 
-const FAILURES_NOTE = "At the first attempt. The proof is what a search with full information found: solvable, so the " +
-  "agent is at fault; unsolvable, so nobody is; undecided where it ran out of states.";
+const FAILURES_NOTE = "At the first attempt. The proof is what a search with full information found: " +
+  "solvable, so the agent is at fault; unsolvable, so nobody is; undecided where it ran out of states.";
 
 /** Columns of numbers: key, name, what stands above them. */
 const NUMBERS = [["steps", "steps"], ["unsolvable", "unsolvable"]];

@@ -14,7 +14,8 @@ const ROWS_AT_ONCE = 160;
  *   filters?: object[], groupOf?: (row: object) => string, hint?: string, words?: (row: object) => string,
  *   toneOf?: (row: object) => string, detail?: (row: object) => any, totals?: any, id?: string}} props
  *   `prefix` of the names in the address, where a page has several tables; `hint` what the search finds, without it
- *   there is none; `groupOf` the kind of a row, "" for none; `detail` unfolds below a row, at once below the only one that is found.
+ *   there is none; `groupOf` the kind of a row, "" for none; `detail` unfolds below a row, at once below the only one
+ * that is found.
  */
 function Table({label, noun, rows, columns, route, prefix = "", filters = [], groupOf, hint, words, toneOf, detail,
   totals, id}) {
