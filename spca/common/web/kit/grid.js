@@ -168,10 +168,17 @@ function drawAgent(pen, {agent, columns, inventory}, step, tiles, fit) {
   const [row, column, direction] = agent[step];
   const {wide, high} = fit;
   const [x, y] = cornerOf(row * columns + column, columns, fit);
+  drawArrow(pen, x + wide / 2, y + high / 2, wide, (2 * Math.PI * direction) / tiles.directions.length);
+  const held = tiles.words.indexOf(inventory[step]);
+  if (held > 0) drawTile(pen, tiles, held, x + wide / 2, y, {wide: wide / 2, high: high / 2});
+}
+
+/** Draw an agent from above. @param {number} size of its cell @param {number} angle clockwise from the right */
+function drawArrow(pen, x, y, size, angle) {
   pen.save();
-  pen.translate(x + wide / 2, y + high / 2);
-  pen.rotate((2 * Math.PI * direction) / tiles.directions.length);
-  pen.scale(wide, wide);
+  pen.translate(x, y);
+  pen.rotate(angle);
+  pen.scale(size, size);
   pen.beginPath();
   pen.moveTo(0.4, 0);
   pen.lineTo(-0.38, 0.34);
@@ -183,8 +190,6 @@ function drawAgent(pen, {agent, columns, inventory}, step, tiles, fit) {
   pen.strokeStyle = "#fff";
   pen.stroke();
   pen.restore();
-  const held = tiles.words.indexOf(inventory[step]);
-  if (held > 0) drawTile(pen, tiles, held, x + wide / 2, y, {wide: wide / 2, high: high / 2});
 }
 
 function describeCell({columns, top, left}, cell, trueCodes, knownCodes, {words}) {

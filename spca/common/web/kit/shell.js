@@ -143,23 +143,24 @@ function Nowhere() {
  * @param {string} brand of the header
  * @param {(report: object, route: object) => {title: string, crumbs?: [string, string][], view: any}|null} viewOf what
  *   an address shows; null where it leads nowhere
+ * @param {boolean} [follows] whether the page asks its server again and again for something new
  */
-function openPage(brand, viewOf) {
-  render(h(Page, {brand, viewOf}), document.getElementById("app"));
+function openPage(brand, viewOf, follows = connects) {
+  render(h(Page, {brand, viewOf, follows}), document.getElementById("app"));
 }
 
-function Page({brand, viewOf}) {
+function Page({brand, viewOf, follows}) {
   const [version, setVersion] = useState(0);
   const [isOpen, setOpen] = useState(true);
   const {values, error} = usePieces(["report"], version);
-  useEffect(() => (connects ? followServer(() => setVersion((now) => now + 1), setOpen) : undefined), []);
-  if (values) return h(Loaded, {brand, viewOf, report: values[0], error, isOpen});
+  useEffect(() => (follows ? followServer(() => setVersion((now) => now + 1), setOpen) : undefined), []);
+  if (values) return h(Loaded, {brand, viewOf, follows, report: values[0], error, isOpen});
   return h("main", {id: "main", class: "frame"}, h("h1", {tabIndex: -1}, brand),
     error ? h(Notice, {tone: "bad", title: "This page could not be read"}, error)
       : h("p", {role: "status"}, "Loading …"));
 }
 
-function Loaded({brand, viewOf, report, error, isOpen}) {
+function Loaded({brand, viewOf, follows, report, error, isOpen}) {
   const route = useRoute(report.view || "#/");
   const {title, crumbs = [], view} = viewOf(report, route) ?? {title: "Nothing here", view: h(Nowhere)};
   useLinks(route.go);
@@ -173,7 +174,7 @@ function Loaded({brand, viewOf, report, error, isOpen}) {
     h("header", {class: "top"}, h("div", {class: "frame"},
       h("a", {class: "brand", href: "#/"}, brand),
       h(Crumbs, {crumbs}),
-      connects && h(Connection, {isOpen, isRunning: report.running}),
+      follows && h(Connection, {isOpen, isRunning: report.running}),
       h(ThemeChoice))),
     h("main", {id: "main", class: "frame", tabIndex: -1},
       error && h(Notice, {tone: "bad", title: "The newest state could not be loaded"}, error),
