@@ -2,18 +2,18 @@
 
 ::
 
-    GET  /TOKEN/          the page
-    GET  /TOKEN/state     what the person knows
-    POST /TOKEN/ask       a step: {"do": "forward"}, {"hold": item}, {"craft": recipe}, {"touch": [x, y, z]}
-    GET  /TOKEN/report    the report of the episode, after it has ended
+    GET  /TOKEN/            the page
+    GET  /TOKEN/piece/state what the person knows
+    POST /TOKEN/ask         a step: {"do": "forward"}, {"hold": item}, {"craft": recipe}, {"touch": [x, y, z]}
+    GET  /TOKEN/report      the report of the episode, after it has ended
 """
 
 from __future__ import annotations
 
-import gzip
 import json
 import secrets
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -21,11 +21,11 @@ from typing import Any, ClassVar, Final
 
 from explorer.errors import EpisodeError
 from explorer.play.session import Session
-from explorer.report.document import document, policy, shown
+from explorer.report.pages import PLAY_PAGE, REPORT_PAGE
 from spca.common.web.access import LOOPBACK, Access
+from spca.common.web.packing import compress, pack
 from spca.common.web.token_server import Page, TokenHandler, TokenServer, answering
 
-PLAY: Final = "openPlay"
 _LARGEST: Final = 4096
 """Most bytes of a request."""
 
@@ -40,7 +40,7 @@ class PlayHandler(TokenHandler):
         asked = self.asked()
         if asked == "":
             self.send_page(self.server.page)
-        elif asked == "state":
+        elif asked == "piece/state":
             self._tell(self.server.session.told())
         elif asked == "report" and self.server.session.game.over:
             self.send_page(self.server.report())
@@ -69,8 +69,7 @@ class PlayHandler(TokenHandler):
             self._tell(answer)
 
     def _tell(self, value: dict[str, Any]) -> None:
-        text = json.dumps(shown(value), separators=(",", ":"))
-        self.send(HTTPStatus.OK, gzip.compress(text.encode("ascii"), 5, mtime=0))
+        self.send(HTTPStatus.OK, compress(value))
 
 
 class PlayServer(TokenServer):
@@ -87,8 +86,9 @@ class PlayServer(TokenServer):
     def __init__(self, session: Session, program: str, report: Callable[[], str], port: int = 0) -> None:
         self.session, self._report = session, report
         self.token = secrets.token_urlsafe(32)
-        html = document(session.loaded.text, {"scene": session.scene(), "program": program}, PLAY, connect=True)
-        self.page = Page.of(html, policy(PLAY, connect=True))
+        title = session.loaded.text
+        told = {"title": title, "program": program, "made": time.time(), "scene": session.scene()}
+        self.page = Page.of(PLAY_PAGE.render(title, {"report": pack(told)}), PLAY_PAGE.policy())
         try:
             super().__init__(socket.AF_INET, ("127.0.0.1", port), PlayHandler, Access(self.token, LOOPBACK))
         except OSError as error:
@@ -101,7 +101,7 @@ class PlayServer(TokenServer):
 
     def report(self) -> Page:
         """Return the report page of the episode."""
-        return Page.of(self._report(), policy("openReport"))
+        return Page.of(self._report(), REPORT_PAGE.policy())
 
 
 @contextmanager

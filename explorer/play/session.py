@@ -13,9 +13,9 @@ from explorer.evaluation.episode import Game
 from explorer.evaluation.results import Episode
 from explorer.files import Loaded
 from explorer.play.hands import MODEL, codes_for, named_code
-from explorer.report.film import in_words, runs
+from explorer.report.film import in_words, list_changes, list_pose
 from explorer.report.looks import Looks
-from explorer.report.loose import is_loose, is_mob, is_tall
+from explorer.report.loose import describe_sprite, is_loose
 from explorer.rules.actions import Primitive
 from explorer.scene import Cell
 from explorer.view import Offer, Thing, View
@@ -38,20 +38,15 @@ class Session:
         self.looks = Looks()
         self._known = self._seen()
         self._sizes = [self.looks.size]
-        self._changes: list[list[tuple[int, int]]] = []
+        self._changes = [list_changes(np.zeros_like(self._known), self._known)]
         self._said: list[tuple[str, str]] = []
         self.finished = threading.Event()
 
     def scene(self) -> dict[str, Any]:
-        """Return what never changes, as JSON-compatible data: task, size, spawn and darkness."""
+        """Return what never changes, as JSON-compatible data: size, spawn and darkness."""
         view = self.game.view
         y, z, x = view.known.shape
-        return {
-            "text": self.loaded.text,
-            "size": (x, y, z),
-            "spawn": view.origin,
-            "dark": self.loaded.scene.dark,
-        }
+        return {"size": (x, y, z), "spawn": view.origin, "dark": self.loaded.scene.dark}
 
     def told(self, have: int | None = None, note: str = "") -> dict[str, Any]:
         """Return what the person knows, as JSON-compatible data.
@@ -111,14 +106,13 @@ class Session:
     def _step(self, code: int) -> None:
         self.game.step(code)
         known = self._seen()
-        places = np.flatnonzero(known != self._known)
-        self._changes.append(list(zip(places.tolist(), known.ravel()[places].tolist(), strict=True)))
+        self._changes.append(list_changes(self._known, known))
         self._known = known
         self._sizes.append(self.looks.size)
         last = self.game.view.last
         self._said.append((in_words(code), "" if last.done else last.reason))
 
-    def _seen(self) -> NDArray[np.uint16]:
+    def _seen(self) -> NDArray[np.int32]:
         """Return the looks of the known cells, and collect those of what lies about, is carried or can be made."""
         view = self.game.view
         self.looks.kinds |= {thing.kind for thing in view.things if is_loose(thing, view)}
@@ -131,7 +125,7 @@ class Session:
         told: dict[str, Any] = {
             "step": view.step,
             "max": view.max_steps,
-            "pose": [*view.pose.cell, view.pose.facing, view.pose.pitch, *(view.pose.aim or ())],
+            "pose": list_pose(view.pose),
             "held": view.held,
             "inventory": list(view.inventory.items()),
             "recipes": [_recipe(offer) for offer in view.recipes],
@@ -140,12 +134,8 @@ class Session:
             "over": self.game.over,
         }
         since = have if type(have) is int and 0 <= have <= view.step else None
-        if since is None:
-            told["known"] = runs(self._known)
-            told["said"] = self._said[-20:]
-        else:
-            told["changes"] = [change for step in self._changes[since:] for change in step]
-            told["said"] = self._said[since:]
+        told["changes"] = self._changes[0 if since is None else since + 1 :]
+        told["said"] = self._said[0 if since is None else since :]
         if since is None or self._sizes[since] != self.looks.size:
             told["look"] = self.looks.told()
         if self.game.over:
@@ -155,12 +145,9 @@ class Session:
 
 def _thing(thing: Thing, view: View) -> dict[str, Any]:
     return {
-        "kind": thing.kind,
+        **describe_sprite(thing.kind, thing.cell),
         "name": thing.name,
         "state": thing.state,
-        "cell": thing.cell,
-        "mob": is_mob(thing),
-        "tall": is_tall(thing.kind),
         "loose": is_loose(thing, view),
         "near": thing.in_view,
     }

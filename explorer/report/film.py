@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from explorer.errors import EpisodeError, ExplorerError
 from explorer.evaluation.results import Episode
 from explorer.files import Loaded
 from explorer.report.looks import Looks
-from explorer.report.loose import is_loose, is_tall
+from explorer.report.loose import describe_sprite, is_loose
 from explorer.rules.actions import decode
 from explorer.rules.items import ITEMS
 from explorer.rules.recipes import RECIPES
@@ -23,38 +22,36 @@ from explorer.worlds.voxel import VoxelWorld
 
 
 def film(loaded: Loaded, episode: Episode, looks: Looks) -> dict[str, Any]:
-    """Return the changes of an episode as JSON-compatible data. Cells are numbered in the order y, z, x.
+    """Return an episode and its scene as JSON-compatible data; step 0 is the state in which it began.
 
-    ``seen`` holds, as runs, 1 plus the step after which each cell was first seen, or 0 for never. ``truth`` and
-    ``known`` list [step, cell, look] of changed blocks: the true ones, and the agent's knowledge after first sight.
+    ``truth`` is what there was, ``known`` what the agent knew of it: for each step the blocks that it changed
+    (:func:`list_changes`), and [step, things] whenever the items and mobs changed. ``carried`` is told likewise.
 
     Raises:
         EpisodeError: its codes cannot be played in this scene.
     """
-    world = VoxelWorld()
-    view = world.reset(loaded.scene)
-    reel = Reel(looks, world.state(), view)
-    for number, code in enumerate(episode.codes, start=1):
-        try:
-            happened = world.step(code)
-        except ExplorerError as error:
-            raise EpisodeError(f"step {number} of {len(episode.codes)} cannot be played: {error}") from error
-        reel.add(world.state(), world.view(), in_words(code), "" if happened.done else happened.reason)
-    return {**reel.told(), "latched": dict(episode.latched)}
-
-
-def scene_told(loaded: Loaded, looks: Looks) -> dict[str, Any]:
-    """Return what a page needs of a scene, as JSON-compatible data."""
     scene = loaded.scene
+    truth = _Track(looks)
+    known = _Track(looks)
+    poses: list[list[int]] = []
+    deeds: list[tuple[str, str]] = []
+    carried: list[tuple[int, dict[str, Any]]] = []
+    for step, (deed, reason, state, view) in enumerate(_play(loaded, episode)):
+        poses.append(list_pose(state.pose))
+        deeds.append((deed, reason))
+        _note_change(carried, step, {"held": state.held, "items": list(state.inventory.items())})
+        truth.add(state.blocks, _list_sprites(state))
+        known.add(view.known, [describe_sprite(each.kind, each.cell) for each in view.things if is_loose(each, view)])
     return {
-        "name": scene.name,
-        "text": loaded.text,
         "size": scene.size,
         "spawn": scene.spawn.cell,
         "dark": scene.dark,
-        "start": runs(looks.numbers(scene.blocks)),
-        "milestones": [{"id": each.milestone_id, "description": each.description} for each in loaded.milestones],
-        "edges": [[edge.before, edge.after, edge.reason] for edge in loaded.graph.edges],
+        "milestones": _describe_milestones(loaded),
+        "poses": poses,
+        "deeds": deeds,
+        "carried": carried,
+        "truth": truth.to_dict(),
+        "known": known.to_dict(),
     }
 
 
@@ -73,137 +70,72 @@ def in_words(code: int) -> str:
             return "aim {} {} {}".format(*decoded.offset)
 
 
-def runs(values: NDArray[Any]) -> list[int]:
-    """Return values run-length encoded: [value, times, value, times ...]."""
-    flat = values.ravel()
-    starts = np.flatnonzero(np.diff(flat, prepend=flat[0] + 1))
-    lengths = np.diff(np.append(starts, flat.size))
-    return [int(part) for pair in zip(flat[starts], lengths, strict=True) for part in pair]
-
-
-@dataclass(slots=True)
-class _Span:
-    """An item or mob in a cell: the steps from which and to which it is there, and from which it is known."""
-
-    kind: str
-    mob: bool
-    cell: int
-    start: int
-    end: int | None = None
-    seen: int | None = None
-
-    def told(self, never: int) -> dict[str, Any]:
-        """Return the span as JSON-compatible data."""
-        end, seen = (never if each is None else each for each in (self.end, self.seen))
-        tall = is_tall(self.kind)
-        return {"kind": self.kind, "mob": self.mob, "tall": tall, "cell": self.cell, "from": self.start, "to": end,
-                "seen": seen}  # fmt: skip
-
-
-@dataclass(slots=True)
-class Reel:
-    """Collects the changes of an episode, step by step.
-
-    Args:
-        looks: collects every block that occurs.
-        state, view: state and view before the first step.
-    """
-
-    looks: Looks
-    state: WorldState
-    view: View
-    steps: int = 0
-    poses: list[list[int]] = field(default_factory=list)
-    deeds: list[tuple[int, int]] = field(default_factory=list)
-    truth: list[tuple[int, int, int]] = field(default_factory=list)
-    known: list[tuple[int, int, int]] = field(default_factory=list)
-    inventory: list[tuple[int, str, int]] = field(default_factory=list)
-    held: list[tuple[int, str]] = field(default_factory=list)
-    _words: dict[str, int] = field(default_factory=dict)
-    _spans: dict[tuple[str, int], _Span] = field(default_factory=dict)
-    _gone: list[_Span] = field(default_factory=list)
-    _seen: NDArray[np.uint16] = field(init=False)
-    _told: NDArray[np.uint16] = field(init=False)
-    _before: WorldState = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._seen = np.zeros(self.state.blocks.shape, np.uint16)
-        self._told = np.zeros_like(self.state.blocks)
-        self._before = replace(self.state, inventory={}, held=None)
-        self._take(self.state, self.view)
-
-    def add(self, state: WorldState, view: View, deed: str, reason: str) -> None:
-        """Add a step.
-
-        Args:
-            deed: the primitive in words.
-            reason: why it was refused, or "".
-        """
-        self.steps += 1
-        self.deeds.append((self._word(deed), self._word(reason)))
-        self._take(state, view)
-
-    def told(self) -> dict[str, Any]:
-        """Return all changes as JSON-compatible data."""
-        spans = [*self._gone, *self._spans.values()]
-        never = self.steps + 1
-        return {
-            "poses": self.poses,
-            "deeds": self.deeds,
-            "words": list(self._words),
-            "truth": self.truth,
-            "known": self.known,
-            "seen": runs(self._seen),
-            "inventory": self.inventory,
-            "held": self.held,
-            "things": [each.told(never) for each in spans],
-        }
-
-    def _take(self, state: WorldState, view: View) -> None:
-        before, step = self._before, self.steps
-        self.poses.append(_pose(state.pose))
-        self.truth += self._changed(before.blocks != state.blocks, state.blocks)
-        known = view.known != 0
-        self._seen[known & (self._seen == 0)] = min(step + 1, 0xFFFF)
-        # A page shows the true block of a cell that was seen, until it is told another: what changes out of sight too.
-        shown = np.where(self._told, self._told, state.blocks)
-        wrong = known & (shown != view.known)
-        self.known += self._changed(wrong, view.known)
-        self._told[wrong] = view.known[wrong]
-        for name in {**before.inventory, **state.inventory}:
-            if before.inventory.get(name, 0) != (count := state.inventory.get(name, 0)):
-                self.inventory.append((step, name, count))
-        if before.held != state.held:
-            self.held.append((step, state.held or ""))
-        self._stand(state, view)
-        self._before = state
-
-    def _changed(self, where: NDArray[np.bool_], blocks: NDArray[np.uint16]) -> Iterator[tuple[int, int, int]]:
-        places = np.flatnonzero(where)
-        for place, look in zip(places.tolist(), self.looks.numbers(blocks.ravel()[places]).tolist(), strict=True):
-            yield self.steps, place, look
-
-    def _stand(self, state: WorldState, view: View) -> None:
-        """Follow mobs and items: those that exist, and those that the agent knows."""
-        _, z, x = state.blocks.shape
-        present = {(mob.kind, (mob.cell[1] * z + mob.cell[2]) * x + mob.cell[0]): True for mob in state.mobs}
-        for cell, stacks in state.items.items():
-            present |= {(stack.item, (cell[1] * z + cell[2]) * x + cell[0]): False for stack in stacks}
-        for key in self._spans.keys() - present.keys():
-            span = self._spans.pop(key)
-            span.end = self.steps
-            self._gone.append(span)
-        for (kind, cell), mob in present.items():
-            self._spans.setdefault((kind, cell), _Span(kind, mob, cell, self.steps))
-        for thing in view.things:
-            if is_loose(thing, view):
-                place = (thing.kind, (thing.cell[1] * z + thing.cell[2]) * x + thing.cell[0])
-                if place in self._spans and self._spans[place].seen is None:
-                    self._spans[place].seen = self.steps
-
-    def _word(self, text: str) -> int:
-        return self._words.setdefault(text, len(self._words))
-
-
-def _pose(pose: Pose) -> list[int]:
+def list_pose(pose: Pose) -> list[int]:
+    """Return a pose as its cell, facing and pitch, and the offset that it aims at if it does."""
     return [*pose.cell, pose.facing, pose.pitch, *(pose.aim or ())]
+
+
+def list_changes(before: NDArray[np.int32], after: NDArray[np.int32]) -> list[int]:
+    """Return what changed, run-length encoded: [value, times, value, times ...], -1 for cells that did not change."""
+    changed = before != after
+    if not changed.any():
+        return []
+    values = np.where(changed, after, -1).ravel()
+    starts = np.flatnonzero(np.diff(values, prepend=values[0] + 1))
+    lengths = np.diff(np.append(starts, values.size))
+    return np.column_stack((values[starts], lengths)).ravel().tolist()
+
+
+class _Track:
+    """Blocks and things over time."""
+
+    def __init__(self, looks: Looks) -> None:
+        self._looks = looks
+        self._before = np.zeros(1, np.int32)
+        self._blocks: list[list[int]] = []
+        self._things: list[tuple[int, list[dict[str, Any]]]] = []
+
+    def add(self, blocks: NDArray[np.uint16], things: list[dict[str, Any]]) -> None:
+        """Add a step."""
+        self._looks.kinds |= {thing["kind"] for thing in things}
+        _note_change(self._things, len(self._blocks), things)
+        numbers = self._looks.numbers(blocks)
+        self._blocks.append(list_changes(self._before, numbers))
+        self._before = numbers
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON-compatible data."""
+        return {"blocks": self._blocks, "things": self._things}
+
+
+def _play(loaded: Loaded, episode: Episode) -> Iterator[tuple[str, str, WorldState, View]]:
+    """Yield each step: the primitive in words, why it was refused or "", and what there is after it."""
+    world = VoxelWorld()
+    view = world.reset(loaded.scene)
+    yield "", "", world.state(), view
+    for number, code in enumerate(episode.codes, start=1):
+        try:
+            happened = world.step(code)
+        except ExplorerError as error:
+            raise EpisodeError(f"step {number} of {len(episode.codes)} cannot be played: {error}") from error
+        yield in_words(code), "" if happened.done else happened.reason, world.state(), world.view()
+
+
+def _list_sprites(state: WorldState) -> list[dict[str, Any]]:
+    mobs = [describe_sprite(mob.kind, mob.cell) for mob in state.mobs]
+    items = [describe_sprite(stack.item, cell) for cell, stacks in state.items.items() for stack in stacks]
+    return mobs + items
+
+
+def _describe_milestones(loaded: Loaded) -> list[dict[str, Any]]:
+    """Return each milestone with its needs: numbers of those that come first, and why."""
+    numbers = {milestone.milestone_id: number for number, milestone in enumerate(loaded.milestones)}
+    told: list[dict[str, Any]] = [{"text": milestone.description, "needs": []} for milestone in loaded.milestones]
+    for edge in loaded.graph.edges:
+        told[numbers[edge.after]]["needs"].append((numbers[edge.before], edge.reason))
+    return told
+
+
+def _note_change(changes: list[tuple[int, Any]], step: int, value: Any) -> None:
+    if not changes or changes[-1][1] != value:
+        changes.append((step, value))

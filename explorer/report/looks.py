@@ -21,18 +21,17 @@ class Looks:
     """
 
     def __init__(self) -> None:
-        self._numbers = np.full(len(BLOCKS), -1, np.int64)
+        self._numbers = np.full(len(BLOCKS), -1, np.int32)
         self._codes: list[int] = []
         self.kinds = set[str]()
-        self.numbers(np.array([UNSEEN, AIR]))
+        self.numbers(np.array([UNSEEN, AIR], np.uint16))
 
-    def numbers(self, codes: NDArray[np.uint16] | NDArray[np.int64]) -> NDArray[np.uint16]:
+    def numbers(self, codes: NDArray[np.uint16]) -> NDArray[np.int32]:
         """Return the numbers of blocks; blocks without a number get the next one."""
-        for code in np.unique(codes).tolist():
-            if self._numbers[code] < 0:
-                self._numbers[code] = len(self._codes)
-                self._codes.append(code)
-        return self._numbers[codes].astype(np.uint16)
+        for code in np.unique(codes[self._numbers.take(codes) < 0]).tolist():
+            self._numbers[code] = len(self._codes)
+            self._codes.append(code)
+        return self._numbers.take(codes)
 
     @property
     def size(self) -> tuple[int, int]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,20 +14,20 @@ from explorer.evaluation.metrics import by_model
 from explorer.evaluation.results import Episode
 from explorer.files import Loaded
 from explorer.files.listing import scene_at
-from explorer.report.document import document
-from explorer.report.film import film, scene_told
+from explorer.report.film import film
 from explorer.report.looks import Looks
+from explorer.report.pages import REPORT_PAGE
 from spca.common.errors import SPCAError
 from spca.common.text import one_line
+from spca.common.web.packing import pack
 
-REPORT: Final = "openReport"
 PROGRAM: Final = "sense-plan-code-act: explorer"
 MOST_FILMS: Final = 400
 """Most episodes that a page can play; more would be slow to open."""
 
 
 class Shelf:
-    """Scenes by name or folder, each read once.
+    """Scenes by name or folder, each kept once it has been read.
 
     Args:
         known: scenes that are already in memory.
@@ -35,7 +37,7 @@ class Shelf:
     def __init__(self, known: Iterable[Loaded] = (), folder: Path | None = None) -> None:
         self._known = {loaded.scene.name: loaded for loaded in known}
         self._folder = folder
-        self._scenes: dict[Path, Loaded | ExplorerError] = {}
+        self._load = cache(scene_at)
 
     def scene_of(self, episode: Episode, beside: Path | None) -> Loaded:
         """Return the scene of an episode.
@@ -50,12 +52,13 @@ class Shelf:
             return self._known[episode.scene]
         fault: ExplorerError | None = None
         for path in self._places(episode, beside):
-            if path not in self._scenes:
-                self._scenes[path] = _loaded(path)
-            found = self._scenes[path]
-            if isinstance(found, Loaded) and found.scene.name == episode.scene:
+            try:
+                found = self._load(path)
+            except SPCAError as error:
+                fault = ExplorerError(str(error).replace(f"{path.parent}/", ""))  # pages are passed on
+                continue
+            if found.scene.name == episode.scene:
                 return found
-            fault = found if isinstance(found, ExplorerError) else fault
         raise fault or ExplorerError(
             f"the scene {one_line(episode.scene)[:80]} was not found: name its folder by --scenes"
         )
@@ -72,13 +75,6 @@ class Shelf:
                 yield folder / episode.scene
 
 
-def _loaded(path: Path) -> Loaded | ExplorerError:
-    try:
-        return scene_at(path)
-    except SPCAError as error:
-        return ExplorerError(str(error))
-
-
 @dataclass(frozen=True, slots=True)
 class Read:
     """An episode, and the folder of its results."""
@@ -93,42 +89,42 @@ def report(episodes: Sequence[Read], title: str, shelf: Shelf, done: Callable[[i
     Args:
         done: called after each episode, with the number of those done.
     """
-    looks, places, films = Looks(), dict[int, int](), 0
-    pieces: dict[str, Any] = {}
+    looks = Looks()
+    films: dict[str, str] = {}
     rows = []
     for number, each in enumerate(episodes):
-        row = _row(number, each.episode)
+        row = _describe_episode(number, each.episode)
         try:
             loaded = shelf.scene_of(each.episode, each.folder)
-            place = places.setdefault(id(loaded), len(places))
-            if films == MOST_FILMS:
+            row["text"] = loaded.text
+            row["latched"] = [each.episode.latched.get(milestone.milestone_id) for milestone in loaded.milestones]
+            if len(films) == MOST_FILMS:
                 raise ExplorerError(f"a page can play at most {MOST_FILMS} episodes")
-            pieces[f"episode/{number}"] = _filmed(loaded, each.episode, looks)
-            films += 1
-            pieces.setdefault(f"scene/{place}", scene_told(loaded, looks))
-            order = [milestone.milestone_id for milestone in loaded.milestones]
-            row |= {"film": True, "place": place, "text": loaded.text,
-                    "lit": [name in each.episode.latched for name in order]}  # fmt: skip
+            films[f"episode/{number}"] = pack(film(loaded, each.episode, looks))
         except ExplorerError as error:
             row["why"] = one_line(str(error))
         rows.append(row)
         done(number + 1)
-    figures = by_model(each.episode for each in episodes).items()
-    rates = [{"model": model, "rows": [row.to_dict() for row in of_model]} for model, of_model in figures]
-    told = {"title": title, "program": PROGRAM, "rates": rates, "episodes": rows}
-    return document(title, {"report": told, "look": looks.told(), **pieces}, REPORT)
+    figures = by_model(each.episode for each in episodes)
+    rates = [{"model": model, **row.to_dict()} for model, of_model in figures.items() for row in of_model]
+    told = {"title": title, "program": PROGRAM, "made": time.time(), "rates": rates, "episodes": rows}
+    return REPORT_PAGE.render(title, {"report": pack(told), "look": pack(looks.told()), **films})
 
 
-def _filmed(loaded: Loaded, episode: Episode, looks: Looks) -> dict[str, Any]:
-    told = film(loaded, episode, looks)
-    looks.kinds |= {thing["kind"] for thing in told["things"]}
-    return told
-
-
-def _row(number: int, episode: Episode) -> dict[str, Any]:
+def _describe_episode(number: int, episode: Episode) -> dict[str, Any]:
+    """Return a row of the report; ``latched``: of each milestone the step at which it latched, None for never."""
     return {
-        "number": number, "scene": episode.scene, "text": "", "model": episode.model, "hops": episode.hops,
-        "latched": len(episode.latched), "lit": [at < len(episode.latched) for at in range(episode.hops)],
-        "solved": episode.solved, "steps": episode.steps, "ended": episode.ended, "error": episode.error,
-        "refuted": episode.certificate_refuted, "film": False, "place": 0, "why": "",
-    }  # fmt: skip
+        "number": number,
+        "scene": episode.scene,
+        "text": "",
+        "model": episode.model,
+        "hops": episode.hops,
+        "latched": [*episode.latched.values(), *[None] * (episode.hops - len(episode.latched))],
+        "solved": episode.solved,
+        "steps": episode.steps,
+        "cost": episode.cost,
+        "ended": episode.ended,
+        "error": episode.error,
+        "refuted": episode.certificate_refuted,
+        "why": "",
+    }

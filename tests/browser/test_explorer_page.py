@@ -8,8 +8,8 @@ import re
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from urllib.parse import urljoin
 
 import numpy as np
 import pytest
@@ -32,7 +32,9 @@ from tests.support.waiting import PATIENCE, becomes
 
 FOGGY = 0.95
 """Share of a map that nothing is known of in the beginning, at most."""
-HOSTILE = "</script><img src=x onerror=alert(1)><b>bold</b>"
+HOSTILE = "</script><img src=x onerror=alert(1)><b>bold</b>\u202e"
+SPELLED_OUT = HOSTILE.replace("\u202e", "⟨U+202E⟩")
+PICTURES = "[...document.querySelectorAll('.stage canvas')].map(canvas => canvas.toDataURL())"
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +86,9 @@ def is_drawn(canvas: Locator, most: float = 0.5) -> bool:
 def press(page: Page, *keys: str) -> None:
     """Press keys, each after the step of the one before."""
     for key in keys:
-        step = int(page.evaluate("Number(document.body.dataset.step)"))
+        step = int(page.locator(".play").get_attribute("data-step") or "")
         page.keyboard.press(key)
-        expect(page.locator("body")).to_have_attribute("data-step", str(step + 1))
+        expect(page.locator(".play")).to_have_attribute("data-step", str(step + 1))
 
 
 @pytest.mark.long
@@ -100,11 +102,11 @@ def test_keys_and_a_click_win_the_scene(visit: Visit, playing: tuple[Process, st
     press(page, *["KeyW"] * 4, "KeyQ", *["ArrowUp"] * 3)
     assert (pixels(page.locator("canvas.first")) != before).any()
     page.locator("[data-thing=lever_1]").click()
-    expect(page.locator("body")).to_have_attribute("data-step", "10")
+    expect(page.locator(".play")).to_have_attribute("data-step", "10")
     page.mouse.move(1, 1)
     after = pixels(page.locator("canvas.first"))
     page.reload()  # looks that came one after another are drawn like all of them at once
-    expect(page.locator("body")).to_have_attribute("data-step", "10")
+    expect(page.locator(".play")).to_have_attribute("data-step", "10")
     assert becomes(lambda: bool((pixels(page.locator("canvas.first")) == after).all()))
     expect(page.locator("body")).not_to_contain_text("milestone")
     press(page, *["KeyS"] * 3, "KeyE", *["KeyW"] * 6)
@@ -112,6 +114,7 @@ def test_keys_and_a_click_win_the_scene(visit: Visit, playing: tuple[Process, st
     expect(page.locator(".things [data-item=emerald]")).to_be_visible()
     with page.expect_popup() as opened:
         page.get_by_role("link", name="See how it went").click()
+    opened.value.get_by_role("link", name=TEXT).click()
     expect(opened.value.locator(".player")).to_be_visible()
     process.send_signal(signal.SIGINT)
     said, trouble = process.communicate(timeout=PATIENCE)
@@ -136,7 +139,7 @@ def test_a_click_on_the_picture_does_what_fits(visit: Visit, playing: tuple[Proc
     page.mouse.down()
     page.mouse.up()
     expect(page.locator("[data-thing=lever_1]")).to_contain_text("on")
-    expect(page.locator(".said")).to_contain_text("use")
+    expect(page.locator(".lines")).to_contain_text("use")
 
 
 @pytest.mark.long
@@ -158,45 +161,120 @@ def test_a_tall_mob_is_hit_by_its_head(visit: Visit) -> None:
 def test_a_server_that_is_gone_is_said(visit: Visit, playing: tuple[Process, str]) -> None:
     process, address = playing
     page = visit.open(address)
+    expect(page.locator(".play")).to_have_attribute("data-step", "0")
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     page.keyboard.press("KeyW")
-    expect(page.locator(".said")).to_contain_text("could not be reached")
+    expect(page.locator(".lines")).to_contain_text("could not be reached")
     visit.complaints.clear()  # the browser says so, too
 
 
 def test_the_report_plays_an_episode_and_milestones_light_up(visit: Visit, folder: Path) -> None:
-    page = visit.open(browsing.address(folder / "mine.html"))
+    page = visit.open(browsing.address(folder / "mine.html", "/episode/0"))
     player, hops = page.locator(".player"), page.locator(".hop")
     expect(player).to_have_attribute("data-step", "0")
     assert is_drawn(page.locator("canvas.first"))
     fog = pixels(page.locator("canvas.above"))
     expect(page.locator(".hop.lit")).to_have_count(0)
-    player.focus()
     page.keyboard.press("End")
     expect(page.locator(".hop.lit")).to_have_count(2)
-    expect(page.locator(".carried")).to_contain_text(re.compile("^Carries 1 . emerald$"))
+    expect(player).to_contain_text(re.compile("Carries1 . emerald"))
     page.keyboard.press("Home")
     page.keyboard.press("t")
-    expect(player).to_have_attribute("data-truth", "true")
+    expect(player).to_have_attribute("data-drawn", "all")
     assert (pixels(page.locator("canvas.above")) != fog).any()
-    hops.nth(0).get_by_role("button", name="step 17").click()
+    hops.nth(0).get_by_role("link", name="step 17").click()
     expect(page.locator(".hop.lit")).to_have_count(1)
-    expect(page.locator(".deed")).to_contain_text("Step 17: forward")
+    expect(player).to_contain_text("Step17Deedforward")
+    expect(player).to_have_attribute("data-drawn", "all")
     page.get_by_label("Speed").select_option("5")
     page.get_by_role("button", name="Play").click()
     expect(player).to_have_attribute("data-step", "20")
     assert all(asked.startswith("data:image/png;base64,") for asked in visit.requests)
 
 
-def test_an_episode_has_an_address(visit: Visit, folder: Path) -> None:
+def test_an_address_names_episode_step_and_what_is_drawn(visit: Visit, folder: Path) -> None:
     page = visit.open(browsing.address(folder / "mine.html", "/episode/1?step=5"))
-    expect(page.locator(".player")).to_have_attribute("data-step", "5")
-    expect(page.locator(".watched-head")).to_contain_text("random")
-    page.get_by_role("link", name=TEXT).first.click()
-    expect(page.locator(".watched-head")).to_contain_text("human")
+    player = page.locator(".player")
+    expect(player).to_have_attribute("data-step", "5")
+    expect(page).to_have_title(re.compile(f"^emerald: {TEXT}"))
+    expect(page.locator("main .facts").first).to_contain_text("random")
+    page.get_by_role("button", name="all there was").click()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**#/episode/1?step=6&drawn=all")
+    page.reload()
+    expect(player).to_have_attribute("data-step", "6")
+    expect(player).to_have_attribute("data-drawn", "all")
+    page.get_by_role("link", name="Episode before").click()
+    expect(page.locator("main .facts").first).to_contain_text("human")
+    expect(player).to_have_attribute("data-step", "0")
     assert page.url.endswith("#/episode/0")
+
+
+@pytest.mark.parametrize("route", ["/episode/2", "/episode/x", "/episode/0/more", "/nonsense"])
+def test_an_address_that_leads_nowhere_says_so(visit: Visit, folder: Path, route: str) -> None:
+    page = visit.open(browsing.address(folder / "mine.html", route))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Nothing here")
+    page.get_by_role("link", name="To the overview").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Exploration results: mine")
+
+
+def test_going_back_finds_the_table_as_it_was(visit: Visit, folder: Path) -> None:
+    page = visit.open(browsing.address(folder / "mine.html"))
+    page.get_by_role("searchbox").fill("random")
+    expect(page.get_by_role("status")).to_have_text("1 of 2 episodes")
+    page.get_by_role("link", name=TEXT).click()
+    expect(page.locator(".player")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("status")).to_have_text("1 of 2 episodes")
+    expect(page.get_by_role("link", name=TEXT)).to_be_focused()
+
+
+def test_failures_are_grouped_and_episodes_filtered(visit: Visit, tmp_path: Path) -> None:
+    save_scene(tmp_path / "emerald", told())
+    won = episode(tmp_path, "human")
+    lost = replace(won, latched={}, solved=False, codes=EMERALD[:3], steps=3)
+    for each in (
+        won,
+        replace(lost, ended="max_steps"),
+        replace(lost, ended="max_steps"),
+        replace(lost, ended="", error="boom\nat line 1"),
+        replace(lost, scene="gone", ended="done", source=""),
+    ):
+        append_episode(tmp_path / "mine.jsonl", each)
+    assert main(["report", str(tmp_path / "mine.jsonl")]) == 0
+    page = visit.open(browsing.address(tmp_path / "mine.html"))
+    rows = page.get_by_role("region", name="Episodes").locator("tbody tr")
+    expect(page.get_by_role("group", name="Kinds of failures").get_by_role("button")).to_have_text(
+        [re.compile("^2 . ran out of steps"), re.compile("^1 . agent failed: boom"), re.compile("^1 . gave up")]
+    )
+    page.get_by_role("button", name="ran out of steps").click()
+    expect(rows).to_have_count(2)
+    page.reload()
+    expect(rows).to_have_count(2)
+    page.get_by_role("button", name="ran out of steps").click()
+    page.get_by_role("button", name="solved 1").click()
+    expect(rows).to_have_count(1)
+    page.get_by_role("button", name="failed 4").click()
+    page.get_by_role("link", name="gone").click()
+    expect(page.get_by_role("note")).to_contain_text("gone: cannot read")
+    expect(page.locator(".player")).to_have_count(0)
+
+
+def test_a_printed_page_has_both_pictures(visit: Visit, folder: Path) -> None:
+    page = visit.open(browsing.address(folder / "mine.html", "/episode/0?step=9"))
+    expect(page.locator(".player")).to_have_attribute("data-step", "9")
+    page.evaluate("document.querySelector('.stage').before(Object.assign(document.createElement('div'), {id: 'tall'}))")
+    page.locator("#tall").evaluate("element => element.style.height = '3000px'")
+    page.evaluate("scrollTo(0, 0)")
+    page.wait_for_timeout(200)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".player")).to_have_attribute("data-step", "10")
+    before = page.evaluate(PICTURES)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    printed = page.evaluate(PICTURES)
+    assert all(one != other for one, other in zip(before, printed, strict=True))
 
 
 @pytest.mark.long
@@ -212,11 +290,11 @@ def test_many_episodes_can_be_looked_at_one_after_another(visit: Visit, folder: 
 @pytest.mark.long
 def test_the_camera_glides_for_those_who_like_it(visit: Visit, folder: Path) -> None:
     visit.page.emulate_media(reduced_motion="no-preference")
-    page = visit.open(browsing.address(folder / "mine.html"))
+    page = visit.open(browsing.address(folder / "mine.html", "/episode/0"))
     page.locator(".player").focus()
     before = pixels(page.locator("canvas.first"))
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".deed")).to_contain_text("forward")
+    expect(page.locator(".player")).to_contain_text("Deedforward")
     assert is_drawn(page.locator("canvas.first"))
     assert becomes(lambda: bool((pixels(page.locator("canvas.first")) != before).any()))
 
@@ -228,7 +306,7 @@ def test_without_webgl_there_is_the_map(chromium: Browser, folder: Path) -> None
             "HTMLCanvasElement.prototype.getContext = function (kind, ...more) {"
             "  return kind === 'webgl2' ? null : real.call(this, kind, ...more); };"
         )
-        page = visit.open(browsing.address(folder / "mine.html"))
+        page = visit.open(browsing.address(folder / "mine.html", "/episode/0"))
         expect(page.get_by_text("there is the map only")).to_be_visible()
         assert is_drawn(page.locator("canvas.above"), FOGGY)
         page.locator(".player").focus()
@@ -241,17 +319,19 @@ def test_hostile_texts_stay_texts(visit: Visit, tmp_path: Path) -> None:
     save_scene(tmp_path / "emerald", told(text=HOSTILE))
     append_episode(tmp_path / "mine.jsonl", episode(tmp_path, HOSTILE))
     assert main(["report", str(tmp_path / "mine.jsonl")]) == 0
-    page = visit.open(browsing.address(tmp_path / "mine.html"))
-    expect(page.locator(".watched h2")).to_have_text(HOSTILE)
+    page = visit.open(browsing.address(tmp_path / "mine.html", "/episode/0"))
+    expect(page.get_by_role("heading", level=1)).to_have_text(SPELLED_OUT)
+    expect(page.locator("main .facts").first).to_contain_text(SPELLED_OUT)
     expect(page.locator("main b, main img")).to_have_count(0)
 
 
 @pytest.mark.parametrize("dark", [True, long(False)])
 def test_a_narrow_window_scrolls_one_way(chromium: Browser, folder: Path, dark: bool) -> None:
     with browsing.visit(chromium, width=360, height=740, dark=dark) as visit:
-        page = visit.open(urljoin(browsing.address(folder / "mine.html"), ""))
-        expect(page.locator(".player")).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        for route, shown in (("", ".lamps"), ("/episode/0", ".player")):
+            page = visit.open(browsing.address(folder / "mine.html", route))
+            expect(page.locator(shown).first).to_be_visible()
+            assert page.evaluate("document.documentElement.scrollWidth") <= 360
         assert page.evaluate("document.documentElement.dataset.theme") == ("dark" if dark else "light")
         assert visit.complaints == []
         assert re.search(r"rgb\((\d+)", page.evaluate("getComputedStyle(document.body).backgroundColor"))

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from explorer.report.pages import PLAY_PAGE, REPORT_PAGE
 from spca.common.web.document import PageKind
 from spca.evaluation.page import rendering
 from spca.report.page import assembly
@@ -18,6 +19,8 @@ KINDS: Final[Mapping[str, PageKind]] = {
     "run": assembly.PAGE,
     "live": replace(assembly.PAGE, connects=True),
     "evaluation": rendering.PAGE,
+    "explorer": REPORT_PAGE,
+    "play": PLAY_PAGE,
 }
 
 

@@ -3,159 +3,138 @@
 const MAP_TILE_LIMIT = 26;
 const MAP_MARGIN = 2;
 const FACING_WORDS = ["south", "west", "north", "east"];
-const FACING_ANGLES = [Math.PI / 2, Math.PI, -Math.PI / 2, 0];
+const CHOSEN = "#f3c63f";
 
-/** The range of columns and rows with any cell that was seen, plus a margin. */
-function mapFrame(scene, blocks, frame = null) {
-  const [wide, , deep] = scene.size;
-  let [left, top, right, bottom] = frame ?? [wide, deep, -1, -1];
-  for (let number = 0; number < blocks.length; number++) {
-    if (!blocks[number]) continue;
-    const x = number % wide;
-    const z = Math.floor(number / wide) % deep;
-    if (x < left) left = x;
-    if (x > right) right = x;
-    if (z < top) top = z;
-    if (z > bottom) bottom = z;
-  }
-  return [left, top, right, bottom];
-}
-
-/** Draws the map on a canvas, and finds the cell at a point of it. */
+/** Draws the map on a canvas, and finds the column at a point of it. */
 class MapView {
   constructor(canvas, scene) {
-    Object.assign(this, {canvas, scene, frame: null, tile: 8});
+    const [wide, , deep] = scene.size;
+    Object.assign(this, {canvas, scene, pen: canvas.getContext("2d"), left: wide, right: -1, top: deep, bottom: -1});
   }
 
-  /** @param {object} moment blocks, things, pose @param {number[]|null} chosen */
-  draw({blocks, things, pose, trail = []}, chosen) {
-    const {canvas, scene} = this;
-    this.frame = mapFrame(scene, blocks, this.frame);
-    const ratio = window.devicePixelRatio || 1;
-    const [left, top, right, bottom] = this.frame;
-    const [columns, rows] = [right - left + 1 + 2 * MAP_MARGIN, bottom - top + 1 + 2 * MAP_MARGIN];
-    const room = [canvas.clientWidth, canvas.clientHeight].map((n) => Math.max(2, Math.round(n * ratio)));
-    if (canvas.width !== room[0] || canvas.height !== room[1]) [canvas.width, canvas.height] = room;
-    const fit = Math.min(room[0] / columns, room[1] / rows, MAP_TILE_LIMIT * ratio);
-    const tile = (this.tile = Math.max(2, Math.floor(fit)));
-    this.origin = [Math.floor((room[0] - columns * tile) / 2) + (MAP_MARGIN - left) * tile,
-      Math.floor((room[1] - rows * tile) / 2) + (MAP_MARGIN - top) * tile];
-    const context = canvas.getContext("2d");
-    context.imageSmoothingEnabled = tile < TILE;
-    context.fillStyle = `rgb(${scene.fog().map((part) => 255 * part)})`;
-    context.fillRect(0, 0, ...room);
-    for (let z = top; z <= bottom; z++) {
-      for (let x = left; x <= right; x++) this.column(context, blocks, x, z, pose.cell[1]);
+  /** @param {object} sight blocks, things, pose, trail @param {number[]|null} chosen */
+  draw({blocks, things, pose, trail}, chosen) {
+    const {canvas, scene, pen} = this;
+    const room = fitCanvas(canvas, devicePixelRatio);
+    this.grow(blocks);
+    this.fit(room);
+    pen.imageSmoothingEnabled = this.tile < TILE;
+    pen.fillStyle = `rgb(${scene.fog().map((part) => 255 * part)})`;
+    pen.fillRect(0, 0, ...room);
+    for (let z = this.top; z <= this.bottom; z++) {
+      for (let x = this.left; x <= this.right; x++) this.drawColumn(blocks, x, z, pose.cell[1]);
     }
-    this.trail(context, trail);
-    for (const thing of things) this.thing(context, thing, pose.cell[1]);
-    if (chosen) this.outline(context, chosen);
-    this.agent(context, pose);
+    this.drawTrail(trail);
+    for (const thing of things) this.drawThing(thing, pose.cell[1]);
+    if (chosen) this.outline(chosen);
+    const [left, top] = this.corner(pose.cell);
+    const size = Math.max(this.tile, 12);
+    drawArrow(pen, left + this.tile / 2, top + this.tile / 2, 1.2 * size, ((pose.facing + 1) * Math.PI) / 2);
   }
 
-  corner(x, z) {
+  /** Widen the frame to all columns with any cell that was seen. */
+  grow(blocks) {
+    const [wide, , deep] = this.scene.size;
+    for (let number = 0; number < blocks.length; number++) {
+      if (!blocks[number]) continue;
+      const x = number % wide;
+      const z = Math.floor(number / wide) % deep;
+      this.left = Math.min(this.left, x);
+      this.right = Math.max(this.right, x);
+      this.top = Math.min(this.top, z);
+      this.bottom = Math.max(this.bottom, z);
+    }
+  }
+
+  /** Find the size of a tile, and where the column 0, 0 is drawn. */
+  fit([width, height]) {
+    const {left, right, top, bottom} = this;
+    const columns = right - left + 1 + 2 * MAP_MARGIN;
+    const rows = bottom - top + 1 + 2 * MAP_MARGIN;
+    const tile = Math.min(width / columns, height / rows, MAP_TILE_LIMIT * devicePixelRatio);
+    this.tile = Math.max(2, Math.floor(tile));
+    this.origin = [
+      Math.floor((width - columns * this.tile) / 2) + (MAP_MARGIN - left) * this.tile,
+      Math.floor((height - rows * this.tile) / 2) + (MAP_MARGIN - top) * this.tile,
+    ];
+  }
+
+  corner([x, , z]) {
     return [this.origin[0] + x * this.tile, this.origin[1] + z * this.tile];
   }
 
-  /** The highest known block at or below the head. */
-  column(context, blocks, x, z, feet) {
-    const {scene, tile} = this;
-    const {looks} = scene;
+  /** Draw the highest known block at or below the head, or ground above it where nothing is known below. */
+  drawColumn(blocks, x, z, feet) {
+    const {looks, size} = this.scene;
+    const lookAt = (y) => looks[blocks[this.scene.number([x, y, z])]];
+    const place = this.corner([x, 0, z]);
     let over = null;
-    for (let y = Math.min(feet + 1, scene.size[1] - 1); y >= 0; y--) {
-      const look = looks[blocks[scene.number([x, y, z])]];
-      if (look.shape === SHAPES.unseen || look.shape === SHAPES.none) continue;
-      if (look.shape !== SHAPES.cube) {
-        over ??= look;
-        continue;
-      }
-      const [left, top] = this.corner(x, z);
-      scene.stamp(context, y > feet ? look.side : look.top, left, top, tile);
-      const dim = y > feet ? 0.42 : y === feet ? 0.12 : Math.min(0.75, 0.17 * (feet - 1 - y));
-      context.fillStyle = `rgba(${y > feet ? "8,10,16" : y === feet ? "255,255,255" : "8,10,30"},${dim})`;
-      context.fillRect(left, top, tile, tile);
-      if (over) this.stampOver(context, over, left, top);
-      return;
+    let y = Math.min(feet + 1, size[1] - 1);
+    for (; y >= 0 && lookAt(y).shape !== SHAPES.cube; y--) {
+      if (isDrawn(lookAt(y))) over ??= lookAt(y);
     }
-    if (over) this.stampOver(context, over, ...this.corner(x, z));
-    else this.raised(context, blocks, x, z, feet);
+    if (y > feet) this.drawCube(lookAt(y).side, place, "8, 10, 16", 0.42);
+    else if (y === feet) this.drawCube(lookAt(y).top, place, "255, 255, 255", 0.12);
+    else if (y >= 0) this.drawCube(lookAt(y).top, place, "8, 10, 30", Math.min(0.75, 0.17 * (feet - 1 - y)));
+    else if (!over) this.drawRaised(lookAt, place, feet);
+    if (over) this.stamp(over.side, place, this.tile, over.shape === SHAPES.panel ? 0.4 : 1);
   }
 
   /** Ground above the head with nothing known below it; ceilings do not count, since their top is unseen. */
-  raised(context, blocks, x, z, feet) {
-    const {scene, tile} = this;
-    const shape = (y) => scene.looks[blocks[scene.number([x, y, z])]].shape;
-    for (let y = feet + 2; y + 1 < scene.size[1]; y++) {
-      if (shape(y) !== SHAPES.cube || shape(y + 1) !== SHAPES.none) continue;
-      const [left, top] = this.corner(x, z);
-      scene.stamp(context, scene.looks[blocks[scene.number([x, y, z])]].top, left, top, tile);
-      context.fillStyle = "rgba(8, 10, 16, 0.55)";
-      context.fillRect(left, top, tile, tile);
+  drawRaised(lookAt, place, feet) {
+    for (let y = feet + 2; y + 1 < this.scene.size[1]; y++) {
+      if (lookAt(y).shape !== SHAPES.cube || lookAt(y + 1).shape !== SHAPES.none) continue;
+      this.drawCube(lookAt(y).top, place, "8, 10, 16", 0.55);
       return;
     }
   }
 
-  stampOver(context, look, left, top) {
-    context.globalAlpha = look.shape === SHAPES.panel ? 0.4 : 1;
-    this.scene.stamp(context, look.side, left, top, this.tile);
-    context.globalAlpha = 1;
+  drawCube(tile, place, veil, share) {
+    this.stamp(tile, place, this.tile, 1);
+    this.pen.fillStyle = `rgba(${veil}, ${share})`;
+    this.pen.fillRect(...place, this.tile, this.tile);
   }
 
-  thing(context, thing, feet) {
-    const {tile, scene} = this;
-    const [left, top] = this.corner(thing.cell[0], thing.cell[2]);
-    const size = Math.max(tile * (thing.mob ? 1 : 0.8), 7);
-    const at = (tile - size) / 2;
-    context.globalAlpha = Math.abs(thing.cell[1] - feet) > 3 ? 0.5 : 1;
-    scene.stamp(context, scene.sprites[thing.kind] ?? 0, left + at, top + at, size);
-    context.globalAlpha = 1;
+  stamp(tile, [left, top], size, alpha) {
+    this.pen.globalAlpha = alpha;
+    this.scene.stamp(this.pen, tile, left, top, size);
+    this.pen.globalAlpha = 1;
   }
 
-  outline(context, cell) {
-    const [left, top] = this.corner(cell[0], cell[2]);
-    context.strokeStyle = "#f3c63f";
-    context.lineWidth = Math.max(1.5, this.tile / 9);
-    context.strokeRect(left, top, this.tile, this.tile);
+  drawThing({kind, cell, mob}, feet) {
+    const size = Math.max(this.tile * (mob ? 1 : 0.8), 7);
+    const place = this.corner(cell).map((part) => part + (this.tile - size) / 2);
+    this.stamp(this.scene.sprites[kind] ?? 0, place, size, Math.abs(cell[1] - feet) > 3 ? 0.5 : 1);
   }
 
-  trail(context, cells) {
-    if (cells.length < 2) return;
-    context.strokeStyle = "rgba(243, 198, 63, 0.75)";
-    context.lineWidth = Math.max(1, this.tile / 8);
-    context.lineJoin = "round";
-    context.beginPath();
+  outline(cell) {
+    this.pen.strokeStyle = CHOSEN;
+    this.pen.lineWidth = Math.max(1.5, this.tile / 9);
+    this.pen.strokeRect(...this.corner(cell), this.tile, this.tile);
+  }
+
+  drawTrail(cells) {
+    const {pen, tile} = this;
+    pen.strokeStyle = "rgba(243, 198, 63, 0.75)";
+    pen.lineWidth = Math.max(1, tile / 8);
+    pen.lineJoin = "round";
+    pen.beginPath();
     for (const cell of cells) {
-      const [left, top] = this.corner(cell[0], cell[2]);
-      context.lineTo(left + this.tile / 2, top + this.tile / 2);
+      const [left, top] = this.corner(cell);
+      pen.lineTo(left + tile / 2, top + tile / 2);
     }
-    context.stroke();
-  }
-
-  agent(context, pose) {
-    const [left, top] = this.corner(pose.cell[0], pose.cell[2]);
-    const r = Math.max(this.tile * 0.5, 5);
-    context.save();
-    context.translate(left + this.tile / 2, top + this.tile / 2);
-    context.rotate(FACING_ANGLES[pose.facing]);
-    context.beginPath();
-    context.moveTo(r, 0);
-    context.lineTo(-0.72 * r, 0.7 * r);
-    context.lineTo(-0.36 * r, 0);
-    context.lineTo(-0.72 * r, -0.7 * r);
-    context.closePath();
-    context.fillStyle = "#e5402e";
-    context.strokeStyle = "#fff";
-    context.lineWidth = Math.max(1.2, this.tile / 12);
-    context.fill();
-    context.stroke();
-    context.restore();
+    pen.stroke();
   }
 
   /** @returns {number[]|null} column and row of a pointer on the map */
   columnAt(event) {
-    if (!this.origin) return null;
-    const ratio = window.devicePixelRatio || 1;
-    const at = [event.offsetX, event.offsetY].map((n, i) => Math.floor((n * ratio - this.origin[i]) / this.tile));
-    return at[0] < 0 || at[1] < 0 || at[0] >= this.scene.size[0] || at[1] >= this.scene.size[2] ? null : at;
+    const [x, z] = [event.offsetX, event.offsetY].map((n, i) =>
+      Math.floor((n * devicePixelRatio - this.origin[i]) / this.tile));
+    return this.scene.number([x, 0, z]) < 0 ? null : [x, z];
   }
+}
+
+/** Whether anything is known to be in a cell. */
+function isDrawn({shape}) {
+  return shape !== SHAPES.none && shape !== SHAPES.unseen;
 }

@@ -12,9 +12,9 @@ void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 -
 const FRAGMENT = `#version 300 es
 precision highp float; precision highp int;
 precision highp usampler3D; precision highp usampler2D; precision highp sampler2DArray;
-uniform usampler3D blocks;   // index into looks; 0 is an unseen cell
+uniform usampler3D blocks;   // index into looks; 0 is an unseen cell; axes x, z, y
 uniform usampler3D things;   // 4 * (1 + tile) of a lying item; + 1: a standing mob; + 2, + 3: halves of a tall mob
-uniform usampler2D looks;    // (top, side, bottom, shape) of each block, below (see-through)
+uniform usampler2D looks;    // (top, side, bottom, shape) of each block
 uniform sampler2DArray tiles;
 uniform ivec3 size, chosen;
 uniform vec3 eye; uniform mat3 turn; uniform vec2 frame, lens;
@@ -22,7 +22,7 @@ uniform vec3 fog; uniform bool dark;
 out vec4 colour;
 
 uint at(ivec3 c) {
-  return any(lessThan(c, ivec3(0))) || any(greaterThanEqual(c, size)) ? 0u : texelFetch(blocks, c, 0).r;
+  return any(lessThan(c, ivec3(0))) || any(greaterThanEqual(c, size)) ? 0u : texelFetch(blocks, c.xzy, 0).r;
 }
 uvec4 look(ivec3 c) { return texelFetch(looks, ivec2(at(c), 0), 0); }
 float solid(ivec3 c) { return look(c).a == 1u ? 1.0 : 0.0; }
@@ -65,7 +65,6 @@ void main() {
   ivec3 cell = ivec3(floor(eye)), way = ivec3(sign(ray)), face = ivec3(0);
   vec3 delta = abs(1.0 / ray), next = (vec3(cell) + max(vec3(way), 0.0) - eye) / ray;
   vec3 sum = vec3(0); float left = 1.0, far = 0.0;
-  bool edge = false;
   uint before = at(cell);
   for (int i = 0; i < ${3 * SIGHT} && left > 0.01 && far < ${SIGHT}.0; i++) {
     uvec4 is = look(cell);
@@ -73,7 +72,7 @@ void main() {
     bool inside = all(greaterThanEqual(cell, ivec3(0))) && all(lessThan(cell, size));
     if (!inside || (is.a == 7u && i > 0)) { break; }
     uint block = at(cell);
-    if (is.a == 1u && i > 0 && (block != before || texelFetch(looks, ivec2(int(block), 1), 0).r == 0u)) {
+    if (is.a == 1u && i > 0 && block != before) {
       vec3 p = eye + far * ray - vec3(cell);
       vec3 n = vec3(face);
       vec2 uv = face.x != 0 ? p.zy : face.y != 0 ? p.xz : p.xy;
@@ -84,13 +83,13 @@ void main() {
       hit.rgb *= light * shade(cell, face, uv, u, v);
       if (cell == chosen) {
         vec2 rim = min(uv, 1.0 - uv);
-        edge = min(rim.x, rim.y) < 0.035 + 0.002 * far;
+        bool edge = min(rim.x, rim.y) < 0.035 + 0.002 * far;
         hit = edge ? vec4(1, 0.85, 0.25, 1) : vec4(hit.rgb * 1.12 + 0.03, hit.a);
       }
     } else if (is.a == 2u) hit = upright(cell, ray, is.g, vec2(1), 0.0);
     else if (is.a == 3u || is.a == 4u) hit = sheet(cell, ray, is.g, is.a == 3u);
     if (is.a > 1u && cell == chosen) hit.rgb = hit.rgb * 1.25 + 0.08;
-    uint thing = texelFetch(things, clamp(cell, ivec3(0), size - 1), 0).r;
+    uint thing = texelFetch(things, clamp(cell, ivec3(0), size - 1).xzy, 0).r;
     if (thing != 0u && left > 0.01) {
       uint kind = thing & 3u;
       vec2 measure = kind == 0u ? vec2(0.5) : kind == 1u ? vec2(0.95) : vec2(1.25, 1.7);
@@ -112,76 +111,73 @@ void main() {
   colour = vec4(sum + left * fog * (1.0 + 0.10 * ray.y), 1);
 }`;
 
-/** A first-person view of blocks; {@link Voxels.on} returns `null` if the browser has no WebGL 2. */
-class Voxels {
-  /** @param {HTMLCanvasElement} canvas @param {object} scene of {@link Scenery} @returns {Voxels|null} */
-  static on(canvas, scene) {
-    const gl = canvas.getContext("webgl2", {antialias: false, alpha: false});
-    if (!gl || Math.max(...scene.size) > gl.getParameter(gl.MAX_3D_TEXTURE_SIZE)) return null;
-    return new Voxels(canvas, gl, scene);
-  }
+/** @returns {Voxels|null} `null` if the browser has no WebGL 2 that takes the scene */
+function voxelsOn(canvas, scene) {
+  const gl = canvas.getContext("webgl2", {antialias: false, alpha: false, preserveDrawingBuffer: true});
+  if (!gl || Math.max(...scene.size) > gl.getParameter(gl.MAX_3D_TEXTURE_SIZE)) return null;
+  const program = linkProgram(gl);
+  return program && new Voxels(canvas, gl, program, scene);
+}
 
-  constructor(canvas, gl, scene) {
-    Object.assign(this, {canvas, gl, scene, scale: 1, slow: 0});
-    this.program = linked(gl);
-    gl.useProgram(this.program);
+/** A first-person view of blocks. */
+class Voxels {
+  constructor(canvas, gl, program, scene) {
+    Object.assign(this, {canvas, gl, program, scene, scale: 1, slow: 0, looks: null});
+    gl.useProgram(program);
     gl.bindVertexArray(gl.createVertexArray());
     gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
     const [x, y, z] = scene.size;
-    this.volumes = ["blocks", "things"].map((name, unit) => {
-      const volume = texture(gl, gl.TEXTURE_3D, unit, gl.NEAREST);
-      gl.texStorage3D(gl.TEXTURE_3D, 1, gl.R16UI, x, y, z);
-      gl.uniform1i(this.where(name), unit);
-      return volume;
-    });
-    gl.uniform1i(this.where("looks"), 2);
-    gl.uniform1i(this.where("tiles"), 3);
+    ["blocks", "things", "looks", "tiles"].forEach((name, unit) => gl.uniform1i(this.where(name), unit));
+    for (const unit of [0, 1]) {
+      bindTexture(gl, gl.TEXTURE_3D, unit, gl.NEAREST);
+      gl.texStorage3D(gl.TEXTURE_3D, 1, gl.R16UI, x, z, y);
+    }
+    bindTexture(gl, gl.TEXTURE_2D, 2, gl.NEAREST);
+    bindTexture(gl, gl.TEXTURE_2D_ARRAY, 3, gl.NEAREST_MIPMAP_LINEAR);
     gl.uniform3iv(this.where("size"), scene.size);
-    this.dress();
   }
 
-  /** Upload the looks and tiles of the scene, again whenever it has more of them. */
+  /** Upload the looks and tiles of the scene. */
   dress() {
     const {gl, scene} = this;
-    for (const made of this.dresses ?? []) gl.deleteTexture(made);
-    const ofLooks = texture(gl, gl.TEXTURE_2D, 2, gl.NEAREST);
-    const rows = [scene.looks.flatMap((look) => [look.top, look.side, look.bottom, look.shape]),
-      scene.looks.flatMap((look) => [Number(scene.clear(look)), 0, 0, 0])];
-    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA16UI, scene.looks.length, 2, 0, gl.RGBA_INTEGER, gl.UNSIGNED_SHORT,
-      new Uint16Array(rows.flat()));
-    const ofTiles = texture(gl, gl.TEXTURE_2D_ARRAY, 3, gl.NEAREST_MIPMAP_LINEAR);
-    gl.texImage3D(gl.TEXTURE_2D_ARRAY, 0, gl.RGBA8, 16, 16, scene.tiles.length, 0, gl.RGBA, gl.UNSIGNED_BYTE,
-      scene.tilePixels());
+    const looks = scene.looks.flatMap((look) => [look.top, look.side, look.bottom, look.shape]);
+    gl.activeTexture(gl.TEXTURE2);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA16UI, scene.looks.length, 1, 0, gl.RGBA_INTEGER, gl.UNSIGNED_SHORT,
+      new Uint16Array(looks));
+    gl.activeTexture(gl.TEXTURE3);
+    gl.texImage3D(gl.TEXTURE_2D_ARRAY, 0, gl.RGBA8, TILE, TILE, scene.tiles.length / (4 * TILE * TILE), 0, gl.RGBA,
+      gl.UNSIGNED_BYTE, scene.tiles);
     gl.generateMipmap(gl.TEXTURE_2D_ARRAY);
-    this.dresses = [ofLooks, ofTiles];
+    this.looks = scene.looks;
   }
 
   where(name) {
     return this.gl.getUniformLocation(this.program, name);
   }
 
-  /** @param {Uint16Array} blocks indices into the looks, ordered y, z, x @param {Uint16Array} things */
+  /** @param {Uint16Array} blocks numbers of looks, ordered y, z, x @param {Uint16Array} things */
   fill(blocks, things) {
-    const {gl} = this;
-    const [x, y, z] = this.scene.size;
-    [ordered(blocks, x, y, z), ordered(things, x, y, z)].forEach((cells, unit) => {
+    const {gl, scene} = this;
+    const [x, y, z] = scene.size;
+    if (this.looks !== scene.looks) this.dress();
+    [blocks, things].forEach((cells, unit) => {
       gl.activeTexture(gl.TEXTURE0 + unit);
-      gl.texSubImage3D(gl.TEXTURE_3D, 0, 0, 0, 0, x, y, z, gl.RED_INTEGER, gl.UNSIGNED_SHORT, cells);
+      gl.texSubImage3D(gl.TEXTURE_3D, 0, 0, 0, 0, x, z, y, gl.RED_INTEGER, gl.UNSIGNED_SHORT, cells);
     });
   }
 
   /** Draw fewer pixels if frames take too long. @param {number} took milliseconds */
   pace(took) {
     this.slow = took > 80 ? this.slow + 1 : 0;
-    if (this.slow > 2 && this.scale > 0.4) [this.scale, this.slow] = [this.scale * 0.7, 0];
+    if (this.slow <= 2 || this.scale <= 0.4) return;
+    this.scale *= 0.7;
+    this.slow = 0;
   }
 
   /** @param {object} camera eye, yaw, pitch @param {number[]|null} chosen a cell with an outline */
   draw(camera, chosen) {
     const {gl, canvas} = this;
-    const ratio = Math.min(window.devicePixelRatio || 1, 2) * this.scale;
-    const [width, height] = [canvas.clientWidth, canvas.clientHeight].map((n) => Math.max(2, Math.round(n * ratio)));
-    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, {width, height});
+    const [width, height] = fitCanvas(canvas, Math.min(devicePixelRatio, 2) * this.scale);
     gl.viewport(0, 0, width, height);
     const {lens, turn} = optics(camera, width / height);
     gl.uniform2f(this.where("frame"), width, height);
@@ -195,10 +191,20 @@ class Voxels {
   }
 }
 
+/** Give a canvas the pixels of its place on the page. @returns {[number, number]} width and height */
+function fitCanvas(canvas, ratio) {
+  const width = Math.max(2, Math.round(canvas.clientWidth * ratio));
+  const height = Math.max(2, Math.round(canvas.clientHeight * ratio));
+  if (canvas.width !== width) canvas.width = width;
+  if (canvas.height !== height) canvas.height = height;
+  return [width, height];
+}
+
 /** A camera's view: half the picture's width and height at distance 1, and its right, up and forward vectors. */
 function optics({yaw, pitch}, aspect) {
   const tall = Math.tan(VERTICAL_VIEW / 2);
-  const [sy, cy, sp, cp] = [Math.sin(yaw), Math.cos(yaw), Math.sin(pitch), Math.cos(pitch)];
+  const [sy, cy] = [Math.sin(yaw), Math.cos(yaw)];
+  const [sp, cp] = [Math.sin(pitch), Math.cos(pitch)];
   const forward = [-sy * cp, -sp, cy * cp];
   return {lens: [tall * aspect, tall], turn: [[-cy, 0, -sy], [-sy * sp, cp, cy * sp], forward]};
 }
@@ -212,7 +218,7 @@ function rayThrough(camera, x, y, aspect) {
 }
 
 /** The cells that a ray crosses, nearest first, with the distance at which it enters each. */
-function* crossed(eye, ray, reach) {
+function* crossCells(eye, ray, reach) {
   const cell = eye.map(Math.floor);
   const way = ray.map(Math.sign);
   const next = ray.map((part, i) => (part ? (cell[i] + Math.max(way[i], 0) - eye[i]) / part : Infinity));
@@ -225,35 +231,24 @@ function* crossed(eye, ray, reach) {
   }
 }
 
-/** Arrays come as y, z, x; a 3-D texture has depth, height, width: z, y, x. */
-function ordered(cells, x, y, z) {
-  const made = new Uint16Array(cells.length);
-  for (let j = 0; j < y; j++) {
-    for (let k = 0; k < z; k++) made.set(cells.subarray((j * z + k) * x, (j * z + k + 1) * x), (k * y + j) * x);
-  }
-  return made;
-}
-
-function texture(gl, kind, unit, least) {
-  const made = gl.createTexture();
+function bindTexture(gl, kind, unit, smaller) {
   gl.activeTexture(gl.TEXTURE0 + unit);
-  gl.bindTexture(kind, made);
-  for (const [name, value] of [["MIN_FILTER", least], ["MAG_FILTER", gl.NEAREST]]) {
-    gl.texParameteri(kind, gl[`TEXTURE_${name}`], value);
-  }
+  gl.bindTexture(kind, gl.createTexture());
+  gl.texParameteri(kind, gl.TEXTURE_MIN_FILTER, smaller);
+  gl.texParameteri(kind, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
   for (const axis of ["S", "T", "R"]) gl.texParameteri(kind, gl[`TEXTURE_WRAP_${axis}`], gl.CLAMP_TO_EDGE);
-  return made;
 }
 
-function linked(gl) {
+function linkProgram(gl) {
   const program = gl.createProgram();
   for (const [kind, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
     const shader = gl.createShader(kind);
     gl.shaderSource(shader, source);
     gl.compileShader(shader);
-    if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader) ?? "shader");
     gl.attachShader(program, shader);
   }
   gl.linkProgram(program);
-  return program;
+  if (gl.getProgramParameter(program, gl.LINK_STATUS)) return program;
+  console.info(`no first person: ${gl.getProgramInfoLog(program)}`);
+  return null;
 }

@@ -53,7 +53,7 @@ def ask(
 
 def wish(server: PlayServer, **asked: Any) -> tuple[int, dict[str, Any]]:
     status, _, body = ask(server, f"/{server.token}/ask", "POST", JSON, json.dumps(asked))
-    return status, json.loads(body or b"{}")
+    return status, json.loads(body)["value"]
 
 
 def test_a_game_over_http() -> None:
@@ -67,7 +67,8 @@ def play_over_http(server: PlayServer) -> None:
     assert "connect-src 'self'" in headers["Content-Security-Policy"]
     assert b"alert(1)</script>" not in page
     assert ask(server, f"/{server.token}/report")[0] == 404
-    assert json.loads(ask(server, f"/{server.token}/state")[2])["step"] == 0
+    assert json.loads(ask(server, f"/{server.token}/piece/state")[2])["value"]["step"] == 0
+    assert ask(server, f"/{server.token}/version")[0] == 404
     status, told_after = wish(server, do="forward", have=0)
     assert (status, told_after["step"], told_after["over"]) == (200, 1, "")
     assert wish(server, do="done", have=1)[1]["over"] == "done"
@@ -78,7 +79,7 @@ def play_over_http(server: PlayServer) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/state", "/wrong/", "/wrong/state", "/{token}", "/{token}/../state", "/{token}/x"]
+    "path", ["/", "/piece/state", "/wrong/", "/wrong/piece/state", "/{token}", "/{token}/../piece/state", "/{token}/x"]
 )
 def test_what_is_not_below_the_token_is_not_there(server: PlayServer, path: str) -> None:
     status, headers, body = ask(server, path.format(token=server.token))

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from explorer.errors import EpisodeError
 from explorer.evaluation.results import Episode
 from explorer.files import Loaded
-from explorer.report.document import piece
-from explorer.report.film import film, in_words, runs, scene_told
+from explorer.report.film import film, in_words, list_changes
 from explorer.report.looks import Looks
+from explorer.report.loose import is_loose
 from explorer.rules.actions import aim, craft, hold
 from explorer.rules.items import item
 from explorer.rules.recipes import recipe
 from explorer.worlds.voxel import VoxelWorld
+from spca.common.web.packing import pack
 from tests.support.explorer.told import EMERALD, told
 from tests.support.explorer.world_suite import SCENES, codes
 from tests.support.tiers import few
@@ -31,24 +32,17 @@ def played(loaded: Loaded, chosen: tuple[int, ...]) -> Episode:
     return Episode(loaded.scene.name, 2, "human", codes=chosen, steps=len(chosen))
 
 
-def unrolled(pairs: list[int]) -> NDArray[np.int64]:
-    return np.repeat(pairs[::2], pairs[1::2])
-
-
-def shown(start: list[int], made: dict[str, Any], step: int, *, truth: bool) -> NDArray[np.int64]:
+def blocks_at(track: dict[str, Any], step: int, size: int) -> NDArray[np.int64]:
     """Looks of all cells, from what a page is told, as the page makes them."""
-    blocks = unrolled(start)
-    for when, cell, look in made["truth"]:
-        if when <= step:
-            blocks[cell] = look
-    if truth:
-        return blocks
-    seen = unrolled(made["seen"])
-    blocks[(seen == 0) | (seen > step + 1)] = 0
-    for when, cell, look in made["known"]:
-        if when <= step:
-            blocks[cell] = look
+    blocks = np.zeros(size, np.int64)
+    for runs in track["blocks"][: step + 1]:
+        changes = np.repeat(runs[::2], runs[1::2])
+        blocks = np.where(changes < 0, blocks, changes) if runs else blocks
     return blocks
+
+
+def latest(changes: list[tuple[int, Any]], step: int) -> Any:
+    return [value for when, value in changes if when <= step][-1]
 
 
 @pytest.mark.parametrize("name", few(2, SCENES))
@@ -64,45 +58,47 @@ def test_a_door_that_opens_out_of_sight_is_known_to_be_closed() -> None:
 def check_film(loaded: Loaded, steps: Sequence[int]) -> None:
     looks, world = Looks(), VoxelWorld()
     view = world.reset(loaded.scene)
-    chosen = []
-    truth, known, poses, inventories, held = [loaded.scene.blocks], [view.known], [view.pose], [view.inventory], [""]
+    chosen: list[int] = []
+    truth, views = [loaded.scene.blocks], [view]
     for code in steps:
         if world.state().over:
             break
         world.step(code)
         chosen.append(code)
-        state, view = world.state(), world.view()
-        truth.append(state.blocks.copy())
-        known.append(view.known)
-        poses.append(view.pose)
-        inventories.append(view.inventory)
-        held.append(view.held or "")
+        truth.append(world.state().blocks.copy())
+        views.append(world.view())
     made = film(loaded, played(loaded, tuple(chosen)), looks)
-    start = scene_told(loaded, looks)["start"]
-    carried: dict[str, int] = {}
-    for step in range(len(truth)):
-        assert (shown(start, made, step, truth=True) == looks.numbers(truth[step]).ravel()).all()
-        assert (shown(start, made, step, truth=False) == looks.numbers(known[step]).ravel()).all()
-        assert made["poses"][step][:5] == [*poses[step].cell, poses[step].facing, poses[step].pitch]
-        carried |= {thing: count for when, thing, count in made["inventory"] if when == step}
-        assert {thing: count for thing, count in carried.items() if count} == dict(inventories[step])
-        assert ["", *(name for when, name in made["held"] if when <= step)][-1] == held[step]
-    assert len(made["deeds"]) == len(chosen)
+    for step, (blocks, seen) in enumerate(zip(truth, views, strict=True)):
+        assert (blocks_at(made["truth"], step, blocks.size) == looks.numbers(blocks).ravel()).all()
+        assert (blocks_at(made["known"], step, blocks.size) == looks.numbers(seen.known).ravel()).all()
+        assert made["poses"][step][:5] == [*seen.pose.cell, seen.pose.facing, seen.pose.pitch]
+        assert latest(made["carried"], step) == {"held": seen.held, "items": list(seen.inventory.items())}
+        loose = [(each.kind, each.cell) for each in seen.things if is_loose(each, seen)]
+        assert [(each["kind"], each["cell"]) for each in latest(made["known"]["things"], step)] == loose
+    assert len(made["deeds"]) == len(made["poses"]) == len(truth)
 
 
 def test_what_lies_about_is_gone_once_it_is_taken_and_known_once_it_is_seen() -> None:
     loaded = told()
-    (emerald,) = film(loaded, played(loaded, EMERALD), Looks())["things"]
-    assert emerald["kind"] == "emerald"
-    assert emerald["from"] == 0
-    assert emerald["to"] == len(EMERALD)
-    assert 0 < emerald["seen"] < emerald["to"]
+    made = film(loaded, played(loaded, EMERALD), Looks())
+    there, taken = made["truth"]["things"]
+    unknown, seen, forgotten = made["known"]["things"]
+    assert (there[0], [each["kind"] for each in there[1]]) == (0, ["emerald"])
+    assert taken == forgotten == (len(EMERALD), [])
+    assert unknown == (0, [])
+    assert 0 < seen[0] < len(EMERALD)
+    assert seen[1] == there[1]
+
+
+def test_milestones_say_which_ones_they_need() -> None:
+    first, last = film(told(), played(told(), ()), Looks())["milestones"]
+    assert first["needs"] == []
+    assert last["needs"] == [(0, "the door bars the way until this is done")]
 
 
 def test_an_episode_takes_a_few_kilobytes() -> None:
     loaded, looks = told(), Looks()
-    assert len(piece(film(loaded, played(loaded, EMERALD), looks))) < 3000
-    assert len(piece(scene_told(loaded, looks))) < 2000
+    assert len(pack(film(loaded, played(loaded, EMERALD), looks))) < 3000
 
 
 def test_codes_of_another_scene_are_refused() -> None:
@@ -123,6 +119,8 @@ def test_codes_in_words(code: int, words: str) -> None:
     assert in_words(code) == words
 
 
-def test_runs_are_values_and_how_often() -> None:
-    assert runs(np.array([[3, 3], [3, 0], [0, 7]])) == [3, 3, 0, 2, 7, 1]
-    assert json.dumps(runs(np.zeros((2, 2), np.uint16))) == "[0, 4]"
+def test_changes_are_values_and_how_often() -> None:
+    before = np.array([[3, 0], [3, 0], [7, 7]], np.int32)
+    assert list_changes(before, np.array([[3, 3], [3, 2], [2, 7]], np.int32)) == [-1, 1, 3, 1, -1, 1, 2, 2, -1, 1]
+    assert list_changes(before, before) == []
+    assert json.dumps(list_changes(np.zeros(1, np.int32), before)) == "[3, 1, -1, 1, 3, 1, -1, 1, 7, 2]"

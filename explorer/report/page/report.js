@@ -1,0 +1,212 @@
+// The report: rates by model and hops, the table of episodes, and a view of each with its player.
+
+const ENDINGS = {done: "gave up", lava: "fell into lava", max_steps: "ran out of steps"};
+const DRAWN = [["", "what was known"], ["all", "all there was"]];
+
+function openReport() {
+  openPage("explorer", viewOfReport);
+}
+
+function viewOfReport(report, route) {
+  const [kind, number, ...rest] = route.parts;
+  const results = ["#/", "Results"];
+  if (!kind) return {title: report.title, crumbs: [results], view: h(Overview, {report, route})};
+  const row = report.episodes.find((each) => String(each.number) === number);
+  if (kind !== "episode" || !row || rest.length) return null;
+  return {
+    title: `${row.scene}: ${taskOf(row)}`,
+    crumbs: [results, [`#/episode/${number}`, row.scene]],
+    view: h(EpisodeView, {key: number, row, episodes: report.episodes, route}),
+  };
+}
+
+function taskOf(row) {
+  return row.text || row.scene;
+}
+
+/** How an episode ended, if it failed. */
+function failureOf({solved, ended, error}) {
+  if (solved) return "";
+  return error ? `agent failed: ${firstLine(error)}` : ENDINGS[ended] ?? "failed";
+}
+
+function Overview({report, route}) {
+  const {title, rates, episodes} = report;
+  const refuted = episodes.filter((row) => row.refuted).length;
+  return h(Fragment, null,
+    h("h1", {tabIndex: -1}, title),
+    refuted > 0 && h(Notice, {tone: "bad", title: `${plural(refuted, "episode")} refuted a certificate`},
+      "The goal latched before what was proven to be needed."),
+    h(Section, {id: "rates", title: "Rates by model and hops", note: "Intervals are Wilson's at 95 %."},
+      h(Table, {label: "Rates", noun: "row", rows: rates, columns: rateColumns(rates), route, prefix: "rates-",
+        toneOf: (row) => row.hops === null && "is-all"})),
+    h(Section, {id: "episodes", title: "Episodes"},
+      h(Table, {label: "Episodes", noun: "episode", rows: episodes, columns: EPISODE_COLUMNS, route,
+        filters: filtersOf(episodes), groupOf: failureOf, hint: "scene, task or model",
+        words: (row) => `${row.scene} ${row.text} ${row.model}`, toneOf: (row) => !row.solved && "is-fail"})));
+}
+
+function rateColumns(rates) {
+  const hasCost = rates.some((row) => row.cost > 0);
+  const rate = (key, name) =>
+    ({key, name, value: (row) => row[key].rate, show: (row) => h(Rate, {rate: row[key]})});
+  return [
+    {key: "model", name: "Agent", head: true, value: (row) => row.model},
+    {key: "hops", name: "Hops", number: true, value: (row) => row.hops, show: (row) => row.hops ?? "all"},
+    {key: "episodes", name: "Episodes", number: true, value: (row) => row.tsr.total},
+    rate("tsr", "Scenes solved (TSR)"),
+    rate("msr", "Milestones reached (MSR)"),
+    {key: "steps", name: "Mean steps", number: true, value: (row) => row.steps, show: (row) => count(row.steps)},
+    hasCost && {key: "cost", name: "Mean cost", number: true, value: (row) => row.cost, show: (row) => usd(row.cost)},
+  ].filter(Boolean);
+}
+
+const EPISODE_COLUMNS = [
+  {key: "task", name: "Task", head: true, value: taskOf, show: (row) => h(TaskCell, {row})},
+  {key: "model", name: "Agent", value: (row) => row.model},
+  {key: "hops", name: "Hops", number: true, value: (row) => row.hops},
+  {key: "milestones", name: "Milestones", value: reachedIn, show: (row) => h(Lamps, {row})},
+  {key: "steps", name: "Steps", number: true, value: (row) => row.steps, show: (row) => count(row.steps)},
+  {key: "outcome", name: "Outcome", value: (row) => failureOf(row) || "solved", show: (row) => h(Ending, {row})},
+];
+
+function filtersOf(episodes) {
+  const models = [...new Set(episodes.map((row) => row.model))];
+  const outcome = {key: "outcome", name: "Outcome", options: [["", "all", () => true],
+    ["solved", "solved", (row) => row.solved], ["failed", "failed", (row) => !row.solved]]};
+  const agent = {key: "agent", name: "Agent", select: true, options: [["", "all", () => true],
+    ...models.map((model) => [model, model, (row) => row.model === model])]};
+  return models.length > 1 ? [outcome, agent] : [outcome];
+}
+
+function TaskCell({row}) {
+  return h(Fragment, null,
+    link(`#/episode/${row.number}`, taskOf(row)),
+    h("small", {class: "muted scene-name"}, row.scene),
+    row.why && h("small", {class: "muted scene-name"}, row.why));
+}
+
+function Ending({row}) {
+  return h(Fragment, null,
+    h(Outcome, {outcome: outcomeOf(row.solved), word: failureOf(row) || "solved"}),
+    row.refuted && h("span", {class: "badge bad"}, "refutes the certificate"));
+}
+
+function reachedIn({latched}) {
+  return latched.filter((step) => step !== null).length;
+}
+
+/** Lamps of an episode's milestones, in the order of the scene. */
+function Lamps({row}) {
+  return h("span", {class: "lamps", role: "img",
+    "aria-label": `${count(reachedIn(row))} of ${plural(row.latched.length, "milestone")}`},
+  row.latched.map((step, i) => h("i", {key: i, class: step !== null && "lit"})));
+}
+
+function EpisodeView({row, episodes, route}) {
+  const {number, model, steps, cost, why} = row;
+  const {values, error} = usePieces(why ? [] : ["look", `episode/${number}`]);
+  const problem = why || error;
+  return h(Fragment, null,
+    h("nav", {class: "ways", "aria-label": "Other episodes"},
+      h(WayTo, {row: episodes[number - 1], text: "← Episode before"}),
+      h(WayTo, {row: episodes[number + 1], text: "Next episode →"})),
+    h("h1", {tabIndex: -1}, taskOf(row)),
+    h(Facts, {facts: [
+      ["Agent", model],
+      ["Outcome", h(Ending, {row})],
+      ["Steps", count(steps)],
+      ["Cost", cost > 0 && usd(cost)],
+      ["Milestones", h("span", {class: "row"}, `${reachedIn(row)} of ${row.latched.length}`, h(Lamps, {row}))],
+    ]}),
+    problem && h(Notice, {tone: "warn", title: "This episode cannot be shown"}, problem),
+    !why && values && h(EpisodePlayer, {row, look: values[0], film: values[1], route}));
+}
+
+function WayTo({row, text}) {
+  return row && h("a", {href: `#/episode/${row.number}`, title: taskOf(row)}, text);
+}
+
+function EpisodePlayer({row, look, film, route}) {
+  const scene = useScenery(film, look);
+  const last = film.poses.length - 1;
+  const drawn = route.query.get("drawn") ?? "";
+  const draw = (value) => route.choose({drawn: value});
+  return scene && h(Player, {
+    label: "Player",
+    last,
+    route,
+    marks: row.latched.filter((step) => step !== null),
+    tools: h(Choice, {name: "What is drawn", options: DRAWN, chosen: drawn, choose: draw}),
+    keys: {t: () => draw(drawn ? "" : "all")},
+    dataOf: () => ({"data-drawn": drawn}),
+    sayStep: (step) => `step ${step} of ${last}: ${film.deeds[step].filter(Boolean).join(", ") || "start"}`,
+    stage: (step) => h(EpisodeStage, {scene, film, step, drawn}),
+    side: (step) => h(Fragment, null,
+      h(Deed, {film, step}),
+      h(Milestones, {row, film, step, drawn}),
+      h("p", {class: "small muted"},
+        "Keys: space plays, arrows step, home and end, + and − for the speed, T for all there was.")),
+  });
+}
+
+function EpisodeStage({scene, film, step, drawn}) {
+  const sight = useMemo(() => sightOf(scene, film, step, drawn ? film.truth : film.known), [scene, film, step, drawn]);
+  return h(StageView, {scene, sight, hint: "Point at something to read what and where it is."});
+}
+
+/** What is drawn at a step, made from the start, which takes a millisecond or two. */
+function sightOf(scene, film, step, {blocks, things}) {
+  const cells = new Uint16Array(scene.cells);
+  for (const runs of blocks.slice(0, step + 1)) applyRuns(cells, runs);
+  return {
+    blocks: cells,
+    things: latest(things, step),
+    pose: readPose(film.poses[step]),
+    trail: film.poses.slice(0, step + 1),
+  };
+}
+
+/** @param {[number, any][]} changes steps and values @returns {any} the value at a step */
+function latest(changes, step) {
+  return changes.findLast(([when]) => when <= step)[1];
+}
+
+function Deed({film, step}) {
+  const [deed, reason] = film.deeds[step];
+  const {cell, facing} = readPose(film.poses[step]);
+  const {held, items} = latest(film.carried, step);
+  return h(Facts, {facts: [
+    ["Step", count(step)],
+    ["Deed", h(Fragment, null, mono(deed || "start"),
+      reason && h("span", {class: "refused"}, ` — ${reason}`))],
+    ["Position", awayFrom(film.spawn, cell), "x, y, z from the place where it began"],
+    ["Facing", FACING_WORDS[facing]],
+    ["Carries", items.length ? items.map(([item, n]) => h("span", {key: item,
+      class: classes("badge", item === held && "accent")}, `${count(n)} × ${spaced(item)}`)) : "nothing"],
+  ]});
+}
+
+/** The milestones, which light up as they latch. */
+function Milestones({row, film, step, drawn}) {
+  const reached = film.milestones.filter((_, i) => row.latched[i] !== null && row.latched[i] <= step);
+  const last = film.milestones.length - 1;
+  return h("section", null,
+    h("h2", null, "Milestones"),
+    h("p", {class: "unseen", "aria-live": "polite"},
+      reached.length > 0 && `${reached.length} of ${last + 1} reached: ${reached.map(({text}) => text).join(", ")}`),
+    h("ol", {class: "hops"}, film.milestones.map((milestone, i) => {
+      const at = row.latched[i];
+      const isLit = at !== null && at <= step;
+      return h("li", {key: i, class: classes("hop", isLit && "lit", at === step && "now")},
+        h("span", {class: "lamp", "aria-hidden": "true"}, isLit ? "★" : "☆"),
+        h("div", null,
+          h("strong", null, `${i + 1}. ${milestone.text}`),
+          i === last && h("span", {class: "badge accent"}, "goal"),
+          unseen(isLit ? " (reached)" : " (open)"),
+          milestone.needs.map(([before, reason]) => h("p", {key: before, class: "small muted"},
+            `after ${before + 1}: ${reason}`))),
+        at === null ? muted("never")
+          : link(`#/episode/${row.number}?step=${at}${drawn && `&drawn=${drawn}`}`, `step ${at}`));
+    })));
+}
