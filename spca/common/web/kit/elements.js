@@ -132,7 +132,7 @@ function Choice({name, options, chosen, choose}) {
     h("button", {key: value, type: "button", "aria-pressed": String(value === chosen), "data-show": value,
       onClick: () => choose(value)},
     text,
-    n != null && h("span", {class: "n"}, count(n)))));
+    n != null && h("span", {class: "n"}, " ", count(n)))));
 }
 
 function Select({name, options, chosen, choose, className}) {
