@@ -231,6 +231,22 @@ def test_going_back_finds_the_table_as_it_was(visit: Visit, folder: Path) -> Non
     expect(page.get_by_role("link", name=TEXT)).to_be_focused()
 
 
+def test_going_back_finds_the_last_of_many_rows(visit: Visit, tmp_path: Path) -> None:
+    for number in range(200):
+        append_episode(tmp_path / "many.jsonl", Episode(f"lost {number}", 1, "human", steps=number))
+    assert main(["report", str(tmp_path / "many.jsonl")]) == 0
+    page = visit.open(browsing.address(tmp_path / "many.html", "/?sort=steps"))
+    last = page.get_by_role("link", name="lost 199")
+    while not last.count():
+        page.mouse.wheel(0, 5000)
+        page.wait_for_timeout(50)
+    last.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("lost 199")
+    page.go_back()
+    expect(last).to_be_focused()
+    expect(last).to_be_in_viewport()
+
+
 def test_failures_are_grouped_and_episodes_filtered(visit: Visit, tmp_path: Path) -> None:
     save_scene(tmp_path / "emerald", told())
     won = episode(tmp_path, "human")

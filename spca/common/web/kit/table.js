@@ -23,7 +23,7 @@ function Table({label, noun, rows, columns, route, prefix = "", filters = [], gr
   const choose = (name, value) => route.choose({[prefix + name]: value});
   const chosen = useMemo(() => pickRows(rows, {columns, filters, groupOf, words, asked}),
     [rows, columns, route.search]);
-  const [shown, more] = useGrowing(chosen);
+  const [shown, more] = useGrowing(chosen, route.now.current.isBack);
   const isFound = asked("q") !== "" && chosen.length === 1;
   // The same nodes again: preact then leaves rows alone that only change their place.
   const lines = useMemo(() => new Map(rows.map((row, i) =>
@@ -147,8 +147,8 @@ function Row({row, columns, toneOf, detail, isFound}) {
 /**
  * @returns {[object[], any]} the first of many rows, and what makes more of them come when their end comes into view
  */
-function useGrowing(rows) {
-  const [limit, setLimit] = useState(ROWS_AT_ONCE);
+function useGrowing(rows, isBack) {
+  const [limit, setLimit] = useState(isBack ? Infinity : ROWS_AT_ONCE); // who comes back may have left the last row
   const end = useRef(null);
   useEffect(() => {
     if (!end.current) return undefined;
