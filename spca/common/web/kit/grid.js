@@ -75,7 +75,7 @@ function gridGeometry(tiles, {rows, columns}, width) {
   const ratio = window.devicePixelRatio || 1;
   const tall = matchMedia(STACKED).matches ? Math.max(180, 0.31 * innerHeight) : STAGE_HEIGHT;
   const {shift, pitch} = tiles; // in widths of a tile
-  const fit = Math.min(width / (columns + shift), tall / (rows * pitch + 1 - pitch), TILE_LIMIT);
+  const fit = Math.min(width / (columns + shift), tall / (rows * pitch + tiles.high - pitch), TILE_LIMIT);
   const wide = Math.max(2, Math.floor(fit * ratio));
   return {ratio, wide, high: wide * tiles.high, pitch: Math.round(wide * pitch), shift: Math.round(wide * shift),
     width: Math.ceil(wide * (columns + shift)), height: Math.ceil(wide * (rows * pitch + tiles.high - pitch))};
@@ -83,20 +83,15 @@ function gridGeometry(tiles, {rows, columns}, width) {
 
 function Grid({scene, label, onHover}) {
   const canvas = useRef(null);
-  const {width, height, ratio, wide, pitch, shift} = scene.fit;
-  const {rows, columns} = scene.episode;
+  const {width, height, ratio} = scene.fit;
   useLayoutEffect(() => {
     const element = canvas.current;
     if (element.width !== width) element.width = width;
     if (element.height !== height) element.height = height;
     if (scene.tiles) drawGrid(element.getContext("2d"), scene);
   });
-  const cellAt = (event) => {
-    const row = Math.floor((event.offsetY * ratio) / pitch);
-    const column = Math.floor((event.offsetX * ratio - (row % 2) * shift) / wide);
-    onHover(column >= 0 && column < columns && row < rows ? row * columns + column : -1);
-  };
-  return h("canvas", {ref: canvas, role: "img", "aria-label": label, onPointerMove: cellAt,
+  const hover = (event) => onHover(findCell(event.offsetX * ratio, event.offsetY * ratio, scene.episode, scene.fit));
+  return h("canvas", {ref: canvas, role: "img", "aria-label": label, onPointerMove: hover,
     onPointerLeave: () => onHover(-1),
     style: {width: `${width / ratio}px`, height: `${height / ratio}px`}});
 }
@@ -105,6 +100,42 @@ function Grid({scene, label, onHover}) {
 function cornerOf(cell, columns, {wide, pitch, shift}) {
   const row = Math.floor(cell / columns);
   return [(cell % columns) * wide + (row % 2) * shift, row * pitch];
+}
+
+/** @returns {[number, number][]} the corners of a cell clockwise from its upper left one, or of a hexagon from the top */
+function listCorners(cell, columns, fit) {
+  const {wide, high, pitch, shift} = fit;
+  const [x, y] = cornerOf(cell, columns, fit);
+  if (!shift) return [[x, y], [x + wide, y], [x + wide, y + pitch], [x, y + pitch]];
+  const middle = y + high / 2;
+  const [up, down] = [middle - pitch / 3, middle + pitch / 3]; // rows are one and a half radii apart
+  return [[x + wide / 2, middle - (2 * pitch) / 3], [x + wide, up], [x + wide, down],
+    [x + wide / 2, middle + (2 * pitch) / 3], [x, down], [x, up]];
+}
+
+/** @returns {number[]} the cells beyond the sides of a cell, clockwise as its corners; -1 beyond the frame's edge */
+function listNeighbours(cell, columns, {shift}) {
+  const row = Math.floor(cell / columns);
+  const odd = row % 2;
+  const sides = shift ? [[-1, odd], [0, 1], [1, odd], [1, odd - 1], [0, -1], [-1, odd - 1]]
+    : [[-1, 0], [0, 1], [1, 0], [0, -1]];
+  return sides.map(([down, right]) => {
+    const column = (cell % columns) + right;
+    return column < 0 || column >= columns ? -1 : (row + down) * columns + column;
+  });
+}
+
+/** @returns {number} the cell whose middle is nearest to a point in device pixels, -1 outside of the grid */
+function findCell(x, y, {rows, columns}, fit) {
+  const {wide, high, pitch, shift} = fit;
+  const near = Math.round((y - high / 2) / pitch);
+  const found = [near - 1, near, near + 1].filter((row) => row >= 0 && row < rows).map((row) => {
+    const left = x - (row % 2) * shift;
+    const column = Math.max(0, Math.min(columns - 1, Math.floor(left / wide)));
+    return [Math.hypot(left - (column + 0.5) * wide, y - row * pitch - high / 2), row * columns + column];
+  });
+  const [away, cell] = found.sort((a, b) => a[0] - b[0])[0] ?? [Infinity, -1];
+  return away < wide ? cell : -1;
 }
 
 /** Draw a grid; `known` of the scene dims the cells of the truth that the agent never saw. */
@@ -116,7 +147,7 @@ function drawGrid(pen, {episode, step, tiles, fit, codes, known}) {
     const [x, y] = cornerOf(cell, columns, fit);
     if (codes[cell] || !known) drawTile(pen, tiles, codes[cell], x, y, fit);
     const veil = view.has(cell) ? SEEN_NOW : known && codes[cell] && !known[cell] ? NEVER_SEEN : null;
-    if (veil) shadeTile(pen, veil, x, y, fit);
+    if (veil) shadeCell(pen, veil, listCorners(cell, columns, fit));
   }
   outlineView(pen, view, columns, fit);
   drawTrail(pen, episode.agent.slice(0, step + 1), columns, fit);
@@ -129,24 +160,24 @@ function drawTile(pen, {picture, columns, size}, code, x, y, {wide, high}) {
   pen.drawImage(picture, left, top, ...size, x, y, wide, high);
 }
 
-function shadeTile(pen, colour, x, y, {wide, pitch, high}) {
+function shadeCell(pen, colour, corners) {
   pen.fillStyle = colour;
-  pen.fillRect(x, y + (high - pitch) / 2, wide, pitch);
+  pen.beginPath();
+  for (const corner of corners) pen.lineTo(...corner);
+  pen.fill();
 }
 
 function outlineView(pen, view, columns, fit) {
-  const {wide, pitch, high} = fit;
   pen.strokeStyle = VIEW_EDGE;
-  pen.lineWidth = Math.max(1, Math.round(wide / 16));
+  pen.lineWidth = Math.max(1, Math.round(fit.wide / 16));
   pen.beginPath();
   for (const cell of view) {
-    const [x, corner] = cornerOf(cell, columns, fit);
-    const y = corner + (high - pitch) / 2;
-    const edge = (open, x1, y1, x2, y2) => open && (pen.moveTo(x1, y1), pen.lineTo(x2, y2));
-    edge(!view.has(cell - columns), x, y, x + wide, y);
-    edge(!view.has(cell + columns), x, y + pitch, x + wide, y + pitch);
-    edge(cell % columns === 0 || !view.has(cell - 1), x, y, x, y + pitch);
-    edge((cell + 1) % columns === 0 || !view.has(cell + 1), x + wide, y, x + wide, y + pitch);
+    const corners = listCorners(cell, columns, fit);
+    listNeighbours(cell, columns, fit).forEach((other, side) => {
+      if (view.has(other)) return;
+      pen.moveTo(...corners[side]);
+      pen.lineTo(...corners[(side + 1) % corners.length]);
+    });
   }
   pen.stroke();
 }
@@ -199,23 +230,25 @@ function describeCell({columns, top, left}, cell, trueCodes, knownCodes, {words}
   return `${place}: ${truth}; in the map: ${words[knownCodes[cell]]}`;
 }
 
-/** A step in words, for those who do not see the canvas. Rows and columns are those of the true grid. */
+/** A step in words, for those who do not see the canvas. Rows and columns are those of the true grid; where no cell is
+ *  said to be in view, nothing limits the view. */
 function describeStep({agent, inventory, view, columns, top, left}, step, codes, {words, directions, plain}) {
   const [row, column, direction] = agent[step];
   const place = (r, c) => `row ${r + top} column ${c + left}`;
-  const things = view[step].filter((cell) => !plain.includes(words[codes[cell]]))
+  const seen = view[step].length ? view[step] : [...codes.keys()];
+  const things = seen.filter((cell) => !plain.includes(words[codes[cell]]))
     .map((cell) => `${words[codes[cell]]} at ${place(Math.floor(cell / columns), cell % columns)}`);
   const held = inventory[step] ? `carrying ${inventory[step]}` : "carrying nothing";
   const sight = things.length ? `In view: ${things.join(", ")}.` : "No object in view.";
   return `Agent at ${place(row, column)} facing ${directions[direction]}, ${held}. ${sight}`;
 }
 
-/** The pose, hand and reward at a step. */
-function StepFacts({episode, step, primitive, directions, more = []}) {
+/** The pose, hand and reward at a step. @param {{noun?: string}} props what the page calls what was done last */
+function StepFacts({episode, step, primitive, directions, more = [], noun = "Primitive"}) {
   const [row, column, direction] = episode?.agent[step] ?? [];
   return h(Facts, {facts: [
     ["Step", count(step)],
-    ["Primitive", mono(primitive || "start")],
+    [noun, mono(primitive || "start")],
     ["Position", row == null ? UNKNOWN : `row ${row + episode.top}, column ${column + episode.left}`],
     ["Facing", directions[direction] ?? UNKNOWN],
     ["Carrying", episode?.inventory[step] ?? "nothing"],
@@ -239,6 +272,7 @@ function Legend({episode, tiles}) {
 
 function Swatch({tiles, code}) {
   const canvas = useRef(null);
-  useLayoutEffect(() => drawTile(canvas.current.getContext("2d"), tiles, code, 0, 0, {wide: 36, high: 36}), [code]);
+  const size = {wide: 36 / tiles.high, high: 36};
+  useLayoutEffect(() => drawTile(canvas.current.getContext("2d"), tiles, code, 0, 0, size), [code]);
   return h("canvas", {ref: canvas, class: "swatch", width: 36, height: 36, "aria-hidden": "true"});
 }
