@@ -18,16 +18,23 @@ _SHORTEST_FRAME_MS: Final = 20
 _LONGEST_FRAME_MS: Final = 655_350
 
 
-def png(image: NDArray[np.uint8], *, optimize: bool = False) -> bytes:
-    """Return an RGB picture, shape (height, width, 3), as PNG.
+def png(image: NDArray[np.uint8], *, optimize: bool = False, palette: bool = False) -> bytes:
+    """Return a picture, shape (height, width, 3 or 4), RGB or RGBA, as PNG.
+
+    Args:
+        palette: reduce it to 256 colours, which drawings of few colours do not show and which takes a third of the
+            room.
 
     Raises:
         ImportError: Pillow is missing.
     """
     from PIL import Image
 
+    picture = Image.fromarray(image)
+    if palette:
+        picture = picture.quantize(_PALETTE_SIZE, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     buffer = io.BytesIO()
-    Image.fromarray(image).save(buffer, "PNG", optimize=optimize)
+    picture.save(buffer, "PNG", optimize=optimize)
     return buffer.getvalue()
 
 

@@ -27,7 +27,7 @@ class GridFrame:
     Attributes:
         truth: codes of the whole world, 0 outside of it.
         known: codes of what the agent knows.
-        view: bool: the cells that it sees.
+        view: bool: the cells that it sees; none where nothing limits its view.
         agent: row, column and direction.
         inventory: the word of what it carries.
     """
@@ -161,7 +161,7 @@ def draw_tiles(
         row, column = divmod(code, _IN_A_ROW)
         sheet[row * height : (row + 1) * height, column * width : (column + 1) * width] = image
     return Tiles(
-        picture=base64.b64encode(png(sheet, optimize=True)).decode("ascii"),
+        picture=base64.b64encode(png(sheet, optimize=True, palette=True)).decode("ascii"),
         size=(width, height),
         columns=_IN_A_ROW,
         words=tuple(words),
