@@ -102,7 +102,7 @@ function cornerOf(cell, columns, {wide, pitch, shift}) {
   return [(cell % columns) * wide + (row % 2) * shift, row * pitch];
 }
 
-/** @returns {[number, number][]} the corners of a cell clockwise from its upper left one, or of a hexagon from the top */
+/** @returns {[number, number][]} the corners of a cell clockwise from its upper left one, of a hexagon from the top */
 function listCorners(cell, columns, fit) {
   const {wide, high, pitch, shift} = fit;
   const [x, y] = cornerOf(cell, columns, fit);

@@ -80,7 +80,7 @@ function useArrival({place, now}, title) {
     if (left === null) return;
     const {isBack} = now.current;
     scrollTo(0, isBack ? scrolledTo.get(place) ?? 0 : 0);
-    const leftBy = isBack && document.querySelector(`main th a[href="#/${CSS.escape(left)}"]`);
+    const leftBy = isBack && document.querySelector(`main :is(th, td) a[href="#/${CSS.escape(left)}"]`);
     (leftBy || document.querySelector("main h1"))?.focus({preventScroll: true});
   }, [place]);
 }

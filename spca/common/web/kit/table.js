@@ -12,13 +12,14 @@ const ROWS_AT_ONCE = 160;
  *
  * @param {{label: string, noun: string, rows: object[], columns: object[], route: object, prefix?: string,
  *   filters?: object[], groupOf?: (row: object) => string, hint?: string, words?: (row: object) => string,
- *   toneOf?: (row: object) => string, detail?: (row: object) => any, totals?: any, id?: string}} props
+ *   toneOf?: (row: object) => string, detail?: (row: object) => any, totals?: any, id?: string,
+ *   wide?: boolean}} props
  *   `prefix` of the names in the address, where a page has several tables; `hint` what the search finds, without it
  *   there is none; `groupOf` the kind of a row, "" for none; `detail` unfolds below a row, at once below the only one
- * that is found.
+ *   that is found; a `wide` table scrolls by itself, its heads and first column stay, its rows never become cards.
  */
 function Table({label, noun, rows, columns, route, prefix = "", filters = [], groupOf, hint, words, toneOf, detail,
-  totals, id}) {
+  totals, id, wide}) {
   const asked = (name) => route.query.get(prefix + name) ?? "";
   const choose = (name, value) => route.choose({[prefix + name]: value});
   const chosen = useMemo(() => pickRows(rows, {columns, filters, groupOf, words, asked}),
@@ -39,7 +40,8 @@ function Table({label, noun, rows, columns, route, prefix = "", filters = [], gr
         options: [["", "usual order"],
           ...columns.map(({key, name, span}) => [key, span ? `${span}, ${name}` : name])]}),
       h("p", {class: "matches", role: "status"}, `${count(chosen.length)} of ${plural(rows.length, noun)}`)),
-    h("div", {class: "scroll", role: "region", "aria-label": `Table of ${label.toLowerCase()}`, tabIndex: 0},
+    h("div", {class: classes("scroll", wide && "wide"), role: "region", "aria-label": `Table of ${label.toLowerCase()}`,
+      tabIndex: 0},
       h("table", {id, role: "table"},
         h(Heads, {columns, asked, choose}),
         totals && h("tbody", {class: "totals", role: "rowgroup"}, totals),
