@@ -14,7 +14,7 @@ from gridworld.multigrid.world import tiling_named
 from gridworld.rules.episode import Episode
 from gridworld.rules.layout import Layout
 from gridworld.rules.observation import background, things
-from gridworld.rules.tilings import SQUARE, Tiling
+from gridworld.rules.tilings import SQUARE, Cell, Tiling
 from gridworld.task_spec import TaskSpecification
 
 
@@ -63,15 +63,24 @@ def _episode(spec: TaskSpecification, tiling: Tiling | str) -> Episode:
     return Episode(Layout(spec, chosen))
 
 
+def reveal_codes(episode: Episode) -> NDArray[np.uint8]:
+    """Return the looks of all cells as they are now, hidden mechanisms included."""
+    codes = background(episode.layout)
+    for (column, row), code, _ in _list_everything(episode):
+        codes[row, column] = code
+    return codes
+
+
+def _list_everything(episode: Episode) -> Iterator[tuple[Cell, int, str]]:
+    layout = episode.layout
+    return things(layout, episode.state._replace(touched=layout.hidden))
+
+
 def _shown(episode: Episode, reveal: bool, tile_size: int) -> NDArray[np.uint8]:
     observation = episode.observe()
     if not reveal:
         return picture(observation, tile_size)
-    layout, state = episode.layout, episode.state
-    codes = background(layout)
-    everything = list(things(layout, state._replace(touched=layout.hidden)))
-    for (column, row), code, _ in everything:
-        codes[row, column] = code
-    marked = {cell for cell, _, name in everything if name in layout.hidden - state.touched}
-    revealed = replace(observation, codes=codes, visible=np.ones_like(observation.visible))
+    hidden = episode.layout.hidden - episode.state.touched
+    marked = {cell for cell, _, name in _list_everything(episode) if name in hidden}
+    revealed = replace(observation, codes=reveal_codes(episode), visible=np.ones_like(observation.visible))
     return picture(revealed, tile_size, marked=marked)

@@ -112,10 +112,10 @@ def show_ranking(groups: Sequence[Group]) -> None:
     console = open_console()
     for group in groups:
         rows = []
-        for place, entry in enumerate(group.entries, 1):
+        for entry in group.entries:
             least = "at least " if entry.bounded else ""
             cells = (
-                str(place),
+                str(entry.rank),
                 entry.label,
                 f"{least}{entry.point_rate:.1%}",
                 f"{entry.solved} of {entry.tasks}",

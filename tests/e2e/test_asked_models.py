@@ -17,6 +17,7 @@ from spca.llm.calls.ledger import IN_FLIGHT
 from tests.fakes.reference_server import Settings
 from tests.support.gridworld.players import corridors
 from tests.support.gridworld.serving import MODELS, PlayingServer, imbalance, records
+from tests.support.pages import read_pieces
 from tests.support.processes import Process
 from tests.support.spca.served import cost_of, to_provider
 from tests.support.tiers import few
@@ -96,9 +97,9 @@ def test_books_results_and_leaderboard_are_what_the_server_counted(
     assert f"{cost} USD" in done.stdout
     made = run("leaderboard", "o.json", "--output", "board.html")
     assert made.returncode == 0, made.stderr
-    page = (tmp_path / "board.html").read_text(encoding="utf-8")
-    assert f">{cost}<small>{len(log)} requests</small>" in page
-    assert f">{name}</th>" in page
+    (entry,) = read_pieces((tmp_path / "board.html").read_text(encoding="utf-8"))["report"]["groups"][0]["entries"]
+    assert f"{entry['spending']['cost_usd']:.4f}" == cost
+    assert (entry["model"], entry["spending"]["requests"]) == (name, len(log))
 
 
 def test_a_cap_stops_and_more_of_it_goes_on(run: Command, tasks: tuple[object, ...], tmp_path: Path) -> None:
@@ -266,4 +267,5 @@ def test_a_server_of_ones_own_gets_its_own_key(
         assert done.stdout.splitlines()[0].endswith(" tokens, ? USD")
     made = run("leaderboard", "o.json", "--output", "board.html")
     assert made.returncode == 0, made.stderr
-    assert f">?<small>{len(server.asked)} requests</small>" in (tmp_path / "board.html").read_text(encoding="utf-8")
+    (entry,) = read_pieces((tmp_path / "board.html").read_text(encoding="utf-8"))["report"]["groups"][0]["entries"]
+    assert (entry["spending"]["cost_usd"], entry["spending"]["cost_unknown"]) == (0, len(server.asked))

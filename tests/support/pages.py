@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from explorer.report.pages import PLAY_PAGE, REPORT_PAGE
+from gridworld.evaluation.results import leaderboard_page
 from spca.common.web.document import PageKind
 from spca.evaluation.page import rendering
 from spca.report.page import assembly
@@ -21,6 +22,7 @@ KINDS: Final[Mapping[str, PageKind]] = {
     "evaluation": rendering.PAGE,
     "explorer": REPORT_PAGE,
     "play": PLAY_PAGE,
+    "leaderboard": leaderboard_page.PAGE,
 }
 
 

@@ -17,7 +17,8 @@ from typing import Any, Final
 from gridworld.errors import EvaluationError
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult, TaskBenchmarkResult
 from gridworld.evaluation.results.spending import Spending, is_amount
-from spca.common.text import one_line
+from gridworld.runner.episode_result import EpisodeResult
+from spca.common.text import one_line, strip_folders
 
 _LONGEST: Final = 120
 _MOST_STEPS: Final = 10**9
@@ -33,39 +34,18 @@ class Outcome:
         bound: proven lower bound of it; None if the file has none.
         ratio: of a solved task, in (0, 1], else None; at least that where the optimum is not known.
         error: what the model raised, "" for nothing.
+        ending: how the episode ended, in the same few words wherever one ended alike.
     """
 
     solved: bool
     steps: int
     optimal: int | None
+    bound: int | None
     ratio: float | None
+    points: float
+    available: float
     error: str
-    bound: int | None = None
-
-    @property
-    def best(self) -> str:
-        """Return the optimum, or its bound, in a few characters."""
-        if self.optimal is not None:
-            return str(self.optimal)
-        return "?" if self.bound is None else f"≥{self.bound}"
-
-    @property
-    def shade(self) -> str:
-        """A class of the page: ``fail``, or ``r0`` to ``r10`` by the ratio."""
-        if not self.solved:
-            return "fail"
-        return f"r{math.floor((self.ratio or 0.0) * 10 + 1e-9)}"
-
-    @property
-    def words(self) -> str:
-        """The outcome in full."""
-        steps = f"{self.steps} step{'' if self.steps == 1 else 's'}"
-        if not self.solved:
-            return f"not solved, {steps}" + (f"; model error: {self.error}" if self.error else "")
-        best = "" if self.optimal is None else f", optimal {self.optimal}"
-        if not best and self.bound is not None:
-            best = f", optimal at least {self.bound}"
-        return f"solved in {steps}{best}"
+    ending: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +56,12 @@ class Entry:
         label: the model; with the date where it has several results in its group.
         finished: when, "" if it is not told.
         settings: what of the settings is worth a word.
+        options: the settings as the file has them.
         tasks_hash: equal for equal sets of tasks.
         seconds: that the model took; None if it is not told.
         spending: tokens that it read and wrote, and what they cost; None if it is not told.
-        outcomes: by task id.
+        outcomes, episodes: by task id.
+        rank: in its group; equal results share one.
     """
 
     model: str
@@ -88,6 +70,7 @@ class Entry:
     backend: str
     finished: str
     settings: str
+    options: Mapping[str, Any]
     source: str
     tasks: int
     solved: int
@@ -101,9 +84,11 @@ class Entry:
     spending: Spending | None
     tasks_hash: str
     outcomes: Mapping[str, Outcome]
+    episodes: Mapping[str, EpisodeResult]
     tiers: Mapping[str, int]
     digests: Mapping[str, str]
     label: str = ""
+    rank: int = 1
 
     @property
     def bounded(self) -> int:
@@ -125,7 +110,6 @@ class Group:
     entries: tuple[Entry, ...]
     task_ids: tuple[str, ...]
     tiers: Mapping[str, int] = field(default_factory=dict)
-    digests: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -185,6 +169,7 @@ def entry_of(results: BenchmarkEvaluationResult, told: Mapping[str, Any], source
         backend=_text(settings.get("backend", "")),
         finished=_text(told.get("finished", ""))[:25],
         settings=_settings_told(settings),
+        options=settings,
         source=_text(os.path.basename(source)),
         tasks=count,
         solved=results.num_success,
@@ -198,6 +183,7 @@ def entry_of(results: BenchmarkEvaluationResult, told: Mapping[str, Any], source
         spending=results.spending,
         tasks_hash=_hash_of_tasks(outcomes, digests),
         outcomes=outcomes,
+        episodes=dict(zip(outcomes, (result.episode for result in results.task_results), strict=True)),
         tiers={_text(each["task_id"]): each["tier"] for each in tasks if "task_id" in each and _is_tier(each)},
         digests=digests,
     )
@@ -222,11 +208,12 @@ def overview(groups: Sequence[Group]) -> list[tuple[str, tuple[Entry | None, ...
 
 
 def _group(name: str, tiling: str, entries: list[Entry]) -> Group:
-    ranked = sorted(entries, key=lambda each: (-each.point_rate, -each.success_rate, each.model, each.finished))
+    entries = sorted(entries, key=lambda each: (-each.point_rate, -each.success_rate, each.model, each.finished))
+    merits = [(entry.point_rate, entry.success_rate) for entry in entries]
+    ranked = [replace(entry, rank=merits.index(merit) + 1) for entry, merit in zip(entries, merits, strict=True)]
     ids = tuple(dict.fromkeys(task for entry in ranked for task in entry.outcomes))
     tiers = {task: tier for entry in ranked for task, tier in entry.tiers.items()}
-    digests = {task: digest for entry in ranked for task, digest in entry.digests.items()}
-    return Group(name, tiling, tuple(_labelled(ranked)), ids, tiers, digests)
+    return Group(name, tiling, tuple(_labelled(ranked)), ids, tiers)
 
 
 def _labelled(entries: Sequence[Entry]) -> Iterator[Entry]:
@@ -258,14 +245,26 @@ def _outcome(result: TaskBenchmarkResult) -> Outcome:
     if not (0 <= result.points_earned <= result.available_points <= _MOST_POINTS):
         raise ValueError(f"task {name}: points_earned is not from 0 to available_points")
     error = result.episode.info.get("model_error")
+    described = "" if error is None else _text(error)
     return Outcome(
-        result.success,
-        steps,
-        optimal,
-        ratio if result.success else None,
-        "" if error is None else _text(error),
-        result.bound,
+        solved=result.success,
+        steps=steps,
+        optimal=optimal,
+        bound=result.bound,
+        ratio=ratio if result.success else None,
+        points=result.points_earned,
+        available=result.available_points,
+        error=described,
+        ending="solved" if result.success else _describe_failure(result.episode, described),
     )
+
+
+def _describe_failure(episode: EpisodeResult, error: str) -> str:
+    if error:
+        return f"model error: {error}"
+    if episode.terminated:
+        return "entered a hazard"
+    return "ran out of steps" if episode.truncated else "stopped before the end"
 
 
 def _settings_told(settings: Mapping[str, Any]) -> str:
@@ -304,8 +303,8 @@ def _is_tier(told: Mapping[str, Any]) -> bool:
 
 
 def _text(value: object) -> str:
-    """Untrusted text as it is shown: on one line, nothing hidden in it, not too long."""
-    text = one_line(value if isinstance(value, str) else repr(value))
+    """Untrusted text as it is shown: on one line, nothing hidden in it, no folder of a machine, not too long."""
+    text = one_line(strip_folders(value if isinstance(value, str) else repr(value)))
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 

@@ -1,101 +1,174 @@
-"""The leaderboard as one HTML file that needs nothing else.
+"""The leaderboard as one HTML file that needs nothing else: rankings, and every episode step by step.
 
-Everything from results files becomes escaped text. The policy of the page lets in its own script and style, known by
-their hashes, and pictures that are part of it; nothing gets out.
+Results hold actions and no grids, so the episodes of tasks that ship are played again when the page is made.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from importlib import resources
-from typing import Final
+import shlex
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 from gridworld import library
-from gridworld.errors import GridworldError, missing_part
-from gridworld.evaluation.results.leaderboard import Group, overview
+from gridworld.actions import ACTION_NAMES
+from gridworld.drawing.films import draw_looks, list_codes, take_frame
+from gridworld.errors import EvaluationError, GridworldError, missing_part
+from gridworld.evaluation.results.leaderboard import Entry, Group, overview
+from gridworld.evaluation.results.spending import Spending, is_amount
+from gridworld.evaluation.running import history
+from gridworld.evaluation.terminal import program
+from gridworld.multigrid.world import tiling_named
+from gridworld.rules.episode import Episode
+from gridworld.rules.layout import Layout
+from gridworld.rules.observation import Observation
+from gridworld.runner.encoding import file_stem
 from gridworld.task_spec import TaskSpecification
-from spca.common.web.policy import content_policy
+from spca.common.statistics import Rate
+from spca.common.text import strip_folders
+from spca.common.web.document import PageKind
+from spca.common.web.films import GridFrame, make_film
+from spca.common.web.packing import pack
 
-_THUMBNAIL: Final = 112
-"""Width that pictures of tasks come close to, in pixels; they are shown at half of it."""
+Shipped: TypeAlias = Mapping[str, tuple[TaskSpecification, str]]
+"""Tasks by id, each with the digest of its file."""
+
+TITLE: Final = "Gridworld leaderboard"
+PAGE: Final = PageKind("gridworld.evaluation.results", ("leaderboard.css",), ("leaderboard.js",), "openLeaderboard")
+
+_OF_ENTRY: Final = (
+    *("rank", "model", "label", "source", "settings", "finished", "solved", "errors", "bounded"),
+    *("points", "available", "point_rate", "optimality", "mean_steps", "seconds", "spending"),
+)
+_ANSWER: Final = ("raw_output", "reasoning", "confidence", "planned")
+"""What the record of a step says of the model's answer, each after ``model_``."""
 
 
-def page(groups: Sequence[Group], thumbnails: Mapping[tuple[str, str], str]) -> str:
-    """The HTML.
-
-    Args:
-        groups: what is shown.
-        thumbnails: data URLs of pictures by group title and task id.
+def make_page(groups: Sequence[Group]) -> str:
+    """Return the HTML.
 
     Raises:
-        MissingPartError: jinja2 is not installed.
+        MissingPartError: jinja2 or Pillow is not installed.
     """
     try:
-        from jinja2 import Environment, StrictUndefined
+        return PAGE.render(TITLE, dict(_pack_pieces(groups)))
     except ImportError as error:
         raise missing_part(error, "a leaderboard") from error
 
-    style, script = f"\n{_asset('leaderboard.css')}", f"\n{_asset('leaderboard.js')}"
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"percent": _percent, "duration": _duration}
-    return environment.from_string(_asset("leaderboard.html.jinja")).render(
-        groups=groups,
-        overview=overview(groups),
-        entries=[entry for group in groups for entry in group.entries],
-        models=len({entry.model for group in groups for entry in group.entries}),
-        thumbnails=thumbnails,
-        policy=content_policy(script, style),
-        style=style,
-        script=script,
-    )
+
+def _pack_pieces(groups: Sequence[Group]) -> Iterator[tuple[str, str]]:
+    """Yield the pieces of the page; results and tasks are named by their places, as in its addresses."""
+    yield "report", pack(_describe_board(groups))
+    shipped = _read_shipped()
+    drawn: dict[str, set[int]] = {}
+    for number, group in enumerate(groups, 1):
+        for result, entry in enumerate(group.entries, 1):
+            for place, task in enumerate(group.task_ids, 1):
+                if task in entry.episodes:
+                    episode = _describe_episode(entry, task, shipped, drawn)
+                    yield f"episode-{number}.{result}-{place}", pack(episode)
+    for tiling, codes in drawn.items():
+        yield f"tiles-{tiling}", pack(draw_looks(tiling, codes))
 
 
-def thumbnails_of(groups: Iterable[Group]) -> dict[tuple[str, str], str]:
-    """Pictures of those tasks that ship, revealed; none where a file was another, or pictures cannot be made."""
-    shipped = _shipped()
-    found: dict[tuple[str, str], str] = {}
-    for group in groups:
-        for task in group.task_ids:
-            spec, digest = shipped.get(task, (None, ""))
-            if spec is None or group.digests.get(task, digest) not in ("", digest):
-                continue
-            try:
-                found[group.title, task] = _thumbnail(spec, group.tiling)
-            except GridworldError:
-                continue
-    return found
+def _describe_board(groups: Sequence[Group]) -> dict[str, Any]:
+    """Return what the page shows first."""
+    rows = []
+    for model, best in overview(groups):
+        places = [entry and group.entries.index(entry) for group, entry in zip(groups, best, strict=True)]
+        rows.append({"model": model, "best": places})
+    described = [_describe_group(group) for group in groups]
+    view = "#/benchmark/1" if len(groups) == 1 else ""
+    return {"program": TITLE, "made": time.time(), "view": view, "overview": rows, "groups": described}
 
 
-def _shipped() -> dict[str, tuple[TaskSpecification, str]]:
-    tasks: dict[str, tuple[TaskSpecification, str]] = {}
-    for path in library.shipped_files():
-        spec = TaskSpecification.from_json(path)
-        tasks[spec.task_id] = spec, hashlib.sha256(path.read_bytes()).hexdigest()
-    return tasks
+def _describe_group(group: Group) -> dict[str, Any]:
+    entries = []
+    for entry in group.entries:
+        shown = {name: getattr(entry, name) for name in _OF_ENTRY}
+        shown["finished"] = entry.finished.replace("T", " ")[:16]
+        if group.is_mixed:
+            shown["settings"] = ", ".join(filter(None, (entry.settings, f"{entry.tasks} tasks: {entry.tasks_hash}")))
+        shown["rate"] = Rate(entry.solved, entry.tasks).to_dict()
+        shown["outcomes"] = [entry.outcomes.get(task) for task in group.task_ids]
+        entries.append(shown)
+    tasks = [{"id": task, "tier": group.tiers.get(task)} for task in group.task_ids]
+    return {"title": group.title, "mixed": group.is_mixed, "tasks": tasks, "entries": entries}
 
 
-def _thumbnail(spec: TaskSpecification, tiling: str) -> str:
-    from gridworld.drawing import png_bytes, task_picture
+def _describe_episode(entry: Entry, task: str, shipped: Shipped, drawn: dict[str, set[int]]) -> dict[str, Any]:
+    """Return what the page shows of an episode; what its grids show is added to ``drawn``."""
+    episode = entry.episodes[task]
+    seconds = episode.info.get("model_seconds")
+    command = ("draw", "--episode", entry.source, "--task", task, "--gif", f"{file_stem(task)}.gif")
+    shown = {
+        "mission": episode.mission,
+        "max_steps": episode.max_steps,
+        "error": strip_folders(str(episode.info.get("model_error") or "")),
+        "seconds": seconds if is_amount(seconds) else None,
+        "spending": Spending.of([episode.info.get("details")]),
+        "command": f"{program()} {shlex.join(command)}",
+    }
+    try:
+        frames, seen = _play_again(entry, task, shipped)
+    except GridworldError as error:
+        return {**shown, "steps": _list_steps(entry, task, ()), "reason": str(error)}
 
-    size = max(8, min(16, _THUMBNAIL // max(spec.maze.dimensions)))
-    data = png_bytes(task_picture(spec, tiling, reveal=True, tile_size=size))
-    return f"data:image/png;base64,{base64.b64encode(data).decode('ascii')}"
+    drawn.setdefault(entry.tiling, set()).update(list_codes(frames))
+    film = {"film": make_film(frames), "tiles": f"tiles-{entry.tiling}"}
+    return {**shown, "steps": _list_steps(entry, task, seen), **film}
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}%"
+def _list_steps(entry: Entry, task: str, seen: Sequence[Observation]) -> list[dict[str, str]]:
+    """Return what the model did and said, and what it was told as far as ``seen`` gives it back."""
+    steps: list[dict[str, str]] = []
+    for step in entry.episodes[task].trajectory:
+        said = {name: str(step.info[f"model_{name}"]) for name in _ANSWER if f"model_{name}" in step.info}
+        if said.get("reasoning", "") in said.get("raw_output", ""):
+            said.pop("reasoning", None)
+        if "raw_output" in said and seen:
+            said["told"] = _tell_again(entry.options, [each["action"] for each in steps], seen)
+        steps.append({"action": ACTION_NAMES.get(step.action, f"unknown action {step.action}"), **said})
+    return steps
 
 
-def _duration(seconds: float) -> str:
-    if seconds < 1:
-        return f"{1000 * seconds:.0f} ms"
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
+def _tell_again(options: Mapping[str, Any], actions: Sequence[str], seen: Sequence[Observation]) -> str:
+    """Return what a model was told in words after some actions, besides the task and the rules."""
+    window = options.get("history_text_window", 3) if options.get("history_text") is not False else 0
+    first = max(0, len(actions) - round(window if is_amount(window) else 0))
+    told = [history.line(i + 1, actions[i], seen[i], seen[i + 1]) for i in range(first, len(actions))]
+    if told:
+        told = ["\n".join(("Last steps:", *told))]
+    if options.get("text_observation") is True or options.get("observation") == "text":
+        told.append(seen[len(actions)].text())
+    return "\n\n".join(told)
 
 
-def _asset(name: str) -> str:
-    return resources.files("gridworld.evaluation.results").joinpath("page", name).read_text(encoding="utf-8")
+def _read_shipped() -> Shipped:
+    files = library.shipped_files()
+    tasks = [(TaskSpecification.from_json(path), hashlib.sha256(path.read_bytes()).hexdigest()) for path in files]
+    return {spec.task_id: (spec, digest) for spec, digest in tasks}
+
+
+def _play_again(entry: Entry, task: str, shipped: Shipped) -> tuple[list[GridFrame], list[Observation]]:
+    """Return frames and observations, of the start and after each action.
+
+    Raises:
+        GridworldError: the task does not ship as it was played, or its actions end otherwise than the results say.
+    """
+    spec, digest = shipped.get(task, (None, ""))
+    if spec is None or entry.digests.get(task, "") not in ("", digest):
+        raise EvaluationError("the task does not ship with this program, or not as it was played")
+
+    episode = Episode(Layout(spec, tiling_named(entry.tiling)))
+    seen = [episode.observe()]
+    frames = [take_frame(episode, seen[0])]
+    for action in entry.episodes[task].actions:
+        episode.step(action)
+        seen.append(episode.observe())
+        frames.append(take_frame(episode, seen[-1]))
+    outcome = entry.outcomes[task]
+    if (episode.goal_reached, episode.step_count) != (outcome.solved, outcome.steps):
+        raise EvaluationError("they would not end as the results say")
+    return frames, seen

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from gridworld.errors import EvaluationError
 from gridworld.evaluation.results.leaderboard import grouped, read_entries
-from gridworld.evaluation.results.leaderboard_page import page, thumbnails_of
+from gridworld.evaluation.results.leaderboard_page import TITLE, make_page
 from spca.common.command import EXIT_FINISHED, EXIT_USER_ERROR, complain
 from spca.common.errors import FileError
 from spca.common.files import make_folder, opened, write_atomic
@@ -39,7 +39,7 @@ def make_leaderboard(
     if problems:
         return EXIT_USER_ERROR
     groups = grouped(entries)
-    html = page(groups, thumbnails_of(groups))
+    html = make_page(groups)
     if output.exists() and not _is_page(output):
         raise EvaluationError(f"{output}: exists and is no leaderboard: choose another --output")
     make_folder(output.parent)
@@ -67,6 +67,6 @@ def _is_page(path: Path) -> bool:
     """Whether a file was made by this tool, so that making it again loses nothing."""
     try:
         with opened(path) as file:
-            return b"<title>Gridworld leaderboard</title>" in file.read(2000)
+            return f"<title>{TITLE}</title>".encode() in file.read(2000)
     except (FileError, OSError):
         return False
