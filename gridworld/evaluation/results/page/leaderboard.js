@@ -25,8 +25,8 @@ function openLeaderboard() {
 function Overview({groups, overview, route}) {
   const columns = useMemo(() => [
     {key: "model", name: "Model", head: true, value: (row) => row.model},
-    ...groups.map(({title, entries}, i) => pairColumn(`b${i + 1}`, title, ({best}) => entries[best[i]]?.point_rate,
-      ({best}) => h(Rate, entries[best[i]] ?? {}), ({best}) => best[i] != null && pointText(entries[best[i]]), {})),
+    ...groups.map(({title, entries: all}, i) => pairColumn(`b${i + 1}`, title, ({best}) => all[best[i]]?.point_rate,
+      ({best}) => h(Rate, {...all[best[i]]}), ({best}) => best[i] != null && `${pointText(all[best[i]])} points`, {})),
   ], [groups]);
   return h(Fragment, null,
     h("h1", {tabIndex: -1}, "Gridworld leaderboard"),
