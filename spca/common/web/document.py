@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +21,9 @@ from spca.common.text import visible
 _LIBRARIES: Final = ("vendor/preact.umd.js", "vendor/hooks.umd.js")
 SCRIPTS: Final = ("words.js", "elements.js", "pieces.js", "table.js", "texts.js", "player.js", "grid.js", "shell.js")
 """The kit's scripts in their order: all scripts of a page share one scope."""
+
+_COMMENT: Final = re.compile(r"^ *(?://[^\n]*|/\*.*?\*/ *)$", re.MULTILINE | re.DOTALL)
+_INDENTATION: Final = re.compile(r"^\s+", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +81,20 @@ def _digest(text: str) -> str:
 @cache
 def _join_styles(kind: PageKind) -> str:
     own = [_read(kind.package, f"page/{name}") for name in kind.styles]
-    return "\n" + "\n".join([_read_kit("kit.css"), *own])
+    return "\n" + _drop_comments("\n".join([_read_kit("kit.css"), *own]))
 
 
 @cache
 def _join_scripts(kind: PageKind) -> str:
     libraries = map(_read_kit, (*_LIBRARIES, *kind.libraries))
     own = [_read(kind.package, f"page/{name}") for name in kind.scripts]
-    scripts = "\n".join([*map(_read_kit, SCRIPTS), *own])
+    scripts = _drop_comments("\n".join([*map(_read_kit, SCRIPTS), *own]))
     return "\n".join(["", *libraries, f'(() => {{\n"use strict";\n{scripts}\n{kind.open}();\n}})();\n'])
+
+
+def _drop_comments(text: str) -> str:
+    """Return a script or a style without lines of comments, blank lines and indentation: a fifth of its size."""
+    return _INDENTATION.sub("", _COMMENT.sub("", text))
 
 
 def _read_kit(name: str) -> str:
