@@ -14,7 +14,7 @@ import pytest
 
 from tests.e2e.conftest import Learned, Refused
 from tests.support.commands import main_py, read, start, wait_for
-from tests.support.pages import read_pieces
+from tests.support.report.pages import read_pieces
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.timeout(900)

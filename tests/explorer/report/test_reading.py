@@ -14,7 +14,7 @@ from explorer.report.pages import PLAY_PAGE, REPORT_PAGE
 from explorer.report.reading import Read, Shelf, report
 from spca.common.web.packing import pack
 from tests.support.explorer.told import EMERALD, TEXT, told
-from tests.support.pages import read_pieces
+from tests.support.report.pages import read_pieces
 
 
 def episode(scene: str = "emerald", *, model: str = "human", solved: bool = True, source: str = "") -> Episode:

@@ -18,7 +18,7 @@ from gridworld.search.solver import solve
 from gridworld.task_spec import TaskSpecification
 from tests.support.gridworld.drawn import drawn
 from tests.support.gridworld.players import Scripted
-from tests.support.pages import read_pieces
+from tests.support.report.pages import read_pieces
 from tests.support.tiers import few
 
 ROOM = """

@@ -17,7 +17,7 @@ from gridworld.evaluation import cli
 from gridworld.evaluation.results.leaderboard import grouped, overview, read_entries
 from gridworld.evaluation.results.leaderboard_page import make_page
 from gridworld.rules.observation import LOOKS
-from tests.support.pages import read_pieces
+from tests.support.report.pages import read_pieces
 
 HOSTILE = (
     "</script></style>--><script>window.ran=1</script>",

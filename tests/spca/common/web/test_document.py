@@ -10,7 +10,7 @@ import pytest
 
 from spca.common.web.document import PageKind
 from spca.common.web.packing import pack
-from tests.support.pages import KINDS
+from tests.support.report.pages import KINDS
 
 HOSTILE = "</title></script><script>alert(1)</script>\" onload='x"
 

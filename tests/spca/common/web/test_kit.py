@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from spca.common.web.document import SCRIPTS, PageKind
-from tests.support.pages import KINDS
+from tests.support.report.pages import KINDS
 
 ROOT = Path(__file__).resolve().parents[4]
 

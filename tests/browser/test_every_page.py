@@ -1,0 +1,187 @@
+"""What holds of every page: narrow, dark, with large text, on paper, without a complaint; and the kit is used by all."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from explorer.cli import main as explorer
+from explorer.evaluation.results import Episode, append_episode
+from explorer.files import save_scene
+from gridworld.evaluation import cli as run_eval
+from minigridenv import MiniGridEnv
+from spca.common.web.document import SCRIPTS
+from spca.evaluation.looking import write_page
+from tests.browser.conftest import LEVELS
+from tests.support import browsing
+from tests.support.commands import main_py
+from tests.support.explorer.told import EMERALD, told
+from tests.support.report.evaluated import evaluated, fail_really
+from tests.test_architecture import ROOT
+
+CRASHED = len(LEVELS)
+"""The number of the level with the most kinds of content."""
+
+NAMES = (
+    *("run", "level", "search", "runs", "comparison", "evaluation", "failure", "agent"),
+    *("leaderboard", "benchmark", "hexagons", "episode", "explorer", "exploration"),
+)
+BLANK = """[...document.querySelectorAll("canvas")].filter(canvas => {
+  const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
+  copy.drawImage(canvas, 0, 0);
+  const {data} = copy.getImageData(0, 0, canvas.width, canvas.height);
+  return new Set(new Uint32Array(data.buffer)).size < 2;
+}).map(canvas => canvas.ariaLabel)"""
+"""Labels of canvases that show a single colour."""
+
+CUT_OFF = """[...document.querySelectorAll("main *")].filter(each => {
+  const box = each.closest(".scroll.wide, .code, .said-text, .plan-list, .tl-scroll, .cut, .unseen, details:not([open])");
+  return !box && each.getBoundingClientRect().right > document.documentElement.clientWidth + 1;
+}).map(each => each.outerHTML.slice(0, 80))"""
+"""Elements that reach out of the window on the right, outside of regions that scroll by themselves."""
+
+
+@pytest.fixture(scope="module")
+def pages(failing_run: Path, failing_report: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """The address of each kind of view, by name."""
+    home = tmp_path_factory.mktemp("pages")
+    for name in (failing_run.name, "another"):
+        shutil.copytree(failing_run, home / "runs" / name)
+    for words in (("report", "runs"), ("report", "--compare", failing_run.name, "another", "--output", "compare.html")):
+        made = main_py(home, *words)
+        assert made.returncode == 0, made.stderr
+    evaluation = write_page(fail_really(), evaluated(home, "20260101-000000-abcd"), MiniGridEnv)
+    save_scene(home / "emerald", told())
+    latched = {"behind_the_door": 17, "emerald": 20}
+    for model, solved in (("human", True), ("random", False)):
+        source = str(home / "emerald")
+        played = Episode("emerald", 2, model, latched, solved, len(EMERALD), codes=EMERALD, ended="goal", source=source)
+        append_episode(home / "mine.jsonl", played)
+    assert explorer(["report", str(home / "mine.jsonl")]) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(home)
+        chosen = ("--benchmark", "tiers", "--tier", "5", "--model", "random", "--backend", "multigrid", "--quiet")
+        assert run_eval.main([*chosen, "--output", "results/square.json"]) == 0
+        assert run_eval.main([*chosen, "--tiling", "hex", "--output", "results/hex.json"]) == 0
+        assert run_eval.main(["leaderboard", "results"]) == 0
+    board, exploration = home / "leaderboard.html", home / "mine.html"
+    views = {
+        "run": (failing_report, "/"),
+        "level": (failing_report, f"/run/0/level/{CRASHED}"),
+        "search": (failing_report, "/run/0/search?q=fetch"),
+        "runs": (home / "runs" / "report.html", "/"),
+        "comparison": (home / "compare.html", "/compare/0"),
+        "evaluation": (evaluation, "/"),
+        "failure": (evaluation, "/failure/1"),
+        "agent": (evaluation, "/agent"),
+        "leaderboard": (board, "/"),
+        "benchmark": (board, "/benchmark/1"),
+        "hexagons": (board, "/episode/1.1/1"),
+        "episode": (board, "/episode/2.1/1"),
+        "explorer": (exploration, "/"),
+        "exploration": (exploration, "/episode/0?step=3"),
+    }
+    return {name: browsing.address(*view) for name, view in views.items()}
+
+
+def enlarge_text(page: Page) -> None:
+    """Double the size of the reader's text."""
+    page.context.new_cdp_session(page).send("Page.setFontSizes", {"fontSizes": {"standard": 32, "fixed": 26}})
+
+
+def require_whole(page: Page) -> None:
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate(CUT_OFF) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("dark", [False, True])
+def test_nothing_is_cut_off(chromium: Browser, pages: Mapping[str, str], name: str, width: int, dark: bool) -> None:
+    with browsing.visit(chromium, width=width, dark=dark) as made:
+        page = made.open(pages[name])
+        require_whole(page)
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (sum(map(int, ground[4:-1].split(","))) < 200) is dark
+    assert made.complaints == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("width", [360, 1280])
+def test_text_of_twice_the_size_fits(chromium: Browser, pages: Mapping[str, str], name: str, width: int) -> None:
+    with browsing.visit(chromium, width=width, own=True) as made:
+        page = made.open(pages[name])
+        enlarge_text(page)
+        assert page.evaluate("parseFloat(getComputedStyle(document.body).fontSize)") == 28
+        require_whole(page)
+    assert made.complaints == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_is_printed(chromium: Browser, pages: Mapping[str, str], name: str) -> None:
+    with browsing.visit(chromium, own=True) as made:
+        page = made.open(pages[name])
+        page.wait_for_load_state("networkidle")
+        assert page.pdf(format="A4").startswith(b"%PDF")
+        assert page.evaluate(BLANK) == []
+        page.emulate_media(media="print")
+        page.set_viewport_size({"width": 720, "height": 1000})
+        require_whole(page)
+        assert page.locator(".scroll thead").evaluate_all("heads => heads.every(head => head.offsetHeight > 10)")
+    assert made.complaints == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_address_that_leads_nowhere_says_so(chromium: Browser, pages: Mapping[str, str], name: str) -> None:
+    file = pages[name].partition("#")[0]
+    with browsing.visit(chromium) as made:
+        for route in ("/nowhere", "/run/99", "/failure/99", "/episode/9.9/9", "/__proto__/constructor"):
+            page = made.open(f"{file}#{route}")
+            assert page.get_by_role("heading", level=1).inner_text() == "Nothing here", route
+    assert made.complaints == []
+
+
+def functions_run(page: Page, address: str) -> set[str]:
+    """Return the names of the functions that a page has called."""
+    session = page.context.new_cdp_session(page)
+    session.send("Profiler.enable")
+    session.send("Profiler.startPreciseCoverage", {"callCount": True, "detailed": False})
+    page.goto(address)
+    page.get_by_role("heading", level=1).wait_for()
+    page.wait_for_load_state("networkidle")
+    for kind in ("button", "select", "input[type=search]"):
+        for each in page.locator(f"main {kind}").all()[:3]:
+            each.focus()
+    page.keyboard.press("Tab")
+    page.pdf()
+    result: dict[str, Any] = session.send("Profiler.takePreciseCoverage")
+    called = itertools.chain.from_iterable(script["functions"] for script in result["result"])
+    return {each["functionName"] for each in called if any(part["count"] for part in each["ranges"])}
+
+
+@pytest.mark.long
+def test_each_part_of_the_kit_is_used_by_two_pages_or_more(chromium: Browser, pages: Mapping[str, str]) -> None:
+    """A page is what one command writes; functions that run only after input are named by those that hold them."""
+    sources = [(ROOT / "spca/common/web/kit" / name).read_text(encoding="utf-8") for name in SCRIPTS]
+    kit = {line.split("(")[0].split()[-1] for text in sources for line in text.splitlines() if is_function(line)}
+    uses: Counter[str] = Counter()
+    groups = (("run", "level", "search"), ("comparison", "runs"), ("evaluation", "failure", "agent"))
+    for group in (*groups, ("leaderboard", "benchmark", "episode"), ("explorer", "exploration")):
+        ran: set[str] = set()
+        for name in group:
+            with browsing.visit(chromium, own=True) as made:
+                ran |= functions_run(made.page, pages[name])
+        uses.update(ran & kit)
+    assert {name for name in kit if uses[name] < 2} == set()
+
+
+def is_function(line: str) -> bool:
+    return line.startswith(("function ", "async function "))
