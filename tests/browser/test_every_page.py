@@ -1,13 +1,10 @@
-"""What holds of every page: narrow, dark, with large text, on paper, without a complaint; and the kit is used by all."""
+"""What holds of every page: narrow, dark, with large text, on paper, without a complaint."""
 
 from __future__ import annotations
 
-import itertools
 import shutil
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -17,14 +14,12 @@ from explorer.evaluation.results import Episode, append_episode
 from explorer.files import save_scene
 from gridworld.evaluation import cli as run_eval
 from minigridenv import MiniGridEnv
-from spca.common.web.document import SCRIPTS
 from spca.evaluation.looking import write_page
 from tests.browser.conftest import LEVELS
 from tests.support import browsing
 from tests.support.commands import main_py
 from tests.support.explorer.told import EMERALD, told
 from tests.support.report.evaluated import evaluated, fail_really
-from tests.test_architecture import ROOT
 
 CRASHED = len(LEVELS)
 """The number of the level with the most kinds of content."""
@@ -33,7 +28,7 @@ NAMES = (
     *("run", "level", "search", "runs", "comparison", "evaluation", "failure", "agent"),
     *("leaderboard", "benchmark", "hexagons", "episode", "explorer", "exploration"),
 )
-BLANK = """[...document.querySelectorAll("canvas")].filter(canvas => {
+BLANK = """[...document.querySelectorAll("canvas[role=img]")].filter(canvas => {
   const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
   copy.drawImage(canvas, 0, 0);
   const {data} = copy.getImageData(0, 0, canvas.width, canvas.height);
@@ -42,8 +37,9 @@ BLANK = """[...document.querySelectorAll("canvas")].filter(canvas => {
 """Labels of canvases that show a single colour."""
 
 CUT_OFF = """[...document.querySelectorAll("main *")].filter(each => {
-  const box = each.closest(".scroll.wide, .code, .said-text, .plan-list, .tl-scroll, .cut, .unseen, details:not([open])");
-  return !box && each.getBoundingClientRect().right > document.documentElement.clientWidth + 1;
+  const box = each.closest(".scroll.wide, .code, .said-text, .plan-list, .tl-scroll, .unseen, details:not([open])");
+  const isHidden = each.closest("thead") && getComputedStyle(each.closest("thead")).clipPath !== "none";
+  return !box && !isHidden && each.getBoundingClientRect().right > document.documentElement.clientWidth + 1;
 }).map(each => each.outerHTML.slice(0, 80))"""
 """Elements that reach out of the window on the right, outside of regions that scroll by themselves."""
 
@@ -54,16 +50,20 @@ def pages(failing_run: Path, failing_report: Path, tmp_path_factory: pytest.Temp
     home = tmp_path_factory.mktemp("pages")
     for name in (failing_run.name, "another"):
         shutil.copytree(failing_run, home / "runs" / name)
-    for words in (("report", "runs"), ("report", "--compare", failing_run.name, "another", "--output", "compare.html")):
+    for words in (
+        ("report", "runs"),
+        ("report", "--compare", f"runs/{failing_run.name}", "runs/another", "--output", "compare.html"),
+    ):
         made = main_py(home, *words)
         assert made.returncode == 0, made.stderr
     evaluation = write_page(fail_really(), evaluated(home, "20260101-000000-abcd"), MiniGridEnv)
     save_scene(home / "emerald", told())
+    source = str(home / "emerald")
     latched = {"behind_the_door": 17, "emerald": 20}
-    for model, solved in (("human", True), ("random", False)):
-        source = str(home / "emerald")
-        played = Episode("emerald", 2, model, latched, solved, len(EMERALD), codes=EMERALD, ended="goal", source=source)
-        append_episode(home / "mine.jsonl", played)
+    solved = Episode("emerald", 2, "human", latched, True, len(EMERALD), codes=EMERALD, ended="goal", source=source)
+    failed = Episode("emerald", 2, "random", {}, False, 3, codes=EMERALD[:3], ended="max_steps", source=source)
+    append_episode(home / "mine.jsonl", solved)
+    append_episode(home / "mine.jsonl", failed)
     assert explorer(["report", str(home / "mine.jsonl")]) == 0
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(home)
@@ -98,8 +98,8 @@ def enlarge_text(page: Page) -> None:
 
 def require_whole(page: Page) -> None:
     page.wait_for_load_state("networkidle")
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.evaluate(CUT_OFF) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -147,41 +147,3 @@ def test_an_address_that_leads_nowhere_says_so(chromium: Browser, pages: Mapping
             page = made.open(f"{file}#{route}")
             assert page.get_by_role("heading", level=1).inner_text() == "Nothing here", route
     assert made.complaints == []
-
-
-def functions_run(page: Page, address: str) -> set[str]:
-    """Return the names of the functions that a page has called."""
-    session = page.context.new_cdp_session(page)
-    session.send("Profiler.enable")
-    session.send("Profiler.startPreciseCoverage", {"callCount": True, "detailed": False})
-    page.goto(address)
-    page.get_by_role("heading", level=1).wait_for()
-    page.wait_for_load_state("networkidle")
-    for kind in ("button", "select", "input[type=search]"):
-        for each in page.locator(f"main {kind}").all()[:3]:
-            each.focus()
-    page.keyboard.press("Tab")
-    page.pdf()
-    result: dict[str, Any] = session.send("Profiler.takePreciseCoverage")
-    called = itertools.chain.from_iterable(script["functions"] for script in result["result"])
-    return {each["functionName"] for each in called if any(part["count"] for part in each["ranges"])}
-
-
-@pytest.mark.long
-def test_each_part_of_the_kit_is_used_by_two_pages_or_more(chromium: Browser, pages: Mapping[str, str]) -> None:
-    """A page is what one command writes; functions that run only after input are named by those that hold them."""
-    sources = [(ROOT / "spca/common/web/kit" / name).read_text(encoding="utf-8") for name in SCRIPTS]
-    kit = {line.split("(")[0].split()[-1] for text in sources for line in text.splitlines() if is_function(line)}
-    uses: Counter[str] = Counter()
-    groups = (("run", "level", "search"), ("comparison", "runs"), ("evaluation", "failure", "agent"))
-    for group in (*groups, ("leaderboard", "benchmark", "episode"), ("explorer", "exploration")):
-        ran: set[str] = set()
-        for name in group:
-            with browsing.visit(chromium, own=True) as made:
-                ran |= functions_run(made.page, pages[name])
-        uses.update(ran & kit)
-    assert {name for name in kit if uses[name] < 2} == set()
-
-
-def is_function(line: str) -> bool:
-    return line.startswith(("function ", "async function "))

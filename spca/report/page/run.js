@@ -55,6 +55,13 @@ function RunHead({run}) {
       h(Pairs, {title: "Hashes (SHA-256)", values: run.hashes}))));
 }
 
+/** @param {number|null|undefined} n @returns {string} a size in bytes, kB or MB */
+function bytes(n) {
+  if (n == null) return UNKNOWN;
+  if (n < 1000) return `${n} B`;
+  return n < 1e6 ? `${(n / 1e3).toFixed(1)} kB` : `${(n / 1e6).toFixed(1)} MB`;
+}
+
 /** Steps of the attempts that count, and of all where those are more. */
 function describeSteps(levels) {
   const counted = sum(levels, (row) => row.steps);

@@ -63,13 +63,6 @@ function usd(n, unknown = 0) {
   return `${unknown ? "≥ " : ""}$${n.toFixed(digits)}`;
 }
 
-/** @param {number|null|undefined} n @returns {string} a size in bytes, kB or MB */
-function bytes(n) {
-  if (n == null) return UNKNOWN;
-  if (n < 1000) return `${n} B`;
-  return n < 1e6 ? `${(n / 1e3).toFixed(1)} kB` : `${(n / 1e6).toFixed(1)} MB`;
-}
-
 /** @param {number|null|undefined} epoch seconds @returns {string} in the reader's time zone: 2026-11-26 15:20:15 UTC */
 function moment(epoch) {
   return epoch == null ? UNKNOWN : new Date(epoch * 1000).toLocaleString("sv-SE", {timeZoneName: "short"});

@@ -30,6 +30,7 @@ MARKUP = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML|createContextualFragment|document\.write"
     r"|DOMParser|srcdoc|setHTML|\beval\b|new\s+Function|\bFunction\(|import\("
 )
+KIT_FUNCTION = re.compile(r"^(?:async )?(?:function|class) (\w+)", re.MULTILINE)
 TOP_LEVEL = re.compile(r"^(?:async )?(?:function\*?|class|const|let|var) (?:(\w+)|\{([\w, ]+)\})", re.MULTILINE)
 
 
@@ -91,6 +92,30 @@ def test_names_in_the_scope_that_scripts_of_a_page_share_are_unique(kind: PageKi
         for one, many in TOP_LEVEL.findall(file.read_text(encoding="utf-8"))
     )
     assert [name for name, times in Counter(found).items() if times > 1] == []
+
+
+def read_code(file: Path) -> str:
+    """Return a script without comments and strings."""
+    return re.sub(r'/\*.*?\*/|//[^\n]*|"[^"\n]*"', "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def test_each_function_of_the_kit_is_used_by_at_least_two_pages() -> None:
+    """A page uses what its own scripts name, and what that names in turn."""
+    sources = "".join(read_code(KIT / name) for name in SCRIPTS)
+    starts = [(match[1], match.start()) for match in KIT_FUNCTION.finditer(sources)]
+    ends = [*(start for _, start in starts[1:]), len(sources)]
+    bodies = {name: sources[start:end] for (name, start), end in zip(starts, ends, strict=True)}
+    uses: Counter[str] = Counter()
+    for folder in {folder_of(kind) for kind in KINDS.values()}:
+        texts = ["".join(map(read_code, folder.glob("*.js")))]
+        used: set[str] = set()
+        while texts:
+            words = set(re.findall(r"\w+", texts.pop()))
+            new = (words & bodies.keys()) - used
+            used |= new
+            texts += [bodies[name] for name in new]
+        uses.update(used)
+    assert sorted(name for name in bodies if uses[name] < 2) == []
 
 
 def test_every_file_of_the_kit_and_of_the_pages_is_used() -> None:
