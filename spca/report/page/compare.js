@@ -1,92 +1,84 @@
 // Two runs side by side.
 
 const RANK = {success: 3, running: 1, aborted: 1, fail: 1, pending: 0};
+const SIDES = ["a", "b"];
 
-/** What is compared: key, name, the value of a side, how it is written. Times are never equal: they are not marked. */
+/** What is compared: the field of a side, its name, how it is written. */
 const MEASURES = [
-  ["rounds", "Rounds", (side) => side?.rounds, count],
-  ["calls", "Calls", (side) => side?.calls, count],
-  ["tokens", "Tokens", (side) => side?.tokens, count],
-  ["steps", "Steps", (side) => side?.steps, count],
-  ["time", "Time", (side) => side?.seconds, seconds],
+  ["rounds", "Rounds", count],
+  ["calls", "Calls", count],
+  ["tokens", "Tokens", count],
+  ["steps", "Steps", count],
+  ["seconds", "Time", seconds],
 ];
-const MARKED = MEASURES.slice(0, -1);
 
 const hasEnded = (side) => side != null && ["success", "fail"].includes(side.outcome);
 const hasOtherOutcome = ({a, b}) => Boolean(a && b) && a.outcome !== b.outcome;
-const differIn = ({a, b}, value) => value(a) != null && value(b) != null && value(a) !== value(b);
-const differs = (level) => hasOtherOutcome(level) || MARKED.some(([, , value]) => differIn(level, value));
+const differs = (level) => hasOtherOutcome(level) || MEASURES.some(([field]) => compareField(level, field) !== 0);
 
-/** How B differs from A: a sign, a colour and a word. Less is better; `kind` is "better", "worse", "more" or "less". */
-function Change({kind}) {
-  const isBetter = kind === "better" || kind === "less";
-  const isUp = kind === "better" || kind === "more";
-  return h("span", {class: isBetter ? "good-text" : "bad-text"},
-    h("span", {"aria-hidden": "true"}, isUp ? "▲ " : "▼ "), unseen(`${kind} `));
+/** @returns {number} -1, 0 or 1: how much more B took; 0 where that is not known, and for times, which always differ */
+function compareField({a, b}, field) {
+  return field === "seconds" || a?.[field] == null || b?.[field] == null ? 0 : Math.sign(b[field] - a[field]);
 }
 
-function MeasureCell({one, two, written, isMarked}) {
-  const change = isMarked && one != null && two != null ? Math.sign(two - one) : 0;
-  return h(Fragment, null, change !== 0 && h(Change, {kind: change > 0 ? "more" : "less"}), written(two));
+/** How B differs from A, by a sign, a colour and a word. */
+function Change({isUp, isBetter, word}) {
+  return h("span", {class: isBetter ? "good-text" : "bad-text"},
+    h("span", {"aria-hidden": "true"}, isUp ? "▲ " : "▼ "), unseen(`${word} `));
+}
+
+/** Less is better; what a level took says something only beside another with the same outcome. */
+function measureColumn([field, span, written], side) {
+  const value = (level) => level[side]?.[field];
+  const show = (level) => {
+    const isMarked = side === "b" && (level.isMarked ?? !hasOtherOutcome(level));
+    const change = isMarked ? compareField(level, field) : 0;
+    return h(Fragment, null,
+      change !== 0 && h(Change, {isUp: change > 0, isBetter: change < 0, word: change > 0 ? "more" : "less"}),
+      written(value(level)));
+  };
+  return {key: `${field}.${side}`, name: side.toUpperCase(), span, number: true, value, show};
 }
 
 /** The outcome of a side, which leads to the level of its run. */
-function SideOutcome({level, side, k}) {
-  const one = level[side];
-  if (!one) return muted("not in it");
-  const change = side === "b" && level.a ? Math.sign(RANK[one.outcome] - RANK[level.a.outcome]) : 0;
-  const outcome = h(Outcome, {outcome: one.outcome});
-  return h(Fragment, null,
-    change !== 0 && h(Change, {kind: change > 0 ? "better" : "worse"}),
-    one.number != null && k >= 0
-      ? h("a", {href: addressOf(k, one.number), "aria-label": `${level.env_id} in run ${side.toUpperCase()}`},
-        outcome) : outcome);
+function outcomeColumn(side, k) {
+  const show = (level) => {
+    const one = level[side];
+    if (!one) return muted("not in it");
+    if (one.words) return one.words;
+    const change = side === "b" && level.a ? RANK[one.outcome] - RANK[level.a.outcome] : 0;
+    const outcome = h(Outcome, one);
+    const label = `${level.env_id} in run ${side.toUpperCase()}`;
+    return h(Fragment, null,
+      change !== 0 && h(Change, {isUp: change > 0, isBetter: change > 0, word: change > 0 ? "better" : "worse"}),
+      one.number != null && k >= 0 ? h("a", {href: addressOf(k, one.number), "aria-label": label}, outcome) : outcome);
+  };
+  const value = (level) => level[side]?.outcome;
+  return {key: `outcome.${side}`, name: side.toUpperCase(), span: "Outcome", value, show};
 }
 
-function comparedColumns(measures, ks) {
-  const sides = [["a", "A"], ["b", "B"]];
-  return [
-    {key: "level", name: "Level", head: true, value: (level) => level.env_id},
-    {key: "category", name: "Category", value: (level) => level.category},
-    ...sides.map(([side, name],
-      i) => ({key: `outcome.${side}`, name, span: "Outcome", value: (level) => level[side]?.outcome,
-      show: (level) => h(SideOutcome, {level, side, k: ks[i]})})),
-    ...measures.flatMap(([key, span, value,
-      written]) => sides.map(([side, name]) => ({key: `${key}.${side}`, name, span,
-      number: true, value: (level) => value(level[side]),
-      show: (level) => (side === "a" ? written(value(level.a))
-        : h(MeasureCell, {one: value(level.a), two: value(level.b), written,
-          isMarked: key !== "time" && level.a?.outcome === level.b?.outcome}))}))),
-  ];
-}
-
-/** Sums of a side over levels; a measure that no level tells stays unknown. */
-function sumSide(levels, side) {
-  const known = levels.map((level) => level[side]).filter(Boolean);
-  const add = (value) => (known.some((one) => value(one) != null) ? sum(known, value) : null);
-  return {levels: known.length, solved: known.filter(({outcome}) => outcome === "success").length, add};
-}
-
-/** Sums of both sides; not marked where they are not sums over the same levels. */
-function TotalLine({name, levels, measures, isMarked}) {
-  const sides = ["a", "b"].map((side) => sumSide(levels, side));
-  return h("tr", {role: "row"},
-    h("th", {scope: "row", colSpan: 2}, name),
-    sides.map(({solved, levels: n}, i) => h("td", {key: i}, `${solved} of ${n}`)),
-    measures.flatMap(([key, , value, written]) => {
-      const [one, two] = sides.map(({add}) => add(value));
-      return [h("td", {key: `${key}.a`, class: "number"}, written(one)),
-        h("td", {key: `${key}.b`, class: "number"},
-          h(MeasureCell, {one, two, written, isMarked: isMarked && key !== "time"}))];
-    }));
+/** Sums over levels, as if they were one; not marked unless they are over the same levels of both runs. */
+function sumLevels(name, levels, isMarked) {
+  const [a, b] = SIDES.map((side) => {
+    const known = levels.map((level) => level[side]).filter(Boolean);
+    const add = (field) => (known.some((one) => one[field] != null) ? sum(known, (one) => one[field]) : null);
+    const solved = known.filter(({outcome}) => outcome === "success").length;
+    const sums = MEASURES.map(([field]) => [field, add(field)]);
+    return {words: `${solved} of ${known.length}`, ...Object.fromEntries(sums)};
+  });
+  return {env_id: name, a, b, isMarked};
 }
 
 /** A comparison: what differs, the verdict, and every level with what it took in either run. */
 function CompareView({report, pair, route}) {
   const ks = [report.runs.findIndex((run) => run.id === pair.a), report.runs.findLastIndex((run) => run.id === pair.b)];
-  const measures = MEASURES.filter(([, , value]) => pair.levels.some(({a, b}) => value(a) || value(b)));
-  const columns = useMemo(() => comparedColumns(measures, ks), [pair]);
-  const both = pair.levels.filter(({a, b}) => hasEnded(a) && hasEnded(b));
+  const columns = useMemo(() => [
+    {key: "level", name: "Level", head: true, value: (level) => level.env_id},
+    {key: "category", name: "Category", value: (level) => level.category ?? ""},
+    ...SIDES.map((side, i) => outcomeColumn(side, ks[i])),
+    ...MEASURES.filter(([field]) => pair.levels.some(({a, b}) => a?.[field] || b?.[field]))
+      .flatMap((measure) => SIDES.map((side) => measureColumn(measure, side))),
+  ], [pair]);
   const options = [
     ["differing", "in both runs, differing", differs],
     ["outcomes", "other outcome", hasOtherOutcome],
@@ -96,12 +88,9 @@ function CompareView({report, pair, route}) {
     ["all", "all levels", () => true],
   ];
   if (!pair.levels.some(differs)) options.reverse();
-  const name = (id, k) => (k < 0 ? mono(id) : h("a", {class: "mono", href: addressOf(k)}, id));
-  const totals = [
-    h(TotalLine, {key: 1, name: "All levels", levels: pair.levels, measures}),
-    both.length > 0 && h(TotalLine,
-      {key: 2, name: "Levels that ended in both", levels: both, measures, isMarked: true}),
-  ];
+  const both = pair.levels.filter(({a, b}) => hasEnded(a) && hasEnded(b));
+  const totals = [sumLevels("All levels", pair.levels, false), sumLevels("Levels that ended in both", both, true)];
+  const name = (id, k) => (k < 0 ? mono(id) : link(addressOf(k), mono(id)));
   return h(Fragment, null,
     h("section", {"aria-label": "What is compared"},
       h("h1", {tabIndex: -1}, "Two runs compared"),
@@ -111,7 +100,7 @@ function CompareView({report, pair, route}) {
       pair.notes.length > 0 && h(Notice, {tone: "warn", title: "Before you compare"}, h(List, {items: pair.notes}))),
     h(Section, {id: "levels", title: "Levels",
       note: "▲ ▼ say how B differs from A; green is better. Times of levels always differ and are not marked."},
-    h(Table, {label: "Levels of both runs", noun: "level", rows: pair.levels, columns, route, totals,
-      hint: "level or category",
-      filters: [{key: "show", name: "Show levels", options}]})));
+    h(Table, {label: "Levels of both runs", noun: "level", rows: pair.levels, columns, route, hint: "level or category",
+      filters: [{key: "show", name: "Show levels", options}],
+      totals: totals.map((row) => h(Row, {key: row.env_id, row, columns}))})));
 }

@@ -127,8 +127,8 @@ function Button({can = true, act, label, children, ...rest}) {
 /**
  * Buttons of which one is pressed. @param {{options: [string, any, number?][]}} props value, text, how many it shows
  */
-function Choice({name, options, chosen, choose}) {
-  return h("div", {class: "choice", role: "group", "aria-label": name}, options.map(([value, text, n]) =>
+function Choice({name, options, chosen, choose, className = "choice"}) {
+  return h("div", {class: className, role: "group", "aria-label": name}, options.map(([value, text, n]) =>
     h("button", {key: value, type: "button", "aria-pressed": String(value === chosen), "data-show": value,
       onClick: () => choose(value)},
     text,

@@ -96,10 +96,9 @@ function Groups({rows, groupOf, chosen, choose}) {
   }
   if (!sizes.size) return null;
   const largestFirst = [...sizes].sort((a, b) => b[1] - a[1]);
-  return h("div", {class: "groups", role: "group", "aria-label": "Kinds of failures"}, largestFirst.map(([group, n]) =>
-    h("button", {key: group, type: "button", "aria-pressed": String(group === chosen),
-      onClick: () => choose(group === chosen ? "" : group)},
-    h("strong", null, `${count(n)} ×`), " ", group)));
+  const options = largestFirst.map(([group, n]) => [group, [h("strong", null, `${count(n)} ×`), ` ${group}`]]);
+  return h(Choice, {className: "groups", name: "Kinds of failures", options, chosen,
+    choose: (group) => choose(group === chosen ? "" : group)});
 }
 
 function Heads({columns, asked, choose}) {
