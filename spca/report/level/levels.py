@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from spca.common.text import strip_folders, visible
 from spca.common.web.films import GridFilm
 from spca.contracts import CoderMode
 from spca.report.level.calls_shown import CODER, PLANNER, CallReader, ShownCall
-from spca.report.level.diffs import diff
 from spca.report.level.origins import UNKNOWN, Origins, read_origins
 from spca.report.level.texts import Shelf
 from spca.report.read import model
@@ -29,6 +28,9 @@ from spca.writers.stored import Miss
 
 Simulate = Callable[[Mapping[str, Any]], Resimulated]
 """Re-simulates the content of a trajectory file."""
+
+_Put: TypeAlias = tuple[str, str, tuple[model.Method, ...]]
+"""A text, its language and its methods, as :meth:`Shelf.put` takes them."""
 
 _PLANNED: Final = f"{PLANNER}_call"
 _CODED: Final = f"{CODER}_call"
@@ -101,9 +103,8 @@ class _Reader:
         self._attempts: Sequence[Mapping[str, Any]] = [table(each) for each in items(trajectory.get("attempts"))]
         self._replayed = simulate(trajectory) if simulate and trajectory else None
         library = self._origins.before
-        self._agent = (files.source(library.file) if library.file else None) or ""
-        self._written = library.methods
-        self._domain = self._problem = ""
+        source = (files.source(library.file) if library.file else None) or ""
+        self._newest: dict[str, _Put] = {"agent": (source, "python", library.methods)}
 
     def level(self) -> model.Level:
         skeleton = self._skeleton()
@@ -166,21 +167,28 @@ class _Reader:
     def _round(self, this: _Round) -> model.Round:
         tried = [self._attempts[turn.attempt] for turn in this.turns if turn.attempt is not None]
         plan, engine, domain, problem = _plan(this, tried[0] if tried else {})
-        known = bool(self._domain or self._problem)
-        made = model.Round(
+        return model.Round(
             number=this.number,
             calls=tuple(shown.call for shown in this.planner),
             plan=plan,
             engine=visible(engine),
             domain=self._shelf.put(domain, "pddl") if domain else "",
             problem=self._shelf.put(problem, "pddl") if problem else "",
-            domain_diff=diff(self._shelf, self._domain, domain, "pddl") if known and domain else None,
-            problem_diff=diff(self._shelf, self._problem, problem, "pddl") if known and problem else None,
+            domain_diff=self._follow("domain", (domain, "pddl", ())),
+            problem_diff=self._follow("problem", (problem, "pddl", ())),
             tries=tuple(map(self._try, this.turns)),
             writers=tuple(this.writers),
         )
-        self._domain, self._problem = domain or self._domain, problem or self._problem
-        return made
+
+    def _follow(self, kind: str, text: _Put) -> model.Diff | None:
+        """Return how a text differs from the one before of its kind, None where it does not or there is none."""
+        before = self._newest.get(kind)
+        if not text[0]:
+            return None
+        self._newest[kind] = text
+        if not before or not before[0] or before[0] == text[0]:
+            return None
+        return model.Diff(self._shelf.put(*before), self._shelf.put(*text))
 
     def _try(self, turn: _Turn) -> model.Try:
         calls = tuple(shown.call for shown in turn.calls)
@@ -188,27 +196,27 @@ class _Reader:
             return model.Try(calls, None, None)
         record = self._attempts[turn.attempt]
         source = self._files.source(text(record.get("agent"))) if record.get("agent") else None
-        changed = None
-        if source is not None:
-            before = self._written
-            known = self._origins.attempts[turn.attempt : turn.attempt + 1]  # none where the files changed meanwhile
-            self._written = known[0].methods if known else ()
-            if self._agent:
-                changed = diff(self._shelf, self._agent, source, "python", written=(before, self._written))
-            self._agent = source
-        return model.Try(calls, changed, self._attempt(record, source, *self._episode(turn.attempt)))
+        known = self._origins.attempts[turn.attempt : turn.attempt + 1]  # none where the files changed meanwhile
+        methods = known[0].methods if known else ()
+        changed = self._follow("agent", (source or "", "python", methods))
+        return model.Try(calls, changed, self._attempt(record, source, methods, *self._episode(turn.attempt)))
 
     def _episode(self, index: int) -> tuple[GridFilm | None, model.Check]:
         replayed = self._replayed.attempts if self._replayed else ()
         return replayed[index] if index < len(replayed) else (None, _NOT_SIMULATED)
 
     def _attempt(
-        self, record: Mapping[str, Any], source: str | None, episode: GridFilm | None, check: model.Check
+        self,
+        record: Mapping[str, Any],
+        source: str | None,
+        methods: tuple[model.Method, ...],
+        episode: GridFilm | None,
+        check: model.Check,
     ) -> model.Attempt:
-        agent = "" if source is None else self._shelf.put(source, "python", self._written)
+        agent = "" if source is None else self._shelf.put(source, "python", methods)
         blamed = None if source is None else blame(record, source, agent)
         if blamed:
-            written = (each for each in self._written if each.first <= blamed.line <= each.last)
+            written = (each for each in methods if each.first <= blamed.line <= each.last)
             blamed = replace(blamed, written=next(written, None))
         return model.Attempt(
             round=count(record.get("round")),

@@ -41,7 +41,7 @@ PAGE: Final = PageKind(
         "app.js",
     ),
     open="openReport",
-    libraries=("vendor/chart.umd.js",),
+    libraries=("vendor/chart.umd.js", "vendor/diff.umd.js"),
 )
 
 Progress = Callable[[str], None]

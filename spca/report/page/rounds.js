@@ -40,39 +40,43 @@ function describeRound(round) {
 }
 
 function PddlFolds({round, page}) {
-  const changes = (name, diff) => diff?.rows.length > 0 &&
-    h(DiffFold, {title: `${name}: changes since the plan before`, diff, find: page.find});
   return h("div", null,
-    round.domain && h(TextFold, {title: "PDDL domain", text: page.find(round.domain)}),
-    changes("Domain", round.domain_diff),
-    round.problem && h(TextFold, {title: "PDDL problem", text: page.find(round.problem)}),
-    changes("Problem", round.problem_diff));
+    h(PddlFold, {name: "Domain", id: round.domain, diff: round.domain_diff, page}),
+    h(PddlFold, {name: "Problem", id: round.problem, diff: round.problem_diff, page}));
+}
+
+function PddlFold({name, id, diff, page}) {
+  const change = useChange(diff, page.find);
+  return h(Fragment, null,
+    id && h(TextFold, {title: `PDDL ${name.toLowerCase()}`, text: page.find(id)}),
+    change && h(DiffFold, {title: `${name}: changes since the plan before`, change}));
 }
 
 /** One turn of CODE and ACT, folded to one line. */
 function TryView({item, index, plan, open, page}) {
-  const {attempt, calls, diff} = item;
+  const {attempt, calls} = item;
+  const change = useChange(item.diff, page.find);
   const id = attempt ? `${attempt.round}.${attempt.number}` : null;
   const sought = page.query.get("call") ?? page.query.get("open");
   const isSought = sought && (sought === id || calls.some((call) => call.file === sought));
   return h(Fold, {open, opener: isSought ? sought : null,
     className: classes("boxed", attempt && (attempt.status === "success" ? "good" : "bad")),
-    summary: h(TryLine, {item, name: id ?? `try ${index + 1}`, outcome: page.outcome})},
+    summary: h(TryLine, {item, change, name: id ?? `try ${index + 1}`, outcome: page.outcome})},
   () => h(Fragment, null,
     h(CallList, {calls, page}),
-    diff?.rows.length > 0 && h(DiffFold, {title: "Code: changes", diff, find: page.find, open: true}),
+    change && h(DiffFold, {title: "Code: changes", change, open: true}),
     attempt && h(AttemptView, {attempt, id, plan, page})));
 }
 
-function TryLine({item, name, outcome}) {
-  const {attempt, calls, diff} = item;
+function TryLine({item, change, name, outcome}) {
+  const {attempt, calls} = item;
   const failed = calls.filter((call) => !call.ok).length;
   return h("span", {class: "one-line"},
     h("strong", {class: "mono"}, name),
     attempt ? h(Status, {attempt}) : !isUnfinished(outcome) && h(Unexecuted, {calls}),
     attempt && h("span", null, plural(attempt.steps.length, "step")),
     (calls.length > 0 || !attempt) && muted(plural(calls.length, "coder call"), failed > 0 && ` (${failed} failed)`),
-    diff && muted(`code ${diffSize(diff)}`),
+    change && muted(`code ${changeSize(change)}`),
     attempt && attempt.status !== "success" && h("span", {class: "muted cut"}, firstLine(attempt.message)));
 }
 
@@ -147,29 +151,74 @@ function CallBody({call, find, isSought}) {
     h("p", {class: "muted mono small"}, call.file));
 }
 
-const DIFF_TAGS = {"-": "del", "+": "ins"};
+/** Lines added and removed at most; of texts that differ in more, all is shown as replaced: it would take too long. */
+const MAX_EDITS = 1000;
 
-function DiffFold({title, diff, find, open = false}) {
-  const names = diff.names.map((name) => h("span", {key: name, class: "tag mono"}, name));
-  const summary = h("span", {class: "one-line"}, title, muted(diffSize(diff)), names);
-  return h(Fold, {summary, open}, () => h(DiffView, {diff, find, label: title}));
+/** @param {object|null} diff @param {(id: string) => object|null} find
+ *  @returns {object|null} what changed; null where nothing did, or where a text is missing */
+function useChange(diff, find) {
+  return useMemo(() => {
+    const older = diff && find(diff.old);
+    const newer = diff && find(diff.new);
+    const rows = older && newer ? listRows(older, newer) : [];
+    return rows.length ? {older, newer, rows} : null;
+  }, [diff]);
 }
 
-/** @param {object} diff @returns {string} "+3 −1" */
-function diffSize(diff) {
-  const countTag = (tag) => diff.rows.filter((row) => row.tag === tag).length;
+/** @returns {object[]} a unified diff with three lines of context: `tag` is one of " ", "-", "+", "@" (a gap) */
+function listRows(older, newer) {
+  const [before, after] = [older, newer].map(({lines}) => `${lines.join("\n")}\n`);
+  const patch = Diff.structuredPatch("", "", before, after, "", "", {context: 3, maxEditLength: MAX_EDITS});
+  const all = [...older.lines.map(() => "-"), ...newer.lines.map(() => "+")];
+  const rows = [];
+  let old = 1;
+  for (const hunk of patch?.hunks ?? [{oldStart: 1, newStart: 1, lines: all}]) {
+    let now = hunk.newStart;
+    if (hunk.oldStart > old) rows.push({tag: "@"});
+    old = hunk.oldStart;
+    for (const [tag] of hunk.lines) {
+      rows.push({tag, old: tag !== "+" && old, new: tag !== "-" && now});
+      old += tag !== "+";
+      now += tag !== "-";
+    }
+  }
+  if (rows.length && old <= older.lines.length) rows.push({tag: "@"});
+  return rows;
+}
+
+/** @param {object} text @returns {Map<string, string>} methods of an agent, actions of PDDL: name -> what it is */
+function mapDefinitions({language, lines, methods = []}) {
+  if (language !== "pddl") {
+    return new Map(methods.map(({name, first, last}) => [name, lines.slice(first - 1, last).join("\n")]));
+  }
+  const actions = lines.join("\n").split(/\(:action\s+/).slice(1);
+  return new Map(actions.map((action) => [action.match(/^[^\s()]*/)[0], action.replace(/[\s)]+$/, "")]));
+}
+
+const DIFF_TAGS = {"-": "del", "+": "ins"};
+
+function DiffFold({title, change, open = false}) {
+  const before = mapDefinitions(change.older);
+  const now = before.size ? [...mapDefinitions(change.newer)] : [];
+  const names = now.filter(([name, body]) => before.get(name) !== body)
+    .map(([name]) => h("span", {key: name, class: "tag mono"}, name));
+  const summary = h("span", {class: "one-line"}, title, muted(changeSize(change)), names);
+  return h(Fold, {summary, open}, () => h(ChangeView, {change, label: title}));
+}
+
+/** @param {object} change @returns {string} "+3 −1" */
+function changeSize({rows}) {
+  const countTag = (tag) => rows.filter((row) => row.tag === tag).length;
   return `+${countTag("+")} −${countTag("-")}`;
 }
 
-/** A unified diff. @param {{diff: object, find: (id: string) => object|null, label: string}} props */
-function DiffView({diff, find, label}) {
-  const older = find(diff.old);
-  const newer = find(diff.new);
-  if (!older || !newer) return h("p", {class: "muted"}, "The texts of this diff are not in the run folder.");
+/** A unified diff. @param {{change: object, label: string}} props */
+function ChangeView({change, label}) {
+  const {older, newer, rows} = change;
   const width = String(Math.max(older.lines.length, newer.lines.length)).length;
   const pad = (n) => (n ? String(n) : "").padStart(width);
   return h("div", {class: "code numbered diff", tabIndex: 0, role: "group", "aria-label": label},
-    h("pre", null, h("code", null, diff.rows.map((row, i) => {
+    h("pre", null, h("code", null, rows.map((row, i) => {
       if (row.tag === "@") return h("span", {key: i, class: "line gap", "data-n": `${pad(0)} ${pad(0)} `}, "⋯\n");
       const line = row.tag === "-" ? linesOf(older)[row.old - 1] : linesOf(newer)[row.new - 1];
       return h(DIFF_TAGS[row.tag] ?? "span",

@@ -260,22 +260,11 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class DiffRow:
-    """A row of a diff: ``tag`` is one of " ", "-", "+", "@" (a gap); line numbers count from 1, 0 for none."""
-
-    tag: str
-    old: int
-    new: int
-
-
-@dataclass(frozen=True, slots=True)
 class Diff:
-    """The difference of two texts, given by id, with three lines of context; ``names`` are methods that changed."""
+    """Two texts, given by id, of which the page shows the difference."""
 
     old: str
     new: str
-    rows: tuple[DiffRow, ...]
-    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,6 @@ def test_answers_are_shown_as_what_is_in_them(mixed_run: Path) -> None:
                 if turn.diff:
                     assert turn.attempt is not None
                     assert turn.diff.new == turn.attempt.agent
-                    assert turn.diff.names
         agents = [shown(found, attempt.agent) for attempt in attempts(found)]
         differences = [turn.diff for this in found.rounds for turn in this.tries if turn.attempt]
         assert [d is not None for d in differences[1:]] == [a != b for a, b in pairwise(agents)]
@@ -170,7 +169,6 @@ def test_the_first_diff_is_to_the_library_before_the_level(writing: Writing) -> 
     change = first.rounds[0].tries[0].diff
     assert change is not None
     assert (shown(first, change.old), shown(first, change.new)) == (AGENT.text, WRITTEN.text)
-    assert change.names == ("go",)
     assert second.rounds[0].tries[0].diff is None
 
 
