@@ -24,6 +24,7 @@ from gridworld.task.validation import validate
 from gridworld.task_spec import TaskSpecification
 from spca.common.environment import load_environment
 from spca.common.errors import SPCAError, UserError
+from spca.common.web.packing import to_json
 from spca.contracts import DIRECTIONS, GRIDWORLD, AgentView, PlanStep, Snapshot, Status
 from spca.errors import BadAnswerError, PatchError, PlanTextError
 from spca.llm.catalogue.model_table import ModelTable
@@ -32,8 +33,6 @@ from spca.plan import pddl
 from spca.prompts import render
 from spca.reference import planner as reference
 from spca.report.level.levels import level
-from spca.report.level.texts import Shelf
-from spca.report.page.packing import to_json
 from spca.report.read.run_files import open_run
 from spca.report.read.runs import overview
 from spca.runs import curriculum
@@ -83,10 +82,10 @@ def run_of(input_: bytes) -> bool:
     try:
         file.write_bytes(content)
         files = open_run(folder)
-        run, shelf = overview(files), Shelf()
+        run = overview(files)
         for row in run.levels[:3]:
             if row.outcome != "pending":
-                to_json(level(files, row.number, shelf, None))
+                to_json(level(files, row.number, None))
         to_json(run)
         return True
     finally:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
 from pydantic import BaseModel
 
 from spca.code.merge import extract_code
-from spca.common.text import strip_folders, visible
+from spca.common.text import strip_folders
 from spca.errors import BadAnswerError, PlanTextError
 from spca.llm.calls import answers
 from spca.plan.pddl import parse_plan
@@ -19,7 +19,6 @@ from spca.report.level.texts import Shelf
 from spca.report.read.lenient import count, items, number, table, text
 from spca.report.read.model import Action, Call, ChatMessage
 from spca.report.read.outline import lines_in_strings
-from spca.report.read.run_files import RunFiles
 from spca.report.read.runs import is_recorded
 
 PLANNER: Final = "planner"
@@ -46,109 +45,80 @@ class _PDDL(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ShownCall:
-    """A call, and what can be told of its level from it: domain and problem in the answer (a domain that is kept is the
-    one in the question), plan and mission in the question. ``answered``: there is a text that can be repaired."""
+    """A call, and what can be told of its level from it.
+
+    Attributes:
+        answered: there is a text that can be repaired.
+        plan, mission: in the question.
+    """
 
     call: Call
     answered: bool
-    pddl: tuple[str, str] | None = None
-    plan: tuple[Action, ...] = ()
-    mission: str = ""
+    plan: tuple[Action, ...]
+    mission: str
 
 
-class CallReader:
-    """Reads the calls of a level; each transcript once, however often the log names it."""
-
-    def __init__(self, files: RunFiles, shelf: Shelf) -> None:
-        self._files, self._shelf = files, shelf
-        self._read: dict[tuple[str, str], ShownCall] = {}
-
-    def shown(self, event: Mapping[str, Any]) -> ShownCall:
-        """The call that a ``planner_call`` or ``coder_call`` event tells of; its texts are put on the shelf."""
-        phase, name = text(event.get("event")).removesuffix("_call"), text(event.get("transcript"))
-        known = self._read.get((phase, name))
-        if known is None:
-            transcript = (self._files.transcript(name) if name else None) or _NOTHING
-            known = self._read[phase, name] = _of_transcript(self._shelf, phase, name, transcript)
-        call = replace(
-            known.call,
-            mode=visible(text(event.get("mode"))),
-            model=strip_folders(visible(text(event.get("model")))),
-            ok=event.get("ok") is True,
-            error=strip_folders(visible(text(event.get("error"))) or known.call.error),
-            objection=visible(text(event.get("objection"))),
-            code="" if event.get("objection") else known.call.code,
-            seconds=number(event.get("seconds")) or 0.0,
-            solve_s=number(event.get("solve_s")) or 0.0,
-            source=visible(text(event.get("source"))),
-            requests=count(event.get("requests")),
-            input_tokens=count(event.get("input_tokens")),
-            output_tokens=count(event.get("output_tokens")),
-            reasoning_tokens=count(event.get("reasoning_tokens")),
-            cost=None if is_recorded(event) else number(event.get("cost")),
-        )
-        return ShownCall(call, known.answered, known.pddl, known.plan, known.mission)
+Transcripts: TypeAlias = Callable[[str], Mapping[str, Any] | None]
+"""Reads the transcript of a name, None where it cannot be read."""
 
 
-def _of_transcript(shelf: Shelf, phase: str, name: str, transcript: Mapping[str, Any]) -> ShownCall:
-    """What a transcript tells of its call; the rest is in the log."""
+def read_call(transcripts: Transcripts, shelf: Shelf, event: Mapping[str, Any]) -> ShownCall:
+    """Read the call that a ``planner_call`` or ``coder_call`` event tells of; its texts are put on the shelf."""
+    phase = text(event.get("event")).removesuffix("_call")
+    name = text(event.get("transcript"))
+    transcript = (transcripts(name) if name else None) or _NOTHING
     answer = table(transcript.get("answer"))
-    told = _joined(answer.get("text"))
+    told = _join(answer.get("text"))
     said = answers.plain(told)
-    parts = _parts(said) if phase == PLANNER else None
-    pddl = _pddl(parts, transcript) if parts else None
-    code = _code(said) if phase == CODER else text(parts.writer) if parts else ""
+    pddl, code = _read_plan_answer(said, transcript) if phase == PLANNER else ((), _code(said))
     about = _asked(transcript, _ABOUT)
+    objection = text(event.get("objection"))
     call = Call(
-        file=visible(name),
+        file=name,
         phase=phase,
-        mode="",
-        model="",
-        ok=False,
-        error=visible(text(transcript.get("error"))),
-        seconds=0.0,
-        solve_s=0.0,
-        source="",
-        requests=0,
-        input_tokens=0,
-        output_tokens=0,
-        reasoning_tokens=0,
-        cost=None,
-        finish=visible(text(answer.get("finish"))),
-        messages=tuple(_message(shelf, phase, each) for each in items(transcript.get("messages"))),
-        answer=shelf.put(told, _language(told, phase, code)) if told else "",
-        pddl=tuple(shelf.put(each, "pddl") for each in pddl or ()),
-        code=shelf.put(code, "python") if code else "",
+        mode=text(event.get("mode")),
+        model=strip_folders(text(event.get("model"))),
+        ok=event.get("ok") is True,
+        error=strip_folders(text(event.get("error")) or text(transcript.get("error"))),
+        objection=objection,
+        seconds=number(event.get("seconds")) or 0.0,
+        solve_s=number(event.get("solve_s")) or 0.0,
+        source=text(event.get("source")),
+        requests=count(event.get("requests")),
+        input_tokens=count(event.get("input_tokens")),
+        output_tokens=count(event.get("output_tokens")),
+        reasoning_tokens=count(event.get("reasoning_tokens")),
+        cost=None if is_recorded(event) else number(event.get("cost")),
+        finish=text(answer.get("finish")),
+        messages=tuple(_read_message(shelf, table(each)) for each in items(transcript.get("messages"))),
+        answer=shelf.put(told, "python" if code == told else _name_language(told)),
+        pddl=tuple(shelf.put(each, "pddl") for each in pddl),
+        code="" if objection else shelf.put(code, "python"),
     )
-    return ShownCall(call, bool(said.strip()), pddl, _plan(about), visible(text(about.get("mission"))))
+    return ShownCall(call, bool(said.strip()), _plan(about), text(about.get("mission")))
 
 
-def _message(shelf: Shelf, phase: str, message: object) -> ChatMessage:
-    role, words = text(table(message).get("role")), _joined(table(message).get("text"))
-    return ChatMessage(visible(role), shelf.put(words, _language(words, phase, "") if role == "assistant" else "text"))
+def _read_message(shelf: Shelf, message: Mapping[str, Any]) -> ChatMessage:
+    words = _join(message.get("text"))
+    return ChatMessage(text(message.get("role")), shelf.put(words, _name_language(words)))
 
 
-def _joined(lines: object) -> str:
+def _join(lines: object) -> str:
     return "\n".join(map(text, items(lines)))
 
 
-def _language(answer: str, phase: str, code: str) -> str:
-    """The language of an answer: that of the code that it is nothing but, or of a JSON object."""
-    if code and code == answer:
-        return "python"
-    return "json" if phase == PLANNER and answer.lstrip().startswith("{") else "text"
+def _name_language(words: str) -> str:
+    return "json" if words.lstrip().startswith("{") else "text"
 
 
-def _parts(answer: str) -> _PDDL | None:
+def _read_plan_answer(answer: str, transcript: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
+    """Return domain and problem, and the problem writer; a domain that is kept is the one in the question."""
     try:
-        return answers.parsed(answer, _PDDL)
+        found = answers.parsed(answer, _PDDL)
     except BadAnswerError:
-        return None
-
-
-def _pddl(found: _PDDL, transcript: Mapping[str, Any]) -> tuple[str, str]:
-    kept = text(_asked(transcript, _TRUSTED).get("domain")) if found.domain is None else found.domain
-    return kept, found.problem
+        return (), ""
+    domain = text(_asked(transcript, _TRUSTED).get("domain")) if found.domain is None else found.domain
+    return (domain, found.problem), text(found.writer)
 
 
 def _code(answer: str) -> str:
@@ -169,7 +139,7 @@ def _asked(transcript: Mapping[str, Any], tag: re.Pattern[str]) -> Mapping[str, 
 
     {} where there is none."""
     for message in items(transcript.get("messages")):
-        words = _joined(table(message).get("text"))
+        words = _join(table(message).get("text"))
         if table(message).get("role") == "user" and (found := tag.search(words)):
             try:
                 return table(json.JSONDecoder().raw_decode(words, found.end())[0])
@@ -183,4 +153,4 @@ def _plan(about: Mapping[str, Any]) -> tuple[Action, ...]:
         steps = parse_plan(text(about.get("plan")))
     except PlanTextError:
         return ()
-    return tuple(Action(visible(step.action), tuple(map(visible, step.args))) for step in steps)
+    return tuple(Action(step.action, step.args) for step in steps)

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeAlias
+from functools import cache
+from typing import Any, Final
 
-from spca.common.text import strip_folders, visible
-from spca.common.web.films import GridFilm
+from spca.common.text import strip_folders
 from spca.contracts import CoderMode
-from spca.report.level.calls_shown import CODER, PLANNER, CallReader, ShownCall
+from spca.report.level.calls_shown import CODER, PLANNER, ShownCall, read_call
 from spca.report.level.origins import UNKNOWN, Origins, read_origins
 from spca.report.level.texts import Shelf
 from spca.report.read import model
 from spca.report.read.blame import blame
 from spca.report.read.lenient import count, items, number, table, text, whole
 from spca.report.read.run_files import RunFiles
-from spca.report.read.spans import ending
+from spca.report.read.spans import NO_HISTORY, ending
 from spca.report.read.writers import OfferedWriter, TriedWriter, offer, tried
 from spca.report.replay.resimulation import Resimulated
 from spca.runs.recording.writer_files import FOLDER as WRITERS
@@ -29,30 +29,21 @@ from spca.writers.stored import Miss
 Simulate = Callable[[Mapping[str, Any]], Resimulated]
 """Re-simulates the content of a trajectory file."""
 
-_Put: TypeAlias = tuple[str, str, tuple[model.Method, ...]]
-"""A text, its language and its methods, as :meth:`Shelf.put` takes them."""
-
 _PLANNED: Final = f"{PLANNER}_call"
 _CODED: Final = f"{CODER}_call"
 _PART_OF_ROUND: Final = (_PLANNED, _CODED, "compiled_plan", "simulation_runs")
 _NOT_SIMULATED: Final = model.Check("", "not re-simulated")
 
 
-def level(
-    files: RunFiles, number: int, shelf: Shelf, simulate: Simulate | None, origins: Origins | None = None
-) -> model.Level:
-    """A level of a run, finished or not; ``texts`` of the result are all that it uses.
+def level(files: RunFiles, number: int, simulate: Simulate | None, origins: Origins | None = None) -> model.Level:
+    """A level of a run, finished or not.
 
     Args:
         number: of the level, from 1 in the order of the run.
-        shelf: the run's; gets the texts.
         simulate: makes episodes for the player; None leaves them out.
         origins: of the methods of the run; None reads them.
     """
-    origins = read_origins(files) if origins is None else origins
-    with shelf.collecting() as used:
-        found = _Reader(files, number, shelf, simulate, origins).level()
-    return replace(found, texts={name: shelf.text(name) for name in sorted(used)})
+    return _Reader(files, number, simulate, read_origins(files) if origins is None else origins).level()
 
 
 @dataclass(slots=True)
@@ -90,58 +81,53 @@ class _Round:
 class _Reader:
     """Puts one level together."""
 
-    def __init__(
-        self, files: RunFiles, number_: int, shelf: Shelf, simulate: Simulate | None, origins: Origins
-    ) -> None:
-        self._files, self._number, self._shelf = files, number_, shelf
+    def __init__(self, files: RunFiles, number_: int, simulate: Simulate | None, origins: Origins) -> None:
+        self._files = files
+        self._number = number_
+        self._shelf = Shelf()
+        self._transcripts = cache(files.transcript)  # the log may name one often
         self._origins = origins.get(number_, UNKNOWN)
-        self._calls = CallReader(files, shelf)
-        self._history = files.histories.get(number_)
-        logged = self._history.last("level_summary") if self._history else {}
-        self._summary = files.summaries().get(number_) or logged
+        self._history = files.histories.get(number_, NO_HISTORY)
+        self._summary = files.summaries().get(number_) or self._history.last("level_summary")
         trajectory = files.trajectory(self._summary) or {}
         self._attempts: Sequence[Mapping[str, Any]] = [table(each) for each in items(trajectory.get("attempts"))]
         self._replayed = simulate(trajectory) if simulate and trajectory else None
+        self._newest: dict[str, str] = {}
         library = self._origins.before
-        source = (files.source(library.file) if library.file else None) or ""
-        self._newest: dict[str, _Put] = {"agent": (source, "python", library.methods)}
+        if self._attempts and library.file:
+            self._newest["agent"] = self._shelf.put(files.source(library.file) or "", "python", library.methods)
 
     def level(self) -> model.Level:
         skeleton = self._skeleton()
         _attach(skeleton, self._attempts)
         rounds = tuple(map(self._round, skeleton))
-        begun = self._history.begun if self._history else 0
-        outcome, reason = ending(self._summary, begun, under_way=self._files.level_under_way() == self._number)
+        is_under_way = self._files.level_under_way() == self._number
+        outcome, reason = ending(self._summary, self._history.begun, under_way=is_under_way)
         shown = (turn.attempt for this in reversed(rounds) for turn in reversed(this.tries) if turn.attempt)
         last = next(shown, None)
         missions = (call.mission for this in skeleton for call in this.planner if call.mission)
         return model.Level(
             number=self._number,
-            mission=visible(self._replayed.mission if self._replayed else "") or next(missions, ""),
+            mission=(self._replayed and self._replayed.mission) or next(missions, ""),
             outcome=outcome,
-            reason=strip_folders(visible(reason)),
+            reason=strip_folders(reason),
             blame=last.blame if last and outcome != "success" else None,
             rounds=rounds,
-            texts={},
             offer=self._offer(),
-            headline=strip_folders(self._origins.headline),
+            texts=self._shelf.texts,
         )
 
     def _offer(self) -> OfferedWriter | None:
         found = offer(self._summary)
         if found is None or not found.label:
             return found
-        source, domain = (self._files.source(f"{WRITERS}/{found.label}.{end}") for end in ("py", "pddl"))
-        return replace(
-            found,
-            source=self._shelf.put(source, "python") if source else "",
-            domain=self._shelf.put(domain, "pddl") if domain else "",
-        )
+        source, domain = (self._files.source(f"{WRITERS}/{found.label}.{end}") or "" for end in ("py", "pddl"))
+        return replace(found, source=self._shelf.put(source, "python"), domain=self._shelf.put(domain, "pddl"))
 
     def _skeleton(self) -> list[_Round]:
         """Rounds, calls and attempts in the order of the log."""
         rounds = list[_Round]()
-        for work, event in self._history.works if self._history else ():
+        for work, event in self._history.works:
             last = rounds[-1] if rounds else None
             if work == "writers_tried" or (work in _PART_OF_ROUND and last and last.is_over()):
                 rounds.append(_Round(0))
@@ -150,9 +136,9 @@ class _Reader:
             if work == "compiled_plan":
                 rounds[-1].writers.append(tried(event))
             elif work == _PLANNED:
-                rounds[-1].planner.append(self._calls.shown(event))
+                rounds[-1].planner.append(read_call(self._transcripts, self._shelf, event))
             elif work == _CODED:
-                call = self._calls.shown(event)
+                call = read_call(self._transcripts, self._shelf, event)
                 turns = rounds[-1].turns
                 if not turns or turns[-1].is_followed_by(call):
                     turns.append(_Turn())
@@ -165,66 +151,68 @@ class _Reader:
         return rounds
 
     def _round(self, this: _Round) -> model.Round:
-        tried = [self._attempts[turn.attempt] for turn in this.turns if turn.attempt is not None]
-        plan, engine, domain, problem = _plan(this, tried[0] if tried else {})
+        """Return a round; its plan is that which was executed, else as far as its calls tell."""
+        plan: tuple[model.Action, ...] = ()
+        engine = domain = problem = ""
+        last = this.planner[-1].call if this.planner else None
+        if last and last.ok:
+            plan = next((call.plan for turn in this.turns for call in turn.calls if call.plan), ())
+            domain, problem = last.pddl or ("", "")
+        executed = next((self._attempts[turn.attempt] for turn in this.turns if turn.attempt is not None), None)
+        if executed:
+            plan = tuple(_action(table(step)) for step in items(executed.get("plan")))
+            engine = text(executed.get("engine"))
+            domain = self._shelf.put(text(executed.get("domain")), "pddl")
+            problem = self._shelf.put(text(executed.get("problem")), "pddl")
         return model.Round(
             number=this.number,
             calls=tuple(shown.call for shown in this.planner),
             plan=plan,
-            engine=visible(engine),
-            domain=self._shelf.put(domain, "pddl") if domain else "",
-            problem=self._shelf.put(problem, "pddl") if problem else "",
-            domain_diff=self._follow("domain", (domain, "pddl", ())),
-            problem_diff=self._follow("problem", (problem, "pddl", ())),
+            engine=engine,
+            domain=domain,
+            problem=problem,
+            domain_diff=self._follow("domain", domain),
+            problem_diff=self._follow("problem", problem),
             tries=tuple(map(self._try, this.turns)),
             writers=tuple(this.writers),
         )
 
-    def _follow(self, kind: str, text: _Put) -> model.Diff | None:
-        """Return how a text differs from the one before of its kind, None where it does not or there is none."""
-        before = self._newest.get(kind)
-        if not text[0]:
+    def _follow(self, kind: str, new: str) -> model.Diff | None:
+        """Return how a text differs from the one before of its kind, None where it does not or one is missing."""
+        old = self._newest.get(kind)
+        if new:
+            self._newest[kind] = new
+        if not old or not new or self._shelf.texts[old].lines == self._shelf.texts[new].lines:
             return None
-        self._newest[kind] = text
-        if not before or not before[0] or before[0] == text[0]:
-            return None
-        return model.Diff(self._shelf.put(*before), self._shelf.put(*text))
+        return model.Diff(old, new)
 
     def _try(self, turn: _Turn) -> model.Try:
         calls = tuple(shown.call for shown in turn.calls)
         if turn.attempt is None:
             return model.Try(calls, None, None)
-        record = self._attempts[turn.attempt]
-        source = self._files.source(text(record.get("agent"))) if record.get("agent") else None
-        known = self._origins.attempts[turn.attempt : turn.attempt + 1]  # none where the files changed meanwhile
+        attempt = self._attempt(turn.attempt)
+        return model.Try(calls, self._follow("agent", attempt.agent), attempt)
+
+    def _attempt(self, index: int) -> model.Attempt:
+        record = self._attempts[index]
+        file = text(record.get("agent"))
+        source = self._files.source(file) if file else None
+        known = self._origins.attempts[index : index + 1]  # none where the files changed meanwhile
         methods = known[0].methods if known else ()
-        changed = self._follow("agent", (source or "", "python", methods))
-        return model.Try(calls, changed, self._attempt(record, source, methods, *self._episode(turn.attempt)))
-
-    def _episode(self, index: int) -> tuple[GridFilm | None, model.Check]:
-        replayed = self._replayed.attempts if self._replayed else ()
-        return replayed[index] if index < len(replayed) else (None, _NOT_SIMULATED)
-
-    def _attempt(
-        self,
-        record: Mapping[str, Any],
-        source: str | None,
-        methods: tuple[model.Method, ...],
-        episode: GridFilm | None,
-        check: model.Check,
-    ) -> model.Attempt:
-        agent = "" if source is None else self._shelf.put(source, "python", methods)
+        agent = self._shelf.put(source or "", "python", methods)
         blamed = None if source is None else blame(record, source, agent)
         if blamed:
             written = (each for each in methods if each.first <= blamed.line <= each.last)
             blamed = replace(blamed, written=next(written, None))
+        replayed = self._replayed.attempts if self._replayed else ()
+        episode, check = replayed[index] if index < len(replayed) else (None, _NOT_SIMULATED)
         return model.Attempt(
             round=count(record.get("round")),
             number=count(record.get("attempt")),
-            status=visible(text(record.get("status"))),
-            message=visible(text(record.get("message"))),
-            traceback=visible(text(record.get("traceback"))),
-            printed=visible(text(record.get("printed"))),
+            status=text(record.get("status")),
+            message=text(record.get("message")),
+            traceback=text(record.get("traceback")),
+            printed=text(record.get("printed")),
             reward=number(record.get("reward")) or 0.0,
             agent=agent,
             before=len(items(record.get("start"))),
@@ -232,44 +220,31 @@ class _Reader:
             blame=blamed,
             episode=episode,
             check=check,
-            file=visible(text(record.get("agent"))),
+            file=file,
         )
 
 
 def _attach(rounds: list[_Round], attempts: Sequence[Mapping[str, Any]]) -> None:
     """Give each turn that acted the next attempt of its round; those that the log does not have are added."""
-    of_round: dict[int, list[int]] = {}
     for index, attempt in enumerate(attempts):
-        this = whole(attempt.get("round"))
-        of_round.setdefault(1 if this is None else this, []).append(index)
-    for number_, indices in of_round.items():
+        number_ = whole(attempt.get("round"))
+        if number_ is None:
+            number_ = 1
         these = [this for this in rounds if this.number == number_]
-        acted = sum(turn.acted for this in these for turn in this.turns)
-        for _ in indices[acted:]:
+        waiting = (turn for this in these for turn in this.turns if turn.acted and turn.attempt is None)
+        turn = next(waiting, None)
+        if turn is None:
+            turn = _Turn(acted=True)
             if not these or not number_:
                 these.append(_Round(number_))
                 rounds.append(these[-1])
-            these[-1].turns.append(_Turn(acted=True))
-        waiting = (turn for this in these for turn in this.turns if turn.acted)
-        for turn, index in zip(waiting, indices, strict=False):
-            turn.attempt = index
+            these[-1].turns.append(turn)
+        turn.attempt = index
     rounds.sort(key=lambda this: this.number)
 
 
-def _plan(this: _Round, record: Mapping[str, Any]) -> tuple[tuple[model.Action, ...], str, str, str]:
-    """Steps, engine, domain and problem of a round's plan: as executed, else as far as its calls tell."""
-    if record:
-        steps = tuple(_action(table(step)) for step in items(record.get("plan")))
-        return steps, text(record.get("engine")), text(record.get("domain")), text(record.get("problem"))
-    last = this.planner[-1] if this.planner else None
-    if last is None or not last.call.ok:
-        return (), "", "", ""
-    asked = (call.plan for turn in this.turns for call in turn.calls if call.plan)
-    return next(asked, ()), "", *(last.pddl or ("", ""))
-
-
 def _action(step: Mapping[str, Any]) -> model.Action:
-    return model.Action(visible(text(step.get("action"))), tuple(visible(text(arg)) for arg in items(step.get("args"))))
+    return model.Action(text(step.get("action")), tuple(map(text, items(step.get("args")))))
 
 
 def _steps(record: Mapping[str, Any]) -> tuple[tuple[int, int, int], ...]:

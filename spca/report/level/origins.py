@@ -6,13 +6,12 @@ that the agent before lacked, or had with another text, was written by that call
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from spca.common.text import visible
 from spca.contracts import PRIMITIVE_METHODS, Status
 from spca.report.level.headlines import describe_failure, name_group
 from spca.report.read import outline
@@ -20,17 +19,20 @@ from spca.report.read.blame import blame
 from spca.report.read.lenient import count, items, table, text
 from spca.report.read.model import Blame, LibraryMethod, Method
 from spca.report.read.run_files import RunFiles
-from spca.report.read.spans import Event
+from spca.report.read.spans import NO_HISTORY, Event
 from spca.runs.recording.folder import FIRST_AGENT
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenAgent:
-    """An agent: its file, its methods, and for each of these what tells its version: a hash of name and text."""
+    """An agent: its file, and its methods by what tells a version: a hash of name and text."""
 
     file: str = ""
-    methods: tuple[Method, ...] = ()
-    versions: tuple[int, ...] = ()
+    versions: Mapping[int, Method] = field(default_factory=dict)
+
+    @property
+    def methods(self) -> tuple[Method, ...]:
+        return tuple(self.versions.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,10 @@ class LevelOrigins:
     group: str = ""
 
 
+_Origin: TypeAlias = tuple[int, str, str]
+"""Level, attempt and call, as in :class:`~spca.report.read.model.Method`."""
+_NOBODY: Final = (0, "", "")
+
 Origins: TypeAlias = Mapping[int, LevelOrigins]
 """The levels of a run that were begun, by number, in order."""
 
@@ -74,8 +80,7 @@ def read_origins(files: RunFiles, earlier: Origins = MappingProxyType({})) -> Or
     found: dict[int, LevelOrigins] = {}
     for number in sorted(summaries.keys() | files.histories.keys()):
         summary: Mapping[str, Any] = summaries.get(number, {})
-        history = files.histories.get(number)
-        level = table(summary.get("level")) or (history.last("level_start") if history else {})
+        level = table(summary.get("level")) or files.histories.get(number, NO_HISTORY).last("level_start")
         if not carries_over and level.get("category") != category:
             library = first
         category = level.get("category")
@@ -90,21 +95,15 @@ def read_origins(files: RunFiles, earlier: Origins = MappingProxyType({})) -> Or
 def list_methods(origins: Origins) -> tuple[LibraryMethod, ...]:
     """Return the methods of all agents that ran, primitives left out, in the order in which they came."""
     newest: dict[str, Method] = {}
-    versions: dict[str, set[int]] = {}
-    seen: set[tuple[int, int, str]] = set()
-    levels = list(origins.values())
-    agents = [each.before for each in levels[:1]]
-    agents += [agent for each in levels for agent in (*each.attempts, each.after)]
-    for agent in agents:
-        for method, version in zip(agent.methods, agent.versions, strict=True):
-            introduced = (version, method.level, method.attempt)
-            if introduced not in seen:
-                seen.add(introduced)
+    versions = defaultdict[str, set[int]](set)
+    kept: set[str] = set()
+    for level in origins.values():
+        for agent in (level.before, *level.attempts, level.after):
+            for version, method in agent.versions.items():
                 newest[method.name] = method
-                versions.setdefault(method.name, set()).add(version)
-
-    kept = {method.name: method for each in levels[-1:] for method in each.after.methods}
-    failed = Counter(level.blame.method for level in levels if level.blame and level.blame.line)
+                versions[method.name].add(version)
+        kept = {method.name for method in level.after.methods}
+    failed = Counter(level.blame.method for level in origins.values() if level.blame and level.blame.line)
     return tuple(
         LibraryMethod(
             name=name,
@@ -116,7 +115,7 @@ def list_methods(origins: Origins) -> tuple[LibraryMethod, ...]:
             versions=len(versions[name]),
             failed=failed[name],
         )
-        for name, method in (newest | kept).items()
+        for name, method in newest.items()
         if name not in PRIMITIVE_METHODS
     )
 
@@ -126,88 +125,75 @@ class _Reader:
 
     def __init__(self, files: RunFiles) -> None:
         self._files = files
-        self._agents: dict[str, WrittenAgent] = {}
+        self._read: dict[str, Mapping[int, Method]] = {}
 
-    def read_agent(
-        self, file: str, base: WrittenAgent, level: int = 0, attempt: str = "", call: str = ""
-    ) -> WrittenAgent:
+    def read_agent(self, file: str, base: WrittenAgent, origin: _Origin = _NOBODY) -> WrittenAgent:
         """Return an agent; what is in ``base`` keeps its origin, the rest has the given one."""
-        agent = self._read_methods(file)
-        before = dict(zip(base.versions, base.methods, strict=True))
-        methods = []
-        for method, version in zip(agent.methods, agent.versions, strict=True):
-            known = before.get(version)
-            origin = (known.level, known.attempt, known.call) if known else (level, attempt, call)
-            methods.append(Method(method.name, method.first, method.last, *origin))
-        return replace(agent, methods=tuple(methods))
-
-    def _read_methods(self, file: str) -> WrittenAgent:
-        """Return an agent whose methods nobody has written."""
-        if file not in self._agents:
+        if file not in self._read:
             source = self._files.source(file) or ""
             lines = source.split("\n")
-            found = outline.methods(source)
-            methods = tuple(Method(each.name, each.first, each.last) for each in found)
-            versions = tuple(hash((each.name, *lines[each.first - 1 : each.last])) for each in found)
-            self._agents[file] = WrittenAgent(file, methods, versions)
-        return self._agents[file]
+            found = [Method(each.name, each.first, each.last) for each in outline.methods(source)]
+            self._read[file] = {hash((each.name, *lines[each.first - 1 : each.last])): each for each in found}
+        versions = {}
+        for version, method in self._read[file].items():
+            known = base.versions.get(version)
+            writer = (known.level, known.attempt, known.call) if known else origin
+            versions[version] = Method(method.name, method.first, method.last, *writer)
+        return WrittenAgent(file, versions)
 
     def read_level(self, number: int, summary: Mapping[str, Any], library: WrittenAgent) -> LevelOrigins:
         """Return what the attempts of a level ran; ``library`` is the agent before it."""
         trajectory = (self._files.trajectory(summary) if summary else None) or {}
         records = [table(each) for each in items(trajectory.get("attempts"))]
-        history = self._files.histories.get(number)
-        works = history.works if history else ()
+        works = self._files.histories.get(number, NO_HISTORY).works
         attempts = self._read_attempts(number, records, _find_calls(works), library)
+        found = LevelOrigins(summary, library, library, attempts)
         if summary.get("outcome") == "success":
             solved = attempts[-1] if attempts else self.read_agent(text(summary.get("agent_file")), library)
-            return LevelOrigins(summary, library, solved, attempts)
+            return replace(found, after=solved)
         if summary.get("outcome") != "fail":
-            return LevelOrigins(summary, library, library, attempts)
+            return found
         blamed = None
         if records:
             source = self._files.source(attempts[-1].file) if attempts[-1].file else None
             blamed = blame(records[-1], source or "", "")
-        headline = describe_failure(summary, works, blamed)
-        return LevelOrigins(summary, library, library, attempts, blamed, headline, name_group(summary, works, blamed))
+        told = (summary, works, blamed)
+        return replace(found, blame=blamed, headline=describe_failure(*told), group=name_group(*told))
 
     def _read_attempts(
         self,
         level: int,
-        records: Sequence[Mapping[str, Any]],
+        records: Iterable[Mapping[str, Any]],
         calls: Mapping[tuple[int, int], str],
         library: WrittenAgent,
     ) -> tuple[WrittenAgent, ...]:
         """Return the agents of attempts; where one cannot be read, the one that it was made of."""
         agents: list[WrittenAgent] = []
         numbers = Counter[int]()
-        kept = library
-        for at, record in enumerate(records):
+        stored: dict[str, WrittenAgent] = {}
+        kept = base = library
+        is_carried_out = False
+        for record in records:
             this = count(record.get("round"))
             numbers[this] += 1
-            if numbers[this] == 1 and at and records[at - 1].get("status") == Status.GOAL_NOT_REACHED:
-                kept = agents[-1]  # the code of a plan that was carried out is kept for the rounds to come
-            same = [i for i in range(at) if _goes_on_from(records[i], record)]
-            base = agents[same[-1]] if same else kept
+            if is_carried_out and numbers[this] == 1:
+                kept = base  # for the rounds to come
+            is_carried_out = record.get("status") == Status.GOAL_NOT_REACHED
+            # A planner may come to the plan of a stored writer, and goes on with the code that was tried for it.
+            plan = repr((record.get("plan"), record.get("start_hash")))
+            if not this:
+                base = kept
+            elif numbers[this] == 1:
+                base = stored.get(plan, kept)
             file = text(record.get("agent"))
             call = calls.get((this, numbers[this]))
-            if not file or file == base.file:
-                agents.append(base)
-            elif call is None:
-                agents.append(self.read_agent(file, base))
-            else:
+            if file and file != base.file:
                 name = f"{this}.{count(record.get('attempt'))}"
-                agents.append(self.read_agent(file, base, level, name, call))
+                base = self.read_agent(file, base, _NOBODY if call is None else (level, name, call))
+            if not this:
+                stored[plan] = base
+            agents.append(base)
         return tuple(agents)
-
-
-def _goes_on_from(earlier: Mapping[str, Any], record: Mapping[str, Any]) -> bool:
-    """Return whether an attempt goes on with the code of an earlier one: of its round, or at its plan in round 0."""
-    if not count(record.get("round")):
-        return False
-    if count(earlier.get("round")):
-        return earlier.get("round") == record.get("round")
-    return all(earlier.get(name) == record.get(name) for name in ("plan", "start", "start_hash"))
 
 
 def _find_calls(works: Iterable[tuple[str, Event]]) -> dict[tuple[int, int], str]:
@@ -221,7 +207,7 @@ def _find_calls(works: Iterable[tuple[str, Event]]) -> dict[tuple[int, int], str
     for work, event in works:
         if work == "coder_call":
             if event.get("ok") is True and not event.get("objection"):
-                call = visible(text(event.get("transcript")))
+                call = text(event.get("transcript"))
             continue
         if work == "simulation_runs":
             number += 1

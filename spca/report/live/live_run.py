@@ -14,7 +14,6 @@ from spca.act.frame import WorldMaker
 from spca.common.web.packing import compress
 from spca.report.level.levels import level
 from spca.report.level.origins import Origins
-from spca.report.level.texts import Shelf
 from spca.report.page import assembly
 from spca.report.read import model, run_files
 from spca.report.read.run_files import RunFiles
@@ -115,7 +114,7 @@ class LiveRun:
 
     def _built(self, view: View, number: int) -> bytes:
         simulate = assembly.simulator(view.files, self._make_world)
-        return compress(level(view.files, number, Shelf(), simulate, view.origins))
+        return compress(level(view.files, number, simulate, view.origins))
 
     def _read(self) -> tuple[RunFiles, model.Run, Origins]:
         """The folder as it is; when it is gone or not to be read, what was there before, with a warning."""

@@ -18,7 +18,6 @@ from spca.common.web.packing import pack
 from spca.contracts import PRIMITIVE_METHODS
 from spca.report.level.levels import Simulate, level
 from spca.report.level.origins import Origins, list_methods, read_origins
-from spca.report.level.texts import Shelf
 from spca.report.read import model
 from spca.report.read.comparison import Comparison
 from spca.report.read.run_files import RunFiles
@@ -116,11 +115,12 @@ def packed_run(
     number: int, files: RunFiles, make_world: WorldMaker, done: Progress
 ) -> tuple[model.Run, dict[str, str]]:
     """The overview of a run and its pieces; ``done`` is called after each level."""
-    shelf, simulate, levels = Shelf(), simulator(files, make_world), list[model.Level]()
+    simulate = simulator(files, make_world)
+    levels: list[model.Level] = []
     run, origins = read_run(files)
     for row in run.levels:
         if row.outcome != "pending":
-            levels.append(level(files, row.number, shelf, simulate, origins))
+            levels.append(level(files, row.number, simulate, origins))
             done(row.env_id)
     checks = {each.number: _check(each) for each in levels}
     rows = tuple(replace(row, check=checks.get(row.number, "")) for row in run.levels)

@@ -34,7 +34,7 @@ function LevelHead({run, k, row, level}) {
     h("p", {class: "muted small"}, `Level ${row.number} · ${row.category}`),
     h("h1", {tabIndex: -1}, row.env_id),
     level?.mission && h("p", {class: "mission"}, "“", level.mission, "”"),
-    h("p", {class: "row"}, h(Outcome, {outcome}), h("span", {class: "message"}, level?.headline || row.headline)),
+    h("p", {class: "row"}, h(Outcome, {outcome}), h("span", {class: "message"}, row.headline)),
     h(Facts, {facts: [
       ["Rounds", count(row.rounds)],
       ["Attempts", count(row.attempts)],

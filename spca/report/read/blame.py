@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from spca.common.text import visible
 from spca.contracts import Status
 from spca.report.read.lenient import count, items, table, text
 from spca.report.read.model import Blame
@@ -62,14 +61,14 @@ def blame(attempt: Mapping[str, Any], source: str, agent_id: str) -> Blame | Non
         round=count(attempt.get("round")),
         attempt=count(attempt.get("attempt")),
         status=status,
-        message=visible(message),
+        message=message,
         agent=agent_id,
         line=line,
-        method=visible(method.name if method else place.name),
+        method=method.name if method else place.name,
         first=method.first if method else line,
         last=method.last if method else line,
         position=plan_position(attempt),
-        why=visible(place.why),
+        why=place.why,
     )
 
 

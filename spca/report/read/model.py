@@ -361,7 +361,7 @@ class Level:
     """Everything about a level. ``texts`` holds the texts it alone uses; the others are in the run's own piece.
 
     ``blame`` is that of the last attempt of a level that was not solved, whatever came after it; None where nothing
-    ran. ``offer`` is the problem writer that came with its plan, ``headline`` is that of its :class:`LevelRow`.
+    ran. ``offer`` is the problem writer that came with its plan.
     """
 
     number: int
@@ -372,4 +372,3 @@ class Level:
     rounds: tuple[Round, ...]
     texts: Mapping[str, Text]
     offer: OfferedWriter | None = None
-    headline: str = ""

@@ -12,20 +12,20 @@ from spca.report.read.lenient import count, items, number, table, text, whole
 from spca.report.read.model import CategoryRow, LevelRow, Run, Usage
 from spca.report.read.origin import describe_continuations, read_commit, read_dirty, read_hashes
 from spca.report.read.run_files import RunFiles
-from spca.report.read.spans import History, attempt_statuses, durations, ending, first_time, last_time, spans
+from spca.report.read.spans import NO_HISTORY, History, attempt_statuses, durations, ending, spans
 from spca.report.read.writers import planned_by, writer_rows
 from spca.runs.curriculum import Task
 
 _CALLS: Final = ("planner_call", "coder_call")
 _ENDED: Final = ("success", "fail")
-_NOTHING: Final = History.of(0)
 
 
 def overview(files: RunFiles) -> Run:
     """What a run has come to so far; nothing is re-simulated for it, so that ``check`` of its levels is empty."""
     settings, tasks = table(files.info.get("settings")), files.tasks()
-    began, seed = first_time(files.events), whole(settings.get("seed"))
-    levels = _Levels(files, tasks, began or 0.0, seed or 0).rows()
+    history = History(0, files.events)
+    seed = whole(settings.get("seed"))
+    levels = _Levels(files, tasks, history.started or 0.0, seed or 0).rows()
     done = sum(row.outcome in _ENDED for row in levels)
     running = files.running()
     calls = [event for event in files.events if event.get("event") in _CALLS and event.get("source")]
@@ -44,8 +44,8 @@ def overview(files: RunFiles) -> Run:
         continuations=describe_continuations(files.info),
         sandbox=text(files.info.get("sandbox")),
         seed=seed,
-        started=began,
-        ended=None if running else last_time(files.events),
+        started=history.started,
+        ended=None if running else history.ended,
         usage=usage,
         replayed=replayed,
         categories=categories(levels),
@@ -80,7 +80,7 @@ class _Levels:
         return tuple(self._row(number) for number in sorted(numbers) if number)
 
     def _row(self, index: int) -> LevelRow:
-        history = self._histories.get(index, _NOTHING)
+        history = self._histories.get(index, NO_HISTORY)
         summary = self._finished.get(index) or history.last("level_summary")
         outcome, reason = ending(summary, history.begun, under_way=index == self._under_way)
         records = self._records.get(index, [])

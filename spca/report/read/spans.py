@@ -12,32 +12,32 @@ from spca.report.read.model import Span
 Event = Mapping[str, Any]
 
 _CALLS: Final = ("planner_call", "coder_call")
-_ENDS: Final = (*_CALLS, "level_summary")
-_WRITERS: Final = ("writers_tried", "compiled_plan")
+_WORK_EVENTS: Final = (*_CALLS, "level_summary", "writers_tried", "compiled_plan")
 _WORKS: Final = ("spca_rounds", "simulation_runs")
 _ENDED: Final = ("success", "fail")
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """How often a level was begun, and its events since it was begun the last time.
-
-    ``works``: the names of what takes time, each with the event that it began or ended with.
-    """
+    """How often a level was begun, and its events since it was begun the last time."""
 
     begun: int
-    events: tuple[Event, ...]
-    works: tuple[tuple[str, Event], ...]
+    events: Sequence[Event]
 
-    @classmethod
-    def of(cls, begun: int, events: Iterable[Event] = ()) -> History:
-        """Return the history with these events."""
-        events = tuple(events)
-        return cls(begun, events, tuple(_works(events)))
+    @property
+    def works(self) -> list[tuple[str, Event]]:
+        """The names of what takes time, each with the event that it began or ended with."""
+        found = []
+        for event in self.events:
+            kind = event.get("event")
+            name = event.get("name") if kind == "counter_inc" else kind
+            if name in (_WORKS if kind == "counter_inc" else _WORK_EVENTS):
+                found.append((text(name), event))
+        return found
 
     @property
     def started(self) -> float | None:
-        """Seconds since the epoch."""
+        """When the first event came; seconds since the epoch."""
         return next(_times(self.events), None)
 
     @property
@@ -51,7 +51,12 @@ class History:
 
     def counted(self, name: str) -> int:
         """What a counter of the level has come to."""
-        return max((count(e.get("value")) for e in self.events if _counts(e, name)), default=0)
+        values = (e.get("value") for e in self.events if e.get("event") == "counter_inc" and e.get("name") == name)
+        return max(map(count, values), default=0)
+
+
+NO_HISTORY: Final = History(0, ())
+"""Of a level that was not begun."""
 
 
 def histories(events: Iterable[Event]) -> dict[int, History]:
@@ -66,7 +71,7 @@ def histories(events: Iterable[Event]) -> dict[int, History]:
             begun[level] = begun.get(level, 0) + 1
             kept[level] = []
         kept.setdefault(level, []).append(event)
-    return {level: History.of(begun.get(level, 0), those) for level, those in kept.items()}
+    return {level: History(begun.get(level, 0), those) for level, those in kept.items()}
 
 
 def ending(summary: Mapping[str, Any], begun: int, *, under_way: bool) -> tuple[str, str]:
@@ -77,16 +82,6 @@ def ending(summary: Mapping[str, Any], begun: int, *, under_way: bool) -> tuple[
     if not begun:
         return "pending", ""
     return ("running", "") if under_way else ("aborted", "the process ended during it")
-
-
-def first_time(events: Iterable[Event]) -> float | None:
-    """When the first event came; seconds since the epoch."""
-    return next(_times(events), None)
-
-
-def last_time(events: Sequence[Event]) -> float | None:
-    """When the newest event came; seconds since the epoch."""
-    return next(_times(reversed(events)), None)
 
 
 def spans(
@@ -165,20 +160,6 @@ def _act(act: tuple[float, tuple[int, int]], until: float, longest: float | None
     start, (this, _) = act
     seconds = round(max(0.0, until - start), 4)
     return Span("act", this, start, seconds if longest is None else min(seconds, longest), status)
-
-
-def _works(events: Iterable[Event]) -> Iterator[tuple[str, Event]]:
-    for event in events:
-        kind = event.get("event")
-        if kind == "counter_inc":
-            if (name := event.get("name")) in _WORKS:
-                yield name, event
-        elif kind in _ENDS or kind in _WRITERS:
-            yield kind, event
-
-
-def _counts(event: Event, name: str) -> bool:
-    return event.get("event") == "counter_inc" and event.get("name") == name
 
 
 def _times(events: Iterable[Event]) -> Iterator[float]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from spca.common.text import visible
 from spca.report.read.lenient import count, items, table, text
 
 
@@ -57,18 +56,18 @@ class WriterRow:
 
 def tried(event: Mapping[str, Any]) -> TriedWriter:
     """Read a ``compiled_plan`` event."""
-    return TriedWriter(*(visible(text(event.get(name))) for name in ("writer", "miss", "reason")))
+    return TriedWriter(*(text(event.get(name)) for name in ("writer", "miss", "reason")))
 
 
 def planned_by(summary: Mapping[str, Any]) -> str:
     """Label of the stored writer that made the last plan of a level, "" if a model did."""
-    return visible(text(table(summary.get("writers")).get("plan")))
+    return text(table(summary.get("writers")).get("plan"))
 
 
 def offer(summary: Mapping[str, Any]) -> OfferedWriter | None:
     """Return the writer that came with the plan of a level, without its texts."""
     told = table(summary.get("writers"))
-    name, label, reason = (visible(text(told.get(key))) for key in ("offered", "accepted", "rejected"))
+    name, label, reason = (text(told.get(key)) for key in ("offered", "accepted", "rejected"))
     return OfferedWriter(name, label, reason) if name else None
 
 
@@ -93,7 +92,7 @@ def writer_rows(
             len(items(known.get("cases"))),
             count(known.get("late")),
             count(known.get("invalid")),
-            visible(text(known.get("left_out"))),
+            text(known.get("left_out")),
         )
         for label, level, known in records
     )

@@ -18,7 +18,6 @@ from spca.common.files import make_folder
 from spca.common.web.packing import to_json
 from spca.contracts import Status
 from spca.report.level.levels import level
-from spca.report.level.texts import Shelf
 from spca.report.read import model
 from spca.report.read.run_files import open_run
 from spca.report.replay.resimulation import Resimulated
@@ -27,7 +26,7 @@ from tests.support.spca.doubles import AGENT
 
 
 def read(folder: Path, number: int) -> model.Level:
-    return level(open_run(folder), number, Shelf(), None)
+    return level(open_run(folder), number, None)
 
 
 def shown(found: model.Level, name: str) -> str:
@@ -60,9 +59,8 @@ def used(found: model.Level) -> set[str]:
 
 def test_a_real_run_is_shown_as_it_was_logged(mixed_run: Path) -> None:
     files = open_run(mixed_run)
-    shelf = Shelf()
     for number, summary in enumerate(files.finished, 1):
-        found = level(files, number, shelf, None)
+        found = level(files, number, None)
         counters, recorded = summary["counters"], (files.trajectory(summary) or {})["attempts"]
         made = list(calls(found))
         assert sum(this.number > 0 for this in found.rounds) == counters["spca_rounds"]
@@ -202,7 +200,7 @@ def test_a_plan_that_was_sent_back_is_shown_as_that(writing: Writing) -> None:
     writing.finish("the coder sent the plan back: and still is")
     found = read(writing.path, 1)
     told = [[(call.ok, call.objection) for turn in this.tries for call in turn.calls] for this in found.rounds]
-    assert told == [[(True, "")], [(True, "the key is ␛[1mgreen")], [(True, "and still is")]]
+    assert told == [[(True, "")], [(True, "the key is \x1b[1mgreen")], [(True, "and still is")]]
     assert [attempt.round for attempt in attempts(found)] == [1]
     assert found.blame == attempts(found)[-1].blame
 
@@ -248,17 +246,9 @@ def test_episodes_and_checks_come_from_the_simulation(finished_run: Path) -> Non
     def simulate(trajectory: Mapping[str, Any]) -> Resimulated:
         return Resimulated("walk \x1b[31m", tuple((None, equal) for _ in trajectory["attempts"]))
 
-    found = level(open_run(finished_run), 1, Shelf(), simulate)
-    assert found.mission == "walk ␛[31m"
+    found = level(open_run(finished_run), 1, simulate)
+    assert found.mission == "walk \x1b[31m"
     assert [attempt.check for attempt in attempts(found)] == [equal]
-
-
-def test_hostile_text_is_made_visible(writing: Writing) -> None:
-    writing.fail("\x1b[2J\u202e</script>")
-    found = read(writing.path, 1)
-    assert attempts(found)[0].message == "␛[2J⟨U+202E⟩</script>"
-    assert found.blame is not None
-    assert found.blame.message == attempts(found)[0].message
 
 
 JUNK: st.SearchStrategy[Any] = st.sampled_from(
@@ -291,9 +281,9 @@ def test_of_a_damaged_run_the_rest_is_shown(mixed_run: Path, data: st.DataObject
         paths = sorted(path for path in folder.rglob("*.json*") if path.name != "run.json")
         for path in data.draw(st.lists(st.sampled_from(paths), min_size=1, max_size=4)):
             damage(path, data)
-        files, shelf = open_run(folder), Shelf()
+        files = open_run(folder)
         for number in range(5):
-            found = level(files, number, shelf, None)
+            found = level(files, number, None)
             assert used(found) <= set(found.texts)
             json.loads(to_json(found))
 

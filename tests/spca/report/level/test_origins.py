@@ -11,7 +11,6 @@ import pytest
 from spca.contracts import AgentSource, Status
 from spca.report.level.levels import level
 from spca.report.level.origins import Origins, list_methods, read_origins
-from spca.report.level.texts import Shelf
 from spca.report.read import model
 from spca.report.read.run_files import RunFiles, open_run
 from tests.support.report.making import Writing
@@ -71,7 +70,7 @@ def test_a_failing_line_may_be_of_an_earlier_level(run: Writing) -> None:
     run.plan()
     run.act(Status.STUCK, agent=library, line=line_of(library, "1"))
     run.finish()
-    blame = level(open_run(run.path), 2, Shelf(), None).blame
+    blame = level(open_run(run.path), 2, None).blame
     assert blame is not None
     (call,) = calls(run)
     assert blame.written == model.Method("go", blame.line - 2, blame.line, 1, "1.1", call)
@@ -87,7 +86,7 @@ def test_each_version_of_a_method_belongs_to_its_call_and_what_stays_as_it_was_t
     assert written(found, 2, "go") == [(2, "1.1", second), (2, "1.2", third)]
     assert written(found, 2, "stop") == [(1, "1.1", first)] * 2
     assert written(found, 3, "go") == [(2, "1.2", third)]
-    shown = level(open_run(run.path), 2, Shelf(), None)
+    shown = level(open_run(run.path), 2, None)
     for turn in shown.rounds[0].tries:
         assert turn.attempt is not None
         assert turn.diff is not None
@@ -112,8 +111,8 @@ def test_a_text_that_was_dropped_and_comes_back_belongs_to_the_call_that_brought
     assert written(found, 1, "go") == [(1, "1.1", once)]
     assert written(found, 2, "go")[0] == (2, "1.1", again)
     assert written(found, 2, "go")[2] == (2, "1.3", back)
-    files, shelf = open_run(run.path), Shelf()
-    first, second = (level(files, number, shelf, None, found) for number in (1, 2))
+    files = open_run(run.path)
+    first, second = (level(files, number, None, found) for number in (1, 2))
     ids = {turn.attempt.agent for each in (first, second) for turn in each.rounds[0].tries if turn.attempt}
     assert len(ids) == 4, "texts with other origins are others"
 

@@ -11,7 +11,6 @@ from rich.console import Console
 
 from spca.contracts import ProblemWriter, Status
 from spca.report.level.levels import level
-from spca.report.level.texts import Shelf
 from spca.report.read import model
 from spca.report.read.run_files import open_run
 from spca.report.read.runs import overview
@@ -31,7 +30,7 @@ def writing(tmp_path: Path) -> Writing:
 
 
 def shown(writing: Writing, number: int = 1) -> model.Level:
-    return level(open_run(writing.path), number, Shelf(), None)
+    return level(open_run(writing.path), number, None)
 
 
 def numbers(found: model.Level) -> list[tuple[int, list[tuple[int, str]]]]:
@@ -136,5 +135,5 @@ def test_a_writer_that_was_not_accepted_is_shown_with_the_reason(writing: Writin
     writing.plan()
     writing.act()
     writing.finish(considered=Considered("go", "", "go: two runs \x1b differ"))
-    assert shown(writing).offer == OfferedWriter("go", "", "go: two runs ␛ differ")
+    assert shown(writing).offer == OfferedWriter("go", "", "go: two runs \x1b differ")
     assert overview(open_run(writing.path)).writers == ()

@@ -190,7 +190,7 @@ def test_origins_are_right_while_the_run_goes_on(tmp_path: Path) -> None:
     assert blame["written"] in shown["texts"][blame["agent"]]["methods"]
     assert blame["written"]["call"].endswith("coder-first-00000000-0.json")
     row = told["levels"][1]
-    assert (row["headline"], row["group"]) == (shown["headline"], "stuck: go")
+    assert (row["headline"].split(" (")[0], row["group"]) == ("attempt 1.1 got stuck in go", "stuck: go")
     assert [(method["name"], method["level"], method["failed"]) for method in told["methods"]] == [("go", 1, 1)]
 
 

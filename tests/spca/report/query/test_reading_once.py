@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from spca.report.level.levels import level
-from spca.report.level.texts import Shelf
 from spca.report.query import database
 from spca.report.read.run_files import RunFiles
 from spca.report.read.runs import overview
@@ -36,7 +35,7 @@ def test_the_log_and_each_transcript_are_read_once(mixed_run: Path, tmp_path: Pa
     files = Counting(run)
     overview(files)
     for number in files.histories:
-        level(files, number, Shelf(), None)
+        level(files, number, None)
     list(database.ask([files], "FROM events").batches)
     read_once = {name: times for name, times in files.read.items() if name.startswith(("llm/", "metrics", "calls"))}
     assert len(read_once) > 5

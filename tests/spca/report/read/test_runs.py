@@ -15,7 +15,6 @@ from spca.common.files import locked
 from spca.contracts import Status
 from spca.llm.calls.ledger import Ledger, sums
 from spca.report.level.levels import level
-from spca.report.level.texts import Shelf
 from spca.report.page.assembly import packed_run
 from spca.report.read.model import LevelRow, Run, Span, Usage
 from spca.report.read.origin import describe_continuations
@@ -31,7 +30,7 @@ def seen(path: Path) -> Run:
 
 
 def level_events(*entries: tuple[float, str, dict[str, Any]]) -> History:
-    return History.of(1, ({"time": time, "event": event, **data} for time, event, data in entries))
+    return History(1, [{"time": time, "event": event, **data} for time, event, data in entries])
 
 
 def test_a_finished_run(finished_run: Path) -> None:
@@ -231,7 +230,7 @@ def test_what_answers_of_a_recording_cost_is_unknown(finished_run: Path, tmp_pat
     assert (run.usage.requests, run.usage.cost_usd, run.usage.cost_unknown) == (6, 0.0, 6)
     assert [row.usage.cost_unknown for row in run.levels] == [2, 2, 2]
     assert run.usage.input_tokens == 600
-    calls = [call for this in level(open_run(path), 1, Shelf(), None).rounds for call in this.calls]
+    calls = [call for this in level(open_run(path), 1, None).rounds for call in this.calls]
     assert [(call.model, call.cost) for call in calls] == [("replay/big", None)]
     (path / "calls.jsonl").unlink()
     assert (seen(path).usage.cost_usd, seen(path).usage.cost_unknown) == (0.0, 6)
