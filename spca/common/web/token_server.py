@@ -77,26 +77,26 @@ class TokenHandler(BaseHTTPRequestHandler):
     def send(
         self, status: int, body: bytes = b"", kind: str = "application/json", policy: str = _SILENT_POLICY
     ) -> None:
-        """Answer; ``body`` is compressed with gzip, or empty."""
-        headers = {}
+        """Answer, and close the connection; ``body`` is compressed with gzip, or empty."""
+        headers = {**_HEADERS, "Content-Security-Policy": policy}
+        if status == HTTPStatus.METHOD_NOT_ALLOWED:
+            headers["Allow"] = self.allowed
         if body:
-            headers = {"Content-Type": f"{kind}; charset=utf-8", "Vary": "Accept-Encoding"}
+            headers["Content-Type"] = f"{kind}; charset=utf-8"
+            headers["Vary"] = "Accept-Encoding"
             if accepts_gzip(self._fields()):
                 headers["Content-Encoding"] = "gzip"
             else:
                 body = gzip.decompress(body)
-        self.begin(status, {**headers, "Content-Length": str(len(body))}, policy)
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
-    def begin(self, status: int, headers: Mapping[str, str], policy: str = _SILENT_POLICY) -> None:
-        """Send the status and all headers; the connection closes after the answer."""
         self.close_connection = True
         self.send_response_only(status)
         self.send_header("Date", self.date_time_string())
-        for name, value in {**_HEADERS, "Content-Security-Policy": policy, **headers}.items():
+        for name, value in headers.items():
             self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def _fields(self) -> dict[str, str]:
         """By name in small letters; the values of one that came more than once are joined."""
@@ -104,9 +104,7 @@ class TokenHandler(BaseHTTPRequestHandler):
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002
         """Answer what the base class refuses, without its page that repeats the request."""
-        unknown = code == HTTPStatus.NOT_IMPLEMENTED
-        allowed = {"Allow": self.allowed} if unknown else {}
-        self.begin(HTTPStatus.METHOD_NOT_ALLOWED if unknown else code, {**allowed, "Content-Length": "0"})
+        self.send(HTTPStatus.METHOD_NOT_ALLOWED if code == HTTPStatus.NOT_IMPLEMENTED else code)
 
     def log_message(self, *_: object) -> None:
         """Say nothing: the address of each request holds the token."""

@@ -18,7 +18,6 @@ import gzip
 import json
 import re
 import socket
-from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -39,25 +38,23 @@ class Handler(TokenHandler):
 
     def _answer(self) -> None:
         asked = self.asked()
-        if asked in _ROUTES:
-            _ROUTES[asked](self)
-        elif asked is not None and (found := _LEVEL.fullmatch(asked)):
-            self._level(int(found[1]))
+        live = self.server.live
+        if asked == "":
+            self.send_page(self.server.page)
+        elif asked == "piece/report":
+            self.send(HTTPStatus.OK, live.report)
+        elif asked == "piece/run/0/texts":
+            self.send(HTTPStatus.OK, compress({}))
+        elif asked == "version":
+            self.send(HTTPStatus.OK, gzip.compress(str(live.version).encode()))
+        elif asked and (found := _LEVEL.fullmatch(asked)):
+            self._send_level(int(found[1]))
         else:
             self.send(HTTPStatus.NOT_FOUND)
 
     do_GET = do_HEAD = _answer  # noqa: N815  # the names that http.server asks for
 
-    def _page(self) -> None:
-        self.send_page(self.server.page)
-
-    def _report(self) -> None:
-        self.send(HTTPStatus.OK, self.server.live.report())
-
-    def _texts(self) -> None:
-        self.send(HTTPStatus.OK, compress({}))
-
-    def _level(self, number: int) -> None:
+    def _send_level(self, number: int) -> None:
         try:
             piece = self.server.live.level(number)
         except Exception as error:  # whatever is wrong with one level, the others can be looked at
@@ -66,17 +63,6 @@ class Handler(TokenHandler):
             self.send(HTTPStatus.INTERNAL_SERVER_ERROR, said)
             return
         self.send(HTTPStatus.OK if piece else HTTPStatus.NOT_FOUND, piece or b"")
-
-    def _version(self) -> None:
-        self.send(HTTPStatus.OK, gzip.compress(str(self.server.live.version).encode()))
-
-
-_ROUTES: Final[Mapping[str | None, Callable[[Handler], None]]] = {
-    "": Handler._page,
-    "piece/report": Handler._report,
-    "piece/run/0/texts": Handler._texts,
-    "version": Handler._version,
-}
 
 
 class LiveServer(TokenServer):

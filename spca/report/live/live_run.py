@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +19,6 @@ from spca.report.read.run_files import RunFiles
 
 SHARE: Final = 0.25
 """At most this part of the time is spent on reading; folders of long runs take a while."""
-LEVELS_KEPT: Final = 32
 
 _WATCHED: Final = (
     "",
@@ -59,13 +57,14 @@ class LiveRun:
     """
 
     def __init__(self, path: Path, make_world: WorldMaker, *, rest_s: float = 1.0) -> None:
-        self._path, self._make_world, self._rest_s = path, make_world, rest_s
+        self._path = path
+        self._make_world = make_world
+        self._rest_s = rest_s
         self._building = threading.Lock()
-        self._levels = OrderedDict[int, tuple[str, bytes]]()
-        self._seen, started = self._stamp(), time.monotonic()
-        files = run_files.open_run(path)
-        self._intact, origins = assembly.read_run(files)
-        self._view = _view(1, files, self._intact, origins)
+        self._levels: dict[int, tuple[str, bytes]] = {}
+        started = time.monotonic()
+        self._seen = self._stamp()
+        self._view = self._read(1, {})
         self._resting_until = self._end_of_rest(started)
 
     @property
@@ -78,19 +77,29 @@ class LiveRun:
         """A number that changes when there is something new."""
         return self._view.version
 
-    def refresh(self) -> bool:
-        """Read the folder again if something changed in it and the last reading was long enough ago; whether it was."""
-        started = time.monotonic()
-        if started < self._resting_until or (stamp := self._stamp()) == self._seen:
-            return False
-        files, run, origins = self._read()
-        self._seen, self._resting_until = stamp, self._end_of_rest(started)
-        self._view = _view(self.version + 1, files, run, origins)
-        return True
-
+    @property
     def report(self) -> bytes:
         """The piece of the :class:`model.Report`."""
         return self._view.report
+
+    def refresh(self) -> bool:
+        """Read the folder again if something changed in it and the last reading was long enough ago; whether it was.
+
+        When it is gone or not to be read, what was there before stays, with a warning.
+        """
+        started = time.monotonic()
+        if started < self._resting_until or (stamp := self._stamp()) == self._seen:
+            return False
+        view = self._view
+        try:
+            self._view = self._read(view.version + 1, view.origins)
+        except Exception as error:  # the server goes on whatever becomes of the folder
+            warning = f"the folder cannot be read any more, this is what it held before: {error}"
+            run = replace(view.run, state="stopped", warnings=(*view.files.warnings, warning))
+            self._view = replace(view, version=view.version + 1, run=run, report=_pack_report(run))
+        self._seen = stamp
+        self._resting_until = self._end_of_rest(started)
+        return True
 
     def level(self, number: int) -> bytes | None:
         """The piece of a :class:`model.Level`, with all its texts; None when the run has not come to such a level.
@@ -104,29 +113,16 @@ class LiveRun:
             if row is None or row.outcome == "pending":
                 return None
             version, piece = self._levels.get(number, ("", b""))
-            if not piece or version != row.version:
-                piece = self._built(view, number)
-            self._levels[number] = (row.version, piece)
-            self._levels.move_to_end(number)
-            if len(self._levels) > LEVELS_KEPT:
-                self._levels.popitem(last=False)
+            if version != row.version:
+                simulate = assembly.simulator(view.files, self._make_world)
+                piece = compress(level(view.files, number, simulate, view.origins))
+                self._levels[number] = (row.version, piece)
             return piece
 
-    def _built(self, view: View, number: int) -> bytes:
-        simulate = assembly.simulator(view.files, self._make_world)
-        return compress(level(view.files, number, simulate, view.origins))
-
-    def _read(self) -> tuple[RunFiles, model.Run, Origins]:
-        """The folder as it is; when it is gone or not to be read, what was there before, with a warning."""
-        try:
-            files = run_files.open_run(self._path)
-            self._intact, origins = assembly.read_run(files, self._view.origins)
-        except Exception as error:  # the server goes on whatever becomes of the folder
-            warning = f"the folder cannot be read any more, this is what it held before: {error}"
-            last = self._intact
-            run = replace(last, state="stopped", warnings=(*last.warnings, warning))
-            return self._view.files, run, self._view.origins
-        return files, self._intact, origins
+    def _read(self, version: int, earlier: Origins) -> View:
+        files = run_files.open_run(self._path)
+        run, origins = assembly.read_run(files, earlier)
+        return View(version, files, run, origins, _pack_report(run))
 
     def _end_of_rest(self, started: float) -> float:
         """When the folder may be read again after a reading that began at ``started`` and ends now."""
@@ -137,8 +133,8 @@ class LiveRun:
         return {"held": run_files.held(self._path), **{name: _stat(self._path / name) for name in _WATCHED}}
 
 
-def _view(version: int, files: RunFiles, run: model.Run, origins: Origins) -> View:
-    return View(version, files, run, origins, compress(assembly.report_of(run.id, [run])))
+def _pack_report(run: model.Run) -> bytes:
+    return compress(assembly.report_of(run.id, [run]))
 
 
 def _stat(path: Path) -> tuple[int, int, int] | None:

@@ -42,7 +42,7 @@ def value(piece: bytes | None) -> Any:
 
 
 def outcomes(live: LiveRun) -> list[str]:
-    return [row["outcome"] for row in value(live.report())["runs"][0]["levels"]]
+    return [row["outcome"] for row in value(live.report)["runs"][0]["levels"]]
 
 
 def warnings_of(live: LiveRun) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_report_is_that_of_the_run(finished_run: Path) -> None:
-    report = value(opened(finished_run).report())
+    report = value(opened(finished_run).report)
     assert [run["id"] for run in report["runs"]] == [finished_run.name]
     assert report["title"] == finished_run.name
 
@@ -183,7 +183,7 @@ def test_origins_are_right_while_the_run_goes_on(tmp_path: Path) -> None:
         run.act(Status.STUCK, line=WRITTEN.text.count("\n"))
         run.finish()
         assert refreshed(live)
-        (told,) = value(live.report())["runs"]
+        (told,) = value(live.report)["runs"]
         shown = value(live.level(2))
     blame = shown["blame"]
     assert (blame["method"], blame["written"]["level"], blame["written"]["attempt"]) == ("go", 1, "1.1")

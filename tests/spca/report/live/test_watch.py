@@ -187,8 +187,8 @@ def test_an_interrupt_ends_it_well_even_with_a_page_open(finished_run: Path) -> 
     with Process(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout
         address = process.stdout.readline().strip()
-        with opened(f"{address}events") as events:
-            assert events.readline() == b"retry: 2000\n"
+        with opened(f"{address}version") as version:
+            assert version.read() == b"1"
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=PATIENCE)
             assert (process.returncode, out, err) == (0, "", "")
