@@ -18,7 +18,6 @@ from spca.plan.pddl import parse_plan
 from spca.report.level.texts import Shelf
 from spca.report.read.lenient import count, items, number, table, text
 from spca.report.read.model import Action, Call, ChatMessage
-from spca.report.read.outline import lines_in_strings
 from spca.report.read.runs import is_recorded
 
 PLANNER: Final = "planner"
@@ -29,9 +28,6 @@ _MAX_CODE: Final = 200_000
 
 _ABOUT: Final = re.compile(r"<(?:snapshot|task)>\s*(?=\{)")
 _TRUSTED: Final = re.compile(r"<trusted_pddl>\s*(?=\{)")
-_TOP_LEVEL: Final = re.compile(r"(?:def|class|async def|import|from) \w|@\w|\w+ = |[#)\]}\"']")
-"""What begins a line of code that is not indented."""
-
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
@@ -125,13 +121,7 @@ def _code(answer: str) -> str:
     """The code in a coder's answer, as the merge takes it."""
     if not answer.strip() or len(answer) > _MAX_CODE:
         return ""
-    return answer if _is_code(answer) else extract_code(answer)
-
-
-def _is_code(answer: str) -> bool:
-    """Whether an answer is nothing but code, as far as can be told without compiling it, which takes long."""
-    lines = zip(answer.split("\n"), lines_in_strings(answer), strict=True)
-    return all(in_string or not line or line[0] in " \t" or _TOP_LEVEL.match(line) for line, in_string in lines)
+    return extract_code(answer)
 
 
 def _asked(transcript: Mapping[str, Any], tag: re.Pattern[str]) -> Mapping[str, Any]:

@@ -55,15 +55,11 @@ def describe_failure(summary: Mapping[str, Any], works: Sequence[tuple[str, Even
         return reason
     counts = Counter(later)
     if blame is None:
-        rounds = counted(len(later), "round")
-        if len(counts) == 1 and later[0] in _NEVER:
-            return f"{_NEVER[later[0]]} in {rounds}: {said or reason}"
-        return f"no attempt in {rounds}: {said or reason}"
-    ended = _describe_end(blame)
-    if later:
-        each = " and ".join(f"{counted(number, 'round')} {_ROUNDS[kind]}" for kind, number in counts.items())
-        return f"{ended}; then {each}"
-    return f"{ended}; then {_IN_ROUND[rest]}" if rest in _IN_ROUND else ended
+        never = _NEVER.get(later[0]) if len(counts) == 1 else None
+        return f"{never or 'no attempt'} in {counted(len(later), 'round')}: {said or reason}"
+    rounds = [f"{counted(number, 'round')} {_ROUNDS[kind]}" for kind, number in counts.items()]
+    then = " and ".join(rounds) or _IN_ROUND.get(rest)
+    return f"{_describe_end(blame)}; then {then}" if then else _describe_end(blame)
 
 
 def name_group(summary: Mapping[str, Any], works: Sequence[tuple[str, Event]], blame: Blame | None) -> str:
@@ -104,9 +100,7 @@ def _describe_end(blame: Blame) -> str:
     place = blame.method
     if blame.line:
         place = f"{place} (line {blame.line})" if place else f"line {blame.line}"
-    ended = _ENDED.get(blame.status, "")
-    if blame.why.startswith("raised "):
-        ended = blame.why
+    ended = blame.why if blame.why.startswith("raised ") else _ENDED.get(blame.status)
     if not ended:
         return f"{attempt}: {place or 'the code'} {blame.why}"
     return f"{attempt} {ended} in {place}" if place else f"{attempt} {ended}"

@@ -54,13 +54,13 @@ class _Turn:
     acted: bool = False
     attempt: int | None = None
 
-    def is_followed_by(self, call: ShownCall) -> bool:
-        """Whether a call of the coder belongs to the next turn.
+    def is_followed_by(self, mode: str | None) -> bool:
+        """Whether a call of the coder in this mode belongs to the next turn.
 
         Within a turn, what follows an answer that could not be used is a repair; anything else begins anew.
         """
         last = self.calls[-1] if self.calls else None
-        gave_up = last is not None and not last.call.ok and last.answered and call.call.mode != CoderMode.SYNTAX
+        gave_up = last is not None and not last.call.ok and last.answered and mode not in (None, CoderMode.SYNTAX)
         return self.acted or gave_up
 
 
@@ -72,6 +72,12 @@ class _Round:
     planner: list[ShownCall] = field(default_factory=list)
     turns: list[_Turn] = field(default_factory=list)
     writers: list[TriedWriter] = field(default_factory=list)
+
+    def open_turn(self, mode: str | None = None) -> _Turn:
+        """Return the turn to which a call of the coder in this mode belongs; without one, an attempt."""
+        if not self.turns or self.turns[-1].is_followed_by(mode):
+            self.turns.append(_Turn())
+        return self.turns[-1]
 
     def is_over(self) -> bool:
         """Whether what comes next in round 0 is about another plan."""
@@ -85,7 +91,7 @@ class _Reader:
         self._files = files
         self._number = number_
         self._shelf = Shelf()
-        self._transcripts = cache(files.transcript)  # the log may name one often
+        self._transcripts = cache(files.read_object)  # the log may name one often
         self._origins = origins.get(number_, UNKNOWN)
         self._history = files.histories.get(number_, NO_HISTORY)
         self._summary = files.summaries().get(number_) or self._history.last("level_summary")
@@ -139,15 +145,9 @@ class _Reader:
                 rounds[-1].planner.append(read_call(self._transcripts, self._shelf, event))
             elif work == _CODED:
                 call = read_call(self._transcripts, self._shelf, event)
-                turns = rounds[-1].turns
-                if not turns or turns[-1].is_followed_by(call):
-                    turns.append(_Turn())
-                turns[-1].calls.append(call)
+                rounds[-1].open_turn(call.call.mode).calls.append(call)
             elif work == "simulation_runs":
-                turns = rounds[-1].turns
-                if not turns or turns[-1].acted:
-                    turns.append(_Turn())
-                turns[-1].acted = True
+                rounds[-1].open_turn().acted = True
         return rounds
 
     def _round(self, this: _Round) -> model.Round:

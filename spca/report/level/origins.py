@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from spca.contracts import PRIMITIVE_METHODS, Status
@@ -40,14 +39,12 @@ class LevelOrigins:
     """What the attempts of a level ran, and how the level failed, if it did.
 
     Attributes:
-        summary: of the level, {} until it has ended.
         before, after: the library.
         attempts: agents, in the order of the trajectory.
         blame: that of the last attempt.
         headline, group: as in :class:`~spca.report.read.model.LevelRow`.
     """
 
-    summary: Mapping[str, Any]
     before: WrittenAgent
     after: WrittenAgent
     attempts: tuple[WrittenAgent, ...] = ()
@@ -63,20 +60,17 @@ _NOBODY: Final = (0, "", "")
 Origins: TypeAlias = Mapping[int, LevelOrigins]
 """The levels of a run that were begun, by number, in order."""
 
-UNKNOWN: Final = LevelOrigins({}, WrittenAgent(), WrittenAgent())
+UNKNOWN: Final = LevelOrigins(WrittenAgent(), WrittenAgent())
 """A level that was not begun."""
 
 
-def read_origins(files: RunFiles, earlier: Origins = MappingProxyType({})) -> Origins:
-    """Read the levels of a run.
-
-    Args:
-        earlier: what was read of the run before; what it has of finished levels is not read again.
-    """
+def read_origins(files: RunFiles) -> Origins:
+    """Read the levels of a run."""
     reader = _Reader(files)
     first = library = reader.read_agent(FIRST_AGENT, WrittenAgent())
     carries_over = table(files.info.get("settings")).get("carry_over") is not False
-    summaries, category = files.summaries(), None
+    summaries = files.summaries()
+    category = None
     found: dict[int, LevelOrigins] = {}
     for number in sorted(summaries.keys() | files.histories.keys()):
         summary: Mapping[str, Any] = summaries.get(number, {})
@@ -84,11 +78,8 @@ def read_origins(files: RunFiles, earlier: Origins = MappingProxyType({})) -> Or
         if not carries_over and level.get("category") != category:
             library = first
         category = level.get("category")
-        known = earlier.get(number)
-        if not known or not summary or (known.summary, known.before) != (summary, library):
-            known = reader.read_level(number, summary, library)
-        found[number] = known
-        library = known.after
+        found[number] = reader.read_level(number, summary, library)
+        library = found[number].after
     return found
 
 
@@ -147,7 +138,7 @@ class _Reader:
         records = [table(each) for each in items(trajectory.get("attempts"))]
         works = self._files.histories.get(number, NO_HISTORY).works
         attempts = self._read_attempts(number, records, _find_calls(works), library)
-        found = LevelOrigins(summary, library, library, attempts)
+        found = LevelOrigins(library, library, attempts)
         if summary.get("outcome") == "success":
             solved = attempts[-1] if attempts else self.read_agent(text(summary.get("agent_file")), library)
             return replace(found, after=solved)

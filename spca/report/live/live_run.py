@@ -64,7 +64,7 @@ class LiveRun:
         self._levels: dict[int, tuple[str, bytes]] = {}
         started = time.monotonic()
         self._seen = self._stamp()
-        self._view = self._read(1, {})
+        self._view = self._read(1)
         self._resting_until = self._end_of_rest(started)
 
     @property
@@ -92,7 +92,7 @@ class LiveRun:
             return False
         view = self._view
         try:
-            self._view = self._read(view.version + 1, view.origins)
+            self._view = self._read(view.version + 1)
         except Exception as error:  # the server goes on whatever becomes of the folder
             warning = f"the folder cannot be read any more, this is what it held before: {error}"
             run = replace(view.run, state="stopped", warnings=(*view.files.warnings, warning))
@@ -119,9 +119,9 @@ class LiveRun:
                 self._levels[number] = (row.version, piece)
             return piece
 
-    def _read(self, version: int, earlier: Origins) -> View:
+    def _read(self, version: int) -> View:
         files = run_files.open_run(self._path)
-        run, origins = assembly.read_run(files, earlier)
+        run, origins = assembly.read_run(files)
         return View(version, files, run, origins, _pack_report(run))
 
     def _end_of_rest(self, started: float) -> float:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from functools import partial
-from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from spca import __version__
 from spca.act.frame import WorldMaker
@@ -17,7 +16,7 @@ from spca.common.web.document import PageKind
 from spca.common.web.packing import pack
 from spca.contracts import PRIMITIVE_METHODS
 from spca.report.level.levels import Simulate, level
-from spca.report.level.origins import Origins, list_methods, read_origins
+from spca.report.level.origins import UNKNOWN, Origins, list_methods, read_origins
 from spca.report.read import model
 from spca.report.read.comparison import Comparison
 from spca.report.read.run_files import RunFiles
@@ -60,35 +59,26 @@ def report_of(
         title=title,
         program=f"sense-plan-code-act {__version__}",
         made=time.time(),
-        runs=tuple(map(_without_places, runs)),
+        runs=_strip_all(tuple(replace(run, folder="") for run in runs)),
         running=any(run.state == "running" for run in runs),
         tiles=minigrid_tiles(),
         primitives=PRIMITIVE_METHODS,
-        comparisons=tuple(replace(each, differences=_strip_all(each.differences)) for each in comparisons),
+        comparisons=_strip_all(tuple(comparisons)),
         view=view,
     )
 
 
-def _without_places(run: model.Run) -> model.Run:
-    told = {name: strip_folders(value) if isinstance(value, str) else value for name, value in run.settings.items()}
-    return replace(
-        run,
-        folder="",
-        settings=told,
-        models={role: strip_folders(name) for role, name in run.models.items()},
-        levels=tuple(map(_without_place, run.levels)),
-        warnings=_strip_all(run.warnings),
-        continuations=_strip_all(run.continuations),
-    )
-
-
-def _without_place(row: model.LevelRow) -> model.LevelRow:
-    reason, headline, group = map(strip_folders, (row.reason, row.headline, row.group))
-    return replace(row, reason=reason, headline=headline, group=group)
-
-
-def _strip_all(lines: Sequence[str]) -> tuple[str, ...]:
-    return tuple(map(strip_folders, lines))
+def _strip_all(value: Any) -> Any:
+    """Return a value in which texts tell no folders of this machine."""
+    if isinstance(value, str):
+        return strip_folders(value)
+    if isinstance(value, tuple):
+        return tuple(map(_strip_all, value))
+    if isinstance(value, Mapping):
+        return {name: _strip_all(each) for name, each in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{each.name: _strip_all(getattr(value, each.name)) for each in fields(value)})
+    return value
 
 
 def simulator(files: RunFiles, make_world: WorldMaker) -> Simulate:
@@ -96,18 +86,14 @@ def simulator(files: RunFiles, make_world: WorldMaker) -> Simulate:
     return partial(resimulate, make_world, upstream_rules=judged_as_upstream(files.info))
 
 
-def read_run(files: RunFiles, earlier: Origins = MappingProxyType({})) -> tuple[model.Run, Origins]:
-    """Return the overview of a run with what its attempts tell, and who wrote its methods.
-
-    Args:
-        earlier: what was read of the same run before.
-    """
+def read_run(files: RunFiles) -> tuple[model.Run, Origins]:
+    """Return the overview of a run with what its attempts tell, and who wrote its methods."""
     run = overview(files)
-    origins = read_origins(files, earlier)
+    origins = read_origins(files)
     rows = []
     for row in run.levels:
-        known = origins.get(row.number)
-        rows.append(replace(row, headline=known.headline, group=known.group) if known else row)
+        known = origins.get(row.number, UNKNOWN)
+        rows.append(replace(row, headline=known.headline, group=known.group))
     return replace(run, levels=tuple(rows), methods=list_methods(origins)), origins
 
 
@@ -130,12 +116,9 @@ def packed_run(
 
 def _check(level: model.Level) -> str:
     """The worst of a level's checks."""
-    results = {attempt.check.result for attempt in _attempts(level)}
+    turns = (turn for this in level.rounds for turn in this.tries)
+    results = {turn.attempt.check.result for turn in turns if turn.attempt}
     return next((result for result in ("different", "unrecorded", "equal") if result in results), "")
-
-
-def _attempts(level: model.Level) -> Iterator[model.Attempt]:
-    return (turn.attempt for this in level.rounds for turn in this.tries if turn.attempt is not None)
 
 
 def _pieces(number: int, levels: Sequence[model.Level]) -> Iterator[tuple[str, str]]:

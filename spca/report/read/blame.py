@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,6 +20,11 @@ _RAISED: Final = re.compile(r"([^\W\d]\w{0,60})(?::|$)")
 _NO_GENERATOR: Final = re.compile(r"TypeError: (\w{1,80}) returned \w+: an action must yield")
 _NO_METHOD: Final = re.compile(r"class Agent has no method (\w{1,80})$")
 _OVERDUE: Final = ("no yield for ", "more than ")
+_LAST: Final[Mapping[str, str]] = {
+    Status.STUCK: "yielded the last primitive before the agent was stuck",
+    Status.REWARD_FAILED: "yielded the primitive that ended the episode without success",
+    Status.GOAL_NOT_REACHED: "yielded the last primitive; the plan was carried out, the mission was not complete",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +36,22 @@ class _Place:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
 class _Ended:
-    """What is known of an attempt's end; ``lines`` are those that yielded its primitives."""
+    """What is known of an attempt's end.
 
-    message: str
-    traceback: str
-    plan: tuple[str, ...]
-    lines: tuple[int, ...]
-    source: str
+    Attributes:
+        frames: line and method of each frame of the agent, the outermost first.
+        lines: those that yielded its primitives.
+    """
+
+    def __init__(self, attempt: Mapping[str, Any], source: str) -> None:
+        self.status = text(attempt.get("status"))
+        self.message = text(attempt.get("message"))
+        # The message comes last and is not ours: it may look like a frame.
+        self.frames: list[tuple[str, str]] = _FRAME.findall(text(attempt.get("traceback")).removesuffix(self.message))
+        self.plan = [text(table(step).get("action")) for step in items(attempt.get("plan"))]
+        self.lines = [count(step[2]) for step in map(items, items(attempt.get("steps"))) if len(step) == 3]
+        self.source = source
 
 
 def blame(attempt: Mapping[str, Any], source: str, agent_id: str) -> Blame | None:
@@ -50,18 +62,17 @@ def blame(attempt: Mapping[str, Any], source: str, agent_id: str) -> Blame | Non
         source: the agent that ran.
         agent_id: id of its text.
     """
-    status, message = text(attempt.get("status")), text(attempt.get("message"))
-    judge = _JUDGES.get(status)
-    if judge is None:
+    end = _Ended(attempt, source)
+    place = _find_place(end)
+    if place is None:
         return None
-    place = judge(_ended(attempt, message, source))
     line = place.line if 0 < place.line <= source.count("\n") + 1 else 0
     method = method_at(source, line)
     return Blame(
         round=count(attempt.get("round")),
         attempt=count(attempt.get("attempt")),
-        status=status,
-        message=message,
+        status=end.status,
+        message=end.message,
         agent=agent_id,
         line=line,
         method=method.name if method else place.name,
@@ -85,39 +96,46 @@ def plan_position(attempt: Mapping[str, Any]) -> int | None:
 
     It is that of the last primitive, or a later one if the code ended in its action before that yielded anything.
     """
-    plan = [text(table(step).get("action")) for step in items(attempt.get("plan"))]
-    if not plan:
+    end = _Ended(attempt, "")
+    if not end.plan:
         return None
     taken = items(attempt.get("steps"))
-    if not taken and text(attempt.get("status")) == Status.GOAL_NOT_REACHED:
-        return len(plan) - 1
+    if not taken and end.status == Status.GOAL_NOT_REACHED:
+        return len(end.plan) - 1
     last = count(items(taken[-1])[1]) if taken and len(items(taken[-1])) == 3 else 0
-    named = _action_named(text(attempt.get("message")), text(attempt.get("traceback")))
-    later = (position for position in range(last, len(plan)) if plan[position] == named)
-    return next(later, min(last, len(plan) - 1))
+    named = _name_action(end)
+    later = (position for position in range(last, len(end.plan)) if end.plan[position] == named)
+    return next(later, min(last, len(end.plan) - 1))
 
 
-def _action_named(message: str, traceback: str) -> str:
+def _name_action(end: _Ended) -> str:
     """The method that the end of an attempt names: that of the outermost frame, which is the action's."""
-    if frame := _FRAME.search(traceback.removesuffix(message)):
-        return frame[2]
-    named = _NO_GENERATOR.match(message) or _NO_METHOD.search(message) or _WHERE.search(message)
+    if end.frames:
+        return end.frames[0][1]
+    named = _NO_GENERATOR.match(end.message) or _NO_METHOD.search(end.message) or _WHERE.search(end.message)
     return named[1] if named else ""
 
 
-def _ended(attempt: Mapping[str, Any], message: str, source: str) -> _Ended:
-    plan = tuple(text(table(step).get("action")) for step in items(attempt.get("plan")))
-    lines = tuple(count(step[2]) for step in map(items, items(attempt.get("steps"))) if len(step) == 3)
-    return _Ended(message, text(attempt.get("traceback")), plan, lines, source)
+def _find_place(end: _Ended) -> _Place | None:
+    """Where an attempt ended; None of one that succeeded, or whose end is not recorded."""
+    if end.status == Status.RUNTIME_ERROR:
+        return _runtime_error(end)
+    if end.status == Status.SYNTAX_ERROR:
+        return _syntax_error(end)
+    if end.status == Status.MISSING_METHOD:
+        named = _NO_METHOD.search(end.message)
+        return _Place(0, named[1] if named else "", "is in the plan, but class Agent has no such method")
+    if end.status == Status.GOAL_NOT_REACHED and end.plan and not end.lines:
+        return _beginning(end, end.plan[-1], "carried out the last step of the plan without a single primitive")
+    return _last_primitive(end, _LAST[end.status]) if end.status in _LAST else None
 
 
 def _runtime_error(end: _Ended) -> _Place:
     """The deepest frame, else what the message names, else the last primitive."""
     why = _why(end.message)
-    # The message comes last and is not ours: it may look like a frame.
-    frames = _FRAME.findall(end.traceback.removesuffix(end.message))
-    if frames:
-        return _Place(int(frames[-1][0]), frames[-1][1], why)
+    if end.frames:
+        line, name = end.frames[-1]
+        return _Place(int(line), name, why)
     if where := _WHERE.search(end.message):
         return _Place(int(where[2]), where[1], why)
     if named := _NO_GENERATOR.match(end.message):
@@ -137,31 +155,9 @@ def _why(message: str) -> str:
 
 
 def _syntax_error(end: _Ended) -> _Place:
-    frames = _FRAME.findall(end.traceback.removesuffix(end.message))
     named = _LINE.search(end.message)
-    line = int(frames[-1][0]) if frames else int(named[1]) if named else 0
+    line = int(end.frames[-1][0]) if end.frames else int(named[1]) if named else 0
     return _Place(line, "", "is why the code could not be loaded" if line else "the code could not be loaded")
-
-
-def _missing_method(end: _Ended) -> _Place:
-    named = _NO_METHOD.search(end.message)
-    return _Place(0, named[1] if named else "", "is in the plan, but class Agent has no such method")
-
-
-def _stuck(end: _Ended) -> _Place:
-    return _last_primitive(end, "yielded the last primitive before the agent was stuck")
-
-
-def _reward_failed(end: _Ended) -> _Place:
-    return _last_primitive(end, "yielded the primitive that ended the episode without success")
-
-
-def _goal_not_reached(end: _Ended) -> _Place:
-    if end.lines or not end.plan:
-        return _last_primitive(
-            end, "yielded the last primitive; the plan was carried out, the mission was not complete"
-        )
-    return _beginning(end, end.plan[-1], "carried out the last step of the plan without a single primitive")
 
 
 def _last_primitive(end: _Ended, why: str) -> _Place:
@@ -175,13 +171,3 @@ def _last_primitive(end: _Ended, why: str) -> _Place:
 def _beginning(end: _Ended, name: str, why: str) -> _Place:
     method = method_named(end.source, name)
     return _Place(method.line if method else 0, name, why)
-
-
-_JUDGES: Final[dict[str, Callable[[_Ended], _Place]]] = {
-    Status.RUNTIME_ERROR: _runtime_error,
-    Status.SYNTAX_ERROR: _syntax_error,
-    Status.MISSING_METHOD: _missing_method,
-    Status.STUCK: _stuck,
-    Status.REWARD_FAILED: _reward_failed,
-    Status.GOAL_NOT_REACHED: _goal_not_reached,
-}

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from spca.code.agent_source import split_lines
+from spca.common.names import find_nearest
 from spca.common.text import one_line
 from spca.contracts import PRIMITIVE_METHODS
 from spca.errors import ReportError
 from spca.report.read.blame import blame
 from spca.report.read.lenient import count, items, table, text, whole
 from spca.report.read.run_files import RunFiles
-
-_NEAR: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +106,7 @@ def _number(level: str, names: Mapping[int, tuple[str, str]]) -> int:
         raise ReportError(f"{one_line(level)!r} is several levels, name one of them: {one_line(choices)}")
     if not found:
         known = dict.fromkeys([env_id for _, env_id in names.values()] + ["/".join(name) for name in names.values()])
-        near = difflib.get_close_matches(level, known, n=_NEAR, cutoff=0.4)
+        near = find_nearest(level, known)
         hint = f": did you mean {' or '.join(near)}?" if near else f": the run has {_range(sorted(names))}"
         raise ReportError(f"there is no level {one_line(level)!r}{one_line(hint)}")
     return found[0]

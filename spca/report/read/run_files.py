@@ -79,7 +79,7 @@ class RunFiles:
         chosen = table(self.info.get("settings"))
         start = text(chosen.get("start_category")) or None
         only = [value for name in ("only", "levels") if (value := text(chosen.get(name)))]
-        source = self._text(CURRICULUM)
+        source = self.source(CURRICULUM)
         if source is None:
             return ()
         try:
@@ -91,19 +91,11 @@ class RunFiles:
     def trajectory(self, summary: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the recorded attempts of the level of ``summary``, None if they cannot be read."""
         name = text(summary.get("trajectory"))
-        return self._object(name) if name else None
-
-    def transcript(self, name: str) -> dict[str, Any] | None:
-        """A call of a model: question and answer; None when it cannot be read."""
-        return self._object(name)
+        return self.read_object(name) if name else None
 
     def writer(self, label: str) -> dict[str, Any]:
         """Return what is known of a version of a problem writer, {} if it cannot be read."""
-        return self._object(f"{WRITERS}/{label}.json") or {}
-
-    def source(self, name: str) -> str | None:
-        """A text of the folder, such as an agent; None when it cannot be read."""
-        return self._text(name)
+        return self.read_object(f"{WRITERS}/{label}.json") or {}
 
     def _warn(self, line: str) -> None:
         if line not in self.warnings:
@@ -112,13 +104,13 @@ class RunFiles:
     def _info(self) -> dict[str, Any]:
         if fault := layout_fault(self.path):
             raise ReportError(fault)
-        info = self._object("run.json")
+        info = self.read_object("run.json")
         if info is None:
             raise ReportError(f"{self.path} is no run that can be looked at: {self.warnings[-1]}")
         return info
 
     def _finished(self) -> list[dict[str, Any]]:
-        state = self._object(STATE)
+        state = self.read_object(STATE)
         if state is not None and isinstance(state.get("finished"), list):
             whole_ones = [summary for summary in state["finished"] if isinstance(summary, dict)]
             if len(whole_ones) < len(state["finished"]):
@@ -133,7 +125,7 @@ class RunFiles:
 
     def _summary_files(self) -> Iterator[dict[str, Any]]:
         for path in sorted(self.path.glob("summaries/summary_*.json")):
-            if (summary := self._object(f"summaries/{path.name}")) is not None:
+            if (summary := self.read_object(f"summaries/{path.name}")) is not None:
                 yield summary
 
     def _lines(self, name: str) -> tuple[dict[str, Any], ...]:
@@ -141,10 +133,14 @@ class RunFiles:
         data = self._bytes(name) if os.path.lexists(self.path / name) else None
         lines, found, bad = (data or b"").split(b"\n"), list[dict[str, Any]](), list[str]()
         for position, line in enumerate(lines, 1):
+            if not line:
+                continue
+            clean = True
             try:
-                value, clean = parsed_line(line), True
+                value = parsed_line(line)
             except ValueError:
-                value, clean = _damaged(line)
+                words, clean = _decoded(line)
+                value = _object(words)
             if isinstance(value, dict):
                 if value:
                     found.append(value)
@@ -160,8 +156,9 @@ class RunFiles:
             self._warn(f"{name}: {len(bad) - _LISTED} more lines like these")
         return tuple(found)
 
-    def _object(self, name: str) -> dict[str, Any] | None:
-        data = self._text(name)
+    def read_object(self, name: str) -> dict[str, Any] | None:
+        """Return the JSON object of a file, such as a call of a model; None when it cannot be read."""
+        data = self.source(name)
         if data is None:
             return None
         value = _object(data)
@@ -169,7 +166,8 @@ class RunFiles:
             self._warn(f"{name}: is no JSON object")
         return value
 
-    def _text(self, name: str) -> str | None:
+    def source(self, name: str) -> str | None:
+        """A text of the folder, such as an agent; None when it cannot be read."""
         data = self._bytes(name)
         if data is None:
             return None
@@ -240,20 +238,10 @@ def _has_open(process: str, lock: os.stat_result) -> bool:
     return False
 
 
-def _damaged(line: bytes) -> tuple[dict[str, Any] | None, bool]:
-    """Return the JSON object of a line that is not strict JSON, or None, and whether all of it was UTF-8."""
-    if not line:
-        return {}, True
-    words, clean = _decoded(line)
-    return _object(words), clean
-
-
 def _decoded(data: bytes) -> tuple[str, bool]:
     """Text, and whether all of it was UTF-8."""
-    try:
-        return data.decode("utf-8"), True
-    except UnicodeDecodeError:
-        return data.decode("utf-8", "replace"), False
+    words = data.decode("utf-8", "replace")
+    return words, words.encode() == data
 
 
 def _object(data: str) -> dict[str, Any] | None:

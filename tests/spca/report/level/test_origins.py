@@ -12,7 +12,7 @@ from spca.contracts import AgentSource, Status
 from spca.report.level.levels import level
 from spca.report.level.origins import Origins, list_methods, read_origins
 from spca.report.read import model
-from spca.report.read.run_files import RunFiles, open_run
+from spca.report.read.run_files import open_run
 from tests.support.report.making import Writing
 from tests.support.spca.doubles import AGENT
 
@@ -185,35 +185,6 @@ def test_the_table_of_methods(run: Writing) -> None:
         model.LibraryMethod("_see", False, True, 1, "1.1", first, 1, 0),
         model.LibraryMethod("fly", True, False, 3, "1.1", last, 1, 0),
     )
-
-
-def test_of_a_run_that_goes_on_only_what_is_new_is_read(run: Writing, monkeypatch: pytest.MonkeyPatch) -> None:
-    play(run, agent(go="1"), status=Status.SUCCESS)
-    before = origins(run)
-    play(run, agent(go="1", stop="1"))
-    run.begin()
-    read: list[str] = []
-    original = RunFiles.source
-
-    def source(files: RunFiles, name: str) -> str | None:
-        read.append(name)
-        return original(files, name)
-
-    monkeypatch.setattr(RunFiles, "source", source)
-    after = read_origins(open_run(run.path), before)
-    assert after[1] is before[1]
-    assert after == origins(run)
-    assert after[3].before == after[1].after
-    assert read[0] == "agents/agent_v0.py"
-    assert len(set(read)) == 3
-
-
-def test_a_level_that_is_played_again_is_read_again(run: Writing) -> None:
-    play(run, agent(go="1"))
-    before = origins(run)
-    summary = {**before[1].summary, "reason": "another"}
-    changed = {1: replace(before[1], summary=summary)}
-    assert read_origins(open_run(run.path), changed) == before
 
 
 def test_a_run_whose_agents_are_gone_has_no_origins(run: Writing) -> None:

@@ -206,7 +206,7 @@ def test_names_lead_nowhere_but_to_files_of_the_folder(damaged: Path, name: str)
     name = name.format(outside=outside)
     files = open_run(damaged)
     assert files.source(name) is None
-    assert files.transcript(name) is None
+    assert files.read_object(name) is None
     assert files.trajectory({"trajectory": name}) is None
     assert len(files.warnings) == 1
     assert files.warnings[0].startswith(f"{name}: ")
