@@ -177,10 +177,10 @@ class _Reader:
             elif numbers[this] == 1:
                 base = stored.get(plan, kept)
             file = text(record.get("agent"))
-            call = calls.get((this, numbers[this]))
+            call = calls.get((this, numbers[this]), "")
             if file and file != base.file:
                 name = f"{this}.{count(record.get('attempt'))}"
-                base = self.read_agent(file, base, _NOBODY if call is None else (level, name, call))
+                base = self.read_agent(file, base, (level, name, call) if call else _NOBODY)
             if not this:
                 stored[plan] = base
             agents.append(base)
@@ -194,17 +194,17 @@ def _find_calls(works: Iterable[tuple[str, Event]]) -> dict[tuple[int, int], str
     """
     found: dict[tuple[int, int], str] = {}
     this = number = 0
-    call: str | None = None
+    call = ""
     for work, event in works:
         if work == "coder_call":
-            if event.get("ok") is True and not event.get("objection"):
-                call = text(event.get("transcript"))
+            is_taken = event.get("ok") is True and not event.get("objection")
+            call = text(event.get("transcript")) if is_taken else call
             continue
         if work == "simulation_runs":
             number += 1
-            if call is not None:
-                found[this, number] = call
+            found[this, number] = call
         elif work == "spca_rounds":
-            this, number = this + 1, 0
-        call = None
+            this += 1
+            number = 0
+        call = ""
     return found

@@ -42,11 +42,11 @@ class Handler(TokenHandler):
         if asked == "":
             self.send_page(self.server.page)
         elif asked == "piece/report":
-            self.send(HTTPStatus.OK, live.report)
+            self.send(HTTPStatus.OK, live.view.report)
         elif asked == "piece/run/0/texts":
             self.send(HTTPStatus.OK, compress({}))
         elif asked == "version":
-            self.send(HTTPStatus.OK, gzip.compress(str(live.version).encode()))
+            self.send(HTTPStatus.OK, gzip.compress(str(live.view.version).encode()))
         elif asked and (found := _LEVEL.fullmatch(asked)):
             self._send_level(int(found[1]))
         else:

@@ -52,6 +52,9 @@ class LiveRun:
     Args:
         rest_s: at least so many seconds lie between the beginnings of two readings.
 
+    Attributes:
+        view: the folder as it was read last.
+
     Raises:
         ReportError: the folder is no run.
     """
@@ -64,23 +67,8 @@ class LiveRun:
         self._levels: dict[int, tuple[str, bytes]] = {}
         started = time.monotonic()
         self._seen = self._stamp()
-        self._view = self._read(1)
+        self.view = self._read(1)
         self._resting_until = self._end_of_rest(started)
-
-    @property
-    def run(self) -> model.Run:
-        """The overview as it was read last."""
-        return self._view.run
-
-    @property
-    def version(self) -> int:
-        """A number that changes when there is something new."""
-        return self._view.version
-
-    @property
-    def report(self) -> bytes:
-        """The piece of the :class:`model.Report`."""
-        return self._view.report
 
     def refresh(self) -> bool:
         """Read the folder again if something changed in it and the last reading was long enough ago; whether it was.
@@ -90,13 +78,13 @@ class LiveRun:
         started = time.monotonic()
         if started < self._resting_until or (stamp := self._stamp()) == self._seen:
             return False
-        view = self._view
+        view = self.view
         try:
-            self._view = self._read(view.version + 1)
+            self.view = self._read(view.version + 1)
         except Exception as error:  # the server goes on whatever becomes of the folder
             warning = f"the folder cannot be read any more, this is what it held before: {error}"
             run = replace(view.run, state="stopped", warnings=(*view.files.warnings, warning))
-            self._view = replace(view, version=view.version + 1, run=run, report=_pack_report(run))
+            self.view = replace(view, version=view.version + 1, run=run, report=_pack_report(run))
         self._seen = stamp
         self._resting_until = self._end_of_rest(started)
         return True
@@ -108,7 +96,7 @@ class LiveRun:
         building one is raised as it is.
         """
         with self._building:
-            view = self._view
+            view = self.view
             row = next((row for row in view.run.levels if row.number == number), None)
             if row is None or row.outcome == "pending":
                 return None

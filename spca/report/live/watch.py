@@ -72,7 +72,7 @@ def greeting(host: str, address: str, port: int, token: str) -> list[str]:
 
 def _listening(live: LiveRun, host: str, port: int, token: str) -> LiveServer:
     kind = replace(assembly.PAGE, connects=True)
-    html = Page.of(kind.render(live.run.id), kind.policy())
+    html = Page.of(kind.render(live.view.run.id), kind.policy())
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return LiveServer(family, address, live, html, access(host, str(address[0]), token))
@@ -83,11 +83,11 @@ def _listening(live: LiveRun, host: str, port: int, token: str) -> LiveServer:
 
 def _follow(live: LiveRun, announce: Callable[[str], None], stop: threading.Event) -> None:
     """Look at the folder again and again; says when the run ends."""
-    state = live.run.state
+    state = live.view.run.state
     while not stop.wait(POLL_S):
         if not live.refresh():
             continue
-        run, before, state = live.run, state, live.run.state
+        run, before, state = live.view.run, state, live.view.run.state
         if before == "running" != state:
             counts = f"{run.finished} of {run.planned} levels, {run.solved} solved"
             announce(f"run {run.id} has {'finished' if state == 'finished' else 'stopped'}: {counts}")

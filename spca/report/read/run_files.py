@@ -12,8 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from spca.common.errors import SettingsError
-from spca.common.files import LARGEST
+from spca.common.errors import FileError, SettingsError
+from spca.common.files import LARGEST, read_bytes
 from spca.errors import CurriculumError, ReportError
 from spca.report.read.lenient import parsed, parsed_line, table, text, whole
 from spca.report.read.spans import History, histories
@@ -180,24 +180,13 @@ class RunFiles:
         """A file of the folder; None, and a warning, when it lies elsewhere or cannot be read."""
         try:
             path = (self.path / name).resolve()
-            if not path.is_relative_to(self.path):
-                self._warn(f"{name}: lies outside of the run's folder")
-            elif path.exists() and not path.is_file():  # a pipe would keep the reader waiting
-                self._warn(f"{name}: is no file")
-            else:
-                return self._limited(path, name)
-        except OSError as error:
-            self._warn(f"{name}: cannot be read: {error.strerror or error}")
-        except (ValueError, RuntimeError) as error:  # a name that no file can have; links in a circle
-            self._warn(f"{name}: cannot be read: {error}")
-        return None
-
-    def _limited(self, path: Path, name: str) -> bytes | None:
-        """A file's bytes unless it is too large: one of nothing but a hole takes no room on a disk, but all memory."""
-        with path.open("rb") as file:
-            if os.fstat(file.fileno()).st_size <= LARGEST and len(data := file.read(LARGEST + 1)) <= LARGEST:
-                return data
-        self._warn(f"{name}: is larger than {LARGEST >> 20} MB, left out")
+            if path.is_relative_to(self.path):
+                return read_bytes(path, LARGEST)
+            self._warn(f"{name}: lies outside of the run's folder")
+        except FileError as error:
+            self._warn(f"{name}: cannot be read: {error.reason}")
+        except (OSError, ValueError, RuntimeError) as error:  # a name that no file can have; links in a circle
+            self._warn(f"{name}: cannot be read: {getattr(error, 'strerror', None) or error}")
         return None
 
 

@@ -42,11 +42,11 @@ def value(piece: bytes | None) -> Any:
 
 
 def outcomes(live: LiveRun) -> list[str]:
-    return [row["outcome"] for row in value(live.report)["runs"][0]["levels"]]
+    return [row["outcome"] for row in value(live.view.report)["runs"][0]["levels"]]
 
 
 def warnings_of(live: LiveRun) -> tuple[str, ...]:
-    return live.run.warnings
+    return live.view.run.warnings
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_report_is_that_of_the_run(finished_run: Path) -> None:
-    report = value(opened(finished_run).report)
+    report = value(opened(finished_run).view.report)
     assert [run["id"] for run in report["runs"]] == [finished_run.name]
     assert report["title"] == finished_run.name
 
@@ -64,7 +64,7 @@ def test_every_step_of_a_run_is_seen(tmp_path: Path) -> None:
     run = Writing(tmp_path)
     with locked(run.path, "run", LOCK):
         live = opened(run.path)
-        assert live.run.state == "running"
+        assert live.view.run.state == "running"
         assert outcomes(live) == ["pending"] * 3
         steps: list[tuple[Callable[[], None], list[str]]] = [
             (run.begin, ["running", "pending", "pending"]),
@@ -80,13 +80,13 @@ def test_every_step_of_a_run_is_seen(tmp_path: Path) -> None:
             step()
             assert refreshed(live), step
             assert outcomes(live) == expected
-            versions.append(live.version)
+            versions.append(live.view.version)
         assert versions == sorted(set(versions))
         run.end()
         assert refreshed(live)
-        assert live.run.state == "running"
+        assert live.view.run.state == "running"
     assert refreshed(live)
-    assert live.run.state == "finished"
+    assert live.view.run.state == "finished"
     assert stays(live)
 
 
@@ -98,15 +98,15 @@ def test_a_run_that_is_killed_is_seen_to_have_stopped(tmp_path: Path) -> None:
         live = opened(run.path)
         run.kill()
     assert refreshed(live)
-    assert live.run.state == "stopped"
+    assert live.view.run.state == "stopped"
     assert outcomes(live)[0] == "aborted"
 
 
 def test_nothing_is_read_while_nothing_changes(finished_run: Path) -> None:
     live = opened(finished_run)
-    before = live.run
+    before = live.view.run
     assert stays(live)
-    assert live.run is before
+    assert live.view.run is before
 
 
 @pytest.mark.long
@@ -130,7 +130,7 @@ def test_a_folder_that_is_gone_leaves_what_it_held_and_may_come_back(tmp_path: P
     aside = tmp_path / "aside"
     run.path.rename(aside)
     assert refreshed(live)
-    assert (live.run.state, live.run.solved) == ("stopped", 1)
+    assert (live.view.run.state, live.view.run.solved) == ("stopped", 1)
     assert ["cannot be read any more" in warning for warning in warnings_of(live)] == [True]
     assert stays(live)
     aside.rename(run.path)
@@ -150,7 +150,7 @@ def test_what_is_broken_is_warned_of_and_does_not_end_it(tmp_path: Path) -> None
         (run.path / name).write_bytes(data)
         assert refreshed(live)
         assert any(name in warning for warning in warnings_of(live)), name
-        assert live.run.solved == 1
+        assert live.view.run.solved == 1
 
 
 def test_levels_are_shown_from_their_beginning_to_their_end(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_origins_are_right_while_the_run_goes_on(tmp_path: Path) -> None:
         run.act(Status.STUCK, line=WRITTEN.text.count("\n"))
         run.finish()
         assert refreshed(live)
-        (told,) = value(live.report)["runs"]
+        (told,) = value(live.view.report)["runs"]
         shown = value(live.level(2))
     blame = shown["blame"]
     assert (blame["method"], blame["written"]["level"], blame["written"]["attempt"]) == ("go", 1, "1.1")

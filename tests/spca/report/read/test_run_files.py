@@ -62,7 +62,7 @@ def test_a_file_that_no_memory_could_hold_is_left_out(damaged: Path, name: str) 
     os.truncate(damaged / name, 1 << 40)
     files = open_run(damaged)
     overview(files)
-    assert f"{name}: is larger than 256 MB, left out" in files.warnings
+    assert f"{name}: cannot be read: it has more than 256 MB" in files.warnings
 
 
 @pytest.mark.long
