@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,12 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from minigridenv import MiniGridEnv
-from spca.contracts import PRIMITIVE_METHODS
+from spca.contracts import PRIMITIVE_METHODS, AgentSource, Status
 from tests.browser.conftest import LEVELS
 from tests.support import browsing
 from tests.support.browsing import Visit, unfold
-from tests.support.commands import read
+from tests.support.commands import main_py, read
+from tests.support.report.making import Writing
 from tests.support.tiers import long
 
 CRASHED = LEVELS["unlock_door"]
@@ -208,6 +210,39 @@ def test_prompts_answers_and_patches_are_there_to_be_unfolded(
     shown = page.locator("main").inner_text()
     for text in (calls[-1]["messages"][0]["text"][0], "(define (domain", answer[0]):
         assert text in shown
+
+
+def test_what_changed_in_the_code_is_told_line_by_line(visit: Visit, failing_report: Path, failing_run: Path) -> None:
+    agents = [
+        trajectory(failing_run, SOLVED)["attempts"][-1]["agent"],
+        trajectory(failing_run, CRASHED)["attempts"][0]["agent"],
+    ]
+    before, after = (Counter((failing_run / name).read_text(encoding="utf-8").split("\n")) for name in agents)
+    page = visit.open(browsing.address(failing_report, "/run/0/level/3"))
+    changed = page.locator("details.boxed").filter(has_text=re.compile(r"^1\.1"))
+    changed.locator("summary").first.click()
+    view = changed.get_by_role("group", name="Code: changes")
+    expect(view).to_be_visible()
+    removed, added = (view.locator(tag).all_text_contents() for tag in ("del", "ins"))
+    now = before - Counter(line.rstrip("\n") for line in removed) + Counter(line.rstrip("\n") for line in added)
+    assert now == after
+    expect(changed).to_contain_text(re.compile(rf"code \+{len(added)} .{len(removed)}"))
+
+
+def test_texts_that_have_nothing_in_common_do_not_take_for_ever(visit: Visit, tmp_path: Path) -> None:
+    run = Writing(tmp_path)
+    run.begin()
+    run.plan()
+    for letter in "ab":
+        run.code()
+        lines = "".join(f"        {letter}{number} = {number}\n" for number in range(6000))
+        run.act(Status.STUCK, agent=AgentSource(f"class Agent:\n    def go(self):\n{lines}"))
+    run.finish()
+    run.kill()
+    made = main_py(tmp_path, "report", run.path)
+    assert made.returncode == 0, made.stderr
+    page = visit.open(browsing.address(run.path / "report.html", "/run/0/level/1"))
+    expect(page.get_by_text(re.compile(r"code \+6003 .6003"))).to_be_visible()
 
 
 @pytest.mark.parametrize("width", [360, long(1440)])

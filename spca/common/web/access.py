@@ -57,11 +57,6 @@ class Access:
         return name in self.names or (self.any_address and _is_number(name))
 
 
-def accepts_gzip(headers: Mapping[str, str]) -> bool:
-    """Whether the answer may be compressed."""
-    return "gzip" in re.split(r"[\s,]+", headers.get("accept-encoding", "").lower())
-
-
 def is_loopback(address: str) -> bool:
     """Whether only this machine can reach an address."""
     return _is_number(address) and ip_address(address).is_loopback

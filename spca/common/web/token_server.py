@@ -19,7 +19,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar, Final
 
-from spca.common.web.access import Access, accepts_gzip
+from spca.common.web.access import Access
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ class TokenHandler(BaseHTTPRequestHandler):
         if body:
             headers["Content-Type"] = f"{kind}; charset=utf-8"
             headers["Vary"] = "Accept-Encoding"
-            if accepts_gzip(self._fields()):
+            if "gzip" in self.headers.get("Accept-Encoding", "").lower():
                 headers["Content-Encoding"] = "gzip"
             else:
                 body = gzip.decompress(body)

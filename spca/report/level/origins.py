@@ -87,19 +87,16 @@ def list_methods(origins: Origins) -> tuple[LibraryMethod, ...]:
     """Return the methods of all agents that ran, primitives left out, in the order in which they came."""
     newest: dict[str, Method] = {}
     versions = defaultdict[str, set[int]](set)
-    kept: set[str] = set()
     for level in origins.values():
         for agent in (level.before, *level.attempts, level.after):
             for version, method in agent.versions.items():
                 newest[method.name] = method
                 versions[method.name].add(version)
-        kept = {method.name for method in level.after.methods}
     failed = Counter(level.blame.method for level in origins.values() if level.blame and level.blame.line)
     return tuple(
         LibraryMethod(
             name=name,
             is_action=not name.startswith("_"),
-            is_kept=name in kept,
             level=method.level,
             attempt=method.attempt,
             call=method.call,

@@ -83,11 +83,9 @@ def _listening(live: LiveRun, host: str, port: int, token: str) -> LiveServer:
 
 def _follow(live: LiveRun, announce: Callable[[str], None], stop: threading.Event) -> None:
     """Look at the folder again and again; says when the run ends."""
-    state = live.view.run.state
     while not stop.wait(POLL_S):
-        if not live.refresh():
-            continue
-        run, before, state = live.view.run, state, live.view.run.state
-        if before == "running" != state:
-            counts = f"{run.finished} of {run.planned} levels, {run.solved} solved"
-            announce(f"run {run.id} has {'finished' if state == 'finished' else 'stopped'}: {counts}")
+        was_running = live.view.run.state == "running"
+        live.refresh()
+        run = live.view.run
+        if was_running and run.state != "running":
+            announce(f"run {run.id} has {run.state}: {run.finished} of {run.planned} levels, {run.solved} solved")

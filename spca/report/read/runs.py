@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Any, Final
 
 from spca.report.read.lenient import count, items, number, table, text, whole
@@ -195,6 +195,5 @@ def used(records: Iterable[Mapping[str, Any]]) -> Usage:
 
 def total(usages: Iterable[Usage]) -> Usage:
     """Everything together."""
-    usages = list(usages)
-    counts = {name: sum(getattr(usage, name) for usage in usages) for name in (*_COUNTS, "requests", "answered")}
-    return Usage(cost_usd=math.fsum(usage.cost_usd for usage in usages), **counts)
+    columns = zip(*map(astuple, usages), strict=True)
+    return Usage(*map(sum, columns))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -61,17 +62,17 @@ NO_HISTORY: Final = History(0, ())
 
 def histories(events: Iterable[Event]) -> dict[int, History]:
     """What the log tells of each level, by its number."""
-    begun: dict[int, int] = {}
+    begun = Counter[int]()
     kept: dict[int, list[Event]] = {}
     for event in events:
         level = whole(event.get("level_index"))
         if level is None:
             continue
         if event.get("event") == "level_start":
-            begun[level] = begun.get(level, 0) + 1
+            begun[level] += 1
             kept[level] = []
         kept.setdefault(level, []).append(event)
-    return {level: History(begun.get(level, 0), those) for level, those in kept.items()}
+    return {level: History(begun[level], those) for level, those in kept.items()}
 
 
 def ending(summary: Mapping[str, Any], begun: int, *, under_way: bool) -> tuple[str, str]:
@@ -135,10 +136,10 @@ def durations(summary: Mapping[str, Any], spent: Iterable[Span]) -> dict[str, fl
 def attempt_statuses(trajectory: Mapping[str, Any]) -> dict[tuple[int, int], str]:
     """How the attempts of a trajectory file ended, by round and by number within the round."""
     found: dict[tuple[int, int], str] = {}
-    seen: dict[int, int] = {}
+    seen = Counter[int]()
     for attempt in map(table, items(trajectory.get("attempts"))):
         this = count(attempt.get("round"))
-        seen[this] = seen.get(this, 0) + 1
+        seen[this] += 1
         status = text(attempt.get("status"))
         found[this, seen[this]] = "" if status == "success" else status
     return found

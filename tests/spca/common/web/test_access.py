@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.common.web.access import LOOPBACK, Access, accepts_gzip, is_loopback
+from spca.common.web.access import LOOPBACK, Access, is_loopback
 
 TOKEN = "k" * 43
 HERE = Access(TOKEN, LOOPBACK)
@@ -134,24 +134,6 @@ def test_a_link_on_another_site_may_open_the_page_and_nothing_else() -> None:
     assert HERE.path(f"/{TOKEN}/piece/report", followed) is None
     assert HERE.path(f"/{TOKEN}/", followed | {"sec-fetch-dest": "iframe"}) is None
     assert HERE.path(f"/{TOKEN}/", followed | {"sec-fetch-mode": "no-cors"}) is None
-
-
-@pytest.mark.parametrize(
-    ("value", "accepted"),
-    [
-        ("gzip", True),
-        ("gzip, deflate, br, zstd", True),
-        ("br, GZIP", True),
-        ("", False),
-        ("identity", False),
-        ("br", False),
-        ("gzip;q=0", False),
-        ("notgzip", False),
-    ],
-)
-def test_compression_is_for_those_who_accept_it(value: str, accepted: bool) -> None:
-    assert accepts_gzip({"accept-encoding": value}) is accepted
-    assert not accepts_gzip({})
 
 
 def test_loopback_is_told_from_other_addresses() -> None:

@@ -43,4 +43,4 @@ def test_a_row_has_the_headline_of_its_level_and_the_run_its_methods(tmp_path: P
     made, _ = packed_run(0, open_run(run.path), MiniGridEnv, lambda _name: None)
     assert [row.headline for row in made.levels] == ["", "attempt 1.1 got stuck", ""]
     assert [row.group for row in made.levels] == ["", f"{Status.STUCK}: it turns and turns", ""]
-    assert [(method.name, method.level, method.is_kept) for method in made.methods] == [("go", 1, True)]
+    assert [(method.name, method.level) for method in made.methods] == [("go", 1)]
