@@ -119,9 +119,7 @@ def _read_plan_answer(answer: str, transcript: Mapping[str, Any]) -> tuple[tuple
 
 def _code(answer: str) -> str:
     """The code in a coder's answer, as the merge takes it."""
-    if not answer.strip() or len(answer) > _MAX_CODE:
-        return ""
-    return extract_code(answer)
+    return extract_code(answer) if answer.strip() and len(answer) <= _MAX_CODE else ""
 
 
 def _asked(transcript: Mapping[str, Any], tag: re.Pattern[str]) -> Mapping[str, Any]:

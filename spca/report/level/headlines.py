@@ -24,19 +24,18 @@ _NO_CODE: Final = "no_code"
 _OLD_CODE: Final = "old_code"
 _SENT_BACK: Final = "sent_back"
 """How a round ends in which nothing runs; code is old that was tried before, or that fails where a level was solved."""
-_IN_ROUND: Final = {
-    _NO_CODE: "the coder had no usable code",
-    _OLD_CODE: "the coder had no other code",
-    _SENT_BACK: "the coder sent the plan back",
+_KINDS: Final = {
+    "": ("", "without an attempt", ""),
+    _NO_PLAN: ("", "without a plan", "no plan"),
+    _NO_CODE: ("the coder had no usable code", "without usable code", "no usable code"),
+    _OLD_CODE: ("the coder had no other code", "without new code", ""),
+    _SENT_BACK: (
+        "the coder sent the plan back",
+        "in which the coder sent the plan back",
+        "the coder sent the plan back",
+    ),
 }
-_ROUNDS: Final = {
-    "": "without an attempt",
-    _NO_PLAN: "without a plan",
-    _NO_CODE: "without usable code",
-    _OLD_CODE: "without new code",
-    _SENT_BACK: "in which the coder sent the plan back",
-}
-_NEVER: Final = {_NO_PLAN: "no plan", _NO_CODE: "no usable code", _SENT_BACK: "the coder sent the plan back"}
+"""In words: after an attempt of the same round, of a round, of all rounds of a level."""
 
 
 def describe_failure(summary: Mapping[str, Any], works: Sequence[tuple[str, Event]], blame: Blame | None) -> str:
@@ -55,10 +54,10 @@ def describe_failure(summary: Mapping[str, Any], works: Sequence[tuple[str, Even
         return reason
     counts = Counter(later)
     if blame is None:
-        never = _NEVER.get(later[0]) if len(counts) == 1 else None
+        never = _KINDS[later[0]][2] if len(counts) == 1 else ""
         return f"{never or 'no attempt'} in {counted(len(later), 'round')}: {said or reason}"
-    rounds = [f"{counted(number, 'round')} {_ROUNDS[kind]}" for kind, number in counts.items()]
-    then = " and ".join(rounds) or _IN_ROUND.get(rest)
+    rounds = [f"{counted(number, 'round')} {_KINDS[kind][1]}" for kind, number in counts.items()]
+    then = " and ".join(rounds) or _KINDS[rest][0]
     return f"{_describe_end(blame)}; then {then}" if then else _describe_end(blame)
 
 

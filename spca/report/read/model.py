@@ -140,9 +140,9 @@ class CategoryRow:
 class LibraryMethod:
     """What became of a method in a run; primitives are left out.
 
-    ``is_action``: it is public, else it is a helper. ``level``, ``attempt`` and ``call`` say, as in :class:`Method`, who
-    wrote its newest version: that of the library, else the last one that ran. ``versions`` counts its texts, ``failed``
-    the levels that failed at a line of it.
+    ``is_action``: it is public, else it is a helper. ``level``, ``attempt`` and ``call`` say, as in :class:`Method`,
+    who wrote its newest version: that of the library, else the last one that ran. ``versions`` counts its texts,
+    ``failed`` the levels that failed at a line of it.
     """
 
     name: str

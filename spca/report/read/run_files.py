@@ -34,6 +34,7 @@ class RunFiles:
     Attributes:
         path: the folder, absolute, without links.
         id: its name.
+        running: a process held the folder when it was opened.
         info: ``run.json``.
         events: of ``metrics.jsonl``.
         records: of ``calls.jsonl``.
@@ -47,7 +48,7 @@ class RunFiles:
         self.warnings: list[str] = []
         # In this order: a run that goes on meanwhile is not taken for one that ended in the middle of a level, and a
         # level whose end is in the log is in the state.
-        self._running = held(self.path)
+        self.running = held(self.path)
         self.events = self._lines("metrics.jsonl")
         self.records = self._lines("calls.jsonl")
         self.info = self._info()
@@ -56,14 +57,10 @@ class RunFiles:
         for name in (name for name, there in expected.items() if there and not (self.path / name).exists()):
             self._warn(f"{name}: is missing")
 
-    def running(self) -> bool:
-        """Whether a process held the folder when it was opened."""
-        return self._running
-
     def level_under_way(self) -> int | None:
         """Number of the level that the run is at; None of a run that does not go on."""
         begun = (event for event in reversed(self.events) if event.get("event") == "level_start")
-        return whole(next(begun, dict[str, Any]()).get("level_index")) if self._running else None
+        return whole(next(begun, dict[str, Any]()).get("level_index")) if self.running else None
 
     @cached_property
     def histories(self) -> Mapping[int, History]:

@@ -27,14 +27,13 @@ def overview(files: RunFiles) -> Run:
     seed = whole(settings.get("seed"))
     levels = _Levels(files, tasks, history.started or 0.0, seed or 0).rows()
     done = sum(row.outcome in _ENDED for row in levels)
-    running = files.running()
     calls = [event for event in files.events if event.get("event") in _CALLS and event.get("source")]
     replayed = bool(calls) and all(map(is_recorded, calls))
     usage = used(files.records) if files.records else usage_of(files.info.get("usage"), replayed=replayed)
     return Run(
         id=files.id,
         folder=str(files.path),
-        state="running" if running else "finished" if tasks and done >= len(tasks) else "stopped",
+        state="running" if files.running else "finished" if tasks and done >= len(tasks) else "stopped",
         settings={name: value for name, value in settings.items() if not isinstance(value, dict | list)},
         models=_words(files.info.get("models")),
         versions=_words(files.info.get("versions")),
@@ -45,7 +44,7 @@ def overview(files: RunFiles) -> Run:
         sandbox=text(files.info.get("sandbox")),
         seed=seed,
         started=history.started,
-        ended=None if running else history.ended,
+        ended=None if files.running else history.ended,
         usage=usage,
         replayed=replayed,
         categories=categories(levels),

@@ -44,7 +44,7 @@ def test_a_whole_run_is_read_without_a_warning(finished_run: Path) -> None:
     source = files.source(trajectory["attempts"][0]["agent"])
     assert source is not None
     assert "def go(self, a):" in source
-    assert (files.warnings, files.running()) == ([], False)
+    assert (files.warnings, files.running) == ([], False)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"[]", b"{", b"\xff"])
@@ -241,10 +241,10 @@ def test_a_run_is_running_while_a_process_holds_it(finished_run: Path, tmp_path:
     with locked(folder, "run", LOCK):
         assert held(folder)
         files = open_run(folder)
-    assert files.running()
+    assert files.running
     assert overview(files).state == "running"
     assert not held(folder)
-    assert not open_run(folder).running()
+    assert not open_run(folder).running
     assert (folder / LOCK).exists()
 
 
