@@ -7,10 +7,11 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date, datetime, time, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import date, time, timedelta
 from decimal import Decimal
-from typing import Any, Final, Protocol, TextIO
+from itertools import islice
+from typing import Any, Final, TextIO
 
 from rich.table import Table
 from rich.text import Text
@@ -18,9 +19,8 @@ from rich.text import Text
 from spca.common.printing import make_table, open_console
 from spca.common.text import visible
 from spca.report.query import database
+from spca.report.query.database import Result, Row
 from spca.report.read.run_files import RunFiles
-
-Row = Sequence[object]
 
 MOST_ROWS: Final = 10_000
 """Rows of a table; the other formats have no limit."""
@@ -36,116 +36,70 @@ _EXPLAINED: Final = ("explain_key", "explain_value")
 _NUMERIC: Final = re.compile("U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL")
 
 
-class Writer(Protocol):
-    """Writes an answer as it comes."""
-
-    def head(self, names: Sequence[str], types: Sequence[str]) -> None: ...
-
-    def rows(self, batch: Iterable[Row]) -> None: ...
-
-    def end(self) -> None: ...
-
-
-class CsvWriter:
-    """RFC 4180 with a header; NULL is an empty field, lists and structures are JSON. Exact, unless on a terminal."""
-
-    def __init__(self, out: TextIO) -> None:
-        self._show = visible if out.isatty() else str
-        self._csv = csv.writer(out, lineterminator="\r\n")
-
-    def head(self, names: Sequence[str], _types: Sequence[str]) -> None:
-        self._csv.writerow([self._show(name) for name in names])
-
-    def rows(self, batch: Iterable[Row]) -> None:
-        self._csv.writerows([self._show(cell(value)) for value in row] for row in batch)
-
-    def end(self) -> None:
-        """There is no footer."""
+def write_csv(result: Result, out: TextIO) -> None:
+    """Write RFC 4180 with a header; NULL is an empty field, lists and structures are JSON. Exact but on a terminal."""
+    show = visible if out.isatty() else str
+    lines = csv.writer(out, lineterminator="\r\n")
+    lines.writerow(map(show, result.names))
+    for row in result.rows:
+        lines.writerow([show(cell(value)) for value in row])
 
 
-class JsonWriter:
-    """A list of objects, one a line; a name that comes again gets a number. Exact, unless on a terminal."""
-
-    def __init__(self, out: TextIO) -> None:
-        self._out, self._show = out, visible if out.isatty() else str
-        self._names: Sequence[str] = ()
-        self._before = "["
-
-    def head(self, names: Sequence[str], _types: Sequence[str]) -> None:
-        self._names = distinct(names)
-
-    def rows(self, batch: Iterable[Row]) -> None:
-        for row in batch:
-            entry = {name: plain(value) for name, value in zip(self._names, row, strict=True)}
-            self._out.write(f"{self._before}\n{self._show(json.dumps(entry, ensure_ascii=False))}")
-            self._before = ","
-
-    def end(self) -> None:
-        self._out.write("[]\n" if self._before == "[" else "\n]\n")
+def write_json(result: Result, out: TextIO) -> None:
+    """Write a list of objects, one a line; a name that comes again gets a number. Exact, unless on a terminal."""
+    show = visible if out.isatty() else str
+    names = distinct(result.names)
+    before = "["
+    for row in result.rows:
+        entry = {name: plain(value) for name, value in zip(names, row, strict=True)}
+        out.write(f"{before}\n{show(json.dumps(entry, ensure_ascii=False))}")
+        before = ","
+    out.write("[]\n" if before == "[" else "\n]\n")
 
 
-class TableWriter:
-    """A table for people: on a terminal in colour and as wide as that, elsewhere as wide as it needs."""
-
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
-        self._names: Sequence[str] = ()
-        self._types: Sequence[str] = ()
-        self._rows: list[Row] = []
-        self._count = 0
-
-    def head(self, names: Sequence[str], types: Sequence[str]) -> None:
-        self._names, self._types = names, types
-
-    def rows(self, batch: Iterable[Row]) -> None:
-        for row in batch:
-            if self._count < MOST_ROWS:
-                self._rows.append(row)
-            self._count += 1
-
-    def end(self) -> None:
-        console = open_console(self._out)
-        is_narrow = len(self._names) * _NARROW > console.width if console.is_terminal else self._size() > _LARGEST
-        if is_narrow and self._rows:
-            for row in self._rows:
-                console.print(self._record(row))
-                console.print()
-        else:
-            console.print(self._table())
-        self._out.write(f"{self._count} row{'s' * (self._count != 1)}\n")
-        if self._count > MOST_ROWS:
-            self._out.write(f"shown are the first {MOST_ROWS}; --format csv and --format json give all\n")
-
-    def _size(self) -> int:
-        """Characters of the table, in which all rows are as long as the longest value of each column makes them."""
-        return len(self._rows) * sum(
-            max(len(cell(value)) for value in column) for column in zip(*self._rows, strict=True)
-        )
-
-    def _table(self) -> Table:
-        table = make_table(*map(_line, self._names), left=len(self._names))
-        for column, type_ in zip(table.columns, self._types, strict=True):
-            column.justify = "right" if _is_number(type_) else "left"
-            column.no_wrap = True
-        for row in self._rows:
-            table.add_row(*(_text_of(value, lines=self._names == _EXPLAINED) for value in row))
-        return table
-
-    def _record(self, row: Row) -> Table:
-        """Return a row as a table of names and values."""
-        table = Table.grid(padding=(0, 1))
-        table.add_column(style="bold", no_wrap=True, min_width=min(_NAME, max(map(len, self._names))))
-        table.add_column(no_wrap=True)
-        for name, value in zip(self._names, row, strict=True):
-            table.add_row(_line(name), _text_of(value))
-        return table
+def write_table(result: Result, out: TextIO) -> None:
+    """Write a table for people: on a terminal in colour and as wide as that, elsewhere as wide as it needs."""
+    rows = list(islice(result.rows, MOST_ROWS))
+    count = len(rows) + sum(1 for _ in result.rows)
+    console = open_console(out)
+    is_narrow = len(result.names) * _NARROW > console.width if console.is_terminal else _measure(rows) > _LARGEST
+    if is_narrow and rows:
+        for row in rows:
+            console.print(_make_record(result.names, row))
+            console.print()
+    else:
+        console.print(_make_table(result, rows))
+    out.write(f"{count} row{'s' * (count != 1)}\n")
+    if count > MOST_ROWS:
+        out.write(f"shown are the first {MOST_ROWS}; --format csv and --format json give all\n")
 
 
-FORMATS: Final[Mapping[str, Callable[[TextIO], Writer]]] = {
-    "table": TableWriter,
-    "csv": CsvWriter,
-    "json": JsonWriter,
-}
+def _measure(rows: Sequence[Row]) -> int:
+    """Return the characters of a table, in which the longest value of each column makes all rows long."""
+    return len(rows) * sum(max(len(cell(value)) for value in column) for column in zip(*rows, strict=True))
+
+
+def _make_table(result: Result, rows: Sequence[Row]) -> Table:
+    table = make_table(*map(_line, result.names), left=len(result.names))
+    for column, type_ in zip(table.columns, result.types, strict=True):
+        column.justify = "right" if _NUMERIC.fullmatch(type_.partition("(")[0]) else "left"
+        column.no_wrap = True
+    for row in rows:
+        table.add_row(*(_text_of(value, lines=result.names == _EXPLAINED) for value in row))
+    return table
+
+
+def _make_record(names: Sequence[str], row: Row) -> Table:
+    """Return a row as a table of names and values."""
+    table = Table.grid(padding=(0, 1))
+    table.add_column(style="bold", no_wrap=True, min_width=min(_NAME, max(map(len, names))))
+    table.add_column(no_wrap=True)
+    for name, value in zip(names, row, strict=True):
+        table.add_row(_line(name), _text_of(value))
+    return table
+
+
+FORMATS: Final = {"table": write_table, "csv": write_csv, "json": write_json}
 
 
 def query(
@@ -170,11 +124,7 @@ def query(
     for run in files:
         for warning in run.warnings:
             print(visible(f"warning: {run.id}: {warning}"), file=sys.stderr)
-    writer = FORMATS[format](out)
-    writer.head(result.names, result.types)
-    for batch in result.batches:
-        writer.rows(batch)
-    writer.end()
+    FORMATS[format](result, out)
     out.flush()
     return 0
 
@@ -189,7 +139,7 @@ def plain(value: object) -> Any:
             found: Any = value
         case float() | Decimal():
             found = float(value) if math.isfinite(value) else None
-        case datetime() | date() | time():
+        case date() | time():
             found = value.isoformat()
         case timedelta():
             found = value.total_seconds()
@@ -209,11 +159,7 @@ def cell(value: object) -> str:
     match value:
         case None:
             return ""
-        case bool():
-            return "true" if value else "false"
-        case datetime():
-            return value.isoformat(" ")
-        case Mapping() | list() | tuple():
+        case bool() | Mapping() | list() | tuple():
             return json.dumps(plain(value), ensure_ascii=False)
         case bytes():
             return value.hex()
@@ -231,10 +177,6 @@ def distinct(names: Sequence[str]) -> list[str]:
             other, number = f"{name}_{number}", number + 1
         found.append(other)
     return found
-
-
-def _is_number(type_: str) -> bool:
-    return bool(_NUMERIC.fullmatch(type_.partition("(")[0]))
 
 
 def _line(text: str) -> str:

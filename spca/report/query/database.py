@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from spca.common.installation import pip_install
 from spca.common.text import visible
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 T = TypeVar("T")
+Row: TypeAlias = Sequence[object]
 
 _CONFIG: Final[dict[str, str | bool | int | float | list[str]]] = {
     "memory_limit": "2GB",  # tables and intermediate results together
@@ -49,11 +50,11 @@ _HALVES: Final = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Rows as they come, in batches; ``names`` and SQL ``types`` of the columns."""
+    """Rows as they come; ``names`` and SQL ``types`` of the columns."""
 
     names: tuple[str, ...]
     types: tuple[str, ...]
-    batches: Iterator[Sequence[tuple[object, ...]]]
+    rows: Iterator[Row]
 
 
 class SlowError(QueryError):
@@ -95,7 +96,7 @@ def ask(files: Sequence[RunFiles], sql: str, timeout_s: float = TIMEOUT_S) -> Re
         raise
     worker = _Worker(connection, timeout_s)
     columns = worker.do(lambda: _execute(connection, sql))
-    return Result(*columns, _batches(connection, worker))
+    return Result(*columns, _fetch_rows(connection, worker))
 
 
 def mentioned(sql: str) -> list[str]:
@@ -174,9 +175,9 @@ def _bare(sql: str) -> str:
     return data[:end].decode()
 
 
-def _batches(connection: DuckDBPyConnection, worker: _Worker) -> Iterator[Sequence[tuple[object, ...]]]:
+def _fetch_rows(connection: DuckDBPyConnection, worker: _Worker) -> Iterator[Row]:
     while batch := worker.do(lambda: connection.fetchmany(_BATCH)):
-        yield batch
+        yield from batch
 
 
 class _Worker:

@@ -25,8 +25,8 @@ from tests.support.tiers import few, long
 from tests.support.waiting import PATIENCE
 
 
-def ask(path: Path, sql: str) -> list[tuple[object, ...]]:
-    return [row for batch in database.ask([open_run(path)], sql).batches for row in batch]
+def ask(path: Path, sql: str) -> list[database.Row]:
+    return list(database.ask([open_run(path)], sql).rows)
 
 
 def answer(path: Path, sql: str, format: str = "table") -> str:

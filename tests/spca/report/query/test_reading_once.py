@@ -36,7 +36,7 @@ def test_the_log_and_each_transcript_are_read_once(mixed_run: Path, tmp_path: Pa
     overview(files)
     for number in files.histories:
         level(files, number, None)
-    list(database.ask([files], "FROM events").batches)
+    list(database.ask([files], "FROM events").rows)
     read_once = {name: times for name, times in files.read.items() if name.startswith(("llm/", "metrics", "calls"))}
     assert len(read_once) > 5
     assert set(read_once.values()) == {1}
@@ -49,7 +49,7 @@ def test_numbers_beyond_all_floats_are_missing(mixed_run: Path, tmp_path: Path) 
         log.write('{"event": "x", "time": 1e999, "seconds": -1e999, "name": "\\ud800"}\n{"event": "y", "time": NaN}\n')
         log.write('{"event": "z", "seconds": 1e999}\n')
     result = database.ask([RunFiles(run)], "FROM (FROM events ORDER BY number DESC LIMIT 3) ORDER BY number")
-    found = [dict(zip(result.names, row, strict=True)) for batch in result.batches for row in batch]
+    found = [dict(zip(result.names, row, strict=True)) for row in result.rows]
     assert [(row["event"], row["time"], row["seconds"]) for row in found] == [(e, None, None) for e in "xyz"]
     assert found[2]["data"] == '{"event":"z","seconds":null}'
     assert found[0]["name"] == "\\ud800"

@@ -29,7 +29,7 @@ from tests.support.spca.doubles import ROOT
 def table(path: Path, name: str) -> list[dict[str, Any]]:
     """A table of a run."""
     result = database.ask([open_run(path)], f'FROM "{name}"')
-    return [dict(zip(result.names, row, strict=True)) for batch in result.batches for row in batch]
+    return [dict(zip(result.names, row, strict=True)) for row in result.rows]
 
 
 @pytest.mark.long
@@ -230,7 +230,7 @@ def test_a_value_of_another_type_than_its_column_is_missing(finished_run: Path, 
         (path / "calls.jsonl").write_text("".join(lines))
         files = open_run(path)
         result = database.ask([files], f"FROM calls SELECT {', '.join(columns.values())}")
-        rows = [row for batch in result.batches for row in batch]
+        rows = list(result.rows)
     assert rows == [
         (
             lenient.whole(value),
@@ -264,7 +264,7 @@ def test_a_log_that_is_loaded_in_several_parts(
         log.writelines(json.dumps({"event": "long", "error": "x" * size, "value": at}) + "\n" for at in range(4))
     files = open_run(path)
     sql = "FROM events SELECT number, value, length(error) WHERE event = 'long' ORDER BY number"
-    rows = [row for batch in database.ask([files], sql).batches for row in batch]
+    rows = list(database.ask([files], sql).rows)
     assert rows == [(len(files.events) - 3 + at, at, size) for at in range(4)]
 
 
@@ -284,8 +284,8 @@ def test_whatever_files_hold_becomes_rows(
         trajectory = path / "trajectories/navigation_MiniGrid-Empty-5x5-v0.json"
         trajectory.write_text(json.dumps({"attempts": [attempt], "seed": attempt, "env_id": 5}))
         rows = ", ".join(f'(FROM "{name}" AS entry SELECT list(entry))' for name in TABLES[:-1])
-        batches: list[Any] = list(database.ask([open_run(path)], f"SELECT {rows}").batches)
-    ((found,),) = batches
+        answers: list[Any] = list(database.ask([open_run(path)], f"SELECT {rows}").rows)
+    (found,) = answers
     for entries in found:
         assert entries
         assert all(next(iter(entry)) == "run_id" for entry in entries)
@@ -298,6 +298,4 @@ def test_what_is_nested_as_deeply_as_can_be_read(finished_run: Path, tmp_path: P
         log.writelines(f'{{"event": "deep", "at": {"[" * depth}{"]" * depth}}}\n' for depth in range(100, 1000, 10))
     files = open_run(path)
     result = database.ask([files], "SELECT count(*) FROM events WHERE event = 'deep'")
-    assert [row for batch in result.batches for row in batch] == [
-        (sum(event["event"] == "deep" for event in files.events),)
-    ]
+    assert list(result.rows) == [(sum(event["event"] == "deep" for event in files.events),)]
