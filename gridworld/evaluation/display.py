@@ -66,24 +66,23 @@ def _spent(spending: Spending | None) -> str:
 
 def _print_tasks(console: Console, results: Sequence[TaskBenchmarkResult]) -> None:
     spent = [Spending.of([result.episode.info.get("details")]) for result in results]
-    prices = ("tokens", "USD") if any(spent) else ()
     rows = []
     for result, spending in zip(results, spent, strict=True):
         least = "at least " if result.against_bound else ""
-        cells = (
-            Text("pass", style="green") if result.success else Text("FAIL", style="red"),
-            result.task_id,
-            str(result.steps_taken),
-            _format_optimal(result),
-            "" if result.optimality_ratio is None else f"{least}{result.optimality_ratio:.3f}",
-            f"{least}{result.points_earned:.2f} / {result.available_points:g}",
-        )
-        rows.append((*cells, *_format_prices(spending)) if prices else cells)
-    print_table(console, ("", "task", "steps", "optimal", "ratio", "points", *prices), rows, left=2)
+        row = {
+            "": Text("pass", style="green") if result.success else Text("FAIL", style="red"),
+            "task": result.task_id,
+            "steps": result.steps_taken,
+            "optimal": _format_optimal(result),
+            "ratio": "" if result.optimality_ratio is None else f"{least}{result.optimality_ratio:.3f}",
+            "points": f"{least}{result.points_earned:.2f} / {result.available_points:g}",
+        }
+        rows.append(row | (_format_prices(spending) if any(spent) else {}))
+    print_table(console, rows, left=2)
 
 
-def _format_prices(spending: Spending | None) -> tuple[str, str]:
-    return (f"{spending.tokens:,}", spending.usd) if spending else ("", "")
+def _format_prices(spending: Spending | None) -> dict[str, object]:
+    return {"tokens": spending.tokens if spending else "", "USD": spending.usd if spending else ""}
 
 
 def _format_optimal(result: TaskBenchmarkResult) -> str:
@@ -94,17 +93,17 @@ def _format_optimal(result: TaskBenchmarkResult) -> str:
 
 def _print_tiers(console: Console, evaluation: EvaluationResult) -> None:
     rows = [
-        (
-            str(tier.tier),
-            str(tier.num_tasks),
-            str(tier.num_success),
-            f"{tier.success_rate:.1%}",
-            f"{tier.avg_steps:.1f}",
-            f"{tier.avg_reward:.3f}",
-        )
+        {
+            "tier": str(tier.tier),
+            "tasks": tier.num_tasks,
+            "solved": tier.num_success,
+            "rate": f"{tier.success_rate:.1%}",
+            "mean steps": f"{tier.avg_steps:.1f}",
+            "mean reward": f"{tier.avg_reward:.3f}",
+        }
         for tier in evaluation.tier_metrics.values()
     ]
-    print_table(console, ("tier", "tasks", "solved", "rate", "mean steps", "mean reward"), rows)
+    print_table(console, rows)
 
 
 def show_ranking(groups: Sequence[Group]) -> None:
@@ -114,13 +113,13 @@ def show_ranking(groups: Sequence[Group]) -> None:
         rows = []
         for entry in group.entries:
             least = "at least " if entry.bounded else ""
-            cells = (
-                str(entry.rank),
-                entry.label,
-                f"{least}{entry.point_rate:.1%}",
-                f"{entry.solved} of {entry.tasks}",
-                "" if entry.optimality is None else f"{least}{entry.optimality:.3f}",
-            )
-            rows.append((*cells, *_format_prices(entry.spending)))
+            row = {
+                "#": str(entry.rank),
+                "model": entry.label,
+                "points": f"{least}{entry.point_rate:.1%}",
+                "solved": f"{entry.solved} of {entry.tasks}",
+                "optimality": "" if entry.optimality is None else f"{least}{entry.optimality:.3f}",
+            }
+            rows.append(row | _format_prices(entry.spending))
         print_line(console, group.title, "bold")
-        print_table(console, ("#", "model", "points", "solved", "optimality", "tokens", "USD"), rows, left=2)
+        print_table(console, rows, left=2)

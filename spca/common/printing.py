@@ -5,7 +5,7 @@ Nothing in a text is markup, and nothing in it controls the terminal.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Final
 
 from rich.box import SIMPLE_HEAD
@@ -67,22 +67,16 @@ def make_table(*heads: str, left: int = 1) -> Table:
 
 
 def print_table(
-    console: Console,
-    heads: Sequence[str],
-    rows: Sequence[Sequence[str | Text]],
-    *,
-    left: int = 1,
-    has_total: bool = False,
+    console: Console, rows: Sequence[Mapping[str, object]], *, left: int = 1, has_total: bool = False
 ) -> None:
-    """Print a table; columns that do not fit follow below, after the first ones again.
+    """Print a table, unless it is empty; columns that do not fit follow below, after the first ones again.
 
     Args:
-        heads: of its columns.
+        rows: cells by the heads of their columns; those of the first row are the columns.
         left: how many of them hold words and stand in each part.
         has_total: the last row is the sum of the others.
     """
-    texts = [[cell if isinstance(cell, Text) else make_text(cell) for cell in row] for row in (heads, *rows)]
-    columns = list(zip(*texts, strict=True))
+    columns = [[make_text(head), *(make_cell(row[head]) for row in rows)] for head in rows[0]] if rows else []
     for part in _split_columns(columns, left, console.width):
         table = make_table(*(head.plain for head, *_ in part), left=left)
         for row in zip(*(cells for _, *cells in part), strict=True):
@@ -90,6 +84,14 @@ def print_table(
         if has_total and len(rows) > 1:
             table.rows[-2].end_section = True
         console.print(table)
+
+
+def make_cell(value: object) -> Text:
+    """Return a value as the cell of a table: ``1,249``, and "-" for None."""
+    if isinstance(value, Text):
+        return value
+    words = f"{value:,}" if isinstance(value, int) else value
+    return make_text("-" if value is None else words)
 
 
 def _split_columns(columns: Sequence[Sequence[Text]], left: int, width: int) -> Iterator[list[Sequence[Text]]]:
@@ -100,7 +102,8 @@ def _split_columns(columns: Sequence[Sequence[Text]], left: int, width: int) -> 
             yield part
             part = list(columns[:left])
         part.append(column)
-    yield part
+    if part:
+        yield part
 
 
 def _measure(columns: Sequence[Sequence[Text]]) -> int:

@@ -118,30 +118,35 @@ def describe_ratio(versus: Versus) -> str:
 
 def _print_block(console: Console, name: str, block: Block) -> None:
     has_later = block.pooled.solved != block.pooled.pass1
-    later = ["pass@N", "95 %"] if has_later else []
-    left_out = ["unsolvable"] if block.pooled.unsolvable else []
-    heads = [name, "pass@1", "95 %", *later, "steps", *left_out]
 
-    def make_row(row: Row, interval: str, interval_later: str) -> list[str]:
-        cells = [row.name, f"{row.pass1.good:,}/{row.pass1.total:,}", interval]
+    def make_row(row: Row, interval: str, interval_later: str) -> dict[str, object]:
+        cells = {name: row.name, "pass@1": f"{row.pass1.good:,}/{row.pass1.total:,}", "95 %": interval}
         if has_later:
-            cells += [f"{row.solved.good:,}/{row.solved.total:,}", interval_later]
-        return [*cells, f"{row.steps:,}", str(row.unsolvable)][: len(heads)]
+            cells |= {"pass@N": f"{row.solved.good:,}/{row.solved.total:,}", "95 % of N": interval_later}
+        left_out = {"unsolvable": row.unsolvable} if block.pooled.unsolvable else {}
+        return {**cells, "steps": row.steps, **left_out}
 
     rows = [make_row(row, format_rate(row.pass1), format_rate(row.solved)) for row in block.categories]
     rows.append(make_row(block.pooled, format_estimate(block.interval), format_estimate(block.interval_solved)))
-    print_table(console, heads, rows, has_total=True)
+    print_table(console, rows, has_total=True)
     print_line(console, describe_no_width(block), "dim")
 
 
 def _print_versus(console: Console, name: str, versus: Versus) -> None:
-    rows = []
-    for row in (*versus.categories, versus.pooled):
-        solved = map(str, (row.both, row.ours_only, row.bots_only, row.neither))
-        ratio = "-" if row.ratio is None else f"{row.ratio:.3f}"
-        rows.append([row.name, *solved, f"{row.our_steps:,}", f"{row.bots_steps:,}", ratio])
-    heads = [name, "both", "ours only", "bot only", "neither", "steps", "bot's", "ratio"]
-    print_table(console, heads, rows, has_total=True)
+    rows = [
+        {
+            name: row.name,
+            "both": row.both,
+            "ours only": row.ours_only,
+            "bot only": row.bots_only,
+            "neither": row.neither,
+            "steps": row.our_steps,
+            "bot's": row.bots_steps,
+            "ratio": row.ratio and f"{row.ratio:.3f}",
+        }
+        for row in (*versus.categories, versus.pooled)
+    ]
+    print_table(console, rows, has_total=True)
     print_line(console, describe_ratio(versus))
 
 

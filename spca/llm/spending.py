@@ -47,6 +47,6 @@ def so_far(usage: Mapping[str, Any]) -> str:
     return ", ".join(filter(None, (calls, spent(usage))))
 
 
-def cells(usage: Mapping[str, Any]) -> list[str]:
-    """Return tokens, those of reasoning, and USD, as they stand in tables."""
-    return [tokens(usage), reasoning(usage), usd(usage)]
+def cells(usage: Mapping[str, Any]) -> dict[str, str]:
+    """Return tokens, those of reasoning, and USD, as they stand in tables, by the heads of the columns."""
+    return {"tokens": tokens(usage), "reasoning": reasoning(usage), "USD": usd(usage)}

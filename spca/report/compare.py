@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Final, TypeAlias, TypeVar
+from dataclasses import replace
+from typing import Any, Final, TypeAlias
 
 from spca.common.text import counted
 from spca.report.differences import describe_differences
@@ -14,7 +14,10 @@ from spca.report.read.model import LevelRow, Run
 ENDED: Final = ("success", "fail")
 """Outcomes after which a level counts: what it took is known. Others are not finished: aborted, running, pending."""
 
-_Number = TypeVar("_Number", int, float)
+KNOWN: Final = ("rounds", "calls")
+TOLD: Final = ("tokens", "reasoning", "steps")
+"""Figures that not every run tells."""
+_UNSANDBOXED: Final = ("unsafe", "none")
 _Key: TypeAlias = tuple[str, str, int]
 
 
@@ -34,36 +37,14 @@ def differs(level: ComparedLevel) -> bool:
     """Whether both runs have the level and took it differently; times, which always differ, aside."""
     if level.a is None or level.b is None:
         return False
-    pairs = [(getattr(level.a, name), getattr(level.b, name)) for name in ("outcome", "rounds", "calls")]
-    told = [(getattr(level.a, name), getattr(level.b, name)) for name in ("tokens", "reasoning", "steps")]
-    pairs += [pair for pair in told if None not in pair]
-    return any(one != other for one, other in pairs)
+    pairs = [(getattr(level.a, name), getattr(level.b, name)) for name in ("outcome", *KNOWN, *TOLD)]
+    return any(one != other for one, other in pairs if None not in (one, other))
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """What some levels took together; None where one of them does not tell."""
-
-    solved: int
-    rounds: int
-    calls: int
-    tokens: int | None
-    reasoning: int | None
-    steps: int | None
-    seconds: float | None
-
-
-def totals(sides: Sequence[Side]) -> Totals:
-    """Sums over levels of one run."""
-    return Totals(
-        solved=sum(side.outcome == "success" for side in sides),
-        rounds=sum(side.rounds for side in sides),
-        calls=sum(side.calls for side in sides),
-        tokens=_sum([side.tokens for side in sides]),
-        reasoning=_sum([side.reasoning for side in sides]),
-        steps=_sum([side.steps for side in sides]),
-        seconds=_sum([side.seconds for side in sides]),
-    )
+def totals(sides: Sequence[Side]) -> dict[str, Any]:
+    """Return sums over levels of one run by name; None where one of them does not tell."""
+    sums = {name: _sum([getattr(side, name) for side in sides]) for name in (*KNOWN, *TOLD, "seconds")}
+    return {"solved": sum(map(_is_solved, sides)), **sums}
 
 
 def shared(comparison: Comparison) -> list[tuple[Side, Side]]:
@@ -78,28 +59,34 @@ def _judge(pairs: Sequence[tuple[Side, Side]]) -> tuple[str, str]:
         return "No level has ended in both runs.", ""
     of_a = totals([a for a, _ in pairs])
     of_b = totals([b for _, b in pairs])
-    gained = sum(_is_solved(b) and not _is_solved(a) for a, b in pairs)
-    lost = sum(_is_solved(a) and not _is_solved(b) for a, b in pairs)
+    lost, gained = count_exclusive(pairs)
     outcomes = []
     if gained:
         outcomes.append(f"B solves {counted(gained, 'level')} that A does not")
     if lost:
         outcomes.append(f"B fails {counted(lost, 'level')} that A solves")
     changes = [
-        f"{later - earlier:+,} {name}"
+        f"{of_b[name] - of_a[name]:+,} {name}"
         for name in ("calls", "tokens", "steps")
-        if (earlier := getattr(of_a, name)) is not None and (later := getattr(of_b, name)) is not None
+        if None not in (of_a[name], of_b[name])
     ]
     outcome = " and ".join(outcomes) or "same outcome"
-    tone = {1: "good", -1: "bad"}.get((of_b.solved > of_a.solved) - (of_b.solved < of_a.solved), "")
+    tone = "good" if gained > lost else "bad" if gained < lost else ""
     return f"{outcome}; {', '.join(changes)}, over {counted(len(pairs), 'level')} that ended in both", tone
 
 
+def count_exclusive(pairs: Sequence[tuple[Side, Side]]) -> tuple[int, int]:
+    """Return how many levels only the first run solves, and how many only the second."""
+    solved = [(_is_solved(a), _is_solved(b)) for a, b in pairs]
+    return solved.count((True, False)), solved.count((False, True))
+
+
 def _is_solved(side: Side) -> bool:
+    """Return whether the run solved the level."""
     return side.outcome == "success"
 
 
-def _sum(values: Sequence[_Number | None]) -> _Number | None:
+def _sum(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) if len(known) == len(values) else None
 
@@ -137,6 +124,3 @@ def _notes(a: Run, b: Run, levels: Sequence[ComparedLevel]) -> list[str]:
         if open_levels := sum(row.outcome not in ENDED for row in run.levels):
             notes.append(f"{counted(open_levels, 'level')} of {run.id} not finished")
     return notes
-
-
-_UNSANDBOXED: Final = ("unsafe", "none")

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from spca.common.printing import make_table, make_text, print_line, print_table
+from spca.common.printing import make_cell, make_table, make_text, print_line, print_table
 from spca.common.text import beginning, clock, counted
 from spca.llm import spending
 from spca.report import compare
@@ -30,7 +30,6 @@ _REASON: Final = 160
 """Characters of a reason that are shown."""
 _SLOWEST: Final = 3
 _VERSIONS: Final = ("spca", "minigrid", "python")
-_PRICES: Final = ("tokens", "reasoning", "USD")
 _STYLES: Final = {"success": "green", "fail": "red", "aborted": "yellow", "running": "cyan"}
 _WORDS: Final = {"success": "solved", "fail": "failed"}
 
@@ -38,9 +37,8 @@ _WORDS: Final = {"success": "solved", "fail": "failed"}
 def show_run(run: Run, console: Console) -> None:
     """Print what a run was, its categories, what was not solved and why."""
     _print_head(run, console)
-    prices = _PRICES if _has_prices(run) else ()
-    rows = [_make_category_row(row, bool(prices)) for row in run.categories]
-    print_table(console, ("category", "solved", "rounds", "calls", *prices, "time"), rows)
+    has_prices = _has_prices(run)
+    print_table(console, [_make_category_row(row, has_prices) for row in run.categories])
     console.print(_make_facts(_describe_usage(run) | {"writers": _describe_writers(run.writers)}))
     _print_unsolved(run, console)
     for warning in run.warnings:
@@ -49,7 +47,7 @@ def show_run(run: Run, console: Console) -> None:
 
 def show_runs(runs: Sequence[Run], console: Console) -> None:
     """Print one row per run."""
-    prices = _PRICES if any(map(_has_prices, runs)) else ()
+    prices = ("tokens", "reasoning", "USD") if any(map(_has_prices, runs)) else ()
     table = make_table("run", "state", "solved", "calls", *prices, "time", "models", left=2)
     table.columns[0].no_wrap = True
     table.columns[-1].justify = "left"
@@ -57,9 +55,9 @@ def show_runs(runs: Sequence[Run], console: Console) -> None:
     for run in runs:
         seconds = sum(row.seconds or 0.0 for row in run.levels)
         calls = sum(row.planner_calls + row.coder_calls for row in run.levels)
-        spent = spending.cells(asdict(run.usage)) if prices else ()
+        spent = spending.cells(asdict(run.usage)).values() if prices else ()
         cells = (run.id, run.state, f"{run.solved}/{run.planned}", calls, *spent, _format_seconds(seconds))
-        table.add_row(*map(make_text, cells), _join_lines(dict.fromkeys(run.models.values())))
+        table.add_row(*map(make_cell, cells), _join_lines(dict.fromkeys(run.models.values())))
     console.print(table)
     for run in runs:
         for warning in run.warnings:
@@ -119,12 +117,16 @@ def _make_facts(facts: Mapping[str, str | Text]) -> Table:
     return table
 
 
-def _make_category_row(row: CategoryRow, has_prices: bool) -> list[str | Text]:
+def _make_category_row(row: CategoryRow, has_prices: bool) -> dict[str, object]:
     style = "green" if row.solved == row.planned else "red" if row.finished > row.solved else ""
-    solved = Text(f"{row.solved}/{row.planned}", style)
-    calls = row.planner_calls + row.coder_calls
-    spent = spending.cells(asdict(row.usage)) if has_prices else ()
-    return [row.name, solved, str(row.rounds), str(calls), *spent, _format_seconds(row.seconds)]
+    return {
+        "category": row.name,
+        "solved": Text(f"{row.solved}/{row.planned}", style),
+        "rounds": row.rounds,
+        "calls": row.planner_calls + row.coder_calls,
+        **(spending.cells(asdict(row.usage)) if has_prices else {}),
+        "time": _format_seconds(row.seconds),
+    }
 
 
 def _describe_usage(run: Run) -> dict[str, str | Text]:
@@ -166,7 +168,7 @@ def _print_unsolved(run: Run, console: Console) -> None:
     table = make_table("level", "environment", "what became of it", left=3)
     table.columns[0].justify = "right"
     for row in rows[:_LISTED]:
-        table.add_row(make_text(row.number), make_text(row.env_id), _describe_outcome(row))
+        table.add_row(make_cell(row.number), make_cell(row.env_id), _describe_outcome(row))
     console.print(table)
     if len(rows) > _LISTED:
         print_line(console, f"and {len(rows) - _LISTED} more; the page shows all of them")
@@ -180,12 +182,12 @@ def _describe_outcome(row: LevelRow) -> Text:
 
 def _make_levels_table(levels: Sequence[ComparedLevel]) -> Table:
     """Return a row for each level; figures that are zero or not known of all have no column."""
-    names = ("rounds", "calls", "tokens", "reasoning", "steps")
-    columns = {name: [_format_pair(level, name) for level in levels] for name in names}
-    told = {name: cells for name, cells in columns.items() if set("".join(cells)) - set("-|0")}
-    table = make_table("environment", "A", "B", *told, left=3)
-    for level, *figures in zip(levels, *told.values(), strict=True):
-        table.add_row(make_text(level.env_id), _make_outcome(level.a), _make_outcome(level.b), *figures)
+    sides = [side for level in levels for side in (level.a, level.b) if side]
+    names = [name for name in (*compare.KNOWN, *compare.TOLD) if any(getattr(side, name) for side in sides)]
+    table = make_table("environment", "A", "B", *names, left=3)
+    for level in levels:
+        pairs = [_format_pair(level, name) for name in names]
+        table.add_row(make_text(level.env_id), _make_outcome(level.a), _make_outcome(level.b), *pairs)
     return table
 
 
@@ -207,18 +209,17 @@ def _print_shared_totals(comparison: Comparison, console: Console) -> None:
         return
 
     sums = [compare.totals([pair[side] for pair in pairs]) for side in (0, 1)]
-    told = [name for name in ("tokens", "reasoning", "steps") if any(getattr(total, name) for total in sums)]
-    heads = (f"{counted(len(pairs), 'level')} ended in both", "solved", "rounds", "calls", *told, "time")
-    rows = []
-    for mark, total in zip("AB", sums, strict=True):
-        figures = [getattr(total, name) for name in told]
-        known = ["-" if figure is None else f"{figure:,}" for figure in figures]
-        counts = map(str, (total.solved, total.rounds, total.calls))
-        rows.append((mark, *counts, *known, _format_seconds(total.seconds)))
-    print_table(console, heads, rows)
-
-    solved = [(a.outcome == "success", b.outcome == "success") for a, b in pairs]
-    print_line(console, f"solved only by A: {solved.count((True, False))}; only by B: {solved.count((False, True))}")
+    told = [name for name in compare.TOLD if any(total[name] for total in sums)]
+    names = ("solved", *compare.KNOWN, *told)
+    rows = [
+        {f"{counted(len(pairs), 'level')} ended in both": mark}
+        | {name: total[name] for name in names}
+        | {"time": _format_seconds(total["seconds"])}
+        for mark, total in zip("AB", sums, strict=True)
+    ]
+    print_table(console, rows)
+    only_a, only_b = compare.count_exclusive(pairs)
+    print_line(console, f"solved only by A: {only_a}; only by B: {only_b}")
 
 
 def _join_lines(values: Iterable[str]) -> Text:

@@ -9,19 +9,6 @@ from typing import Any, Final, Self
 from spca.common.printing import open_console, print_table
 from spca.common.statistics import Rate
 
-_HEADS: Final = (
-    "setting",
-    "solved",
-    "planner",
-    "coder",
-    "writers",
-    "tokens",
-    "USD",
-    "actions",
-    "episodes",
-    "pass@1",
-    "95 %",
-)
 _MEANINGS: Final = """\
 Solved: levels, while learning. Planner, coder: requests to the models. Writers: levels that a stored problem writer
 planned. Actions: of the library at the end. Episodes: frozen ones, without those that nothing can solve. Pass@1: those
@@ -87,26 +74,28 @@ class AblationRow:
         """Return the figures as JSON-compatible data."""
         return asdict(self) | {"solved": self.solved.to_dict(), "pass1": self.pass1.to_dict()}
 
-    def cells(self) -> tuple[str, ...]:
-        """Return the figures as they are printed."""
+    def cells(self) -> dict[str, str]:
+        """Return the figures as they are printed, by the heads of their columns."""
         low, high = self.pass1.interval
         unknown = f"+{self.cost_unknown}?" if self.cost_unknown else ""
-        return (
-            self.name,
-            f"{self.solved.good}/{self.solved.total}",
-            *(f"{number:,}" for number in (self.planner_calls, self.coder_calls, self.compiled)),
-            f"{'~' if self.estimated else ''}{self.tokens:,}",
-            f"{self.cost_usd:.2f}{unknown}",
-            str(self.actions),
-            f"{self.pass1.total:,}",
-            f"{100 * self.pass1.value:.2f} %",
-            f"{100 * low:.1f} to {100 * high:.1f}",
-        )
+        return {
+            "setting": self.name,
+            "solved": f"{self.solved.good}/{self.solved.total}",
+            "planner": f"{self.planner_calls:,}",
+            "coder": f"{self.coder_calls:,}",
+            "writers": f"{self.compiled:,}",
+            "tokens": f"{'~' if self.estimated else ''}{self.tokens:,}",
+            "USD": f"{self.cost_usd:.2f}{unknown}",
+            "actions": f"{self.actions:,}",
+            "episodes": f"{self.pass1.total:,}",
+            "pass@1": f"{100 * self.pass1.value:.2f} %",
+            "95 %": f"{100 * low:.1f} to {100 * high:.1f}",
+        }
 
 
 def show(rows: Iterable[AblationRow]) -> None:
     """Print the rows."""
-    print_table(open_console(), _HEADS, [row.cells() for row in rows])
+    print_table(open_console(), [row.cells() for row in rows])
 
 
 def markdown(rows: Iterable[AblationRow], levels: Mapping[str, int], seeds: str, planner: str, source: str) -> str:
@@ -118,8 +107,10 @@ def markdown(rows: Iterable[AblationRow], levels: Mapping[str, int], seeds: str,
         planner: the model that was asked where no writer had a plan.
         source: commit and hashes of the program.
     """
-    lines = [_HEADS, ("---", *("---:",) * (len(_HEADS) - 1)), *(row.cells() for row in rows)]
-    table = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    cells = [row.cells() for row in rows]
+    heads = list(cells[0])
+    lines = [heads, ("---", *("---:",) * (len(heads) - 1)), *(row.values() for row in cells)]
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     chosen = f"Levels: {', '.join(f'{count} of {name}' for name, count in levels.items())}."
     played = f"Frozen on seeds {seeds}; planner after the writers: {planner}."
     return f"# Ablations\n\n{chosen} {played} Source: {source}.\n\n{table}\n\n{_MEANINGS}\n"

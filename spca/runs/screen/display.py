@@ -271,9 +271,7 @@ class Display:
         usage = totals["usage"]
         paid = bool(usage["input_tokens"] or usage["output_tokens"] or usage["cost_unknown"])
         self._say(f"{totals['solved']} of {totals['levels']} levels solved", "bold")
-        heads = ["category", "solved", "rounds", "planner", "coder", "steps"]
-        prices = ["tokens", "reasoning", "USD"] if paid else []
-        print_table(self._console, heads + prices, list(_make_rows(totals, paid)))
+        print_table(self._console, list(_make_rows(totals, paid)))
         if paid:
             requests = f"{counted(usage['requests'], 'request')}{spending.unanswered(usage)}"
             self._say(f"{requests}, {spending.spent(usage)}")
@@ -299,14 +297,15 @@ class Display:
         self.note(f"look at it: {program()} report {shlex.quote(where)}")
 
 
-def _make_rows(totals: Mapping[str, Any], paid: bool) -> Iterator[list[str]]:
+def _make_rows(totals: Mapping[str, Any], paid: bool) -> Iterator[dict[str, object]]:
     """Yield a row of the final table for each category."""
     usage = totals["usage"]["categories"]
     for name, row in totals["categories"].items():
-        counts = [row[key] for key in ("rounds", "planner_calls", "coder_calls", "steps")]
-        cells = [name, f"{row['solved']}/{row['levels']}", *map(str, counts)]
+        solved = f"{row['solved']}/{row['levels']}"
+        calls = {"planner": row["planner_calls"], "coder": row["coder_calls"]}
+        cells = {"category": name, "solved": solved, "rounds": row["rounds"], **calls, "steps": row["steps"]}
         if paid:
-            cells += spending.cells(usage[name]) if name in usage else ["", "", ""]
+            cells |= spending.cells(usage[name]) if name in usage else {"tokens": "", "reasoning": "", "USD": ""}
         yield cells
 
 

@@ -81,4 +81,4 @@ def test_what_was_taken_so_far(taken: dict[str, Any], words: str) -> None:
 
 def test_what_was_taken_as_cells_of_a_table() -> None:
     taken = usage(input_tokens=12_000, output_tokens=345, reasoning_tokens=67, cost_usd=0.0456)
-    assert cells(taken) == ["12,345", "67", "0.0456"]
+    assert cells(taken) == {"tokens": "12,345", "reasoning": "67", "USD": "0.0456"}

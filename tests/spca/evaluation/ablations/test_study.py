@@ -243,7 +243,18 @@ def test_what_a_study_was_begun_with_stays(levels: tuple[str, ...], flag: str, v
 def test_the_table_tells_what_is_guessed_and_unknown(capsys: pytest.CaptureFixture[str]) -> None:
     summary = Commands._summary(2) | {"usage": {**USAGE, "estimated": 1}}
     row = AblationRow.of("full", [summary, summary], [FROZEN, FROZEN])
-    assert row.cells()[1:] == ("4/4", "8", "4", "2", "~200", "0.50+2?", "10", "20", "90.00 %", "69.9 to 97.2")
+    assert tuple(row.cells().values())[1:] == (
+        "4/4",
+        "8",
+        "4",
+        "2",
+        "~200",
+        "0.50+2?",
+        "10",
+        "20",
+        "90.00 %",
+        "69.9 to 97.2",
+    )
     show([row])
     assert "~200 0.50+2?" in capsys.readouterr().out
     page = markdown([row], {"doors": 2, "keys": 1}, "7:9", "none", "commit 0a1b")
@@ -265,5 +276,5 @@ def test_on_a_narrow_terminal_nothing_is_cut_and_each_part_names_the_settings(
     printed = re.sub("\\x1b[^m]*m", "", capsys.readouterr().out)
     assert max(map(len, printed.splitlines())) <= int(columns)
     assert printed.count("no-regression-check") == printed.count("setting") == parts
-    assert all(cell in printed for row in rows for cell in row.cells())
+    assert all(cell in printed for row in rows for cell in row.cells().values())
     assert "\u2026" not in printed
