@@ -1,10 +1,12 @@
-"""Pictures as the contents of files: PNG and GIF. Pillow is imported on use."""
+"""Pictures as the contents of files: PNG, GIF and MP4. Pillow and PyAV are imported on use."""
 
 from __future__ import annotations
 
 import io
 import zlib
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from itertools import repeat
 from typing import Any, Final
 
 import numpy as np
@@ -75,6 +77,34 @@ def gif(images: Iterable[NDArray[np.uint8]], seconds_per_frame: float) -> bytes:
     # Without the palette as an argument Pillow writes it again for every frame.
     next(frames).save(buffer, "GIF", save_all=True, append_images=frames, palette=colours, **timing)
     return buffer.getvalue()
+
+
+def mp4(images: Iterable[NDArray[np.uint8]], size: tuple[int, int], frames_per_second: float) -> bytes:
+    """Return RGB pictures of ``size`` (width and height, even) as H.264 video; the last one stays longer as in a GIF.
+
+    Args:
+        images: shape (height, width, 3); at least one.
+
+    Raises:
+        ImportError: PyAV is missing.
+    """
+    import av
+
+    rate = Fraction(frames_per_second).limit_denominator(1000)
+    buffer = io.BytesIO()
+    with av.open(buffer, "w", format="mp4") as container:
+        stream = container.add_stream("libx264", rate=rate, options={"crf": "18", "preset": "veryfast"})
+        stream.width, stream.height, stream.pix_fmt = *size, "yuv420p"
+        for image in _repeat_last(images, round(LAST_FRAME_S * frames_per_second)):
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
+        container.mux(stream.encode())
+    return buffer.getvalue()
+
+
+def _repeat_last(images: Iterable[NDArray[np.uint8]], times: int) -> Iterator[NDArray[np.uint8]]:
+    for image in images:
+        yield image
+    yield from repeat(image, times)
 
 
 def _durations(frames: Iterable[NDArray[np.uint8]], step: int) -> list[int]:

@@ -6,7 +6,7 @@ Tiles are MiniGrid's own. Frames are :class:`spca.act.frame.Frame`; every pictur
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from spca.act.frame import Frame
 from spca.common.text import visible
+from spca.common.web.films import GridFrame
 from spca.sense.perception import DOOR_STATES, UNSEEN, VOCABULARY
 
 if TYPE_CHECKING:
@@ -58,70 +59,82 @@ class Painter:
     """
 
     def __init__(self, frames: Sequence[Frame], *, tile: int | None = None) -> None:
-        self._top, self._left, self._rows, self._columns = _extent(frames)
-        fitting = _PANEL // max(self._rows, self._columns)
+        self._frames = place_frames(frames)[0]
+        used = np.any([(frame.truth != UNSEEN) | (frame.known != UNSEEN) for frame in self._frames], axis=0)
+        self._box = tuple(slice(at.min(), at.max() + 1) for at in np.nonzero(used))
+        rows, columns = used[self._box].shape
+        fitting = _PANEL // max(rows, columns)
         self._tile = tile or min(max(fitting, _TILES[0]), _TILES[1])
-        panel = self._columns * self._tile
-        content = max(2 * panel + _MARGIN, _MIN_WIDTH)
+        content = max(2 * columns * self._tile + _MARGIN, _MIN_WIDTH)
         self._lefts = (_MARGIN, _MARGIN + (content + _MARGIN) // 2)
-        self._caption_top = _MARGIN + _LINE + self._rows * self._tile + _MARGIN // 2
+        self._caption_top = _MARGIN + _LINE + rows * self._tile + _MARGIN // 2
         width, height = content + 2 * _MARGIN, self._caption_top + LINES * _LINE + _MARGIN // 2
         self.size = width + width % 2, height + height % 2
 
-    def draw(self, frame: Frame, lines: Sequence[str] = ()) -> Picture:
-        """A picture; each of at most ``LINES`` lines of the caption is cut to the width."""
+    def draw(self, number: int, lines: Sequence[str] = ()) -> Picture:
+        """Return the picture of a frame; each of at most ``LINES`` lines of the caption is cut to the width."""
         from PIL import Image, ImageDraw
 
+        frame = self._frames[number]
         picture = np.full((self.size[1], self.size[0], 3), _GROUND, dtype=np.uint8)
-        for left, cells in zip(self._lefts, (self._world(frame), self._map(frame)), strict=True):
-            self._put(picture, left, cells)
+        self._paint(picture, self._lefts[0], frame, frame.truth, frame.view)
+        self._paint(picture, self._lefts[1], frame, frame.known, np.zeros_like(frame.view))
         image = Image.fromarray(picture)
         canvas, font = ImageDraw.Draw(image), _font()
         for left, title in zip(self._lefts, _TITLES, strict=True):
             room = (self.size[0] - 3 * _MARGIN) // 2
             canvas.text((left, _MARGIN // 2), _cut(title, room, font), fill=_INK, font=font)
-        for number, line in enumerate(lines[:LINES]):
+        for line_number, line in enumerate(lines[:LINES]):
             text = _cut(" ".join(visible(line[:_MAX_LINE]).split()), self.size[0] - 2 * _MARGIN, font)
-            canvas.text((_MARGIN, self._caption_top + number * _LINE), text, fill=_INK, font=font)
+            canvas.text((_MARGIN, self._caption_top + line_number * _LINE), text, fill=_INK, font=font)
         return np.asarray(image)
 
-    def _world(self, frame: Frame) -> Iterator[tuple[int, int, _Tile]]:
-        """Cells of the true world: row and column in the panel, and what they show."""
-        seen = frame.view != UNSEEN
-        for (row, column), code in np.ndenumerate(frame.truth):
-            r, c = row - frame.view_at[0], column - frame.view_at[1]
-            lit = 0 <= r < seen.shape[0] and 0 <= c < seen.shape[1] and bool(seen[r, c])
-            agent = frame.direction if (row, column) == frame.position else None
-            yield row - self._top, column - self._left, (int(code), agent, lit)
-
-    def _map(self, frame: Frame) -> Iterator[tuple[int, int, _Tile]]:
-        """Cells of the agent's map, those beyond it included."""
-        codes = np.full((self._rows, self._columns), UNSEEN, dtype=np.uint8)
-        rows, columns = np.nonzero(frame.known)
-        at = rows + frame.known_at[0] - self._top, columns + frame.known_at[1] - self._left
-        codes[at] = frame.known[rows, columns]
-        position = frame.position[0] - self._top, frame.position[1] - self._left
-        for (row, column), code in np.ndenumerate(codes):
-            yield row, column, (int(code), frame.direction if (row, column) == position else None, False)
-
-    def _put(self, picture: Picture, left: int, cells: Iterable[tuple[int, int, _Tile]]) -> None:
-        size = self._tile
-        for row, column, tile in cells:
-            y, x = _MARGIN + _LINE + row * size, left + column * size
-            picture[y : y + size, x : x + size] = _render_tile(tile, size)
+    def _paint(
+        self, picture: Picture, left: int, frame: GridFrame, codes: NDArray[np.uint8], lit: NDArray[np.bool_]
+    ) -> None:
+        """Paint a panel; of the true world, cells outside of it stay empty."""
+        *cell, direction = frame.agent
+        agent = tuple(at - within.start for at, within in zip(cell, self._box, strict=True))
+        lights = lit[self._box]
+        for place, code in np.ndenumerate(codes[self._box]):
+            if code == UNSEEN and codes is frame.truth:
+                continue
+            y = _MARGIN + _LINE + place[0] * self._tile
+            x = left + place[1] * self._tile
+            tile = int(code), direction if place == agent else None, bool(lights[place])
+            picture[y : y + self._tile, x : x + self._tile] = _render_tile(tile, self._tile)
 
 
-def _extent(frames: Sequence[Frame]) -> tuple[int, int, int, int]:
-    """Top, left, rows and columns that hold the true world and every cell of the maps that was seen."""
-    tops, lefts, bottoms, rights = [0], [0], [], []
+def place_frames(frames: Sequence[Frame]) -> tuple[list[GridFrame], int, int]:
+    """Return frames whose grids all have one shape, and the row and column of their upper left cell in the true grid.
+
+    Args:
+        frames: at least one.
+    """
+    grids = [each for frame in frames for each in _list_grids(frame)]
+    starts = np.array([at for _, at in grids])
+    ends = starts + [grid.shape for grid, _ in grids]
+    top, left = starts.min(axis=0).tolist()
+    rows, columns = ends.max(axis=0).tolist()
+
+    def place(grid: NDArray[np.uint8], at: tuple[int, int]) -> NDArray[np.uint8]:
+        placed = np.full((rows - top, columns - left), UNSEEN, dtype=np.uint8)
+        row = at[0] - top
+        column = at[1] - left
+        placed[row : row + grid.shape[0], column : column + grid.shape[1]] = grid
+        return placed
+
+    placed_frames = []
     for frame in frames:
-        rows, columns = np.nonzero(frame.known)
-        tops.append(int(rows.min()) + frame.known_at[0])
-        lefts.append(int(columns.min()) + frame.known_at[1])
-        bottoms += [int(rows.max()) + frame.known_at[0] + 1, frame.truth.shape[0]]
-        rights += [int(columns.max()) + frame.known_at[1] + 1, frame.truth.shape[1]]
-    top, left = min(tops), min(lefts)
-    return top, left, max(bottoms) - top, max(rights) - left
+        truth, known, view = (place(grid, at) for grid, at in _list_grids(frame))
+        agent = frame.position[0] - top, frame.position[1] - left, frame.direction
+        placed_frames.append(GridFrame(truth, known, view != UNSEEN, agent, frame.inventory, frame.reward))
+    return placed_frames, top, left
+
+
+def _list_grids(frame: Frame) -> tuple[tuple[NDArray[np.uint8], tuple[int, int]], ...]:
+    """Return the grids of a frame with the places of their upper left cells in the true grid."""
+    return (frame.truth, (0, 0)), (frame.known, frame.known_at), (frame.view, frame.view_at)
 
 
 def draw_tile(code: int, size: int) -> Picture:

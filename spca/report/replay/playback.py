@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from spca.act.frame import Frame, WorldMaker
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, program
+from spca.common.files import write_atomic
 from spca.common.installation import pip_install
 from spca.common.jobs.progress import track_items
-from spca.common.printing import make_table, make_text, print_line
+from spca.common.printing import make_text, print_line, print_table
 from spca.common.text import one_line
 from spca.contracts import DIRECTIONS
 from spca.errors import ReportError
@@ -33,7 +34,7 @@ from spca.sense.perception import AGENT, grid_words
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from spca.report.replay.pictures import Painter, Picture
+    from spca.report.replay.pictures import Picture
 
 
 def replay(files: RunFiles, level: str, options: ReplayOptions, make_world: WorldMaker, console: Console) -> int:
@@ -61,13 +62,12 @@ def replay_trajectory(
     console: Console,
 ) -> int:
     """Do the same for a trajectory that the command knows by ``name``."""
-    targets = _targets(options)
     attempts = [RecordedAttempt(each, files) for each in items(trajectory.get("attempts"))]
-    index = _chosen(attempts, options.attempt)
-    if options.png is not None and options.png > len(attempts[index].steps):
-        raise ReportError(
-            f"step {options.png} is out of range: the attempt has steps 0 to {len(attempts[index].steps)}"
-        )
+    index = _find_attempt(attempts, options.attempt)
+    attempt = attempts[index]
+    if options.png is not None and options.png > len(attempt.steps):
+        raise ReportError(f"step {options.png} is out of range: the attempt has steps 0 to {len(attempt.steps)}")
+    targets = _find_targets(options, f"{text(trajectory.get('env_id'))}-{attempt.name}")
     mission, replayed = replay_attempts(
         make_world,
         trajectory,
@@ -75,15 +75,15 @@ def replay_trajectory(
         only=index if targets else None,
     )
     chosen = replayed[0 if targets else index]
-    print_line(console, f"{title}, attempt {attempts[index].name}")
+    print_line(console, f"{title}, attempt {attempt.name}")
     print_line(console, f"mission: {mission}")
-    if targets:
-        film = f"{text(trajectory.get('env_id'))}-{attempts[index].name}"
-        _write(targets, _Film(film, mission, attempts[index], chosen), options, console)
-    else:
+    if not targets:
         _show(console, attempts, index, replayed)
-        command = _command(files, name, attempts[index].name)
+        command = _command(files, name, attempt.name)
         console.print(make_text(f"to see it move: {command}"), soft_wrap=True)  # in one line, to be copied
+    elif chosen.frames:
+        captions = list(_write_captions(mission, attempt, chosen))
+        _write_files(targets, chosen.frames, captions, options, console)
     print_line(console, _verdict(chosen))
     return EXIT_FAILED if chosen.check.result == "different" else EXIT_FINISHED
 
@@ -91,26 +91,28 @@ def replay_trajectory(
 # What is asked for ---------------------------------------------------------------------------------------------------
 
 
-def _targets(options: ReplayOptions) -> dict[str, Path | None]:
-    """Kind of file -> where it goes; None where its name follows from the level.
+def _find_targets(options: ReplayOptions, name: str) -> dict[str, Path]:
+    """Return where the file of each kind goes; ``name`` is for one that nobody named.
 
     Raises:
         ReportError: a file that cannot be written, or a library that is missing.
     """
-    asked = {"gif": options.gif, "mp4": options.mp4, "png": options.output if options.png is not None else None}
-    targets = {kind: Path.cwd() / name if name else None for kind, name in asked.items()}
     if options.output and options.png is None:
         raise ReportError("--output goes with --png STEP; --gif and --mp4 name their own files")
-    for path in filter(None, targets.values()):
+    picture = None if options.png is None else options.output or f"{name}-step{options.png}.png"
+    asked = {"gif": options.gif, "mp4": options.mp4, "png": picture}
+    targets = {kind: Path.cwd() / target for kind, target in asked.items() if target}
+    for path in targets.values():
         check_target(path)
-    wanted = {kind: path for kind, path in targets.items() if path or (kind == "png" and options.png is not None)}
-    if wanted and importlib.util.find_spec("PIL") is None:
+    if targets and importlib.util.find_spec("PIL") is None:
         raise ReportError(f"pictures need Pillow: {pip_install('pillow')}")
-    return wanted
+    if options.mp4 and importlib.util.find_spec("av") is None:
+        raise ReportError(f"--mp4 needs PyAV: {pip_install('av')}")
+    return targets
 
 
-def _chosen(attempts: Sequence[RecordedAttempt], name: str | None) -> int:
-    """Index of the attempt that is meant; the last of those of one name."""
+def _find_attempt(attempts: Sequence[RecordedAttempt], name: str | None) -> int:
+    """Return the index of the attempt that is meant; the last of those of one name."""
     for index in reversed(range(len(attempts))):
         if name in (None, attempts[index].name):
             return index
@@ -123,28 +125,29 @@ def _chosen(attempts: Sequence[RecordedAttempt], name: str | None) -> int:
 
 def _show(console: Console, attempts: Sequence[RecordedAttempt], index: int, replayed: Sequence[Replayed]) -> None:
     print_line(console, "attempts", "bold")
-    tried = make_table("attempt", "status", "steps", "check", "why", left=5)
-    for attempt, seen in zip(attempts, replayed, strict=True):
-        tried.add_row(
-            make_text(attempt.name),
-            make_text(attempt.status),
-            make_text(len(attempt.steps)),
-            make_text(seen.check.result),
-            make_text(attempt.message),
-        )
-    console.print(tried)
+    tried = [
+        {
+            "attempt": attempt.name,
+            "status": attempt.status,
+            "steps": str(len(attempt.steps)),
+            "check": seen.check.result,
+            "why": attempt.message,
+        }
+        for attempt, seen in zip(attempts, replayed, strict=True)
+    ]
+    print_table(console, tried, left=5)
 
     chosen = attempts[index]
     print_line(console, f"attempt {chosen.name}, step by step", "bold")
-    done = make_table("step of the plan", "action", "--png", "primitives", left=4)
+    done = []
     past = 0
     for position, run in groupby(chosen.steps, key=lambda step: step.position):
         steps = list(run)
-        pictures = f"{past + 1} to {past + len(steps)}" if len(steps) > 1 else past + 1
-        cells = (position + 1, chosen.action(steps[0]), pictures, "; ".join(_told(steps)))
-        done.add_row(*map(make_text, cells))
+        pictures = f"{past + 1} to {past + len(steps)}" if len(steps) > 1 else f"{past + 1}"
+        place = {"step of the plan": f"{position + 1}", "action": chosen.action(steps[0])}
+        done.append({**place, "--png": pictures, "primitives": "; ".join(_told(steps))})
         past += len(steps)
-    console.print(done)
+    print_table(console, done, left=4)
 
     numbered = f"1 to {past} for a primitive, " if past else ""
     print_line(console, f"--png takes {numbered}0 for the beginning")
@@ -184,20 +187,13 @@ def _command(files: Recordings, level: str, attempt: str) -> str:
 # As pictures ---------------------------------------------------------------------------------------------------------
 
 
-class _Film:
-    """The frames of an attempt and what is written below each; ``name`` is for files."""
-
-    def __init__(self, name: str, mission: str, attempt: RecordedAttempt, replayed: Replayed) -> None:
-        self.name, self.frames = name, replayed.frames
-        self._mission, self._attempt, self._check = mission, attempt, replayed.check
-        self._lines = attempt.sources()
-
-    def caption(self, number: int) -> list[str]:
-        """Lines below the picture after step ``number``; 0 is the beginning."""
-        attempt, frame = self._attempt, self.frames[number]
-        total = len(attempt.steps)
+def _write_captions(mission: str, attempt: RecordedAttempt, replayed: Replayed) -> Iterator[list[str]]:
+    """Yield the lines below the picture of each frame; the first is the beginning."""
+    sources = attempt.sources()
+    total = len(attempt.steps)
+    for number, frame in enumerate(replayed.frames):
         hand = f", carrying {frame.inventory}" if frame.inventory else ""
-        lines = [f"mission: {self._mission}"]
+        lines = [f"mission: {mission}"]
         if number == 0:
             before = f", {attempt.before} primitives after the reset" if attempt.before else ""
             lines += [f"attempt {attempt.name}, {total} steps: the beginning{before}{hand}", "", ""]
@@ -205,41 +201,38 @@ class _Film:
             step = attempt.steps[number - 1]
             lines.append(f"step {number} of {total}: {step.primitive}{hand}")
             lines.append(f"action {step.position + 1} of {len(attempt.plan)}: {attempt.action(step)}")
-            code = self._lines[step.line - 1].strip() if 0 < step.line <= len(self._lines) else ""
+            code = sources[step.line - 1].strip() if 0 < step.line <= len(sources) else ""
             lines.append(f"line {step.line}: {code}" if step.line > 0 else "")
-        if number == len(self.frames) - 1:
+        if number == len(replayed.frames) - 1:
             ended = number == total
-            lines.append(f"{attempt.status}: {attempt.message}" if ended else f"DIFFERS: {self._check.message}")
-        return lines
-
-    def pictures(self, painter: Painter) -> Iterator[Picture]:
-        for number, frame in enumerate(self.frames):
-            yield painter.draw(frame, self.caption(number))
+            lines.append(f"{attempt.status}: {attempt.message}" if ended else f"DIFFERS: {replayed.check.message}")
+        yield lines
 
 
-def _write(targets: Mapping[str, Path | None], film: _Film, options: ReplayOptions, console: Console) -> None:
-    from spca.report.replay import picture_files, pictures
+def _write_files(
+    targets: Mapping[str, Path],
+    frames: Sequence[Frame],
+    captions: Sequence[Sequence[str]],
+    options: ReplayOptions,
+    console: Console,
+) -> None:
+    from spca.common.images import gif, mp4, png
+    from spca.report.replay.pictures import Painter
 
-    if not film.frames:
-        return
-    painter, total, step = pictures.Painter(film.frames), len(film.frames), options.png or 0
-    if "png" in targets and step >= total:
-        raise ReportError(f"step {step} cannot be shown: the re-simulation ends at step {total - 1}")
+    painter = Painter(frames)
+    step = options.png or 0
+    if "png" in targets and step >= len(frames):
+        raise ReportError(f"step {step} cannot be shown: the re-simulation ends at step {len(frames) - 1}")
 
-    def drawn(kind: str) -> Iterator[Picture]:
-        return iter(track_items(film.pictures(painter), total, f"drawing {kind}"))
+    def draw(kind: str) -> Iterable[Picture]:
+        drawn = map(painter.draw, range(len(frames)), captions)
+        return track_items(drawn, len(frames), f"drawing {kind}")
 
-    def png(path: Path) -> None:
-        picture_files.save_png(path, painter.draw(film.frames[step], film.caption(step)))
-
-    def gif(path: Path) -> None:
-        picture_files.save_gif(path, drawn("GIF"), options.fps)
-
-    def mp4(path: Path) -> None:
-        picture_files.save_mp4(path, drawn("MP4"), painter.size, options.fps)
-
-    writers: dict[str, Callable[[Path], None]] = {"png": png, "gif": gif, "mp4": mp4}
-    for kind, target in targets.items():
-        path = target or Path.cwd() / f"{film.name}-step{step}.png"
-        writers[kind](path)
+    makers: dict[str, Callable[[], bytes]] = {
+        "png": lambda: png(painter.draw(step, captions[step]), optimize=True),
+        "gif": lambda: gif(draw("GIF"), 1 / options.fps),
+        "mp4": lambda: mp4(draw("MP4"), painter.size, options.fps),
+    }
+    for kind, path in targets.items():
+        write_atomic(path, makers[kind]())
         print_line(console, f"{kind}: {path} ({path.stat().st_size / 1000:.0f} kB)")

@@ -17,6 +17,7 @@ from spca.common.command import other_program
 from spca.common.errors import SPCAError
 from spca.common.web.films import GridFilm
 from spca.contracts import GRIDWORLD, Primitive
+from spca.report.read.lenient import items, table
 from spca.report.read.model import Check
 from spca.report.replay.minigrid_films import film_of
 
@@ -82,8 +83,7 @@ def replay_attempts(
     make_world: WorldMaker, trajectory: Mapping[str, Any], *, upstream_rules: bool = False, only: int | None = None
 ) -> tuple[str, tuple[Replayed, ...]]:
     """The mission and the frames of every attempt, or of that with index ``only``; see :func:`resimulate`."""
-    attempts = trajectory.get("attempts")
-    recorded = attempts if isinstance(attempts, list) else []
+    recorded = items(trajectory.get("attempts"))
     chosen = [(i, attempt) for i, attempt in enumerate(recorded) if only in (None, i)]
     if is_elsewhere(trajectory):
         return "", tuple(Replayed((), Check("", ELSEWHERE)) for _ in chosen)
@@ -106,8 +106,7 @@ def is_elsewhere(trajectory: Mapping[str, Any]) -> bool:
 
 def judged_as_upstream(info: Mapping[str, Any]) -> bool:
     """Whether a run, given its ``run.json``, judged without corrections of the simulator."""
-    settings = info.get("settings")
-    return isinstance(settings, Mapping) and settings.get("upstream_rules") is True
+    return table(info.get("settings")).get("upstream_rules") is True
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +225,7 @@ def _task(trajectory: Mapping[str, Any]) -> tuple[str, int]:
 
 def _older_hash(trajectory: Mapping[str, Any], index: int, count: int) -> object:
     """Older versions recorded one hash only: that of the state in which the last attempt began."""
-    checkpoint = trajectory.get("checkpoint")
-    return checkpoint.get("state_hash") if index == count - 1 and isinstance(checkpoint, Mapping) else None
+    return table(trajectory.get("checkpoint")).get("state_hash") if index == count - 1 else None
 
 
 def _shown(value: object) -> str:

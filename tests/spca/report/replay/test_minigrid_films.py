@@ -75,4 +75,5 @@ def test_each_word_has_a_tile_of_its_own_place() -> None:
     for code, word in enumerate(VOCABULARY):
         row, column = divmod(code, tiles.columns)
         shown = sheet[32 * row : 32 * row + 32, 32 * column : 32 * column + 32]
-        assert np.array_equal(shown, draw_tile(code, 32)), word
+        off = np.abs(shown.astype(int) - draw_tile(code, 32))
+        assert off.max() < 16, word  # the picture has a palette

@@ -1,9 +1,7 @@
-"""Pictures into files: frames in their colours and their time, files that are whole or not there."""
+"""Pictures in files: frames in their colours and their time."""
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -14,9 +12,7 @@ import pytest
 from PIL import Image, ImageSequence
 
 from spca.act.frame import Frame
-from spca.common.errors import SettingsError
-from spca.errors import ReportError
-from spca.report.replay.picture_files import save_gif, save_mp4, save_png
+from spca.common.images import gif, mp4
 from spca.report.replay.pictures import Painter, Picture
 from tests.support.report.walking import walked
 
@@ -27,21 +23,14 @@ def frames() -> list[Frame]:
 
 
 def drawn(painter: Painter, frames: list[Frame]) -> Iterator[Picture]:
-    return (painter.draw(frame, [f"step {i}"]) for i, frame in enumerate(frames))
-
-
-def test_png(tmp_path: Path, frames: list[Frame]) -> None:
-    picture = Painter(frames).draw(frames[0], ["hello"])
-    save_png(tmp_path / "a.png", picture)
-    with Image.open(tmp_path / "a.png") as image:
-        assert np.array_equal(np.asarray(image.convert("RGB")), picture)
+    return (painter.draw(i, [f"step {i}"]) for i in range(len(frames)))
 
 
 @pytest.mark.long
 def test_gif(tmp_path: Path, frames: list[Frame]) -> None:
     """Every frame, nearly in its colours, each as long as asked for, the last one longer."""
     painter = Painter(frames)
-    save_gif(tmp_path / "a.gif", drawn(painter, frames), 4)
+    (tmp_path / "a.gif").write_bytes(gif(drawn(painter, frames), 1 / 4))
     durations = []
     with Image.open(tmp_path / "a.gif") as image:
         assert sum(1 for _ in ImageSequence.Iterator(image)) == len(frames)
@@ -57,14 +46,14 @@ def test_gif(tmp_path: Path, frames: list[Frame]) -> None:
 
 def test_gifs_are_never_faster_than_programs_show_them(tmp_path: Path, frames: list[Frame]) -> None:
     painter = Painter(frames, tile=8)
-    save_gif(tmp_path / "a.gif", drawn(painter, frames), 60)
+    (tmp_path / "a.gif").write_bytes(gif(drawn(painter, frames), 1 / 60))
     with Image.open(tmp_path / "a.gif") as image:
         assert image.info["duration"] == 20
 
 
 def test_a_gif_of_one_frame(tmp_path: Path, frames: list[Frame]) -> None:
     painter = Painter(frames[:1])
-    save_gif(tmp_path / "a.gif", drawn(painter, frames[:1]), 5)
+    (tmp_path / "a.gif").write_bytes(gif(drawn(painter, frames[:1]), 1 / 5))
     with Image.open(tmp_path / "a.gif") as image:
         assert image.size == painter.size
 
@@ -72,7 +61,7 @@ def test_a_gif_of_one_frame(tmp_path: Path, frames: list[Frame]) -> None:
 @pytest.mark.long
 def test_mp4(tmp_path: Path, frames: list[Frame]) -> None:
     painter = Painter(frames, tile=24)
-    save_mp4(tmp_path / "a.mp4", drawn(painter, frames), painter.size, 2.5)
+    (tmp_path / "a.mp4").write_bytes(mp4(drawn(painter, frames), painter.size, 2.5))
     with av.open(str(tmp_path / "a.mp4")) as container:
         stream = container.streams.video[0]
         assert (stream.codec_context.name, stream.pix_fmt, stream.average_rate) == ("h264", "yuv420p", Fraction(5, 2))
@@ -80,33 +69,3 @@ def test_mp4(tmp_path: Path, frames: list[Frame]) -> None:
     assert len(decoded) == len(frames) + 5
     for shown, picture in zip(decoded, drawn(painter, frames), strict=False):
         assert np.abs(shown.astype(int) - picture).mean() < 6
-
-
-def broken(frames: list[Frame]) -> Iterator[Picture]:
-    yield from drawn(Painter(frames), frames)
-    raise KeyboardInterrupt
-
-
-def test_files_are_whole_or_as_they_were(tmp_path: Path, frames: list[Frame]) -> None:
-    """An interrupt in the middle, and a place that nothing can be written to."""
-    target = tmp_path / "a.gif"
-    target.write_text("before")
-    with pytest.raises(KeyboardInterrupt):
-        save_gif(target, broken(frames), 5)
-    with pytest.raises(KeyboardInterrupt):
-        save_mp4(target, broken(frames), Painter(frames).size, 5)
-    assert target.read_text() == "before"
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    with pytest.raises(SettingsError, match="cannot write"):
-        save_png(folder, Painter(frames).draw(frames[0]))
-    with pytest.raises(SettingsError, match="cannot write"):
-        save_png(tmp_path / "nowhere" / "a.png", Painter(frames).draw(frames[0]))
-    assert sorted(os.listdir(tmp_path)) == ["a.gif", "folder"]
-
-
-def test_a_missing_video_library_is_named(tmp_path: Path, frames: list[Frame], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "av", None)
-    painter = Painter(frames)
-    with pytest.raises(ReportError, match="-m pip install av"):
-        save_mp4(tmp_path / "a.mp4", drawn(painter, frames), painter.size, 5)

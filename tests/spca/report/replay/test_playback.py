@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from minigridenv import MiniGridEnv
 from spca.common.options.command_line import make_app, run_app
 from spca.errors import ReportError
 from spca.report.read.run_files import open_run
+from spca.report.replay.pictures import Painter
 from spca.report.replay.playback import replay
 from spca.report.replay.replay_options import ReplayOptions
 from tests.support.report.making import Writing
@@ -237,6 +239,25 @@ def test_what_cannot_be_written_is_refused_before_anything_is_drawn(mixed_run: P
     steps = refused(mixed_run, SOLVED, "--png", 6)
     assert steps == "step 6 is out of range: the attempt has steps 0 to 5"
     assert os.listdir(tmp_path) == []
+
+
+def test_an_interrupt_leaves_a_file_as_it_was(mixed_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Painter, "draw", interrupt)
+    for kind in ("gif", "mp4"):
+        target = tmp_path / f"a.{kind}"
+        target.write_text("before")
+        with pytest.raises(KeyboardInterrupt):
+            replayed(mixed_run, SOLVED, f"--{kind}", target)
+        assert target.read_text() == "before"
+    assert sorted(os.listdir(tmp_path)) == ["a.gif", "a.mp4"]
+
+
+def test_a_missing_video_library_is_named(mixed_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "av", None)
+    assert "-m pip install av" in refused(mixed_run, SOLVED, "--mp4", tmp_path / "a.mp4")
 
 
 def test_captions_tell_the_step_and_its_source_line(mixed_run: Path, tmp_path: Path) -> None:
