@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from cyclopts import App
 
-from explorer.cli.options import (
-    CertifyOptions,
-    GenerateOptions,
-    PlayOptions,
-    ReleaseOptions,
-    ReportOptions,
-    RunOptions,
-    ShowOptions,
-)
 from spca.common.command import Ending, program
 from spca.common.errors import SettingsError
 from spca.common.options.command_line import make_app, run_app
@@ -34,6 +24,21 @@ examples:
   {called} generate --count 100 --seed 7 --output my_scenes
   {called} certify my_scenes
   {called} run my_scenes --agent random --workers 2"""
+
+
+COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    "play": ("play:play_scene", "Play a scene in the browser, or in the terminal."),
+    "run": ("run:run_agent", "Let an agent play scenes, and measure how well it does."),
+    "report": ("report:write_report", "Write results as one page: rates, episodes, and a player for each."),
+    "show": (
+        "show:show_scene",
+        "Print a scene: its task, its hops and why they are in this order, its certificate, its map.",
+    ),
+    "generate": ("generate:generate_scenes", "Make scenes, each with its proof."),
+    "certify": ("certify:certify_scenes", "Prove scenes again, our own or in the published format."),
+    "release": ("release:release_sets", "Make the released sets of scenes again."),
+}
+"""Command -> its function in a module of this folder, and what it does."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -60,76 +65,6 @@ def build_app() -> App:
     """Return the program with its commands."""
     called = program("python -m explorer")
     app = make_app(called, _DESCRIPTION, epilogue=_EPILOGUE.format(called=called))
-    commands: tuple[Callable[..., int], ...] = (_play, _run, _report, _show, _generate, _certify, _release)
-    for position, command in enumerate(commands):
-        app.command(command, sort_key=position, help_epilogue="")
+    for position, (name, (place, text)) in enumerate(COMMANDS.items()):
+        app.command(f"{__name__}.{place}", name=name, help=text, sort_key=position, help_epilogue="")
     return app
-
-
-def _play(scene: Path | None = None, /, options: PlayOptions = PlayOptions()) -> int:
-    """Play a scene in the browser, or in the terminal.
-
-    Args:
-        scene: folder of a scene, or a line of a file or released set, as FILE:1 or test:1 (default: a new one is made)
-    """
-    from explorer.cli.play import play_scene
-
-    return play_scene(scene, options)
-
-
-def _run(scenes: tuple[Path, ...], /, options: RunOptions = RunOptions()) -> int:
-    """Let an agent play scenes, and measure how well it does.
-
-    Args:
-        scenes: scenes, folders of scenes, or files with one per line
-    """
-    from explorer.cli.run import run_agent
-
-    return run_agent(scenes, options)
-
-
-def _report(results: tuple[Path, ...] = (), /, options: ReportOptions = ReportOptions()) -> int:
-    """Write results as one page: rates, episodes, and a player for each.
-
-    Args:
-        results: results in JSON Lines (default results/explorer/human.jsonl)
-    """
-    from explorer.cli.report import write_report
-
-    return write_report(results, options)
-
-
-def _show(scene: Path, /, options: ShowOptions = ShowOptions()) -> int:
-    """Print a scene: its task, its hops and why they are in this order, its certificate, its map.
-
-    Args:
-        scene: folder of a scene, or a line of a file or released set, as FILE:1 or test:1
-    """
-    from explorer.cli.show import show_scene
-
-    return show_scene(scene, options)
-
-
-def _generate(options: GenerateOptions = GenerateOptions()) -> int:
-    """Make scenes, each with its proof."""
-    from explorer.cli.generate import generate_scenes
-
-    return generate_scenes(options)
-
-
-def _certify(scenes: tuple[Path, ...], /, options: CertifyOptions = CertifyOptions()) -> int:
-    """Prove scenes again, our own or in the published format.
-
-    Args:
-        scenes: a scene, a folder of scenes, or a file with one per line
-    """
-    from explorer.cli.certify import certify_scenes
-
-    return certify_scenes(scenes, options)
-
-
-def _release(options: ReleaseOptions = ReleaseOptions()) -> int:
-    """Make the released sets of scenes again."""
-    from explorer.cli.release import release_sets
-
-    return release_sets(options)

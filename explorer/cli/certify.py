@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -81,13 +81,16 @@ class Proving(Setup[Place, Verdict]):
         return Verdict(job.id, error=f"{job.id}: {how}, {TRIES} times")
 
 
-def certify_scenes(paths: Iterable[Path], options: CertifyOptions) -> int:
+def certify_scenes(scenes: tuple[Path, ...], /, options: CertifyOptions = CertifyOptions()) -> int:
     """Certify scenes; return 0 if all hold, 1 if some do not, 2 if any cannot be read.
+
+    Args:
+        scenes: a scene, a folder of scenes, or a file with one per line
 
     Raises:
         SceneError: there are no scenes.
     """
-    places = [Place(at, source, read=read) for at, (source, read) in enumerate(places_at(paths))]
+    places = [Place(at, source, read=read) for at, (source, read) in enumerate(places_at(scenes))]
     certified = unusable = 0
     # A bar would redirect what is printed to its own stream.
     with show_bar(not sys.stdout.isatty(), "scenes", "certified") as update_bar:

@@ -12,7 +12,7 @@ from spca.common.jobs.progress import show_bar
 from spca.common.text import counted, one_line
 
 
-def generate_scenes(options: GenerateOptions) -> int:
+def generate_scenes(options: GenerateOptions = GenerateOptions()) -> int:
     """Make scenes; return 1 if some could not be made.
 
     Raises:

@@ -24,8 +24,12 @@ from spca.common.files import make_folder
 from spca.common.text import counted, one_line
 
 
-def play_scene(scene: Path | None, options: PlayOptions) -> int:
-    """Let a person play, and append the episode to the results."""
+def play_scene(scene: Path | None = None, /, options: PlayOptions = PlayOptions()) -> int:
+    """Let a person play, and append the episode to the results.
+
+    Args:
+        scene: folder of a scene, or a line of a file or released set, as FILE:1 or test:1 (default: a new one is made)
+    """
     output = options.output
     make_folder(output.parent)
     if output.exists() and not (output.is_file() and os.access(output, os.W_OK)):

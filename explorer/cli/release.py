@@ -13,7 +13,7 @@ from spca.common.jobs.progress import show_bar
 from spca.common.text import one_line
 
 
-def release_sets(options: ReleaseOptions) -> int:
+def release_sets(options: ReleaseOptions = ReleaseOptions()) -> int:
     """Write the sets, or compare them with the existing files; return 1 if they differ.
 
     Raises:

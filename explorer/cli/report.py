@@ -15,8 +15,11 @@ from spca.common.jobs.progress import show_bar
 from spca.common.text import one_line
 
 
-def write_report(results: tuple[Path, ...], options: ReportOptions) -> int:
+def write_report(results: tuple[Path, ...] = (), /, options: ReportOptions = ReportOptions()) -> int:
     """Write the page.
+
+    Args:
+        results: results in JSON Lines (default results/explorer/human.jsonl)
 
     Raises:
         EpisodeError: results cannot be read, or there are none.

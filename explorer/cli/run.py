@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from explorer.cli.certificates import require_certificates
@@ -15,8 +14,11 @@ from spca.common.jobs.progress import show_bar
 from spca.common.text import counted, one_line
 
 
-def run_agent(paths: Iterable[Path], options: RunOptions) -> int:
+def run_agent(scenes: tuple[Path, ...], /, options: RunOptions = RunOptions()) -> int:
     """Let an agent play, and write the results.
+
+    Args:
+        scenes: scenes, folders of scenes, or files with one per line
 
     Raises:
         ExplorerError: a scene, the agent or the output cannot be used.
@@ -24,9 +26,9 @@ def run_agent(paths: Iterable[Path], options: RunOptions) -> int:
     output = options.output or RESULTS.with_name(f"{Path(options.agent).name}.jsonl")
     jobs = options.jobs
     how = How(options.seed, options.max_steps, jobs.workers, resume=jobs.resume, overwrite=jobs.overwrite)
-    scenes = list(scenes_at(paths))
-    evaluation = Evaluation(scenes, options.agent, output, how)
-    require_certificates(scenes, quiet=jobs.quiet)
+    loaded = list(scenes_at(scenes))
+    evaluation = Evaluation(loaded, options.agent, output, how)
+    require_certificates(loaded, quiet=jobs.quiet)
     try:
         with show_bar(jobs.quiet, "episodes") as update_bar:
             episodes = evaluation.run(update_bar)

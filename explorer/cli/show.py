@@ -18,8 +18,12 @@ from spca.common.files import write_atomic
 from spca.common.text import counted, one_line
 
 
-def show_scene(scene: Path, options: ShowOptions) -> int:
-    """Print a scene."""
+def show_scene(scene: Path, /, options: ShowOptions = ShowOptions()) -> int:
+    """Print a scene.
+
+    Args:
+        scene: folder of a scene, or a line of a file or released set, as FILE:1 or test:1
+    """
     loaded = scene_at(scene)
     for line in lines(loaded):
         print(one_line(line))

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from types import SimpleNamespace
 from typing import get_type_hints
 
 import pytest
 from cyclopts import Parameter
 
-from explorer.cli import main
+from explorer.cli import build_app, main
 from explorer.cli.options import (
     GenerateOptions,
     JobOptions,
@@ -24,27 +21,12 @@ from explorer.cli.options import (
 )
 from explorer.generating.knobs import Knobs
 
-Parse = Callable[[str], tuple[object, ...]]
-"""A command line -> what its command is called with."""
-FUNCTIONS = {"play": "play_scene", "run": "run_agent", "report": "write_report", "generate": "generate_scenes"}
 
-
-@pytest.fixture
-def parse(monkeypatch: pytest.MonkeyPatch) -> Parse:
-    def call(line: str) -> tuple[object, ...]:
-        called = list[tuple[object, ...]]()
-
-        def keep(*arguments: object) -> int:
-            called.append(arguments)
-            return 0
-
-        words = line.split()
-        command = words[0]
-        monkeypatch.setitem(sys.modules, f"explorer.cli.{command}", SimpleNamespace(**{FUNCTIONS[command]: keep}))
-        assert main(words) == 0
-        return called[0]
-
-    return call
+def parse(line: str) -> tuple[object, ...]:
+    """Return what the command of a line is called with."""
+    _, bound, _ = build_app().parse_args(line.split())
+    bound.apply_defaults()
+    return tuple(bound.arguments.values())
 
 
 @pytest.mark.parametrize("command", ["", "play", "run", "report", "show", "generate", "certify", "release"])
@@ -106,7 +88,7 @@ def test_help_tells_the_defaults(options: type[PlayOptions]) -> None:
         assert told in ([], [str(field.default)])
 
 
-def test_what_is_left_out_is_the_default(parse: Parse) -> None:
+def test_what_is_left_out_is_the_default() -> None:
     assert parse("play") == (None, PlayOptions())
     assert parse("play --seed 3") == (None, PlayOptions(seed=3))
     assert parse("play test:12 --no-browser") == (Path("test:12"), PlayOptions(no_browser=True))
