@@ -18,7 +18,7 @@ from spca.evaluation.eval_folder import EvaluationFolder
 from spca.evaluation.options import NO_MODEL
 from spca.evaluation.playing.harness import OnProgress
 from spca.evaluation.proof.certifying import Solvability
-from spca.evaluation.summary import Block, Results, Row, Versus
+from spca.evaluation.summary import Block, Results, Versus
 from spca.report.read.origin import describe_continuations, describe_origin
 
 _LISTED = 10
@@ -53,10 +53,10 @@ def announce(folder: EvaluationFolder, episodes: int) -> None:
     """Say, before anything is played, what is, who plans it, and under which name it can be gone on with."""
     settings = folder.settings
     writers, of_category = folder.writers()
-    stored = [f"{counted(len(writers), 'writer')}{f' of {of_category}' if of_category else ''}"] * bool(writers)
-    model = [settings.planner_model] * (settings.planner_model != NO_MODEL)
+    stored = f"{counted(len(writers), 'writer')}{f' of {of_category}' if of_category else ''}" if writers else ""
+    model = "" if settings.planner_model == NO_MODEL else settings.planner_model
     categories = f"; categories: {settings.categories}" if settings.categories else ""
-    who = ", then ".join([*stored, *model]) or "nobody"
+    who = ", then ".join(filter(None, (stored, model))) or "nobody"
     what = f"{counted(episodes, 'episode')} of {settings.agent}, seeds {settings.seeds}{categories}"
     print(one_line(f"evaluation {folder.id}: {what}; planned by {who}"), flush=True)
 
@@ -83,20 +83,6 @@ def show(results: Results, folder: EvaluationFolder) -> None:
     print_line(console, f"folder   {folder.path}")
 
 
-def format_rate(rate: Rate) -> str:
-    """Return ``99.50 % (99.1 to 99.8)``."""
-    return _format_share(rate.value, *rate.interval)
-
-
-def format_estimate(estimate: Estimate | None) -> str:
-    """Return the same of a pooled share, "-" if there is none."""
-    return _format_share(estimate.value, estimate.low, estimate.high) if estimate else "-"
-
-
-def _format_share(value: float, low: float, high: float) -> str:
-    return f"{100 * value:.2f} % ({100 * low:.1f} to {100 * high:.1f})"
-
-
 def describe_no_width(block: Block) -> str:
     """Return what to think of a pooled interval without width, "" if it has one."""
     interval = block.interval
@@ -117,37 +103,39 @@ def describe_ratio(versus: Versus) -> str:
 
 
 def _print_block(console: Console, name: str, block: Block) -> None:
-    has_later = block.pooled.solved != block.pooled.pass1
-
-    def make_row(row: Row, interval: str, interval_later: str) -> dict[str, object]:
-        cells = {name: row.name, "pass@1": f"{row.pass1.good:,}/{row.pass1.total:,}", "95 %": interval}
-        if has_later:
-            cells |= {"pass@N": f"{row.solved.good:,}/{row.solved.total:,}", "95 % of N": interval_later}
-        left_out = {"unsolvable": row.unsolvable} if block.pooled.unsolvable else {}
-        return {**cells, "steps": row.steps, **left_out}
-
-    rows = [make_row(row, format_rate(row.pass1), format_rate(row.solved)) for row in block.categories]
-    rows.append(make_row(block.pooled, format_estimate(block.interval), format_estimate(block.interval_solved)))
+    rows = []
+    for row in (*block.categories, block.pooled):
+        is_pooled = row is block.pooled
+        cells: dict[str, object] = {name: row.name}
+        cells["pass@1"] = f"{row.pass1.good:,}/{row.pass1.total:,}"
+        cells["95 %"] = _format_share(block.interval if is_pooled else row.pass1)
+        if block.pooled.solved != block.pooled.pass1:
+            cells["pass@N"] = f"{row.solved.good:,}/{row.solved.total:,}"
+            cells["95 % of N"] = _format_share(block.interval_solved if is_pooled else row.solved)
+        cells["steps"] = row.steps
+        if block.pooled.unsolvable:
+            cells["unsolvable"] = row.unsolvable
+        rows.append(cells)
     print_table(console, rows, has_total=True)
     print_line(console, describe_no_width(block), "dim")
 
 
 def _print_versus(console: Console, name: str, versus: Versus) -> None:
-    rows = [
-        {
-            name: row.name,
-            "both": row.both,
-            "ours only": row.ours_only,
-            "bot only": row.bots_only,
-            "neither": row.neither,
-            "steps": row.our_steps,
-            "bot's": row.bots_steps,
-            "ratio": row.ratio and f"{row.ratio:.3f}",
-        }
-        for row in (*versus.categories, versus.pooled)
-    ]
+    rows = []
+    for row in (*versus.categories, versus.pooled):
+        solved = {"both": row.both, "ours only": row.ours_only, "bot only": row.bots_only, "neither": row.neither}
+        ratio = None if row.ratio is None else f"{row.ratio:.3f}"
+        rows.append({name: row.name, **solved, "steps": row.our_steps, "bot's": row.bots_steps, "ratio": ratio})
     print_table(console, rows, has_total=True)
     print_line(console, describe_ratio(versus))
+
+
+def _format_share(share: Rate | Estimate | None) -> str:
+    """Return ``99.50 % (99.1 to 99.8)``, "-" if there is no share."""
+    if share is None:
+        return "-"
+    low, high = share.interval if isinstance(share, Rate) else (share.low, share.high)
+    return f"{100 * share.value:.2f} % ({100 * low:.1f} to {100 * high:.1f})"
 
 
 def _print_failures(console: Console, results: Results, folder: EvaluationFolder) -> None:

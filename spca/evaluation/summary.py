@@ -49,8 +49,7 @@ class Row:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON-compatible data."""
-        rates = {"pass1": self.pass1.to_dict(), "solved": self.solved.to_dict()}
-        return {"name": self.name, **rates, "steps": self.steps, "unsolvable": self.unsolvable}
+        return asdict(self) | {"pass1": self.pass1.to_dict(), "solved": self.solved.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +69,8 @@ class Block:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON-compatible data."""
-        return {
-            "pooled": self.pooled.to_dict(),
-            "interval": self.interval.to_dict() if self.interval else None,
-            "interval_solved": self.interval_solved.to_dict() if self.interval_solved else None,
-            "categories": [row.to_dict() for row in self.categories],
-            "ids": [row.to_dict() for row in self.ids],
-        }
+        rows = {name: [row.to_dict() for row in getattr(self, name)] for name in ("categories", "ids")}
+        return {**asdict(self), "pooled": self.pooled.to_dict(), **rows}
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,10 +75,8 @@ def _aspects(a: Run, b: Run) -> Iterator[_Aspect]:
 
 def _describe_unknown(aspects: list[_Aspect]) -> Iterator[str]:
     """Yield a line for A, B or both with what they do not tell."""
-    only_a = [aspect.name for aspect in aspects if aspect.a is None and aspect.b is not None]
-    only_b = [aspect.name for aspect in aspects if aspect.a is not None and aspect.b is None]
-    both = [aspect.name for aspect in aspects if aspect.a is None and aspect.b is None]
-    for runs, names in (("A", only_a), ("B", only_b), ("both", both)):
+    for runs, missing in (("A", (True, False)), ("B", (False, True)), ("both", (True, True))):
+        names = [aspect.name for aspect in aspects if (aspect.a is None, aspect.b is None) == missing]
         if names:
             yield f"unknown of {runs}: {_join(names)}"
 
