@@ -46,6 +46,11 @@ class ReportOptions:
     all: bool = False
     where: RunsOption = RunsOption()
 
+    @property
+    def target(self) -> Path | None:
+        """The page that the user names."""
+        return Path.cwd() / self.output if self.output else None
+
 
 def report(
     run: str | None = None,
@@ -59,6 +64,8 @@ def report(
     Args:
         run: run id, run folder or folder of runs (default: the latest run)
     """
+    from spca.evaluation.looking import find_evaluation, show_evaluation
+
     if options.compare and run:
         raise ReportError("report takes a run or --compare A B, not both")
     if options.all and not options.compare:
@@ -67,24 +74,15 @@ def report(
         raise ReportError("report takes --output or --no-page, not both")
 
     with pause_garbage_collection():
-        if run and (code := _report_evaluation(run, options, load_phases)) is not None:
-            return code
-        return _report_runs(run, options, load_phases().make_world)
-
-
-def _report_evaluation(name: str, options: ReportOptions, load_phases: LoadPhases) -> int | None:
-    """Show the evaluation of this name; None if there is none."""
-    from spca.evaluation.looking import find_evaluation, show_evaluation
-
-    folder = find_evaluation(name, options.where.folder)
-    if folder is None:
-        return None
-    target = Path.cwd() / options.output if options.output else None
-    show_evaluation(folder, target, load_phases, writes_page=not options.no_page)
+        folder = find_evaluation(run, options.where.folder) if run else None
+        if folder:
+            show_evaluation(folder, options.target, load_phases, writes_page=not options.no_page)
+        else:
+            _report_runs(run, options, load_phases().make_world)
     return EXIT_FINISHED
 
 
-def _report_runs(run: str | None, options: ReportOptions, make_world: WorldMaker) -> int:
+def _report_runs(run: str | None, options: ReportOptions, make_world: WorldMaker) -> None:
     from spca.common.printing import open_console
     from spca.report import terminal
 
@@ -106,7 +104,6 @@ def _report_runs(run: str | None, options: ReportOptions, make_world: WorldMaker
 
     if not options.no_page:
         _write_page(target, runs, comparisons, pieces, console, compared=bool(options.compare))
-    return EXIT_FINISHED
 
 
 def _say_how_to_go_on(run: model.Run, console: Console) -> None:
@@ -120,16 +117,15 @@ def _say_how_to_go_on(run: model.Run, console: Console) -> None:
 
 def _find_folders(run: str | None, options: ReportOptions) -> tuple[list[Path | None], Path]:
     """Return the run folders asked for (None: the published run), and where the page goes."""
-    output = Path.cwd() / options.output if options.output else None
     runs = options.where.folder
     if options.compare:
         found = [None if name == PUBLISHED else find_one(name, runs, Path.cwd()) for name in options.compare]
         names = [folder.name if folder else PUBLISHED for folder in found]
         beside = next((folder.parent for folder in found if folder), runs)
-        return list(found), output or beside / f"compare_{names[0]}_{names[1]}.html"
+        return list(found), options.target or beside / f"compare_{names[0]}_{names[1]}.html"
     folders = find(run, runs, Path.cwd())
     beside = folders[0].parent if len(folders) > 1 else folders[0]
-    return list(folders), output or beside / "report.html"
+    return list(folders), options.target or beside / "report.html"
 
 
 def _gather(

@@ -131,10 +131,9 @@ def _make_category_row(row: CategoryRow, has_prices: bool) -> dict[str, object]:
 
 def _describe_usage(run: Run) -> dict[str, str | Text]:
     """Return what the whole run took."""
-    phases: dict[str, float] = {}
+    phases: Counter[str] = Counter()
     for row in run.levels:
-        for phase, seconds in row.durations.items():
-            phases[phase] = phases.get(phase, 0.0) + seconds
+        phases.update(row.durations)
     slow = sorted((row for row in run.levels if row.seconds), key=lambda row: -(row.seconds or 0.0))[:_SLOWEST]
     usage = asdict(run.usage)
     spent = f"{spending.usd(usage)} USD, tokens not known" if run.published else spending.spent(usage)

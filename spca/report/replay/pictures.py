@@ -43,9 +43,6 @@ _MORE: Final = "..."
 _MAX_LINE: Final = 400
 """Characters of a line of a caption that are looked at."""
 
-_Tile: TypeAlias = tuple[int, int | None, bool]
-"""What a cell shows: code, direction of an agent on it, whether it is lit."""
-
 
 class Painter:
     """Paints frames of one episode.
@@ -101,8 +98,8 @@ class Painter:
                 continue
             y = _MARGIN + _LINE + place[0] * self._tile
             x = left + place[1] * self._tile
-            tile = int(code), direction if place == agent else None, bool(lights[place])
-            picture[y : y + self._tile, x : x + self._tile] = _render_tile(tile, self._tile)
+            tile = _render_tile(int(code), direction if place == agent else None, bool(lights[place]), self._tile)
+            picture[y : y + self._tile, x : x + self._tile] = tile
 
 
 def place_frames(frames: Sequence[Frame]) -> tuple[list[GridFrame], int, int]:
@@ -139,12 +136,12 @@ def _list_grids(frame: Frame) -> tuple[tuple[NDArray[np.uint8], tuple[int, int]]
 
 def draw_tile(code: int, size: int) -> Picture:
     """Return the tile of a cell code, ``size`` pixels wide and high, without an agent and not lit."""
-    return _render_tile((code, None, False), size)
+    return _render_tile(code, None, False, size)
 
 
 @cache
-def _render_tile(tile: _Tile, size: int) -> Picture:
-    code, agent, lit = tile
+def _render_tile(code: int, agent: int | None, lit: bool, size: int) -> Picture:
+    """Return what a cell shows: ``agent`` is the direction of one on it."""
     if code == UNSEEN and agent is None:
         y, x = np.indices((size, size))
         period = size / max(round(size / _HATCH_PERIOD), 1)
