@@ -7,16 +7,17 @@ Worlds come in as a :class:`spca.act.frame.WorldMaker`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, Final, TypeAlias
 
 from spca.act.frame import Frame, ReplayedWorld, WorldMaker
 from spca.common.command import other_program
 from spca.common.errors import SPCAError
 from spca.common.web.films import GridFilm
-from spca.contracts import GRIDWORLD, Primitive
+from spca.contracts import GRIDWORLD, Checkpoint, Primitive
 from spca.report.read.lenient import items, table
 from spca.report.read.model import Check
 from spca.report.replay.minigrid_films import film_of
@@ -30,11 +31,6 @@ ELSEWHERE: Final = (
 )
 """What is said of a level whose world no :class:`WorldMaker` builds."""
 
-MOST_STEPS: Final = 100_000
-"""Primitives of a level that are replayed; thirty attempts of a thousand that each begin after a thousand have less."""
-
-_RESET: Final = 20
-"""Primitives that take as long as resetting a world."""
 _MAX_SEED: Final = 2**64
 _CODES: Final = frozenset(Primitive)
 _SHOWN: Final = 40
@@ -93,9 +89,11 @@ def replay_attempts(
         check = Check("different", f"the world cannot be built: {error}")
         return "", tuple(Replayed((), check) for _ in chosen)
     with closing(world):
-        stage = _Stage(world)
+        run = cache(
+            partial(_replay_primitives, world, world.checkpoint())
+        )  # attempts that do the same are replayed once
         return world.mission, tuple(
-            _replayed(stage, attempt, _older_hash(trajectory, i, len(recorded))) for i, attempt in chosen
+            _replayed(run, attempt, _older_hash(trajectory, i, len(recorded))) for i, attempt in chosen
         )
 
 
@@ -120,68 +118,47 @@ class _Run:
     problem: str = ""
 
 
-class _Stage:
-    """Replays in one world, :data:`MOST_STEPS` at most; attempts that do the same are replayed once."""
-
-    def __init__(self, world: ReplayedWorld) -> None:
-        self._world = world
-        self._begin = world.checkpoint()
-        self._known: dict[tuple[_Recorded, _Recorded], _Run] = {}
-        self._left = MOST_STEPS
-
-    def run(self, before: _Recorded, steps: _Recorded) -> _Run | None:
-        """None when too much was replayed already."""
-        key = before, steps
-        if key not in self._known:
-            if self._left <= 0:
-                return None
-            self._left -= _RESET
-            self._known[key] = self._played(before, steps)
-        return self._known[key]
-
-    def _played(self, before: _Recorded, steps: _Recorded) -> _Run:
-        world = self._world
-        try:
-            world.restore(self._begin)
-        except SPCAError as error:
-            return _Run(problem=f"the world cannot be reset: {error}")
-        for number, code in enumerate(before, 1):
-            problem = self._stepped(code)
-            if problem:
-                place = f"step {number} of the {len(before)} before the attempt"
-                return _Run(problem=f"{place} cannot be replayed: {problem}")
-        start_hash = world.checkpoint().state_hash if before else self._begin.state_hash
-        frames = [world.frame()]
-        for number, code in enumerate(steps, 1):
-            problem = self._stepped(code)
-            if problem:
-                problem = f"step {number} of {len(steps)} cannot be replayed: {problem}"
-                return _Run(tuple(frames), start_hash, problem=problem)
-            frames.append(world.frame())
-        end_hash = world.checkpoint().state_hash if steps else start_hash
-        return _Run(tuple(frames), start_hash, end_hash)
-
-    def _stepped(self, code: int | str) -> str:
-        """Execute a recorded primitive; why it cannot be executed, or ""."""
-        if isinstance(code, str):
-            return f"{code} is not a primitive"
-        self._left -= 1
-        try:
-            self._world.step(code)
-        except (SPCAError, ValueError) as error:
-            return str(error)
-        return ""
+def _replay_primitives(world: ReplayedWorld, begin: Checkpoint, before: _Recorded, steps: _Recorded) -> _Run:
+    """Replay an attempt from the state in which the world begins."""
+    try:
+        world.restore(begin)
+    except SPCAError as error:
+        return _Run(problem=f"the world cannot be reset: {error}")
+    for number, code in enumerate(before, 1):
+        problem = _step_world(world, code)
+        if problem:
+            place = f"step {number} of the {len(before)} before the attempt"
+            return _Run(problem=f"{place} cannot be replayed: {problem}")
+    start_hash = world.checkpoint().state_hash if before else begin.state_hash
+    frames = [world.frame()]
+    for number, code in enumerate(steps, 1):
+        problem = _step_world(world, code)
+        if problem:
+            problem = f"step {number} of {len(steps)} cannot be replayed: {problem}"
+            return _Run(tuple(frames), start_hash, problem=problem)
+        frames.append(world.frame())
+    end_hash = world.checkpoint().state_hash if steps else start_hash
+    return _Run(tuple(frames), start_hash, end_hash)
 
 
-def _replayed(stage: _Stage, attempt: object, older_hash: object) -> Replayed:
+def _step_world(world: ReplayedWorld, code: int | str) -> str:
+    """Execute a recorded primitive; return why it cannot be executed, or ""."""
+    if isinstance(code, str):
+        return f"{code} is not a primitive"
+    try:
+        world.step(code)
+    except (SPCAError, ValueError) as error:
+        return str(error)
+    return ""
+
+
+def _replayed(replay: Callable[[_Recorded, _Recorded], _Run], attempt: object, older_hash: object) -> Replayed:
     if not isinstance(attempt, Mapping):
         return Replayed((), Check("different", f"the attempt is recorded as {_shown(attempt)}"))
     steps = attempt.get("steps")
     if isinstance(steps, list):
         steps = [step[0] if isinstance(step, list) and step else step for step in steps]
-    run = stage.run(_recorded(attempt.get("start")), _recorded(steps))
-    if run is None:
-        return Replayed((), Check("unrecorded", f"not replayed: the level has more than {MOST_STEPS:,} primitives"))
+    run = replay(_recorded(attempt.get("start")), _recorded(steps))
     if run.problem:
         return Replayed(run.frames, Check("different", run.problem))
     recorded = (attempt.get("start_hash") or older_hash, attempt.get("end_hash"), attempt.get("reward"))
