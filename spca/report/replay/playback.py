@@ -18,7 +18,7 @@ from spca.common.command import EXIT_FAILED, EXIT_FINISHED, program
 from spca.common.files import write_atomic
 from spca.common.installation import pip_install
 from spca.common.jobs.progress import track_items
-from spca.common.printing import make_text, print_line, print_table
+from spca.common.printing import make_cell, make_table, make_text, print_line
 from spca.common.text import one_line
 from spca.contracts import DIRECTIONS
 from spca.errors import ReportError
@@ -125,29 +125,23 @@ def _find_attempt(attempts: Sequence[RecordedAttempt], name: str | None) -> int:
 
 def _show(console: Console, attempts: Sequence[RecordedAttempt], index: int, replayed: Sequence[Replayed]) -> None:
     print_line(console, "attempts", "bold")
-    tried = [
-        {
-            "attempt": attempt.name,
-            "status": attempt.status,
-            "steps": str(len(attempt.steps)),
-            "check": seen.check.result,
-            "why": attempt.message,
-        }
-        for attempt, seen in zip(attempts, replayed, strict=True)
-    ]
-    print_table(console, tried, left=5)
+    tried = make_table("attempt", "status", "steps", "check", "why", left=5)
+    for each, seen in zip(attempts, replayed, strict=True):
+        cells = (each.name, each.status, len(each.steps), seen.check.result, each.message)
+        tried.add_row(*map(make_cell, cells))
+    console.print(tried)
 
     chosen = attempts[index]
     print_line(console, f"attempt {chosen.name}, step by step", "bold")
-    done = []
+    done = make_table("step of the plan", "action", "--png", "primitives", left=4)
     past = 0
     for position, run in groupby(chosen.steps, key=lambda step: step.position):
         steps = list(run)
-        pictures = f"{past + 1} to {past + len(steps)}" if len(steps) > 1 else f"{past + 1}"
-        place = {"step of the plan": f"{position + 1}", "action": chosen.action(steps[0])}
-        done.append({**place, "--png": pictures, "primitives": "; ".join(_told(steps))})
+        pictures = f"{past + 1} to {past + len(steps)}" if len(steps) > 1 else past + 1
+        told = "; ".join(_told(steps))
+        done.add_row(*map(make_cell, (position + 1, chosen.action(steps[0]), pictures, told)))
         past += len(steps)
-    print_table(console, done, left=4)
+    console.print(done)
 
     numbered = f"1 to {past} for a primitive, " if past else ""
     print_line(console, f"--png takes {numbered}0 for the beginning")
