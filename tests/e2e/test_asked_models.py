@@ -17,8 +17,8 @@ from spca.llm.calls.ledger import IN_FLIGHT
 from tests.fakes.reference_server import Settings
 from tests.support.gridworld.players import corridors
 from tests.support.gridworld.serving import MODELS, PlayingServer, imbalance, records
-from tests.support.report.pages import read_pieces
 from tests.support.processes import Process
+from tests.support.report.pages import read_pieces
 from tests.support.spca.served import cost_of, to_provider
 from tests.support.tiers import few
 from tests.support.waiting import becomes

@@ -15,8 +15,8 @@ from spca.evaluation.eval_folder import EvaluationFolder
 from spca.evaluation.page import filming
 from spca.evaluation.page.rendering import render_page
 from spca.evaluation.summary import Results
-from tests.support.report.pages import read_pieces
 from tests.support.report.evaluated import HOSTILE, RESULTS, evaluated, fail_really
+from tests.support.report.pages import read_pieces
 
 
 def pieces_of(results: Results, folder: EvaluationFolder, target: Path | None = None) -> dict[str, Any]:
