@@ -149,7 +149,7 @@ function RunView({report, run, k, route}) {
     h(Warnings, {run, k}),
     h(RunFigures, {run, k}),
     h(Ways, {run, k}),
-    h(Timeline, {run, k})), [report, run, k]);
+    h(Timeline, {run, k, route})), [report, run, k]);
   const plots = useMemo(() => h(Plots, {report, run, k, route}), [report, run]);
   return h(Fragment, null, above,
     h(Categories, {run, k, route}),
