@@ -35,13 +35,19 @@ function applyChanges(codes, flat) {
   for (let i = 0; i + 1 < flat.length; i += 2) codes[flat[i]] = flat[i + 1];
 }
 
+/** @returns {Promise<object>} tiles whose picture has been decoded */
+async function decodeTiles(tiles) {
+  const picture = new Image();
+  picture.src = `data:image/png;base64,${tiles.picture}`;
+  await picture.decode();
+  return {...tiles, picture};
+}
+
 /** The tiles of a page: one picture with a tile for each code. @returns {object|null} once it has been decoded */
 function useTiles(tiles) {
   const [ready, setReady] = useState(null);
   useEffect(() => {
-    const picture = new Image();
-    picture.src = `data:image/png;base64,${tiles.picture}`;
-    picture.decode().then(() => setReady({...tiles, picture}));
+    decodeTiles(tiles).then(setReady);
   }, [tiles]);
   return ready;
 }
