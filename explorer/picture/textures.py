@@ -70,11 +70,8 @@ class Atlas:
         return Atlas(self.tiles[list(numbers)], looks, sprites)
 
     def sheet(self) -> Pixels:
-        """Return all tiles in one picture, in rows of 16, RGBA ``[height, 256, 4]``."""
-        rows = -(-len(self.tiles) // SIDE)
-        full = np.zeros((rows * SIDE, SIDE, SIDE, 4), dtype=np.uint8)
-        full[: len(self.tiles)] = self.tiles
-        return full.reshape(rows, SIDE, SIDE, SIDE, 4).swapaxes(1, 2).reshape(rows * SIDE, SIDE * SIDE, 4)
+        """Return all tiles in one picture, one below the other, RGBA ``[height, 16, 4]``."""
+        return self.tiles.reshape(-1, SIDE, 4)
 
 
 @cache

@@ -2,10 +2,11 @@
 
 ::
 
-    GET  /TOKEN/            the page
-    GET  /TOKEN/piece/state what the person knows
-    POST /TOKEN/ask         a step: {"do": "forward"}, {"hold": item}, {"craft": recipe}, {"touch": [x, y, z]}
-    GET  /TOKEN/report      the report of the episode, after it has ended
+    GET  /TOKEN/             the page
+    GET  /TOKEN/piece/state  what the person knows
+    GET  /TOKEN/piece/look/N the looks of all blocks, items and mobs that were seen
+    POST /TOKEN/ask          a step: {"do": "forward"}, {"hold": item}, {"craft": recipe}, {"touch": [x, y, z]}
+    GET  /TOKEN/report       the report of the episode, after it has ended
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ class PlayHandler(TokenHandler):
         if asked == "":
             self.send_page(self.server.page)
         elif asked == "piece/state":
-            self._tell(self.server.session.told())
+            self._tell(self.server.session.describe())
+        elif asked is not None and asked.startswith("piece/look/"):
+            self._tell(self.server.session.describe_looks())
         elif asked == "report" and self.server.session.game.over:
             self.send_page(self.server.report())
         else:
@@ -87,8 +90,8 @@ class PlayServer(TokenServer):
         self.session, self._report = session, report
         self.token = secrets.token_urlsafe(32)
         title = session.loaded.text
-        told = {"title": title, "program": program, "made": time.time(), "scene": session.scene()}
-        self.page = Page.of(PLAY_PAGE.render(title, {"report": pack(told)}), PLAY_PAGE.policy())
+        data = {"title": title, "program": program, "made": time.time()}
+        self.page = Page.of(PLAY_PAGE.render(title, {"report": pack(data)}), PLAY_PAGE.policy())
         try:
             super().__init__(socket.AF_INET, ("127.0.0.1", port), PlayHandler, Access(self.token, LOOPBACK))
         except OSError as error:

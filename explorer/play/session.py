@@ -7,21 +7,21 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from explorer.evaluation.episode import Game
 from explorer.evaluation.results import Episode
 from explorer.files import Loaded
 from explorer.play.hands import MODEL, codes_for, named_code
-from explorer.report.film import in_words, list_changes, list_pose
+from explorer.report.film import find_extent, in_words, list_changes, list_pose
 from explorer.report.looks import Looks
-from explorer.report.loose import describe_sprite, is_loose
+from explorer.report.loose import list_loose
 from explorer.rules.actions import Primitive
 from explorer.scene import Cell
-from explorer.view import Offer, Thing, View
+from explorer.view import Offer, Thing
 from explorer.worlds.voxel import VoxelWorld
 
 BY_NAME: Final = {primitive.name.lower(): int(primitive) for primitive in Primitive}
+_SAID_LINES: Final = 4
 
 
 class Session:
@@ -36,45 +36,37 @@ class Session:
         self.game = Game(VoxelWorld(), loaded)
         self._lock = threading.Lock()
         self.looks = Looks()
-        self._known = self._seen()
-        self._sizes = [self.looks.size]
-        self._changes = [list_changes(np.zeros_like(self._known), self._known)]
+        self._trail = [self.game.view.pose.cell]
         self._said: list[tuple[str, str]] = []
         self.finished = threading.Event()
 
-    def scene(self) -> dict[str, Any]:
-        """Return what never changes, as JSON-compatible data: size, spawn and darkness."""
-        view = self.game.view
-        y, z, x = view.known.shape
-        return {"size": (x, y, z), "spawn": view.origin, "dark": self.loaded.scene.dark}
-
-    def told(self, have: int | None = None, note: str = "") -> dict[str, Any]:
-        """Return what the person knows, as JSON-compatible data.
-
-        Args:
-            have: the last step that the page knows, None for nothing.
-            note: why the request took no step.
-        """
+    def describe(self) -> dict[str, Any]:
+        """Return what the person knows, as JSON-compatible data."""
         with self._lock:
-            return self._told(have, note)
+            return self._describe()
+
+    def describe_looks(self) -> dict[str, Any]:
+        """Return the looks of all that was seen so far, as JSON-compatible data."""
+        with self._lock:
+            return self.looks.to_dict()
 
     def ask(self, wish: Mapping[str, Any]) -> dict[str, Any]:
-        """Carry out a request of the page: ``do``, ``hold``, ``craft`` or ``touch``.
+        """Carry out a request of the page, ``do``, ``hold``, ``craft`` or ``touch``, and describe what is known then.
 
         Raises:
             ValueError: the request is unknown.
         """
-        have = wish.get("have")
         with self._lock:
             codes = self._codes(wish)
             if isinstance(codes, str):
-                return self._told(have, codes)
+                self._said.append(("", codes))
+                return self._describe()
             for code in codes:
                 if not self.game.over:
                     self._step(code)
             if self.game.over:
                 self.finished.set()
-            return self._told(have, "")
+            return self._describe()
 
     def episode(self) -> Episode:
         """Return the result; end the episode if it is not over."""
@@ -105,52 +97,45 @@ class Session:
 
     def _step(self, code: int) -> None:
         self.game.step(code)
-        known = self._seen()
-        self._changes.append(list_changes(self._known, known))
-        self._known = known
-        self._sizes.append(self.looks.size)
         last = self.game.view.last
+        self._trail.append(self.game.view.pose.cell)
         self._said.append((in_words(code), "" if last.done else last.reason))
 
-    def _seen(self) -> NDArray[np.int32]:
-        """Return the looks of the known cells, and collect those of what lies about, is carried or can be made."""
+    def _describe(self) -> dict[str, Any]:
         view = self.game.view
-        self.looks.kinds |= {thing.kind for thing in view.things if is_loose(thing, view)}
+        loose = list_loose(view)
+        self.looks.kinds |= {kind for kind, _ in loose}
         self.looks.kinds |= view.inventory.keys()
         self.looks.kinds |= {offer.makes.item for offer in view.recipes}
-        return self.looks.numbers(view.known)
-
-    def _told(self, have: object, note: str) -> dict[str, Any]:
-        view = self.game.view
-        told: dict[str, Any] = {
+        blocks = self.looks.numbers(view.known)
+        y, z, x = view.known.shape
+        known: dict[str, Any] = {
+            "size": (x, y, z),
+            "spawn": view.origin,
+            "dark": self.loaded.scene.dark,
             "step": view.step,
             "max": view.max_steps,
             "pose": list_pose(view.pose),
+            "trail": self._trail,
+            "blocks": list_changes(np.zeros_like(blocks), blocks),
+            "extent": find_extent(blocks),
+            "things": loose,
+            "look": f"look/{self.looks.size}",
             "held": view.held,
             "inventory": list(view.inventory.items()),
             "recipes": [_recipe(offer) for offer in view.recipes],
-            "things": [_thing(each, view) for each in view.things],
-            "note": note,
+            "around": [_thing(each) for each in view.things],
+            "said": self._said[-_SAID_LINES:],
             "over": self.game.over,
         }
-        since = have if type(have) is int and 0 <= have <= view.step else None
-        told["changes"] = self._changes[0 if since is None else since + 1 :]
-        told["said"] = self._said[0 if since is None else since :]
-        if since is None or self._sizes[since] != self.looks.size:
-            told["look"] = self.looks.told()
         if self.game.over:
-            told["latched"], told["hops"] = len(self.game.latched), len(self.loaded.milestones)
-        return told
+            known["latched"] = len(self.game.latched)
+            known["hops"] = len(self.loaded.milestones)
+        return known
 
 
-def _thing(thing: Thing, view: View) -> dict[str, Any]:
-    return {
-        **describe_sprite(thing.kind, thing.cell),
-        "name": thing.name,
-        "state": thing.state,
-        "loose": is_loose(thing, view),
-        "near": thing.in_view,
-    }
+def _thing(thing: Thing) -> dict[str, Any]:
+    return {"name": thing.name, "cell": thing.cell, "state": thing.state, "near": thing.in_view}
 
 
 def _recipe(offer: Offer) -> dict[str, Any]:

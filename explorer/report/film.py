@@ -12,46 +12,54 @@ from explorer.errors import EpisodeError, ExplorerError
 from explorer.evaluation.results import Episode
 from explorer.files import Loaded
 from explorer.report.looks import Looks
-from explorer.report.loose import describe_sprite, is_loose
+from explorer.report.loose import list_loose
 from explorer.rules.actions import decode
 from explorer.rules.items import ITEMS
 from explorer.rules.recipes import RECIPES
-from explorer.scene import Pose, WorldState
+from explorer.scene import Cell, Pose, WorldState
 from explorer.view import View
 from explorer.worlds.voxel import VoxelWorld
 
 
 def film(loaded: Loaded, episode: Episode, looks: Looks) -> dict[str, Any]:
-    """Return an episode and its scene as JSON-compatible data; step 0 is the state in which it began.
+    """Return an episode and its scene as JSON-compatible data; frame 0 is the state in which it began.
 
-    ``truth`` is what there was, ``known`` what the agent knew of it: for each step the blocks that it changed
-    (:func:`list_changes`), and [step, things] whenever the items and mobs changed. ``carried`` is told likewise.
+    A frame holds what changed. Of the blocks that there were (``truth``) and that the agent knew (``known``) it holds
+    the changes themselves (:func:`list_changes`), of all else the new value.
 
     Raises:
         EpisodeError: its codes cannot be played in this scene.
     """
     scene = loaded.scene
-    truth = _Track(looks)
-    known = _Track(looks)
-    poses: list[list[int]] = []
-    deeds: list[tuple[str, str]] = []
-    carried: list[tuple[int, dict[str, Any]]] = []
-    for step, (deed, reason, state, view) in enumerate(_play(loaded, episode)):
-        poses.append(list_pose(state.pose))
-        deeds.append((deed, reason))
-        _note_change(carried, step, {"held": state.held, "items": list(state.inventory.items())})
-        truth.add(state.blocks, _list_sprites(state))
-        known.add(view.known, [describe_sprite(each.kind, each.cell) for each in view.things if is_loose(each, view)])
+    grids = {"truth": np.zeros(1, np.int32), "known": np.zeros(1, np.int32)}
+    before: dict[str, Any] = {}
+    frames: list[dict[str, Any]] = []
+    for deed, reason, state, view in _play(loaded, episode):
+        now: dict[str, Any] = {
+            "pose": list_pose(state.pose),
+            "deed": deed,
+            "reason": reason,
+            "held": state.held,
+            "items": list(state.inventory.items()),
+            "truth_things": _list_things(state),
+            "truth_extent": find_extent(state.blocks),
+            "known_things": list_loose(view),
+            "known_extent": find_extent(view.known),
+        }
+        looks.kinds |= {kind for kind, _ in now["truth_things"] + now["known_things"]}
+        frame = {name: value for name, value in now.items() if before.get(name) != value}
+        for name, blocks in (("truth", state.blocks), ("known", view.known)):
+            numbers = looks.numbers(blocks)
+            frame[name] = list_changes(grids[name], numbers)
+            grids[name] = numbers
+        frames.append(frame)
+        before = now
     return {
         "size": scene.size,
         "spawn": scene.spawn.cell,
         "dark": scene.dark,
         "milestones": _describe_milestones(loaded),
-        "poses": poses,
-        "deeds": deeds,
-        "carried": carried,
-        "truth": truth.to_dict(),
-        "known": known.to_dict(),
+        "frames": frames,
     }
 
 
@@ -86,26 +94,10 @@ def list_changes(before: NDArray[np.int32], after: NDArray[np.int32]) -> list[in
     return np.column_stack((values[starts], lengths)).ravel().tolist()
 
 
-class _Track:
-    """Blocks and things over time."""
-
-    def __init__(self, looks: Looks) -> None:
-        self._looks = looks
-        self._before = np.zeros(1, np.int32)
-        self._blocks: list[list[int]] = []
-        self._things: list[tuple[int, list[dict[str, Any]]]] = []
-
-    def add(self, blocks: NDArray[np.uint16], things: list[dict[str, Any]]) -> None:
-        """Add a step."""
-        self._looks.kinds |= {thing["kind"] for thing in things}
-        _note_change(self._things, len(self._blocks), things)
-        numbers = self._looks.numbers(blocks)
-        self._blocks.append(list_changes(self._before, numbers))
-        self._before = numbers
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON-compatible data."""
-        return {"blocks": self._blocks, "things": self._things}
+def find_extent(blocks: NDArray[np.integer[Any]]) -> list[int]:
+    """Return the first and last x, and the first and last z, of the columns in which a cell is known."""
+    _, z, x = np.nonzero(blocks)  # unseen cells are 0
+    return [int(edge) for edge in (x.min(), x.max(), z.min(), z.max())]
 
 
 def _play(loaded: Loaded, episode: Episode) -> Iterator[tuple[str, str, WorldState, View]]:
@@ -121,21 +113,16 @@ def _play(loaded: Loaded, episode: Episode) -> Iterator[tuple[str, str, WorldSta
         yield in_words(code), "" if happened.done else happened.reason, world.state(), world.view()
 
 
-def _list_sprites(state: WorldState) -> list[dict[str, Any]]:
-    mobs = [describe_sprite(mob.kind, mob.cell) for mob in state.mobs]
-    items = [describe_sprite(stack.item, cell) for cell, stacks in state.items.items() for stack in stacks]
+def _list_things(state: WorldState) -> list[tuple[str, Cell]]:
+    mobs = [(mob.kind, mob.cell) for mob in state.mobs]
+    items = [(stack.item, cell) for cell, stacks in state.items.items() for stack in stacks]
     return mobs + items
 
 
 def _describe_milestones(loaded: Loaded) -> list[dict[str, Any]]:
     """Return each milestone with its needs: numbers of those that come first, and why."""
     numbers = {milestone.milestone_id: number for number, milestone in enumerate(loaded.milestones)}
-    told: list[dict[str, Any]] = [{"text": milestone.description, "needs": []} for milestone in loaded.milestones]
+    described: list[dict[str, Any]] = [{"text": each.description, "needs": []} for each in loaded.milestones]
     for edge in loaded.graph.edges:
-        told[numbers[edge.after]]["needs"].append((numbers[edge.before], edge.reason))
-    return told
-
-
-def _note_change(changes: list[tuple[int, Any]], step: int, value: Any) -> None:
-    if not changes or changes[-1][1] != value:
-        changes.append((step, value))
+        described[numbers[edge.after]]["needs"].append((numbers[edge.before], edge.reason))
+    return described

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from explorer.picture.textures import load_atlas
 from explorer.rules.blocks import AIR, BLOCKS, UNSEEN
+from explorer.rules.mobs import MOBS
 from spca.common.images import png
 
 
@@ -34,15 +35,20 @@ class Looks:
         return self._numbers.take(codes)
 
     @property
-    def size(self) -> tuple[int, int]:
-        """How many blocks have a number, and how many kinds there are."""
-        return len(self._codes), len(self.kinds)
+    def size(self) -> int:
+        """How many blocks and kinds there are."""
+        return len(self._codes) + len(self.kinds)
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-compatible data; the tiles are a PNG in base64."""
         made = load_atlas().select(self._codes, self.kinds)
         return {
             "looks": [asdict(made.looks[code]) for code in self._codes],
-            "sprites": made.sprites,
-            "atlas": base64.b64encode(png(made.sheet(), optimize=True)).decode("ascii"),
+            "sprites": {kind: {"tile": tile, "form": _find_form(kind)} for kind, tile in made.sprites.items()},
+            "picture": base64.b64encode(png(made.sheet(), optimize=True)).decode("ascii"),
         }
+
+
+def _find_form(kind: str) -> int:
+    """Return 0 for an item, 1 for a mob, 2 for a mob that fills two cells."""
+    return 1 + MOBS[kind].tall if kind in MOBS else 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from explorer.rules.blocks import BLOCKS
 from explorer.rules.mobs import MOBS
 from explorer.scene import Cell
@@ -21,7 +19,6 @@ def is_loose(thing: Thing, view: View) -> bool:
     return is_mob(thing) or BLOCKS[int(view.known[y, z, x])].name != thing.kind
 
 
-def describe_sprite(kind: str, cell: Cell) -> dict[str, Any]:
-    """Return an item or mob as JSON-compatible data; ``tall``: it fills two cells."""
-    mob = MOBS.get(kind)
-    return {"kind": kind, "cell": cell, "mob": mob is not None, "tall": mob is not None and mob.tall}
+def list_loose(view: View) -> list[tuple[str, Cell]]:
+    """Return the kinds and cells of the items and mobs that are known."""
+    return [(thing.kind, thing.cell) for thing in view.things if is_loose(thing, view)]

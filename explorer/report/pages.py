@@ -6,7 +6,7 @@ from typing import Final
 
 from spca.common.web.document import PageKind
 
-_STAGE: Final = ("voxels.js", "scenery.js", "map.js", "stage.js")
+_STAGE: Final = ("voxels.js", "views.js", "stage.js")
 
 REPORT_PAGE: Final = PageKind(
     package="explorer.report",
@@ -17,7 +17,7 @@ REPORT_PAGE: Final = PageKind(
 PLAY_PAGE: Final = PageKind(
     package="explorer.report",
     styles=("stage.css", "play.css"),
-    scripts=(*_STAGE, "keys.js", "play.js"),
+    scripts=(*_STAGE, "play.js"),
     open="openPlay",
     connects=True,
 )

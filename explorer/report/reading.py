@@ -24,6 +24,8 @@ from spca.common.web.packing import pack
 PROGRAM: Final = "sense-plan-code-act: explorer"
 MOST_FILMS: Final = 400
 """Most episodes that a page can play; more would be slow to open."""
+_SHOWN: Final = ("scene", "model", "hops", "solved", "steps", "cost", "ended", "error")
+"""Fields of an episode that a page shows as they are."""
 
 
 class Shelf:
@@ -107,24 +109,17 @@ def report(episodes: Sequence[Read], title: str, shelf: Shelf, done: Callable[[i
         done(number + 1)
     figures = by_model(each.episode for each in episodes)
     rates = [{"model": model, **row.to_dict()} for model, of_model in figures.items() for row in of_model]
-    told = {"title": title, "program": PROGRAM, "made": time.time(), "rates": rates, "episodes": rows}
-    return REPORT_PAGE.render(title, {"report": pack(told), "look": pack(looks.told()), **films})
+    page = {"title": title, "program": PROGRAM, "made": time.time(), "rates": rates, "episodes": rows}
+    return REPORT_PAGE.render(title, {"report": pack(page), "look": pack(looks.to_dict()), **films})
 
 
 def _describe_episode(number: int, episode: Episode) -> dict[str, Any]:
     """Return a row of the report; ``latched``: of each milestone the step at which it latched, None for never."""
     return {
+        **{name: getattr(episode, name) for name in _SHOWN},
         "number": number,
-        "scene": episode.scene,
         "text": "",
-        "model": episode.model,
-        "hops": episode.hops,
         "latched": [*episode.latched.values(), *[None] * (episode.hops - len(episode.latched))],
-        "solved": episode.solved,
-        "steps": episode.steps,
-        "cost": episode.cost,
-        "ended": episode.ended,
-        "error": episode.error,
         "refuted": episode.certificate_refuted,
         "why": "",
     }

@@ -1,6 +1,5 @@
 // The report: rates by model and hops, the table of episodes, and a view of each with its player.
 
-const ENDINGS = {done: "gave up", lava: "fell into lava", max_steps: "ran out of steps"};
 const DRAWN = [["", "what was known"], ["all", "all there was"]];
 
 function openReport() {
@@ -128,11 +127,11 @@ function WayTo({row, text}) {
 }
 
 function EpisodePlayer({row, look, film, route}) {
-  const scene = useScenery(film, look);
-  const last = film.poses.length - 1;
+  const tiles = useTiles(look);
+  const last = film.frames.length - 1;
   const drawn = route.query.get("drawn") ?? "";
   const draw = (value) => route.choose({drawn: value});
-  return scene && h(Player, {
+  return tiles && h(Player, {
     label: "Player",
     last,
     route,
@@ -140,8 +139,8 @@ function EpisodePlayer({row, look, film, route}) {
     tools: h(Choice, {name: "What is drawn", options: DRAWN, chosen: drawn, choose: draw}),
     keys: {t: () => draw(drawn ? "" : "all")},
     dataOf: () => ({"data-drawn": drawn}),
-    sayStep: (step) => `step ${step} of ${last}: ${film.deeds[step].filter(Boolean).join(", ") || "start"}`,
-    stage: (step) => h(EpisodeStage, {scene, film, step, drawn}),
+    sayStep: (step) => `step ${step} of ${last}: ${deedAt(film, step).join(", ")}`,
+    stage: (step) => h(EpisodeStage, {film, look: tiles, step, drawn}),
     side: (step) => h(Fragment, null,
       h(Deed, {film, step}),
       h(Milestones, {row, film, step, drawn}),
@@ -150,36 +149,46 @@ function EpisodePlayer({row, look, film, route}) {
   });
 }
 
-function EpisodeStage({scene, film, step, drawn}) {
-  const sight = useMemo(() => sightOf(scene, film, step, drawn ? film.truth : film.known), [scene, film, step, drawn]);
-  return h(StageView, {scene, sight, hint: "Point at something to read what and where it is."});
+function EpisodeStage({film, look, step, drawn}) {
+  const sight = useMemo(() => sightAt(film, look, step, drawn ? "truth" : "known"), [film, look, step, drawn]);
+  return h(StageView, {sight, hint: "Point at something to read what and where it is."});
 }
 
 /** What is drawn at a step, made from the start, which takes a millisecond or two. */
-function sightOf(scene, film, step, {blocks, things}) {
-  const cells = new Uint16Array(scene.cells);
-  for (const runs of blocks.slice(0, step + 1)) applyRuns(cells, runs);
+function sightAt(film, look, step, drawn) {
+  const blocks = new Uint16Array(film.size[0] * film.size[1] * film.size[2]);
+  const frames = film.frames.slice(0, step + 1);
+  for (const frame of frames) applyRuns(blocks, frame[drawn]);
+  const now = stateAt(film, step);
   return {
-    blocks: cells,
-    things: latest(things, step),
-    pose: readPose(film.poses[step]),
-    trail: film.poses.slice(0, step + 1),
+    ...film,
+    look,
+    blocks,
+    things: now[`${drawn}_things`],
+    pose: readPose(now.pose),
+    trail: frames.map(({pose}) => pose).filter(Boolean),
+    extent: now[`${drawn}_extent`],
   };
 }
 
-/** @param {[number, any][]} changes steps and values @returns {any} the value at a step */
-function latest(changes, step) {
-  return changes.findLast(([when]) => when <= step)[1];
+/** All of a frame: each one holds what is new in it. */
+function stateAt(film, step) {
+  return Object.assign({}, ...film.frames.slice(0, step + 1));
+}
+
+/** @returns {string[]} what was done, and why it was refused if it was */
+function deedAt(film, step) {
+  const {deed, reason} = stateAt(film, step);
+  return [deed || "start", reason].filter(Boolean);
 }
 
 function Deed({film, step}) {
-  const [deed, reason] = film.deeds[step];
-  const {cell, facing} = readPose(film.poses[step]);
-  const {held, items} = latest(film.carried, step);
+  const {pose, held, items} = stateAt(film, step);
+  const {cell, facing} = readPose(pose);
+  const [deed, reason] = deedAt(film, step);
   return h(Facts, {facts: [
     ["Step", count(step)],
-    ["Deed", h(Fragment, null, mono(deed || "start"),
-      reason && h("span", {class: "refused"}, ` — ${reason}`))],
+    ["Deed", h(Fragment, null, mono(deed), reason && h("span", {class: "refused"}, ` — ${reason}`))],
     ["Position", awayFrom(film.spawn, cell), "x, y, z from the place where it began"],
     ["Facing", FACING_WORDS[facing]],
     ["Carries", items.length ? items.map(([item, n]) => h("span", {key: item,
@@ -190,11 +199,9 @@ function Deed({film, step}) {
 /** The milestones, which light up as they latch. */
 function Milestones({row, film, step, drawn}) {
   const reached = film.milestones.filter((_, i) => row.latched[i] !== null && row.latched[i] <= step);
-  const last = film.milestones.length - 1;
   return h("section", null,
     h("h2", null, "Milestones"),
-    h("p", {class: "unseen", "aria-live": "polite"},
-      reached.length > 0 && `${reached.length} of ${last + 1} reached: ${reached.map(({text}) => text).join(", ")}`),
+    h("p", {class: "unseen", "aria-live": "polite"}, reached.map(({text}) => `Reached: ${text}. `)),
     h("ol", {class: "hops"}, film.milestones.map((milestone, i) => {
       const at = row.latched[i];
       const isLit = at !== null && at <= step;
@@ -202,7 +209,7 @@ function Milestones({row, film, step, drawn}) {
         h("span", {class: "lamp", "aria-hidden": "true"}, isLit ? "★" : "☆"),
         h("div", null,
           h("strong", null, `${i + 1}. ${milestone.text}`),
-          i === last && h("span", {class: "badge accent"}, "goal"),
+          i + 1 === film.milestones.length && h("span", {class: "badge accent"}, "goal"),
           unseen(isLit ? " (reached)" : " (open)"),
           milestone.needs.map(([before, reason]) => h("p", {key: before, class: "small muted"},
             `after ${before + 1}: ${reason}`))),

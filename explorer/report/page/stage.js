@@ -1,194 +1,120 @@
 // The stage: first person and map side by side, one camera that glides from pose to pose.
 
 const GLIDE_MS = 150;
-const EYE_HEIGHT = 1.62;
-const PITCH_STEP = Math.PI / 6;
-const REACH = 40;
+const GLIDE_REACH = 4;
+const FOG = {light: [0.74, 0.78, 0.84, 0.018], dark: [0.085, 0.1, 0.135, 0.018]};
+const NIGHT = [0.02, 0.02, 0.03, 0.14];
+const MARK = "#f3c63f";
 
-/** @returns {{eye: number[], yaw: number, pitch: number}} the eye and direction of a pose */
-function cameraOf({cell: [x, y, z], facing, pitch}) {
-  return {eye: [x + 0.5, y + EYE_HEIGHT, z + 0.5], yaw: (facing * Math.PI) / 2, pitch: pitch * PITCH_STEP};
-}
-
-/** Draws both views of one scene while they are in sight. */
-class Stage {
-  /** @param {HTMLElement} element with two canvases @param {Scenery} scene */
-  constructor(element, scene) {
-    [this.first, this.above] = element.querySelectorAll("canvas");
-    Object.assign(this, {scene, camera: null, sight: null, pointed: null, isInView: true});
-    this.map = new MapView(this.above, scene);
-    this.voxels = voxelsOn(this.first, scene);
-    this.closing = new AbortController();
-    addEventListener("themechange", () => this.paint(), {signal: this.closing.signal});
-    addEventListener("beforeprint", () => this.paint(true), {signal: this.closing.signal});
-    this.sizes = new ResizeObserver(() => this.paint());
-    this.sizes.observe(element);
-    this.views = new IntersectionObserver((entries) => {
-      this.isInView = entries.at(-1).isIntersecting;
-      this.paint();
-    });
-    this.views.observe(element);
-  }
-
-  /** Release the page and the graphics card, which has room for only a few stages. */
-  close() {
-    this.sizes.disconnect();
-    this.views.disconnect();
-    this.closing.abort();
-    cancelAnimationFrame(this.gliding);
-    this.voxels?.gl.getExtension("WEBGL_lose_context")?.loseContext();
-    this.voxels = null;
-  }
-
-  /**
-   * Show what is seen; the camera glides there unless it is far away or the reader prefers reduced motion.
-   *
-   * @param {object} sight blocks, things, pose, trail
-   */
-  show(sight) {
-    const goal = cameraOf(sight.pose);
-    const isNear = this.camera && Math.hypot(...goal.eye.map((n, i) => n - this.camera.eye[i])) < 4;
-    this.sight = sight;
-    this.voxels?.fill(sight.blocks, this.scene.standing(sight.things));
-    cancelAnimationFrame(this.gliding);
-    if (isNear && !CALM.matches && this.voxels?.scale > 0.6) {
-      this.glide(this.camera, goal);
-      return;
-    }
-    this.camera = goal;
-    this.paint();
-  }
-
-  glide(from, goal) {
+/** The camera of a pose; it glides there, unless that is far away or the reader prefers reduced motion. */
+function useCamera({cell: [x, y, z], facing, pitch}) {
+  const goal = {eye: [x + 0.5, y + EYE_HEIGHT, z + 0.5], yaw: (facing * Math.PI) / 2, pitch: pitch * PITCH_STEP};
+  const [camera, setCamera] = useState(goal);
+  useLayoutEffect(() => {
     const began = performance.now();
-    const turn = Math.atan2(Math.sin(goal.yaw - from.yaw), Math.cos(goal.yaw - from.yaw));
-    let before = began;
-    const drawFrame = (now) => {
-      this.voxels?.pace(now - before);
-      before = now;
-      const share = Math.min(1, Math.max(0, (now - began) / GLIDE_MS));
-      const eased = share * share * (3 - 2 * share);
-      this.camera = {
-        eye: from.eye.map((part, i) => part + eased * (goal.eye[i] - part)),
-        yaw: from.yaw + eased * turn,
-        pitch: from.pitch + eased * (goal.pitch - from.pitch),
-      };
-      this.paint();
-      if (share < 1) this.gliding = requestAnimationFrame(drawFrame);
+    const turn = Math.atan2(Math.sin(goal.yaw - camera.yaw), Math.cos(goal.yaw - camera.yaw));
+    const length = distance(goal.eye, camera.eye) < GLIDE_REACH ? GLIDE_MS : 1;
+    let frame = 0;
+    const move = (now) => {
+      const share = Math.min(1, Math.max(0, (now - began) / length));
+      const between = (from, to) => from + share * share * (3 - 2 * share) * (to - from);
+      setCamera({
+        eye: goal.eye.map((to, i) => between(camera.eye[i], to)),
+        yaw: between(camera.yaw, camera.yaw + turn),
+        pitch: between(camera.pitch, goal.pitch),
+      });
+      if (share < 1) frame = requestAnimationFrame(move);
     };
-    this.gliding = requestAnimationFrame(drawFrame);
-  }
-
-  /** Outline a cell, or what the agent aims at. @param {number[]|null} cell */
-  point(cell) {
-    this.pointed = cell;
-    this.paint();
-  }
-
-  paint(always = false) {
-    if (!this.sight || !(this.isInView || always)) return;
-    const chosen = this.pointed ?? this.sight.pose.aim;
-    this.voxels?.draw(this.camera, chosen);
-    this.map.draw(this.sight, chosen);
-  }
-
-  /** @returns {{cell: number[], what: string, far: number}|null} what a pointer in first person is on */
-  pick(event) {
-    const {clientWidth, clientHeight} = this.first;
-    const x = (event.offsetX / clientWidth) * 2 - 1;
-    const y = 1 - (event.offsetY / clientHeight) * 2;
-    const ray = rayThrough(this.camera, x, y, clientWidth / clientHeight);
-    for (const {cell, far} of crossCells(this.camera.eye, ray, REACH)) {
-      if (this.lookAt(cell).shape === SHAPES.unseen) return null;
-      const found = this.find(cell, far > 0);
-      if (found) return {...found, far};
-    }
-    return null;
-  }
-
-  /** @returns {{cell: number[], what: string}|null} what a pointer on the map is on */
-  pickAbove(event) {
-    const column = this.map.columnAt(event);
-    for (let y = this.sight.pose.cell[1] + 1; column && y >= 0; y--) {
-      const found = this.find([column[0], y, column[1]], true);
-      if (found) return found;
-    }
-    return null;
-  }
-
-  /** What is in a cell: a thing, or a block if those count. */
-  find(cell, blocksCount) {
-    const thing = this.sight.things.find((each) => fills(each, cell));
-    if (thing) return {cell: thing.cell, what: spaced(thing.kind)};
-    const look = this.lookAt(cell);
-    return blocksCount && isDrawn(look) ? {cell, what: this.scene.words(look)} : null;
-  }
-
-  /** The look of a cell; cells outside are unseen. */
-  lookAt(cell) {
-    return this.scene.looks[this.sight.blocks[this.scene.number(cell)] ?? 0];
-  }
+    frame = requestAnimationFrame(move);
+    return () => cancelAnimationFrame(frame);
+  }, [x, y, z, facing, pitch]);
+  return CALM.matches ? goal : camera;
 }
 
-/** Whether a thing is in a cell; a tall one is also in the cell above its own. */
-function fills({cell: [x, y, z], tall}, at) {
-  return at[0] === x && at[2] === z && (at[1] === y || (tall && at[1] === y + 1));
+/** What is seen, if the browser can draw it. */
+function StageView(props) {
+  if (graphicsCard()) return h(Stage, props);
+  return h(Notice, {tone: "warn", title: "There are no pictures"}, "This browser draws no WebGL 2.");
 }
 
 /**
  * Both views, and in words what the pointer is on.
  *
- * @param {{scene: Scenery, sight: object, hint?: string, pointed?: object|null, touch?: (found: object|null, place:
- *   boolean) => void}} props `hint` while the pointer is on nothing, `pointed` what it is on elsewhere, `touch` for
- *   clicks on the picture, of the other button to `place`
+ * @param {{sight: object, hint: string, pointed?: object|null, touch?: (cell: number[], place: boolean) => void}} props
+ *   `sight`: look, size, spawn, dark, blocks, things, pose, trail, extent; `hint` while the pointer is on nothing;
+ *   `pointed` what it is on elsewhere; `touch` for clicks on the picture, of the other button to `place`
  */
-function StageView({scene, sight, hint, pointed, touch}) {
-  const box = useRef(null);
-  const stage = useRef(null);
+function Stage({sight, hint, pointed, touch}) {
+  const [box] = useWidth(); // draws again with another width
+  const camera = useCamera(sight.pose);
+  const views = useRef({});
   const [found, setFound] = useState(null);
-  const [isLost, setLost] = useState(false);
+  const [, redraw] = useState(0);
   const shown = found ?? pointed;
+  useEffect(() => {
+    const listen = () => redraw((turn) => turn + 1);
+    addEventListener("themechange", listen);
+    return () => removeEventListener("themechange", listen);
+  }, []);
   useLayoutEffect(() => {
-    stage.current = new Stage(box.current, scene);
-    setLost(!stage.current.voxels);
-    return () => stage.current.close();
-  }, [scene]);
-  useLayoutEffect(() => {
-    stage.current.show(sight);
+    graphicsCard().fill(sight);
     setFound(null); // what the pointer was on has moved with the step
   }, [sight]);
-  useLayoutEffect(() => stage.current.point(shown?.cell ?? null), [String(shown?.cell)]);
+  useLayoutEffect(() => {
+    const fog = sight.dark ? NIGHT : FOG[document.documentElement.dataset.theme];
+    const chosen = shown?.cell ?? sight.pose.aim;
+    for (const canvas of box.current.querySelectorAll("canvas")) {
+      const aspect = fitCanvas(canvas);
+      const view = canvas.className === "first" ? viewAhead(camera, aspect) : viewAbove(sight, aspect);
+      graphicsCard().draw(canvas, view, chosen, fog);
+      if (view.isAbove) drawSigns(canvas, view, sight, chosen);
+      views.current[canvas.className] = view;
+    }
+  });
 
-  const click = (event, place) => {
+  const find = ({target, offsetX, offsetY}) => findAt(views.current[target.className], sight,
+    (2 * offsetX) / target.clientWidth - 1, 1 - (2 * offsetY) / target.clientHeight);
+  const click = (place) => (event) => {
     event.preventDefault();
-    touch(stage.current.pick(event), place);
+    const on = find(event);
+    if (on) touch(on.cell, place);
   };
+  const draw = (name, title, more) => h("figure", {class: `of-${name}`},
+    h("figcaption", null, title),
+    h("div", null, h("canvas", {class: name, role: "img", "aria-label": title, ...more,
+      onPointerMove: (event) => setFound(find(event)), onPointerLeave: () => setFound(null)})));
   return h(Fragment, null,
     h("div", {class: "stage", ref: box},
-      h("figure", null,
-        h("figcaption", null, "First person"),
-        h("div", {class: "window"},
-          h("canvas", {class: "first", role: "img", "aria-label": "First person",
-            onPointerMove: (event) => setFound(stage.current.pick(event)),
-            onPointerLeave: () => setFound(null),
-            onwebglcontextlost: () => setLost(true),
-            onClick: touch && ((event) => click(event, false)),
-            onContextMenu: touch && ((event) => click(event, true))}),
-          h("div", {class: "crosshair", "aria-hidden": "true"}),
-          isLost && h("p", {class: "no-graphics"}, "This browser draws no WebGL 2, so there is the map only."))),
-      h("figure", null,
-        h("figcaption", null, "From above"),
-        h("canvas", {class: "above", role: "img", "aria-label": "Map from above",
-          onPointerMove: (event) => setFound(stage.current.pickAbove(event)),
-          onPointerLeave: () => setFound(null)}))),
-    h("p", {class: "pointed small muted"}, shown ? describeFound(shown, scene) : hint));
+      draw("first", "First person", touch && {onClick: click(false), onContextMenu: click(true)}),
+      draw("above", "Map from above")),
+    h("p", {class: "pointed small muted"}, shown ? describeFound(shown, sight) : hint));
 }
 
-function describeFound({cell, what, far}, {spawn}) {
-  return `${what} at ${awayFrom(spawn, cell)}${far === undefined ? "" : `, ${far.toFixed(1)} m away`}`;
+/** Give a canvas the pixels of its place on the page. @returns {number} its width in heights */
+function fitCanvas(canvas) {
+  const scale = Math.min(devicePixelRatio, 2);
+  const width = Math.round(canvas.clientWidth * scale);
+  const height = Math.round(canvas.clientHeight * scale);
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, {width, height});
+  return width / height;
 }
 
-/** @returns {string} a cell relative to the spawn */
-function awayFrom(spawn, cell) {
-  return cell.map((part, i) => part - spawn[i]).join(", ");
+/** Draw the way so far, the agent, and the outline of a cell over the map. */
+function drawSigns(canvas, {eye, axes}, {trail, pose}, chosen) {
+  const pen = canvas.getContext("2d");
+  const scale = canvas.height / 2 / -axes[1][2];
+  const [x, , z] = pose.cell;
+  pen.setTransform(scale, 0, 0, scale, canvas.width / 2 - eye[0] * scale, canvas.height / 2 - eye[2] * scale);
+  pen.strokeStyle = MARK;
+  pen.lineWidth = 0.14;
+  pen.beginPath();
+  for (const [column, , row] of trail) pen.lineTo(column + 0.5, row + 0.5);
+  pen.stroke();
+  if (chosen) pen.strokeRect(chosen[0], chosen[2], 1, 1);
+  drawArrow(pen, x + 0.5, z + 0.5, Math.max(1.2, 14 / scale), ((pose.facing + 1) * Math.PI) / 2);
+  pen.resetTransform();
+}
+
+function describeFound({cell, what}, {spawn, pose}) {
+  return `${what} at ${awayFrom(spawn, cell)}, ${distance(cell, pose.cell).toFixed(1)} m away`;
 }

@@ -68,10 +68,15 @@ def play_over_http(server: PlayServer) -> None:
     assert b"alert(1)</script>" not in page
     assert ask(server, f"/{server.token}/report")[0] == 404
     assert json.loads(ask(server, f"/{server.token}/piece/state")[2])["value"]["step"] == 0
+    assert json.loads(ask(server, f"/{server.token}/piece/look/5")[2])["value"].keys() == {
+        "looks",
+        "sprites",
+        "picture",
+    }
     assert ask(server, f"/{server.token}/version")[0] == 404
-    status, told_after = wish(server, do="forward", have=0)
+    status, told_after = wish(server, do="forward")
     assert (status, told_after["step"], told_after["over"]) == (200, 1, "")
-    assert wish(server, do="done", have=1)[1]["over"] == "done"
+    assert wish(server, do="done")[1]["over"] == "done"
     status, headers, page = ask(server, f"/{server.token}/report")
     assert status == 200
     assert "connect-src 'none'" in headers["Content-Security-Policy"]

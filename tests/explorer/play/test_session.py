@@ -28,27 +28,23 @@ JSON = st.recursive(
 
 
 def do(session: Session, *names: str) -> dict[str, Any]:
-    return [session.ask({"do": name.lower(), "have": session.game.view.step}) for name in names][-1]
+    return [session.ask({"do": name.lower()}) for name in names][-1]
 
 
-def apply_changes(answers: list[dict[str, Any]], size: int) -> NDArray[np.int64]:
-    """Return the looks of all cells that a page knows after these answers."""
-    blocks = np.zeros(size, np.int64)
-    for runs in [runs for answer in answers for runs in answer["changes"] if runs]:
-        changes = np.repeat(runs[::2], runs[1::2])
-        blocks = np.where(changes < 0, blocks, changes)
-    return blocks
+def read_blocks(answer: dict[str, Any]) -> NDArray[np.int64]:
+    """Return the looks of all cells, as a page reads them."""
+    looks = np.repeat(answer["blocks"][::2], answer["blocks"][1::2])
+    return np.where(looks < 0, 0, looks)
 
 
 def test_wishes_win_and_the_page_is_told_what_is_new() -> None:
     session = Session(told())
-    first = session.told()
-    answers = [session.ask({"do": name.lower(), "have": at}) for at, name in enumerate(TO_LEVER.split())]
-    answers.append(session.ask({"touch": [9, 1, 6], "have": 8}))
-    answers += [session.ask({"do": name.lower(), "have": at}) for at, name in enumerate(TO_EMERALD.split(), 10)]
+    answers = [session.ask({"do": name.lower()}) for name in TO_LEVER.split()]
+    answers.append(session.ask({"touch": [9, 1, 6]}))
+    answers += [session.ask({"do": name.lower()}) for name in TO_EMERALD.split()]
     known = session.looks.numbers(session.game.view.known).ravel()
-    assert (apply_changes([first, *answers], known.size) == known).all()
-    assert (apply_changes([session.told()], known.size) == known).all()
+    assert (read_blocks(answers[-1]) == known).all()
+    assert len(answers[-1]["trail"]) == 1 + len(EMERALD)
     assert [answer["over"] for answer in answers[:-1]] == [""] * (len(answers) - 1)
     assert (answers[-1]["over"], answers[-1]["latched"], answers[-1]["hops"]) == ("goal", 2, 2)
     assert session.finished.is_set()
@@ -58,7 +54,7 @@ def test_wishes_win_and_the_page_is_told_what_is_new() -> None:
 
 def test_milestones_are_hidden_until_the_end() -> None:
     session = Session(told())
-    texts = [str(session.scene()), str(session.told()), str(do(session, "forward", "turn_left"))]
+    texts = [str(session.describe()), str(do(session, "forward", "turn_left"))]
     assert not any("behind_the_door" in text or "latched" in text or "hops" in text for text in texts)
 
 
@@ -66,8 +62,8 @@ def test_what_cannot_be_reached_takes_no_step() -> None:
     session = Session(told())
     whys = {(9, 1, 6): "not seen yet", (5, 1, 8): "too far away", (99, 0, 0): "too far away"}
     for cell, why in whys.items():
-        answer = session.ask({"touch": list(cell), "have": 0})
-        assert (answer["step"], answer["note"]) == (0, why), cell
+        answer = session.ask({"touch": list(cell)})
+        assert (answer["step"], answer["said"][-1]) == (0, ("", why)), cell
 
 
 def test_what_hides_behind_something_is_not_touched() -> None:
@@ -75,8 +71,8 @@ def test_what_hides_behind_something_is_not_touched() -> None:
     session = Session(told(Puzzle(shelves, told().milestones)))
     session.ask({"do": "right"})
     session.ask({"do": "left"})
-    answer = session.ask({"touch": [4, 1, 7], "have": 2})
-    assert (answer["step"], answer["note"]) == (2, "something is in the way")
+    answer = session.ask({"touch": [4, 1, 7]})
+    assert (answer["step"], answer["said"][-1]) == (2, ("", "something is in the way"))
 
 
 def test_hands_dig_craft_and_hold() -> None:
@@ -87,11 +83,11 @@ def test_hands_dig_craft_and_hold() -> None:
     for height in (2, 1, 3):
         session.ask({"touch": [1, height, 1]})
     inventory = dict(session.game.view.inventory)
-    assert inventory.get("oak_log", 0) >= 1, session.told()["said"]
+    assert inventory.get("oak_log", 0) >= 1, session.describe()["said"]
     session.ask({"craft": "oak_planks"})
     assert session.game.view.inventory["oak_planks"] == 4
     session.ask({"hold": "oak_planks"})
-    assert session.told()["held"] == "oak_planks"
+    assert session.describe()["held"] == "oak_planks"
     session.ask({"touch": [2, 0, 2], "place": True})
 
 
@@ -107,31 +103,26 @@ def test_a_mob_that_is_clicked_is_attacked() -> None:
 def test_looks_come_as_they_are_seen(name: str) -> None:
     """A page that has them all would tell what is hidden, before the first step."""
     session = Session(told(SCENES[name]()))
-    assert session.scene().keys() == {"size", "spawn", "dark"}
     seen, kinds = set[str](), set[str]()
-    page = session.told()
-    look = page["look"]
+    page = session.describe()
     for deed in ["", *["forward", "use", "dig", "turn_left", "place", "jump"] * 10]:
         if deed and not session.game.over:
             page = do(session, deed)
-            look = page.get("look", look)
+        look = session.describe_looks()
         view = session.game.view
         seen |= {BLOCKS[code].name for code in np.unique(view.known).tolist()}
         kinds |= {*view.inventory, *(thing.kind for thing in view.things)}
         kinds |= {offer.makes.item for offer in view.recipes}
         assert {each["name"] for each in look["looks"]} <= seen | {"unseen", "air"}
         assert look["sprites"].keys() <= kinds
-        assert {thing["kind"] for thing in page["things"] if thing["loose"]} <= look["sprites"].keys()
+        assert {kind for kind, _ in page["things"]} <= look["sprites"].keys()
         assert len(look["looks"]) > session.looks.numbers(view.known).max()
 
 
-def test_looks_are_sent_again_only_when_there_are_more() -> None:
+def test_looks_have_another_name_only_when_there_are_more() -> None:
     session = Session(told())
-    answers = [session.ask({"do": name.lower(), "have": at}) for at, name in enumerate(TO_LEVER.split())]
-    assert [at for at, answer in enumerate(answers) if "look" in answer] == [4]
-    assert "look" in session.told()
-    assert "look" in session.told(have=2)
-    assert "look" not in session.told(have=5)
+    names = [session.describe()["look"], *(session.ask({"do": name.lower()})["look"] for name in TO_LEVER.split())]
+    assert [at for at in range(1, len(names)) if names[at] != names[at - 1]] == [5]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -143,10 +134,9 @@ def test_twins_have_the_same_page_until_the_difference_is_noticed(kind: str) -> 
     twins = make_twins(kind, scene, codes, rng)
     steps = compare_views(twins, codes).steps
     one, other = (Session(replace(loaded, scene=each)) for each in (twins.one, twins.other))
-    assert one.scene() == other.scene()
-    assert one.told() == other.told()
-    for step, code in enumerate(codes[: max(0, steps - 1)]):
-        wish = {"do": Primitive(code).name.lower(), "have": step}
+    assert one.describe() == other.describe()
+    for code in codes[: max(0, steps - 1)]:
+        wish = {"do": Primitive(code).name.lower()}
         assert one.ask(wish) == other.ask(wish)
 
 
@@ -161,7 +151,7 @@ def test_wishes_for_nothing_are_refused(wish: dict[str, Any]) -> None:
     assert session.game.view.step == 0
 
 
-@given(st.dictionaries(st.sampled_from(["do", "hold", "craft", "touch", "place", "have"]), JSON))
+@given(st.dictionaries(st.sampled_from(["do", "hold", "craft", "touch", "place"]), JSON))
 def test_whatever_is_asked_for_is_answered_or_refused(wish: dict[str, Any]) -> None:
     session = Session(told())
     try:
@@ -174,8 +164,8 @@ def test_whatever_is_asked_for_is_answered_or_refused(wish: dict[str, Any]) -> N
 def test_after_the_end_nothing_happens() -> None:
     session = Session(told())
     do(session, "done")
-    answer = session.ask({"do": "forward", "have": 1})
-    assert (answer["step"], answer["over"], answer["note"]) == (1, "done", "the episode is over")
+    answer = session.ask({"do": "forward"})
+    assert (answer["step"], answer["over"], answer["said"][-1]) == (1, "done", ("", "the episode is over"))
     assert session.episode().codes == (int(Primitive.DONE),)
 
 
@@ -190,4 +180,4 @@ def test_an_empty_hand_places_nothing_and_takes_no_step() -> None:
     do(session, "turn_right", "forward", "forward", "forward", "back")
     before = session.game.view.step
     answer = session.ask({"touch": [1, 2, 1], "place": True})
-    assert (answer["note"], answer["step"]) == ("your hand is empty", before)
+    assert (answer["step"], answer["said"][-1]) == (before, ("", "your hand is empty"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import ChainMap
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,17 +33,17 @@ def played(loaded: Loaded, chosen: tuple[int, ...]) -> Episode:
     return Episode(loaded.scene.name, 2, "human", codes=chosen, steps=len(chosen))
 
 
-def blocks_at(track: dict[str, Any], step: int, size: int) -> NDArray[np.int64]:
-    """Looks of all cells, from what a page is told, as the page makes them."""
+def blocks_at(made: dict[str, Any], drawn: str, step: int, size: int) -> NDArray[np.int64]:
+    """Return the looks of all cells at a step, as the page makes them."""
     blocks = np.zeros(size, np.int64)
-    for runs in track["blocks"][: step + 1]:
-        changes = np.repeat(runs[::2], runs[1::2])
-        blocks = np.where(changes < 0, blocks, changes) if runs else blocks
+    for frame in made["frames"][: step + 1]:
+        changes = np.repeat(frame[drawn][::2], frame[drawn][1::2])
+        blocks = np.where(changes < 0, blocks, changes) if frame[drawn] else blocks
     return blocks
 
 
-def latest(changes: list[tuple[int, Any]], step: int) -> Any:
-    return [value for when, value in changes if when <= step][-1]
+def state_at(made: dict[str, Any], step: int) -> dict[str, Any]:
+    return dict(ChainMap(*reversed(made["frames"][: step + 1])))
 
 
 @pytest.mark.parametrize("name", few(2, SCENES))
@@ -69,21 +70,26 @@ def check_film(loaded: Loaded, steps: Sequence[int]) -> None:
         views.append(world.view())
     made = film(loaded, played(loaded, tuple(chosen)), looks)
     for step, (blocks, seen) in enumerate(zip(truth, views, strict=True)):
-        assert (blocks_at(made["truth"], step, blocks.size) == looks.numbers(blocks).ravel()).all()
-        assert (blocks_at(made["known"], step, blocks.size) == looks.numbers(seen.known).ravel()).all()
-        assert made["poses"][step][:5] == [*seen.pose.cell, seen.pose.facing, seen.pose.pitch]
-        assert latest(made["carried"], step) == {"held": seen.held, "items": list(seen.inventory.items())}
-        loose = [(each.kind, each.cell) for each in seen.things if is_loose(each, seen)]
-        assert [(each["kind"], each["cell"]) for each in latest(made["known"]["things"], step)] == loose
-    assert len(made["deeds"]) == len(made["poses"]) == len(truth)
+        assert (blocks_at(made, "truth", step, blocks.size) == looks.numbers(blocks).ravel()).all()
+        assert (blocks_at(made, "known", step, blocks.size) == looks.numbers(seen.known).ravel()).all()
+        state = state_at(made, step)
+        assert state["pose"][:5] == [*seen.pose.cell, seen.pose.facing, seen.pose.pitch]
+        assert state.get("held") == seen.held
+        assert state["items"] == list(seen.inventory.items())
+        assert state["known_things"] == [(each.kind, each.cell) for each in seen.things if is_loose(each, seen)]
+    assert len(made["frames"]) == len(truth)
+    _, deep, wide = looks.numbers(truth[-1]).shape
+    assert made["frames"][0]["truth_extent"] == [0, wide - 1, 0, deep - 1]
 
 
 def test_what_lies_about_is_gone_once_it_is_taken_and_known_once_it_is_seen() -> None:
     loaded = told()
     made = film(loaded, played(loaded, EMERALD), Looks())
-    there, taken = made["truth"]["things"]
-    unknown, seen, forgotten = made["known"]["things"]
-    assert (there[0], [each["kind"] for each in there[1]]) == (0, ["emerald"])
+    there, taken = [(step, each["truth_things"]) for step, each in enumerate(made["frames"]) if "truth_things" in each]
+    unknown, seen, forgotten = [
+        (step, each["known_things"]) for step, each in enumerate(made["frames"]) if "known_things" in each
+    ]
+    assert (there[0], [kind for kind, _ in there[1]]) == (0, ["emerald"])
     assert taken == forgotten == (len(EMERALD), [])
     assert unknown == (0, [])
     assert 0 < seen[0] < len(EMERALD)
