@@ -343,7 +343,7 @@ def test_hostile_texts_stay_texts(visit: Visit, tmp_path: Path) -> None:
 @pytest.mark.parametrize("dark", [True, long(False)])
 def test_a_narrow_window_scrolls_one_way(chromium: Browser, folder: Path, dark: bool) -> None:
     with browsing.visit(chromium, width=360, height=740, dark=dark) as visit:
-        for route, shown in (("", ".lamps"), ("/episode/0", ".player")):
+        for route, shown in (("", ".share"), ("/episode/0", ".player")):
             page = visit.open(browsing.address(folder / "mine.html", route))
             expect(page.locator(shown).first).to_be_visible()
             assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -1,6 +1,5 @@
 // Play: a person in a scene. The page requests each step from its own server, and receives what is seen.
 
-const WISHES_LIMIT = 3;
 const NEAR_LIMIT = 40;
 const HINT = "Click on what you see to use, dig or attack it; click with the other button to place what is in hand.";
 const RULES = "What is built cannot be broken; what grows or lies in the ground can, with the right tool. Blocks " +
@@ -39,22 +38,26 @@ function PlayView({title}) {
     game && h(Play, {game, wish}));
 }
 
-/** The game as it stands, and what asks for its steps: one after another, and a few may wait. */
+/** The game as it stands, and what asks for its steps; a wish during another one's answer is lost. */
 function useGame() {
-  const [state, setState] = useState({game: null, error: ""});
-  const queue = useRef({length: 0, end: Promise.resolve()}).current;
-  const wish = (asked) => {
-    if (queue.length === WISHES_LIMIT) return;
-    queue.length += 1;
-    queue.end = queue.end.then(() => askServer(asked)).then(
-      (game) => setState({game, error: ""}),
-      (error) => setState((now) => ({...now, error: error.message})),
-    ).then(() => {
-      queue.length -= 1;
-    });
+  const [game, setGame] = useState(null);
+  const [error, setError] = useState("");
+  const isBusy = useRef(false);
+  const wish = async (asked) => {
+    if (isBusy.current) return;
+    isBusy.current = true;
+    try {
+      setGame(await askServer(asked));
+      setError("");
+    } catch (problem) {
+      setError(problem.message);
+    }
+    isBusy.current = false;
   };
-  useEffect(() => wish(null), []);
-  return {...state, wish};
+  useEffect(() => {
+    wish(null);
+  }, []);
+  return {game, error, wish};
 }
 
 /** @param {object|null} wish `do`, `hold`, `craft` or `touch` @returns {Promise<object>} what is known then */
@@ -77,18 +80,18 @@ function loadLook(name) {
 function Play({game, wish}) {
   const {spawn, pose, step, max, over, said, look} = game;
   const [pointed, setPointed] = useState(null);
+  const recipes = game.recipes.toSorted((a, b) => b.craftable - a.craftable);
+  const around = game.around.toSorted((a, b) => distance(a.cell, pose.cell) - distance(b.cell, pose.cell));
   useEffect(() => {
     const listen = (event) => wishByKey(event, game, wish);
     addEventListener("keydown", listen);
     return () => removeEventListener("keydown", listen);
   });
-  const leaveButton = (event) => { // otherwise space would press it again instead of jumping
-    if (event.detail) event.target.closest(".pad button, .things button")?.blur();
-  };
+  const keepFocus = (event) => event.target.closest("button") && event.preventDefault(); // so that space still jumps
   const giveUp = () => {
     if (confirm("End the episode here? It is added to the results as it is.")) wish({do: "done"});
   };
-  return h("div", {class: "play", onClick: leaveButton, "data-step": step,
+  return h("div", {class: "play", onMouseDown: keepFocus, "data-step": step,
     style: {"--tiles": `url(${look.picture.src})`}},
   h("div", {class: "heading"},
     h(Facts, {facts: [
@@ -106,9 +109,12 @@ function Play({game, wish}) {
     said.toReversed().map(([deed, reason], i) => h("li", {key: i},
       mono(deed), deed && reason && " — ", h("span", {class: "refused"}, reason)))),
   h("div", {class: "panes"},
-    h(Inventory, {game, wish}),
-    h(RecipeBook, {game, wish}),
-    h(Around, {game, wish, setPointed})),
+    h(Pane, {id: "inventory", title: "Inventory", note: "Click to take in hand.", nothing: "nothing",
+      items: game.inventory.map((entry, i) => describeItem(entry, i, game, wish))}),
+    h(Pane, {id: "recipes", title: "Recipe book", note: "What you have seen or hold could be for these.",
+      items: recipes.map((recipe) => describeRecipe(recipe, look, wish))}),
+    h(Pane, {id: "around", title: "Seen so far", note: "Click what is near to aim and do what fits.",
+      items: around.slice(0, NEAR_LIMIT).map((thing) => describeThing(thing, pose, wish, setPointed))})),
   h("p", {class: "muted above"}, RULES));
 }
 
@@ -123,57 +129,34 @@ function wishByKey(event, {inventory}, wish) {
   wish(item ? {hold: item[0]} : {do: action[0]});
 }
 
-function Things({items, nothing}) {
-  return h("ul", {class: "things"}, items.length ? items : h("li", {class: "muted"}, nothing));
+/** A list of buttons. @param {{items: object[]}} props a `tile` or none, `text`, `small` below it, `end`, and more */
+function Pane({items, nothing = "nothing yet", ...rest}) {
+  return h(Section, rest,
+    h("ul", {class: "things"}, items.map(({key, tile, text, small, end, ...more}) => h("li", {key},
+      h(Button, more,
+        tile !== undefined && h("i", {class: "icon", style: {"--tile": tile}}),
+        h("span", null, text, small && h("small", null, small)),
+        h("small", null, end))))),
+    !items.length && h("p", {class: "muted"}, nothing));
 }
 
-function Inventory({game, wish}) {
-  const {inventory, held, look} = game;
-  return h(Section, {id: "inventory", title: "Inventory", note: "Click to take in hand."},
-    h(Things, {nothing: "nothing", items: inventory.map(([name, n], i) => h("li", {key: name},
-      h(Button, {"aria-pressed": String(name === held), "data-item": name, act: () => wish({hold: name})},
-        h(Picture, {look, name}),
-        h("span", null, `${count(n)} × ${spaced(name)}`),
-        i < 9 && h("small", {"aria-hidden": "true"}, i + 1))))}));
+function describeItem([name, n], i, {held, look}, wish) {
+  return {key: name, tile: look.sprites[name].tile, text: `${count(n)} × ${spaced(name)}`, end: i < 9 && i + 1,
+    "aria-pressed": String(name === held), "data-item": name, act: () => wish({hold: name})};
 }
 
-/** The recipes that match the search, craftable ones first. */
-function RecipeBook({game, wish}) {
-  const [sought, setSought] = useState("");
-  const parts = sought.toLowerCase().split(/\s+/);
-  const found = game.recipes.filter(({name}) => parts.every((part) => spaced(name).includes(part)));
-  found.sort((a, b) => b.craftable - a.craftable);
-  return h(Section, {id: "recipes", title: "Recipe book", note: "What you have seen or hold could be for these."},
-    h("input", {type: "search", placeholder: "Search the book", "aria-label": "Search the recipe book", value: sought,
-      onInput: (event) => setSought(event.target.value)}),
-    h(Things, {nothing: sought ? "nothing of that name" : "nothing yet", items: found.map((recipe) =>
-      h("li", {key: recipe.name},
-        h(Button, {can: recipe.craftable, "data-recipe": recipe.name, act: () => wish({craft: recipe.name})},
-          h(Picture, {look: game.look, name: recipe.makes}),
-          h("span", null, `${recipe.count} × ${spaced(recipe.name)}`, h("small", null, needsOf(recipe))))))}));
+function describeRecipe({name, makes, count: made, needs, table, craftable}, look, wish) {
+  const parts = needs.map(([n, item, kinds]) => `${n} ${spaced(item)}${kinds > 1 ? " or the like" : ""}`);
+  return {key: name, tile: look.sprites[makes].tile, text: `${made} × ${spaced(name)}`,
+    small: parts.join(" + ") + (table ? ", at a table" : ""),
+    can: craftable, "data-recipe": name, act: () => wish({craft: name})};
 }
 
-function needsOf({needs, table}) {
-  const parts = needs.map(([n, name, kinds]) => `${n} ${spaced(name)}${kinds > 1 ? " or the like" : ""}`);
-  return parts.join(" + ") + (table ? ", at a table" : "");
-}
-
-function Around({game, wish, setPointed}) {
-  const far = ({cell}) => distance(cell, game.pose.cell);
-  const nearest = game.around.toSorted((a, b) => far(a) - far(b)).slice(0, NEAR_LIMIT);
-  return h(Section, {id: "around", title: "Seen so far", note: "Click what is near to aim and do what fits."},
-    h(Things, {nothing: "nothing yet", items: nearest.map((thing) => h("li", {key: thing.name},
-      h(Button, {class: thing.near ? "" : "muted", "data-thing": thing.name, act: () => wish({touch: thing.cell}),
-        onPointerEnter: () => setPointed({cell: thing.cell, what: spaced(thing.name)}),
-        onPointerLeave: () => setPointed(null)},
-      h("span", null, spaced(thing.name),
-        thing.state && h("small", null, /^\d+$/.test(thing.state) ? `× ${thing.state}` : thing.state)),
-      h("small", null, `${far(thing).toFixed(0)} m`))))}));
-}
-
-/** The tile of an item. */
-function Picture({look, name}) {
-  return h("i", {class: "icon", style: {"--tile": look.sprites[name].tile}});
+function describeThing({name, cell, state, near}, pose, wish, setPointed) {
+  return {key: name, text: spaced(name), small: /^\d+$/.test(state) ? `× ${state}` : state,
+    end: `${distance(cell, pose.cell).toFixed(0)} m`,
+    class: near ? "" : "muted", "data-thing": name, act: () => wish({touch: cell}),
+    onPointerEnter: () => setPointed({cell, what: spaced(name)}), onPointerLeave: () => setPointed(null)};
 }
 
 function Ending({game: {over, latched, hops, step}}) {

@@ -64,7 +64,8 @@ const EPISODE_COLUMNS = [
   {key: "task", name: "Task", head: true, value: taskOf, show: (row) => h(TaskCell, {row})},
   {key: "model", name: "Agent", value: (row) => row.model},
   {key: "hops", name: "Hops", number: true, value: (row) => row.hops},
-  {key: "milestones", name: "Milestones", value: reachedIn, show: (row) => h(Lamps, {row})},
+  {key: "milestones", name: "Milestones", value: reachedIn,
+    show: (row) => h(Bar, {share: reachedIn(row) / row.latched.length}, milestonesOf(row))},
   {key: "steps", name: "Steps", number: true, value: (row) => row.steps, show: (row) => count(row.steps)},
   {key: "outcome", name: "Outcome", value: (row) => failureOf(row) || "solved", show: (row) => h(Ending, {row})},
 ];
@@ -95,11 +96,8 @@ function reachedIn({latched}) {
   return latched.filter((step) => step !== null).length;
 }
 
-/** Lamps of an episode's milestones, in the order of the scene. */
-function Lamps({row}) {
-  return h("span", {class: "lamps", role: "img",
-    "aria-label": `${count(reachedIn(row))} of ${plural(row.latched.length, "milestone")}`},
-  row.latched.map((step, i) => h("i", {key: i, class: step !== null && "lit"})));
+function milestonesOf(row) {
+  return `${reachedIn(row)} of ${row.latched.length}`;
 }
 
 function EpisodeView({row, episodes, route}) {
@@ -116,7 +114,7 @@ function EpisodeView({row, episodes, route}) {
       ["Outcome", h(Ending, {row})],
       ["Steps", count(steps)],
       ["Cost", cost > 0 && usd(cost)],
-      ["Milestones", h("span", {class: "row"}, `${reachedIn(row)} of ${row.latched.length}`, h(Lamps, {row}))],
+      ["Milestones", milestonesOf(row)],
     ]}),
     problem && h(Notice, {tone: "warn", title: "This episode cannot be shown"}, problem),
     !why && values && h(EpisodePlayer, {row, look: values[0], film: values[1], route}));
@@ -202,18 +200,17 @@ function Milestones({row, film, step, drawn}) {
   return h("section", null,
     h("h2", null, "Milestones"),
     h("p", {class: "unseen", "aria-live": "polite"}, reached.map(({text}) => `Reached: ${text}. `)),
-    h("ol", {class: "hops"}, film.milestones.map((milestone, i) => {
+    h("ol", {class: "hops"}, film.milestones.map(({text, needs}, i) => {
       const at = row.latched[i];
       const isLit = at !== null && at <= step;
       return h("li", {key: i, class: classes("hop", isLit && "lit", at === step && "now")},
-        h("span", {class: "lamp", "aria-hidden": "true"}, isLit ? "★" : "☆"),
-        h("div", null,
-          h("strong", null, `${i + 1}. ${milestone.text}`),
-          i + 1 === film.milestones.length && h("span", {class: "badge accent"}, "goal"),
-          unseen(isLit ? " (reached)" : " (open)"),
-          milestone.needs.map(([before, reason]) => h("p", {key: before, class: "small muted"},
-            `after ${before + 1}: ${reason}`))),
-        at === null ? muted("never")
-          : link(`#/episode/${row.number}?step=${at}${drawn && `&drawn=${drawn}`}`, `step ${at}`));
+        h("div", {class: "heading"},
+          h("span", null,
+            h(Outcome, {outcome: isLit ? "success" : "pending", word: text}),
+            unseen(isLit ? " (reached)" : " (open)"),
+            i + 1 === film.milestones.length && h("span", {class: "badge accent"}, "goal")),
+          at === null ? muted("never")
+            : link(`#/episode/${row.number}?step=${at}${drawn && `&drawn=${drawn}`}`, `step ${at}`)),
+        needs.map(([before, reason]) => h("p", {key: before, class: "small muted"}, `after ${before + 1}: ${reason}`)));
     })));
 }

@@ -2,8 +2,8 @@
 
 const GLIDE_MS = 150;
 const GLIDE_REACH = 4;
-const FOG = {light: [0.74, 0.78, 0.84, 0.018], dark: [0.085, 0.1, 0.135, 0.018]};
-const NIGHT = [0.02, 0.02, 0.03, 0.14];
+const DAY_MIST = 0.018;
+const NIGHT_MIST = 0.14;
 const MARK = "#f3c63f";
 
 /** The camera of a pose; it glides there, unless that is far away or the reader prefers reduced motion. */
@@ -49,24 +49,17 @@ function Stage({sight, hint, pointed, touch}) {
   const camera = useCamera(sight.pose);
   const views = useRef({});
   const [found, setFound] = useState(null);
-  const [, redraw] = useState(0);
   const shown = found ?? pointed;
-  useEffect(() => {
-    const listen = () => redraw((turn) => turn + 1);
-    addEventListener("themechange", listen);
-    return () => removeEventListener("themechange", listen);
-  }, []);
   useLayoutEffect(() => {
     graphicsCard().fill(sight);
     setFound(null); // what the pointer was on has moved with the step
   }, [sight]);
   useLayoutEffect(() => {
-    const fog = sight.dark ? NIGHT : FOG[document.documentElement.dataset.theme];
     const chosen = shown?.cell ?? sight.pose.aim;
     for (const canvas of box.current.querySelectorAll("canvas")) {
       const aspect = fitCanvas(canvas);
       const view = canvas.className === "first" ? viewAhead(camera, aspect) : viewAbove(sight, aspect);
-      graphicsCard().draw(canvas, view, chosen, fog);
+      graphicsCard().draw(canvas, view, chosen, sight.dark ? NIGHT_MIST : DAY_MIST);
       if (view.isAbove) drawSigns(canvas, view, sight, chosen);
       views.current[canvas.className] = view;
     }
@@ -84,7 +77,7 @@ function Stage({sight, hint, pointed, touch}) {
     h("div", null, h("canvas", {class: name, role: "img", "aria-label": title, ...more,
       onPointerMove: (event) => setFound(find(event)), onPointerLeave: () => setFound(null)})));
   return h(Fragment, null,
-    h("div", {class: "stage", ref: box},
+    h("div", {class: classes("stage", sight.dark && "is-dark"), ref: box},
       draw("first", "First person", touch && {onClick: click(false), onContextMenu: click(true)}),
       draw("above", "Map from above")),
     h("p", {class: "pointed small muted"}, shown ? describeFound(shown, sight) : hint));

@@ -20,7 +20,7 @@ uniform sampler2DArray tiles;
 uniform vec3 eye; uniform mat3 axes; uniform vec2 frame;   // axes: to the right edge, to the upper edge, forward
 uniform bool above;               // rays are parallel, and the picture is a map
 uniform ivec3 chosen;
-uniform vec4 fog;                 // its colour, and how dense it is
+uniform float mist;               // how dense it is; the page shows through it
 out vec4 colour;
 
 ivec3 size() { return textureSize(blocks, 0).xzy; }
@@ -81,7 +81,7 @@ void main() {
   ray += vec3(equal(ray, vec3(0))) * 1e-6;
   ivec3 cell = ivec3(floor(start)), way = ivec3(sign(ray)), face = ivec3(0);
   vec3 delta = abs(1.0 / ray), next = (vec3(cell) + max(vec3(way), 0.0) - start) / ray;
-  vec3 sum = vec3(0); float left = 1.0, far = 0.0;
+  vec4 sum = vec4(0); float left = 1.0, far = 0.0;
   uint before = at(cell);
   for (int i = 0; i < ${3 * SIGHT} && left > 0.01 && far < ${SIGHT}.0; i++) {
     uvec4 is = look(cell);
@@ -99,7 +99,7 @@ void main() {
       if (over.a > hit.a) hit = over;
     }
     if (cell == chosen) hit.rgb = hit.rgb * 1.2 + 0.06;
-    sum += left * hit.a * mix(fog.rgb, hit.rgb, exp(-far * fog.a));
+    sum += left * hit.a * exp(-far * mist) * vec4(hit.rgb, 1);
     left *= 1.0 - hit.a;
     before = at(cell);
     int axis = next.x < next.y && next.x < next.z ? 0 : next.y < next.z ? 1 : 2;
@@ -109,8 +109,7 @@ void main() {
     face = ivec3(0);
     face[axis] = -way[axis];
   }
-  // Unseen cells are mist, paler where the ray is nearly level, so that up and down differ.
-  colour = vec4(sum + left * fog.rgb * (1.0 + 0.10 * ray.y), 1);
+  colour = sum;
 }`;
 
 /** What draws scenes; all stages share one, since a browser has room for only a few. */
@@ -119,7 +118,7 @@ let sharedCard = null;
 /** @returns {Card|null} null where the browser has no WebGL 2 */
 function graphicsCard() {
   if (sharedCard && !sharedCard.gl.isContextLost()) return sharedCard;
-  const gl = document.createElement("canvas").getContext("webgl2", {antialias: false, alpha: false});
+  const gl = document.createElement("canvas").getContext("webgl2", {antialias: false});
   sharedCard = gl && new Card(gl);
   return sharedCard;
 }
@@ -163,8 +162,8 @@ class Card {
     this.look = look;
   }
 
-  /** Draw a view on a canvas of the page. @param {number[]} chosen a cell @param {number[]} fog colour and density */
-  draw(canvas, {eye, axes, isAbove}, chosen, fog) {
+  /** Draw a view on a canvas of the page. @param {number[]} chosen a cell @param {number} mist its density */
+  draw(canvas, {eye, axes, isAbove}, chosen, mist) {
     const {gl} = this;
     const {width, height} = canvas;
     if (gl.canvas.width < width) gl.canvas.width = width;
@@ -175,9 +174,11 @@ class Card {
     gl.uniformMatrix3fv(this.where("axes"), false, axes.flat());
     gl.uniform1i(this.where("above"), isAbove);
     gl.uniform3iv(this.where("chosen"), chosen ?? NOWHERE);
-    gl.uniform4fv(this.where("fog"), fog);
+    gl.uniform1f(this.where("mist"), mist);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
-    canvas.getContext("2d").drawImage(gl.canvas, 0, gl.canvas.height - height, width, height, 0, 0, width, height);
+    const pen = canvas.getContext("2d");
+    pen.clearRect(0, 0, width, height);
+    pen.drawImage(gl.canvas, 0, gl.canvas.height - height, width, height, 0, 0, width, height);
   }
 }
 
