@@ -82,7 +82,7 @@ function Play({game, wish}) {
   const [pointed, setPointed] = useState(null);
   const recipes = game.recipes.toSorted((a, b) => b.craftable - a.craftable);
   const around = game.around.toSorted((a, b) => distance(a.cell, pose.cell) - distance(b.cell, pose.cell));
-  useEffect(() => {
+  useLayoutEffect(() => { // before anybody can press a key
     const listen = (event) => wishByKey(event, game, wish);
     addEventListener("keydown", listen);
     return () => removeEventListener("keydown", listen);
