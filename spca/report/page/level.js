@@ -126,34 +126,13 @@ function Status({attempt: {status}}) {
 
 /** The player of an attempt: the grids, the plan, and the line that yielded each primitive. */
 function AttemptPlayer({id, attempt, round, page, route}) {
-  const {episode, steps} = attempt;
+  const {episode, steps, check} = attempt;
   const {primitives, tiles} = page.report;
-  const plan = round.plan.map(actionText);
-  const at = (step) => {
-    const [code, planned, line] = step > 0 && steps[step - 1] ? steps[step - 1] : [-1, steps[0]?.[1] ?? 0, 0];
-    return {primitive: primitives[code] ?? "", planned, line, action: plan[planned] ?? ""};
-  };
-  const sayStep = (step) => {
-    const {primitive, action, line} = at(step);
-    return `Step ${step}: ${primitive ? `${primitive}, for ${action}, line ${line}` : "before the first step"}.`;
-  };
-  const dataOf = (step) => {
-    const [row, column, direction] = episode?.agent[step] ?? [-1, -1, -1];
-    const {primitive, action, line} = at(step);
-    return {"data-row": row + (episode?.top ?? 0), "data-column": column + (episode?.left ?? 0),
-      "data-direction": direction,
-      "data-line": line, "data-action": action, "data-primitive": primitive};
-  };
-  const begins = useMemo(() => firstSteps(steps.map(([, planned]) => planned)), [attempt]);
-  return h(Player, {label: `Player of attempt ${id}`, last: episode ? episode.agent.length - 1 : steps.length, route,
-    sayStep, dataOf,
-    stage: (step) => h(Fragment, null,
-      episode ? h(Grids, {episode, tiles, step})
-        : h(Notice, {tone: "warn", title: "The grids of this attempt cannot be shown"}, attempt.check.message),
-      h(StepFacts, {episode, step, primitive: at(step).primitive, directions: tiles.directions})),
-    side: (step, show) => h(Fragment, null,
-      h(ActionList, {title: "Plan", actions: plan, at: at(step).planned, begins, show}),
-      h(SourcePanel, {line: at(step).line, first: steps[0]?.[2] ?? 0, text: page.find(attempt.agent), k: page.k}))});
+  const lineAt = (step) => steps[step - 1]?.[2] ?? 0;
+  return h(FilmPlayer, {label: `Player of attempt ${id}`, film: episode, missing: check.message, tiles, route,
+    primitives: steps.map(([code]) => primitives[code]), title: "Plan", actions: round.plan.map(actionText),
+    positions: steps.map(([, planned]) => planned),
+    more: (step) => h(SourcePanel, {line: lineAt(step), first: lineAt(1), text: page.find(attempt.agent), k: page.k})});
 }
 
 function SourcePanel({line, first, text, k}) {

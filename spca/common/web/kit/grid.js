@@ -249,17 +249,40 @@ function describeStep({agent, inventory, view, columns, top, left}, step, codes,
   return `Agent at ${place(row, column)} facing ${directions[direction]}, ${held}. ${sight}`;
 }
 
-/** The pose, hand and reward at a step. @param {{noun?: string}} props what the page calls what was done last */
-function StepFacts({episode, step, primitive, directions, more = [], noun = "Primitive"}) {
+/**
+ * The player of an episode: its grids, what is known of each step, and the actions that led to it.
+ *
+ * @param {{label: string, film: object|null, missing: string, tiles: object, route: object, primitives: string[],
+ *   actions?: string[], positions?: number[], title: string, noun?: string, more?: (step: number) => any}} props
+ *   `missing` says why there is no `film`; `primitives` of the steps, `positions` of each step in `actions`, whose list
+ *   has the `title`; `noun` is what the page calls a primitive; `more` stands below the list
+ */
+function FilmPlayer({label, film, missing, tiles, route, primitives, actions = primitives,
+  positions = [...primitives.keys()], title, noun, more}) {
+  const primitiveAt = (step) => primitives[step - 1] ?? "";
+  const sayStep = (step) => {
+    const action = actions === primitives ? "" : `, for ${actions[positions[step - 1]]}`;
+    return `Step ${step}: ${step ? primitiveAt(step) + action : "before the first one"}.`;
+  };
+  return h(Player, {label, last: film ? film.agent.length - 1 : primitives.length, route, sayStep,
+    stage: (step) => h(Fragment, null,
+      film ? h(Grids, {episode: film, tiles, step}) : h(Notice, {tone: "warn", title: "No grid to show"}, missing),
+      h(StepFacts, {episode: film, step, primitive: primitiveAt(step), directions: tiles?.directions, noun})),
+    side: (step, show) => h(Fragment, null,
+      h(ActionList, {title, actions, at: positions[Math.max(0, step - 1)], begins: firstSteps(positions), show}),
+      more?.(step))});
+}
+
+/** The pose, hand and reward at a step. */
+function StepFacts({episode, step, primitive, directions, noun = "Primitive"}) {
   const [row, column, direction] = episode?.agent[step] ?? [];
   return h(Facts, {facts: [
     ["Step", count(step)],
     [noun, mono(primitive || "start")],
-    ["Position", row == null ? UNKNOWN : `row ${row + episode.top}, column ${column + episode.left}`],
-    ["Facing", directions[direction] ?? UNKNOWN],
-    ["Carrying", episode?.inventory[step] ?? "nothing"],
-    ["Reward", episode ? String(Number(episode.reward[step].toFixed(4))) : UNKNOWN],
-    ...more,
+    ["Position", episode && `row ${row + episode.top}, column ${column + episode.left}`],
+    ["Facing", episode && directions[direction]],
+    ["Carrying", episode && (episode.inventory[step] ?? "nothing")],
+    ["Reward", episode && String(Number(episode.reward[step].toFixed(4)))],
   ]});
 }
 
