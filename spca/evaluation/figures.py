@@ -97,7 +97,7 @@ def describe_ratio(versus: Versus) -> str:
     interval = versus.interval
     if interval is None:
         return "no episode was solved by both"
-    said = f"{interval.value:.3f} of the bot's steps (95 %: {interval.low:.3f} to {interval.high:.3f})"
+    said = f"{interval.value:.3f} of the bot's steps (95 %: {interval.low:.3f} to {interval.high:.3f}; less is better)"
     pairs = counted(versus.pooled.both, "pair")
     return f"{said} over the {pairs} that both solve; {versus.unsupported} it cannot play"
 

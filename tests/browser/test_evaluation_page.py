@@ -80,11 +80,17 @@ def test_the_player_goes_through_attempts_and_witness_and_stays_where_it_is(
     expect(page.locator(".plan-list [aria-current]")).to_have_text("move_forward")
 
 
-def test_a_call_of_a_plan_leads_to_its_method(visit: Visit, evaluation_page: Path) -> None:
+def test_a_call_of_a_plan_unfolds_its_method(visit: Visit, evaluation_page: Path) -> None:
     page = visit.open(browsing.address(evaluation_page, "/failure/1"))
     expect(page.get_by_text("the agent has no such method").first).to_be_visible()
-    page.get_by_role("link", name="go(a1)").first.click()
+    page.locator("summary", has_text="go(a1)").first.click()
     expect(page.locator(".line.marked")).to_have_text("    def go(self, place):")
+
+
+def test_the_frozen_agent_can_be_read(visit: Visit, evaluation_page: Path) -> None:
+    page = visit.open(browsing.address(evaluation_page))
+    page.locator("summary", has_text="The agent").click()
+    expect(page.get_by_role("group", name="The agent")).to_contain_text("class Agent:")
 
 
 def test_a_certificate_comes_with_its_map(visit: Visit, evaluation_page: Path) -> None:
@@ -95,7 +101,7 @@ def test_a_certificate_comes_with_its_map(visit: Visit, evaluation_page: Path) -
     expect(proof).to_contain_text("start")
 
 
-@pytest.mark.parametrize("route", ["/failure/3", "/failure/1/2", "/agent/none", "/failure/__proto__", "/nothing"])
+@pytest.mark.parametrize("route", ["/failure/3", "/failure/1/2", "/agent", "/failure/__proto__", "/nothing"])
 def test_an_address_that_leads_nowhere_says_so(visit: Visit, evaluation_page: Path, route: str) -> None:
     page = visit.open(browsing.address(evaluation_page, route))
     expect(page.get_by_role("heading", name="Nothing here")).to_be_visible()
@@ -112,14 +118,14 @@ def test_commands_can_be_copied(chromium: Browser, evaluation_page: Path) -> Non
         assert visit.complaints == []
 
 
-@pytest.mark.parametrize("route", ["/", "/failure/1", "/agent"])
+@pytest.mark.parametrize("route", ["/", "/failure/1"])
 def test_hostile_texts_stay_text_on_a_narrow_screen_too(chromium: Browser, hostile_page: Path, route: str) -> None:
     with browsing.visit(chromium, width=360, height=740, dark=True) as visit:
         page = visit.open(browsing.address(hostile_page, route))
         expect(page.locator("html")).to_have_attribute("data-theme", "dark")
         browsing.unfold(page)
         shown = page.locator("body").inner_text()
-        assert ("<script>alert(1)</script>⟨U+202E⟩␛[31m" in shown) == (route != "/agent")
+        assert "<script>alert(1)</script>⟨U+202E⟩␛[31m" in shown
         assert not {"\u202e", "\x1b"} & set(shown)
         assert page.locator("main b, main script, main style").count() == 0
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -25,7 +25,7 @@ CRASHED = len(LEVELS)
 """The number of the level with the most kinds of content."""
 
 NAMES = (
-    *("run", "level", "search", "runs", "comparison", "evaluation", "failure", "agent"),
+    *("run", "level", "search", "runs", "comparison", "evaluation", "failure"),
     *("leaderboard", "benchmark", "hexagons", "episode", "explorer", "exploration"),
 )
 BLANK = """[...document.querySelectorAll("canvas[role=img]")].filter(canvas => {
@@ -80,7 +80,6 @@ def pages(failing_run: Path, failing_report: Path, tmp_path_factory: pytest.Temp
         "comparison": (home / "compare.html", "/compare/0"),
         "evaluation": (evaluation, "/"),
         "failure": (evaluation, "/failure/1"),
-        "agent": (evaluation, "/agent"),
         "leaderboard": (board, "/"),
         "benchmark": (board, "/benchmark/1"),
         "hexagons": (board, "/episode/1.1/1"),

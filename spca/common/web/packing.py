@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import pydantic_core
 
+from spca.common.text import strip_folders
+
 _LEVEL: Final = 6
 """Of nine: more takes longer and saves a few percent."""
 _MAX_DIGITS: Final = 300
@@ -48,6 +50,17 @@ def compress(value: Any) -> bytes:
 def pack(value: Any) -> str:
     """Return a piece as base64 of gzip of its JSON, as a page carries it."""
     return base64.b64encode(compress(value)).decode("ascii")
+
+
+def strip_paths(value: Any) -> Any:
+    """Return a value whose texts name no folder of this machine."""
+    if isinstance(value, str):
+        return strip_folders(value)
+    if isinstance(value, Mapping):
+        return {strip_folders(name): strip_paths(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [strip_paths(each) for each in value]
+    return value
 
 
 def _fold_texts(value: Any, lines: dict[str, int]) -> Any:

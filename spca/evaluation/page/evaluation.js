@@ -6,11 +6,19 @@ const PROOFS = {solvable: "bad", refuted: "bad", undecided: "warn", unsolvable: 
 const FAILURES_NOTE = "At the first attempt. The proof is what a search with full information found: " +
   "solvable, so the agent is at fault; unsolvable, so nobody is; undecided where it ran out of states.";
 
-/** Columns of numbers: key, name, what stands above them. */
-const NUMBERS = [["steps", "steps"], ["unsolvable", "unsolvable"]];
-const PAIRS = [["both", "both", "solved by"], ["ours_only", "ours only", "solved by"],
-  ["bots_only", "bot only", "solved by"], ["neither", "neither", "solved by"], ["our_steps", "ours", "steps of pairs"],
-  ["bots_steps", "bot's", "steps of pairs"], ["ratio", "ratio", "steps of pairs"]];
+const SHARES_NOTE = "pass@1: the first plan, carried out once, nothing undone. Episodes that are proven unsolvable " +
+  "are left out. Intervals are at 95 %; those of all draw ids, so that episodes of one id count together, and are " +
+  "Wilson's where all ids have the same share.";
+
+const NO_FILM = "There is no room for its film in this page: the command above shows it.";
+
+const COUNTS = listNumbers({steps: "steps", unsolvable: "unsolvable"});
+const PAIRS = [
+  ...listNumbers({both: "both", ours_only: "ours only", bots_only: "bot only", neither: "neither"}, "solved by"),
+  ...listNumbers({our_steps: "ours", bots_steps: "bot's"}, "steps of pairs"),
+  {key: "ratio", name: "ratio", span: "steps of pairs", number: true, value: (row) => row.our_steps / row.bots_steps || null,
+    show: (row) => ratio(row.our_steps / row.bots_steps || null)},
+];
 
 function openEvaluation() {
   openPage("Frozen evaluation", viewOf);
@@ -18,116 +26,112 @@ function openEvaluation() {
 
 function viewOf(report, route) {
   const {title, run_page: page} = report;
-  const [place, name = "", ...rest] = route.parts;
+  const [place, name, ...rest] = route.parts;
+  const crumbs = [...(page ? [[page, `Run ${report.agent}`]] : []), ["#/", title]];
+  if (!place) return {title, crumbs, view: h(Overview, {report, route})};
   const failure = place === "failure" && report.failed.find(({number}) => String(number) === name);
-  const home = [...(page ? [[page, `Run ${report.agent}`]] : []), ["#/", title]];
-  const show = (text, view) => ({title: text, crumbs: [...home, [`#/${route.path}`, text]], view});
-  if (!place) return {title, crumbs: home, view: h(Overview, {report, route})};
-  if (place === "agent" && !rest.length) return show("Agent", h(AgentView, {name, route}));
-  return failure && !rest.length ? show(failure.replay, h(FailureView, {key: name, report, failure, route})) : null;
+  if (!failure || rest.length) return null;
+  return {title: failure.replay, crumbs: [...crumbs, [`#/${route.path}`, failure.replay]],
+    view: h(FailureView, {key: name, report, failure, route})};
 }
 
 // Overview -----------------------------------------------------------------------------------------------------------
 
 function Overview({report, route}) {
-  const {agent, run_page: page, run_command: command, settings, planners, versions, unplayable} = report;
-  const parts = ["curriculum", "outside"].map((name, i) => ({...report[name], note: report.notes[i],
-    name: i ? "outside the curriculum" : "in the curriculum",
-    bot: report[i ? "bot_outside" : "bot"], words: report.ratios[i]})).filter(({ids}) => ids.length);
+  const {agent, run_page: page, settings, planners, unplayable, texts} = report;
+  const parts = useMemo(() => listParts(report), [report]);
   const made = Object.entries(planners).map(([name, n]) => `${count(n)} by ${name || "nobody"}`).join(", ");
-  const facts = [...Object.entries(settings).filter(([, value]) => value), ["sandbox", report.sandbox],
-    ...Object.entries(versions), ["source", report.source]];
+  const facts = Object.entries({...settings, ...report.made_with}).filter(([, value]) => value);
   return h(Fragment, null,
     h("section", null,
       h("h1", {tabIndex: -1}, report.title),
       h(Facts, {facts: [
         ["Agent", page ? link(page, `run ${agent}`) : agent],
-        ["Methods", link("#/agent", "as they were frozen")],
         ["Began", moment(report.began)],
         ["Ended", moment(report.ended)],
         ["First plans", made],
-        !page && command && ["The page of the run is made by", h(Command, {text: command})],
-      ].filter(Boolean)}),
+      ]}),
       h(EvaluationFigures, {report, parts}),
       report.continuations.map((line) => h(Notice, {key: line, tone: "warn", title: "Another source later"}, line))),
-    h(Section, {id: "categories", title: "By category", note: "pass@1: the first plan, carried out once, nothing " +
-      "undone. Episodes that are proven unsolvable are left out. Intervals are at 95 %; those of all draw ids, so " +
-      "that episodes of one id count together."},
-    h(ShareTable, {kind: "categories", title: "Category", parts, report, route}),
-    parts.map(({name, note}) => note && h("p", {key: name, class: "muted"}, `All ${name}: ${note}.`)),
-    h(Fold, {summary: "By environment id", prints: true, open: /(^|&)ids\./.test(route.search)}, () =>
-      h(ShareTable, {kind: "ids", title: "Environment id", parts, report, route}))),
+    h(Section, {id: "categories", title: "By category", note: SHARES_NOTE},
+      h(ShareTable, {kind: "categories", title: "Category", parts, report, route}),
+      h(Fold, {summary: "By environment id", prints: true, open: /(^|&)ids\./.test(route.search)}, () =>
+        h(ShareTable, {kind: "ids", title: "Environment id", parts, report, route}))),
     h(Section, {id: "failures", title: "Failures", note: report.failed.length ? FAILURES_NOTE : "None."},
       report.failed.length > 0 && h(FailureTable, {report, route})),
-    parts.map(({name, bot, words}) => bot && h(Section, {key: name, id: name, title: `The bot of BabyAI, ${name}`},
-      h("p", null, words, "."),
-      Object.keys(bot.reasons).length > 0 && h("h3", null, "Why the bot failed"),
-      h(List, {items: Object.entries(bot.reasons).map(([why, n]) => `${count(n)} × ${why}`)}))),
+    parts.map(({name, bot}) => Object.keys(bot?.reasons ?? {}).length > 0 &&
+      h(Section, {key: name, id: name, title: `Why the bot of BabyAI failed, ${name}`},
+        h(List, {items: Object.entries(bot.reasons).map(([why, n]) => `${count(n)} × ${why}`)}))),
     Object.keys(unplayable).length > 0 && h(Section, {id: "unplayable", title: "Ids that cannot be played"},
       h(List, {items: Object.entries(unplayable).map(([id, why]) => `${id}: ${why}`)})),
-    h(Section, {id: "made", title: "Settings and versions"},
-      h(Facts, {facts: facts.map(([name, value]) => [spaced(name), String(value)])})));
+    h(Section, {id: "made", title: "Settings, versions and agents"},
+      h(Facts, {facts: facts.map(([name, value]) => [spaced(name), String(value)])}),
+      Object.entries(texts).map(([category, text]) =>
+        h(TextFold, {key: category, title: category ? `The agent of ${category}` : "The agent", text}))));
+}
+
+/** @returns {object[]} the ids of the curriculum and those outside it: rows of categories, of ids and of `all` */
+function listParts(report) {
+  const places = [["curriculum", "bot", "in the curriculum"], ["outside", "bot_outside", "outside the curriculum"]];
+  return places.filter(([block]) => report[block].ids.length).map(([block, versus, name]) => {
+    const {pooled, interval, interval_solved: later, ...lists} = report[block];
+    const bot = report[versus];
+    const joinPairs = (kind) => lists[kind].map((row) =>
+      ({...bot?.[kind].find((pair) => pair.name === row.name), ...row, part: name}));
+    const all = {...bot?.pooled, ...pooled, name: `all ${name}`, pass1: widenRate(pooled.pass1, interval),
+      solved: widenRate(pooled.solved, later)};
+    return {name, all, bot, categories: joinPairs("categories"), ids: joinPairs("ids"), words: report.ratios[versus]};
+  });
+}
+
+/** Where all ids have the same share, the bootstrap's interval has no width; Wilson's has. */
+function widenRate(rate, interval) {
+  return interval?.low < interval?.high ? {...rate, ...interval} : rate;
 }
 
 function EvaluationFigures({report, parts}) {
   const {settings: {attempts, planner_model: planner}, usage, failed, began, ended} = report;
-  // Where all ids have the same share, the bootstrap's interval has no width; Wilson's has.
-  const share = (name, rate, interval) => ({name, value: percent(rate.total ? rate.rate : null),
-    note: `${count(rate.good)} of ${count(rate.total)}; ` +
-      describeInterval(interval?.low < interval?.high ? interval : rate, percent)});
+  const share = (name, {good, total, rate, low, high}) => ({name, value: percent(total ? rate : null),
+    note: `${count(good)} of ${count(total)}; ${percent(low)} to ${percent(high)}`});
   const toFailures = (proof, text, tone) => h("a", {key: proof, class: tone, onClick: () => goTo("failures"),
     href: proof ? `#/?proof=${proof}` : "#/"}, text);
   const proofs = Object.keys(PROOFS).map((proof) => [proof, failed.filter((row) => row.proof === proof).length]);
   return h(Figures, {figures: [
-    ...parts.flatMap(({name, pooled, interval, interval_solved: later}) => [
-      share(`pass@1 ${name}`, pooled.pass1, interval),
-      attempts > 1 && share(`pass@${attempts} with undo, ${name}`, pooled.solved, later),
+    ...parts.flatMap(({name, all}) => [
+      share(`pass@1 ${name}`, all.pass1),
+      attempts > 1 && share(`pass@${attempts} with undo, ${name}`, all.solved),
     ]),
     {name: "At the first attempt", value: failed.length ? toFailures("", `${count(failed.length)} failed`, "bad")
       : "none failed", links: proofs.map(([proof, n]) => n > 0 && toFailures(proof, `${count(n)} ${proof}`))},
-    ...parts.map(({name, bot}) => bot?.interval && {name: `Steps against the bot, ${name}`,
-      value: ratio(bot.interval.value),
-      note: `${describeRatio(bot.interval.value)}; ${describeInterval(bot.interval, ratio)}`}),
+    ...parts.map(({name, bot, words}) =>
+      bot && {name: `Steps against the bot, ${name}`, value: ratio(bot.ratio), note: words}),
     {name: "Time", value: seconds(began && ended ? ended - began : null), note: `${seconds(report.work)} of playing`},
     {name: "Cost", value: usd(usage?.cost_usd, usage?.cost_unknown),
       note: usage?.requests === 0 ? "no paid call" : `${usage ? count(usage.requests) : "unknown"} calls, ${planner}`},
   ]});
 }
 
-/** @param {number} n steps over those of the bot @returns {string} what that means */
-function describeRatio(n) {
-  const difference = n === 1 ? "as many" : `${percent(Math.abs(1 - n))} ${n < 1 ? "fewer" : "more"}`;
-  return `${ratio(n)} of the bot's steps: ${difference}; below 1 is better`;
-}
-
-function describeInterval({low, high}, write) {
-  return `${write(low)} to ${write(high)}`;
+/** @returns {object[]} columns of numbers, by their names in a row */
+function listNumbers(names, span) {
+  return Object.entries(names).map(([key, name]) =>
+    ({key, name, span, number: true, value: (row) => row[key], show: (row) => count(row[key])}));
 }
 
 /** Shares of categories or of ids, and their pairs with the bot. */
 function ShareTable({kind, title, parts, report, route}) {
   const {attempts} = report.settings;
-  const rows = useMemo(() => parts.flatMap((part) => part[kind].map((row) => joinPair(row, part, part.bot?.[kind]))),
-    [report, kind]);
-  const totals = parts.map((part) => ({...joinPair(part.pooled, part, [part.bot?.pooled]), name: `all ${part.name}`,
-    pass1: {...part.pooled.pass1, ...part.interval}, solved: {...part.pooled.solved, ...part.interval_solved}}));
   const columns = useMemo(() => [
     {key: "name", name: title, head: true, value: (row) => row.name},
     ...[["pass1", "pass@1"], ["solved", `pass@${attempts}`]].slice(0, attempts).map(([key, name]) => ({key, name,
       value: (row) => (row[key].total ? row[key].rate : null), show: (row) => h(Rate, {rate: row[key]})})),
-    ...[...NUMBERS, ...(report.bot || report.bot_outside ? PAIRS : [])].map(([key, name, span]) => ({key, name, span,
-      number: true, value: (row) => row[key], show: (row) => (key === "ratio" ? ratio : count)(row[key])})),
-  ], [report, kind]);
+    ...COUNTS,
+    ...(parts.some(({bot}) => bot) ? PAIRS : []),
+  ], [parts]);
+  const rows = useMemo(() => parts.flatMap((part) => part[kind]), [parts]);
   const options = [["", "all", () => true], ...parts.map(({name}) => [name, name, ({part}) => part === name])];
   return h(Table, {label: title, noun: "id", rows, columns, route, prefix: `${kind}.`,
     ...(kind === "ids" && {hint: "part of an id", filters: [{key: "part", name: "Ids", options}]}),
-    totals: totals.map((row) => h(Row, {key: row.name, row, columns}))});
-}
-
-/** A row with what the bot did in its episodes. */
-function joinPair(row, part, pairs = []) {
-  const pair = pairs.find((each) => each?.name === row.name);
-  return {...pair, ratio: pair?.bots_steps ? pair.our_steps / pair.bots_steps : null, ...row, part: part.name};
+    totals: parts.map(({all}) => h(Row, {key: all.name, row: all, columns}))});
 }
 
 function FailureTable({report, route}) {
@@ -156,7 +160,7 @@ function ProofBadge({proof}) {
 
 function FailureView({report, failure, route}) {
   const {number, group} = failure;
-  const {values, error} = usePieces([`failure/${number}`, "tiles", "agents"]);
+  const {values, error} = usePieces([`failure/${number}`, "tiles"]);
   return h(Fragment, null,
     h("nav", {class: "ways", "aria-label": "Failures"},
       number > 1 && link(`#/failure/${number - 1}`, "← Previous failure"),
@@ -175,69 +179,40 @@ function FailureView({report, failure, route}) {
       ["To see it on the terminal", h(Command, {text: failure.command})],
     ].filter(([, value]) => value)}),
     error && h(Notice, {tone: "bad", title: "This failure could not be read"}, error),
-    values && h(FailureBody, {report, failure, route, ...values[0], tiles: values[1], agents: values[2]}));
+    values && h(FailureBody, {report, failure, route, ...values[0], tiles: values[1]}));
 }
 
-function FailureBody({report, failure, route, trials, footage, tiles, agents}) {
-  const {witness, certificate, map, category} = failure;
-  const names = witness.map((code) => report.primitives[code]);
-  const played = trials.map((trial, i) => ({name: `attempt ${i + 1}`, actions: trial.plan, codes: trial.acted.flat(),
-    positions: trial.acted.flatMap((codes, at) => codes.map(() => at))}));
-  if (names.length) played.push({name: "witness", actions: names, codes: witness, positions: [...names.keys()]});
-  const usual = played.find(({codes}) => codes.length) ?? played[0];
-  const chosen = played.find(({name}) => name === route.query.get("show")) ?? usual;
-  const shown = footage?.shown[played.indexOf(chosen)];
-  const tools = footage && h(Choice, {name: "What is played", options: played.map(({name}) => [name, name]),
-    chosen: chosen.name, choose: (show) => route.choose({show, step: ""})});
+function FailureBody({report, failure, route, trials, footage, tiles}) {
+  const {witness, certificate, map} = failure;
+  const text = report.texts[failure.agent];
+  const name = (codes) => codes.map((code) => report.primitives[code]);
+  const played = trials.map(({plan, acted}, i) => ({label: `attempt ${i + 1}`, title: "Plan", actions: plan,
+    primitives: name(acted.flat()), positions: acted.flatMap((codes, at) => codes.map(() => at))}));
+  if (witness.length) played.push({label: "witness", title: "Primitives that solve it", primitives: name(witness)});
+  const chosen = played.find(({label}) => label === route.query.get("show"))
+    ?? played.find(({primitives}) => primitives.length) ?? played[0];
+  const [film, check] = footage?.attempts[played.indexOf(chosen)] ?? [null, {message: NO_FILM}];
+  const isEqual = check.result === "equal";
+  const tools = h(Choice, {name: "What is played", options: played.map(({label}) => [label, label]),
+    chosen: chosen.label, choose: (show) => route.choose({show, step: ""})});
   return h(Fragment, null,
     h(Section, {id: "player-title", title: "Player", tools},
-      shown?.is_equal === false && h(Notice, {tone: "warn", title: "This may not be what happened"}, shown.check),
-      shown?.film != null ? h(EpisodePlayer, {key: chosen.name, chosen, shown, film: footage.films[shown.film], tiles,
-        report, route}) : h("p", null, "There is no room for its film in this page: the command above shows it.")),
+      film && !isEqual && h(Notice, {tone: "warn", title: "This may not be what happened"}, check.message),
+      h(FilmPlayer, {key: chosen.label, ...chosen, film, missing: check.message, tiles, route,
+        more: () => isEqual && h("p", {class: "muted small"}, `✓ ${check.message}`)})),
     trials.map((trial, i) => h(Section, {key: i, id: `attempt-${i + 1}`,
       title: `Attempt ${i + 1}: ${spaced(trial.status)}`, note: h("span", {class: "message"}, trial.reason)},
-    h("ol", null, trial.plan.map((call, at) => h("li", {key: at}, h(MethodLink, {call, agents, category})))))),
+    trial.plan.map((call, at) => h(MethodFold, {key: at, call, text})))),
     certificate && h(Section, {id: "proof", title: `Found by a search with full information: ${failure.proof}`},
       h("p", null, certificate),
       map.length > 0 && h(CodeView, {text: {language: "text", lines: map}, label: "Map of the certificate"}),
-      map.length > 0 && h("p", {class: "muted small"}, report.legend),
-      names.length > 0 && h(TextFold, {title: "Witness", text: {language: "text", lines: names}})));
+      map.length > 0 && h("p", {class: "muted small"}, report.legend)));
 }
 
-/** An attempt or the witness, step by step. */
-function EpisodePlayer({chosen: {name, actions, codes, positions}, shown, film, tiles, report, route}) {
-  const begins = useMemo(() => firstSteps(positions), [film]);
-  const primitiveAt = (step) => report.primitives[codes[step - 1]] ?? "";
-  return h(Player, {label: `Player of the ${name}`, last: film.agent.length - 1, route,
-    sayStep: (step) => `Step ${step}: ${primitiveAt(step) || "before the first step"}.`,
-    stage: (step) => h(Fragment, null,
-      h(Grids, {episode: film, tiles, step}),
-      h(StepFacts, {episode: film, step, primitive: primitiveAt(step), directions: tiles.directions})),
-    side: (step, show) => h(Fragment, null,
-      h(ActionList, {title: name === "witness" ? "Primitives that solve it" : "Plan", actions, at: positions[step - 1],
-        begins, show}),
-      shown.is_equal && h("p", {class: "muted small"}, `✓ ${shown.check}`))});
-}
-
-/** A call of a plan, linked to its method. */
-function MethodLink({call, agents, category}) {
-  const key = Object.hasOwn(agents, category) ? category : "";
+/** A call of a plan, which unfolds its method in the agent. */
+function MethodFold({call, text}) {
   const start = `def ${call.split("(", 1)[0]}(`;
-  const line = 1 + agents[key].lines.findIndex((text) => text.trim().startsWith(start));
-  return line ? link(`#/agent/${encodeURIComponent(key)}?line=${line}`, mono(call))
-    : h(Fragment, null, mono(call), muted(" – the agent has no such method"));
-}
-
-// The agent ----------------------------------------------------------------------------------------------------------
-
-function AgentView({name, route}) {
-  const {values, error} = usePieces(["agents"]);
-  const category = Object.keys(values?.[0] ?? {}).find((each) => encodeURIComponent(each) === name);
-  const text = values?.[0][category];
-  if (values && !text) return h(Nowhere);
-  return h(Fragment, null,
-    h("h1", {tabIndex: -1}, category ? `The agent of ${category}` : "The agent"),
-    error && h(Notice, {tone: "bad", title: "The agent could not be read"}, error),
-    text && h(CopyButton, {make: () => text.lines.join("\n")}),
-    text && h(CodeView, {text, label: "The agent", current: Number(route.query.get("line"))}));
+  const line = 1 + text.lines.findIndex((each) => each.trim().startsWith(start));
+  return line ? h(Fold, {summary: mono(call)}, () => h(CodeView, {text, current: line, label: `Method of ${call}`}))
+    : h("p", null, mono(call), muted(" – the agent has no such method"));
 }

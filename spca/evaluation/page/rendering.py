@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -13,17 +12,15 @@ from urllib.parse import quote
 
 from spca import __version__
 from spca.act.frame import WorldMaker
-from spca.common.command import program
 from spca.common.errors import SPCAError
 from spca.common.files import LARGEST, read_text
 from spca.common.installation import where_runs_lie
-from spca.common.text import strip_folders
 from spca.common.web.document import PageKind
-from spca.common.web.packing import Text, pack
+from spca.common.web.packing import Text, pack, strip_paths
 from spca.contracts import PRIMITIVE_METHODS
 from spca.evaluation.alike import alike, replay
 from spca.evaluation.eval_folder import CALLS, REPORT, EvaluationFolder
-from spca.evaluation.figures import describe_no_width, describe_ratio
+from spca.evaluation.figures import describe_ratio
 from spca.evaluation.options import EMBEDDED
 from spca.evaluation.page.filming import film_failures
 from spca.evaluation.proof.certificates import LEGEND
@@ -43,62 +40,43 @@ def render_page(results: Results, folder: EvaluationFolder, make_world: WorldMak
     titles = {each: f"{group.title} ({each.proof})" for group in groups for each in group.failures}
     footage = film_failures(groups, make_world, upstream_rules=folder.settings.upstream_rules)
     agents = {category: Text("python", tuple(text.split("\n"))) for category, text in folder.agent_texts().items()}
-    pieces = {"tiles": pack(minigrid_tiles()), "agents": pack(agents)}
+    pieces = {"tiles": pack(minigrid_tiles())}
     failed = []
     for number, failure in enumerate(results.failed, 1):
-        trials = _strip_paths([asdict(trial) for trial in failure.played.trials])
+        trials = strip_paths([asdict(trial) for trial in failure.played.trials])
         pieces[f"failure/{number}"] = pack({"trials": trials, "footage": footage.get(failure.played.episode.name)})
+        category = failure.played.episode.category
         more = {"number": number, "group": titles[failure], "plan": trials[0]["plan"], "attempts": len(trials)}
-        failed.append(failure.to_dict() | more | {"command": replay(failure, folder.path, where)})
-    described = _describe_evaluation(results, folder) | _find_run(folder, target, where)
-    pieces["report"] = pack(_strip_paths({**described, **results.to_dict(), "failed": failed}))
-    return PAGE.render(described["title"], pieces)
+        more |= {"agent": category if category in agents else "", "command": replay(failure, folder.path, where)}
+        failed.append(failure.to_dict() | more)
+    report = strip_paths({**_describe_evaluation(results, folder, target), **results.to_dict(), "failed": failed})
+    pieces["report"] = pack({**report, "texts": agents})
+    return PAGE.render(report["title"], pieces)
 
 
-def _strip_paths(value: Any) -> Any:
-    """Return a value whose texts name no folder of this machine."""
-    if isinstance(value, str):
-        return strip_folders(value)
-    if isinstance(value, Mapping):
-        return {_strip_paths(name): _strip_paths(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_strip_paths(each) for each in value]
-    return value
-
-
-def _describe_evaluation(results: Results, folder: EvaluationFolder) -> dict[str, Any]:
+def _describe_evaluation(results: Results, folder: EvaluationFolder, target: Path) -> dict[str, Any]:
     """Return what was evaluated, when, and what it cost."""
     record = folder.record
-    versus = (results.versus, results.versus_outside)
+    versus_bot = {"bot": results.versus, "bot_outside": results.versus_outside}
+    run = folder.path.parent / folder.settings.agent
+    is_linked = (run / REPORT).is_file() and target.parent == folder.path
     return {
         "title": f"Evaluation {folder.id}",
         "program": f"sense-plan-code-act {__version__}",
         "made": time.time(),
+        "agent": run.name,
+        "run_page": f"../{quote(run.name)}/{REPORT}" if is_linked else None,
         "began": folder.began,
         "ended": record.get("ended"),
         "work": sum(each.seconds for each in results.played),
         "usage": _sum_usage(results, folder),
         "settings": {name: value for name, value in record["settings"].items() if name not in ("agent", "planning")},
-        "versions": record["versions"],
-        "sandbox": record["sandbox"],
-        "source": describe_origin(record),
+        "made_with": {**record["versions"], "sandbox": record["sandbox"], "source": describe_origin(record)},
         "continuations": describe_continuations(record),
         "unplayable": record.get("unplayable", {}),
-        "notes": [describe_no_width(block) for block in (results.inside, results.outside)],
-        "ratios": [describe_ratio(each) if each else "" for each in versus],
+        "ratios": {name: describe_ratio(versus) for name, versus in versus_bot.items() if versus},
         "legend": LEGEND,
         "primitives": PRIMITIVE_METHODS,
-    }
-
-
-def _find_run(folder: EvaluationFolder, target: Path, where: str) -> dict[str, str | None]:
-    """Return what was frozen, and the page of that run or else the command that makes it."""
-    path = folder.path.parent / folder.settings.agent
-    is_linked = path.is_dir() and (path / REPORT).is_file() and target.parent == folder.path
-    return {
-        "agent": path.name,
-        "run_page": f"../{quote(path.name)}/{REPORT}" if is_linked else None,
-        "run_command": f"{program()} report {shlex.quote(path.name)}{where}" if path.is_dir() else None,
     }
 
 

@@ -54,21 +54,19 @@ def test_the_folder_of_runs_is_told_where_it_lies_below(tmp_path: Path, monkeypa
     assert failed["command"] == f"python main.py replay {folder.id} BabyAI-GoTo-v0:8 --runs 'my runs'"
 
 
-def test_it_links_the_page_of_its_run_or_tells_the_command_that_makes_it(tmp_path: Path) -> None:
+def test_it_links_the_page_of_its_run(tmp_path: Path) -> None:
     folder = evaluated(tmp_path, "20260101-000000-abcd")
     run = tmp_path / "20260101-000000-abcd"
 
-    def linked(target: Path | None = None) -> tuple[str | None, str | None]:
-        report = pieces_of(Results(RESULTS.played[:1]), folder, target)["report"]
-        return report["run_page"], report["run_command"]
+    def linked(target: Path | None = None) -> str | None:
+        page: str | None = pieces_of(Results(RESULTS.played[:1]), folder, target)["report"]["run_page"]
+        return page
 
-    assert linked() == (None, None)
     run.mkdir()
-    command = f"python main.py report {run.name}"
-    assert linked() == (None, command)
+    assert linked() is None
     (run / "report.html").touch()
-    assert linked() == (f"../{run.name}/report.html", command)
-    assert linked(tmp_path / "elsewhere.html") == (None, command)
+    assert linked() == f"../{run.name}/report.html"
+    assert linked(tmp_path / "elsewhere.html") is None
 
 
 def test_times_are_those_recorded(tmp_path: Path) -> None:
@@ -95,14 +93,14 @@ def test_attempts_and_witness_of_a_failure_are_filmed_and_checked(tmp_path: Path
     pieces = pieces_of(fail_really(), evaluated(tmp_path))
     footage = pieces["failure/1"]["footage"]
     assert footage["mission"] == "get to the green goal square"
-    assert [len(film["agent"]) for film in footage["films"]] == [6, 2, 6]
-    assert [(each["film"], each["is_equal"]) for each in footage["shown"]] == [(0, True), (1, True), (2, True)]
-    checks = [each["check"] for each in footage["shown"]]
-    assert checks[0].startswith("re-simulation equals the recording")
-    assert checks[2] == "the re-simulation solves the episode"
-    assert footage["films"][2]["reward"][-1] > 0
-    unplanned = pieces["failure/2"]["footage"]
-    assert ([len(film["agent"]) for film in unplanned["films"]], len(unplanned["shown"])) == ([1], 1)
+    assert [len(film["agent"]) for film, _ in footage["attempts"]] == [6, 2, 6]
+    (last, _), checks = footage["attempts"][2], [check for _, check in footage["attempts"]]
+    assert [check["result"] for check in checks] == ["equal"] * 3
+    assert checks[0]["message"].startswith("re-simulation equals the recording")
+    assert checks[2]["message"] == "the re-simulation solves the episode"
+    assert last["reward"][-1] > 0
+    ((unplanned, _),) = pieces["failure/2"]["footage"]["attempts"]
+    assert len(unplanned["agent"]) == 1
 
 
 def test_what_differs_from_the_recording_is_told(tmp_path: Path) -> None:
@@ -111,10 +109,11 @@ def test_what_differs_from_the_recording_is_told(tmp_path: Path) -> None:
     (judged, *_) = results.judged
     other = replace(stuck, trials=(replace(stuck.trials[0], end_hash="0" * 64),))
     useless = replace(judged, verdict=replace(judged.verdict, witness=(0,)))
-    shown = pieces_of(Results((other,), (useless,)), evaluated(tmp_path))["failure/1"]["footage"]["shown"]
-    assert [each["is_equal"] for each in shown] == [False, False]
-    assert "the state after its last step differs" in shown[0]["check"]
-    assert "does not solve" in shown[1]["check"]
+    footage = pieces_of(Results((other,), (useless,)), evaluated(tmp_path))["failure/1"]["footage"]
+    checks = [check for _, check in footage["attempts"]]
+    assert [check["result"] for check in checks] == ["different", "different"]
+    assert "the state after its last step differs" in checks[0]["message"]
+    assert "does not solve" in checks[1]["message"]
 
 
 def test_only_environments_of_minigrid_are_built(tmp_path: Path) -> None:
@@ -126,8 +125,8 @@ def test_only_environments_of_minigrid_are_built(tmp_path: Path) -> None:
     folder = evaluated(tmp_path)
     page = render_page(Results((foreign,)), folder, build_nothing, folder.path / "report.html")
     footage = read_pieces(page)["failure/1"]["footage"]
-    assert footage["films"] == []
-    assert {each["check"] for each in footage["shown"]} == {"'os:Empty-v0' is not an environment of MiniGrid"}
+    reason = {"result": "different", "message": "'os:Empty-v0' is not an environment of MiniGrid"}
+    assert footage["attempts"] == [[None, reason]] * stuck.attempts
 
 
 def test_films_are_shared_out_evenly_among_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
