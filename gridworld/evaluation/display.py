@@ -112,14 +112,15 @@ def show_ranking(groups: Sequence[Group]) -> None:
     for group in groups:
         rows = []
         for entry in group.entries:
-            least = "at least " if entry.bounded else ""
+            results = entry.results
+            least = "at least " if results.num_against_bound else ""
             row = {
                 "#": str(entry.rank),
                 "model": entry.label,
-                "points": f"{least}{entry.point_rate:.1%}",
-                "solved": f"{entry.solved} of {entry.tasks}",
-                "optimality": "" if entry.optimality is None else f"{least}{entry.optimality:.3f}",
+                "points": f"{least}{results.point_rate:.1%}",
+                "solved": f"{results.num_success} of {results.num_tasks}",
+                "optimality": f"{least}{results.avg_optimality_ratio:.3f}" if results.num_success else "",
             }
-            rows.append(row | _format_prices(entry.spending))
+            rows.append(row | _format_prices(results.spending))
         print_line(console, group.title, "bold")
         print_table(console, rows, left=2)

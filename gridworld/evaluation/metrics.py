@@ -20,7 +20,8 @@ from gridworld.runner.encoding import read_saved
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task_spec import TaskSpecification
 
-_MAX_BYTES: Final = 1 << 30
+MAX_BYTES: Final = 1 << 30
+"""Of a results file."""
 
 
 @dataclass
@@ -270,7 +271,7 @@ class BenchmarkEvaluationResult:
         Raises:
             EvaluationError: it cannot be read or is not a results file.
         """
-        return read_saved(path, cls.from_dict, _MAX_BYTES, "a results file of an evaluation")
+        return read_saved(path, cls.from_dict, MAX_BYTES, "a results file of an evaluation")
 
 
 def available_points(spec: TaskSpecification) -> float:

@@ -101,7 +101,7 @@ def test_rows_are_sorted_searched_and_grouped_by_the_address(board: Path, visit:
     episodes = page.get_by_role("region", name="Table of episodes")
     page.get_by_role("button", name="4 \u00d7 ran out of steps").click()
     expect(episodes.get_by_role("rowheader")).to_have_count(4)
-    page.get_by_placeholder("task or outcome").fill("teleporter")
+    page.get_by_placeholder("task, result, outcome").fill("teleporter")
     page.reload()
     expect(episodes.get_by_role("rowheader")).to_have_text(["tier5_teleporter_004"])
     expect(models.first).to_have_text("randomrandom.json")
@@ -126,7 +126,7 @@ def test_grids_of_squares_and_hexagons(
     """``across``: how many cells wide the grid is; ``point``: in the lower corner of a cell, in widths of cells."""
     page = visit.open(browsing.address(board, route))
     page.locator(".action", has_text="turn_right").first.click()
-    expect(page.locator(".player-side .facts")).to_contain_text(f"Facing{facing}")
+    expect(page.locator(".player .facts")).to_contain_text(f"Facing{facing}")
     seen = re.compile(
         f"^The agent's map, 8 by 10 cells, .* facing {facing}, carrying nothing. In view: off yellow switch"
     )

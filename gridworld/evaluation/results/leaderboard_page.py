@@ -6,18 +6,21 @@ Results hold actions and no grids, so the episodes of tasks that ship are played
 from __future__ import annotations
 
 import hashlib
+import math
 import shlex
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any, Final, TypeAlias
 
 from gridworld import library
 from gridworld.actions import ACTION_NAMES
 from gridworld.drawing.films import draw_looks, list_codes, take_frame
 from gridworld.errors import EvaluationError, GridworldError, missing_part
-from gridworld.evaluation.results.leaderboard import Entry, Group, overview
+from gridworld.evaluation.results.leaderboard import Entry, Group
 from gridworld.evaluation.results.spending import Spending, is_amount
 from gridworld.evaluation.running import history
+from gridworld.evaluation.running.player import Telling
 from gridworld.evaluation.terminal import program
 from gridworld.multigrid.world import tiling_named
 from gridworld.rules.episode import Episode
@@ -26,10 +29,10 @@ from gridworld.rules.observation import Observation
 from gridworld.runner.encoding import file_stem
 from gridworld.task_spec import TaskSpecification
 from spca.common.statistics import Rate
-from spca.common.text import strip_folders
+from spca.common.text import counted, one_line
 from spca.common.web.document import PageKind
 from spca.common.web.films import GridFrame, make_film
-from spca.common.web.packing import pack
+from spca.common.web.packing import pack, strip_paths
 
 Shipped: TypeAlias = Mapping[str, tuple[TaskSpecification, str]]
 """Tasks by id, each with the digest of its file."""
@@ -37,10 +40,7 @@ Shipped: TypeAlias = Mapping[str, tuple[TaskSpecification, str]]
 TITLE: Final = "Gridworld leaderboard"
 PAGE: Final = PageKind("gridworld.evaluation.results", ("leaderboard.css",), ("leaderboard.js",), "openLeaderboard")
 
-_OF_ENTRY: Final = (
-    *("rank", "model", "label", "source", "settings", "finished", "solved", "errors", "bounded"),
-    *("points", "available", "point_rate", "optimality", "mean_steps", "seconds", "spending"),
-)
+_MAX_ENDING: Final = 100
 _ANSWER: Final = ("raw_output", "reasoning", "confidence", "planned")
 """What the record of a step says of the model's answer, each after ``model_``."""
 
@@ -59,54 +59,74 @@ def make_page(groups: Sequence[Group]) -> str:
 
 def _pack_pieces(groups: Sequence[Group]) -> Iterator[tuple[str, str]]:
     """Yield the pieces of the page; results and tasks are named by their places, as in its addresses."""
-    yield "report", pack(_describe_board(groups))
+    described = strip_paths([_describe_group(group) for group in groups])
+    view = "#/benchmark/1" if len(groups) == 1 else ""
+    yield "report", pack({"program": TITLE, "made": time.time(), "view": view, "groups": described})
     shipped = _read_shipped()
     drawn: dict[str, set[int]] = {}
     for number, group in enumerate(groups, 1):
         for result, entry in enumerate(group.entries, 1):
-            for place, task in enumerate(group.task_ids, 1):
-                if task in entry.episodes:
+            for place, task in enumerate(group.tiers, 1):
+                if task in entry.tasks:
                     episode = _describe_episode(entry, task, shipped, drawn)
-                    yield f"episode-{number}.{result}-{place}", pack(episode)
+                    yield f"episode-{number}.{result}-{place}", pack(strip_paths(episode))
     for tiling, codes in drawn.items():
         yield f"tiles-{tiling}", pack(draw_looks(tiling, codes))
 
 
-def _describe_board(groups: Sequence[Group]) -> dict[str, Any]:
-    """Return what the page shows first."""
-    rows = []
-    for model, best in overview(groups):
-        places = [entry and group.entries.index(entry) for group, entry in zip(groups, best, strict=True)]
-        rows.append({"model": model, "best": places})
-    described = [_describe_group(group) for group in groups]
-    view = "#/benchmark/1" if len(groups) == 1 else ""
-    return {"program": TITLE, "made": time.time(), "view": view, "overview": rows, "groups": described}
-
-
 def _describe_group(group: Group) -> dict[str, Any]:
-    entries = []
-    for entry in group.entries:
-        shown = {name: getattr(entry, name) for name in _OF_ENTRY}
-        shown["finished"] = entry.finished.replace("T", " ")[:16]
-        if group.is_mixed:
-            shown["settings"] = ", ".join(filter(None, (entry.settings, f"{entry.tasks} tasks: {entry.tasks_hash}")))
-        shown["rate"] = Rate(entry.solved, entry.tasks).to_dict()
-        shown["outcomes"] = [entry.outcomes.get(task) for task in group.task_ids]
-        entries.append(shown)
-    tasks = [{"id": task, "tier": group.tiers.get(task)} for task in group.task_ids]
-    return {"title": group.title, "mixed": group.is_mixed, "tasks": tasks, "entries": entries}
+    return {
+        "title": group.title,
+        "mixed": group.is_mixed,
+        "tasks": [{"id": task, "tier": tier} for task, tier in group.tiers.items()],
+        "entries": [_describe_entry(entry, group.tiers) for entry in group.entries],
+    }
+
+
+def _describe_entry(entry: Entry, tasks: Iterable[str]) -> dict[str, Any]:
+    """Return a result by the names of its file, and what is shown of it besides."""
+    results = entry.results.to_dict()
+    results.pop("run", None)
+    outcomes = {each["task_id"]: _describe_outcome(**each) for each in results.pop("task_results")}
+    seconds = [each["seconds"] for each in outcomes.values() if each["seconds"] is not None]
+    return {
+        **results,
+        "rank": entry.rank,
+        "label": entry.label,
+        "source": entry.source,
+        "settings": f"{entry.run.settings}, {counted(len(outcomes), 'task')} ({entry.tasks_hash})",
+        "finished": entry.run.finished.replace("T", " ")[:16],
+        "rate": Rate(entry.results.num_success, len(outcomes)).to_dict(),
+        "errors": sum(each["error"] is not None for each in outcomes.values()),
+        "mean_steps": fmean(each["steps_taken"] for each in outcomes.values()),
+        "seconds": math.fsum(seconds) if seconds else None,
+        "outcomes": [outcomes.get(task) for task in tasks],
+    }
+
+
+def _describe_outcome(episode: Mapping[str, Any], **outcome: Any) -> dict[str, Any]:
+    """Return how a task went; episodes that ended alike have an ``ending`` of the same few words."""
+    error = episode["info"].get("model_error")
+    seconds = episode["info"].get("model_seconds")
+    if outcome["success"]:
+        ending = "solved"
+    elif error is not None:
+        ending = f"model error: {one_line(str(error)):.{_MAX_ENDING}}"
+    elif episode["terminated"]:
+        ending = "entered a hazard"
+    else:
+        ending = "ran out of steps" if episode["truncated"] else "stopped before the end"
+    more = {"error": error and str(error), "seconds": seconds if is_amount(seconds) else None, "ending": ending}
+    return {**outcome, **more}
 
 
 def _describe_episode(entry: Entry, task: str, shipped: Shipped, drawn: dict[str, set[int]]) -> dict[str, Any]:
     """Return what the page shows of an episode; what its grids show is added to ``drawn``."""
-    episode = entry.episodes[task]
-    seconds = episode.info.get("model_seconds")
+    episode = entry.tasks[task].episode
     command = ("draw", "--episode", entry.source, "--task", task, "--gif", f"{file_stem(task)}.gif")
     shown = {
         "mission": episode.mission,
         "max_steps": episode.max_steps,
-        "error": strip_folders(str(episode.info.get("model_error") or "")),
-        "seconds": seconds if is_amount(seconds) else None,
         "spending": Spending.of([episode.info.get("details")]),
         "command": f"{program()} {shlex.join(command)}",
     }
@@ -115,32 +135,31 @@ def _describe_episode(entry: Entry, task: str, shipped: Shipped, drawn: dict[str
     except GridworldError as error:
         return {**shown, "steps": _list_steps(entry, task, ()), "reason": str(error)}
 
-    drawn.setdefault(entry.tiling, set()).update(list_codes(frames))
-    film = {"film": make_film(frames), "tiles": f"tiles-{entry.tiling}"}
-    return {**shown, "steps": _list_steps(entry, task, seen), **film}
+    tiling = entry.run.settings.tiling
+    drawn.setdefault(tiling, set()).update(list_codes(frames))
+    return {**shown, "steps": _list_steps(entry, task, seen), "film": make_film(frames), "tiles": f"tiles-{tiling}"}
 
 
 def _list_steps(entry: Entry, task: str, seen: Sequence[Observation]) -> list[dict[str, str]]:
     """Return what the model did and said, and what it was told as far as ``seen`` gives it back."""
     steps: list[dict[str, str]] = []
-    for step in entry.episodes[task].trajectory:
+    for step in entry.tasks[task].episode.trajectory:
         said = {name: str(step.info[f"model_{name}"]) for name in _ANSWER if f"model_{name}" in step.info}
         if said.get("reasoning", "") in said.get("raw_output", ""):
             said.pop("reasoning", None)
         if "raw_output" in said and seen:
-            said["told"] = _tell_again(entry.options, [each["action"] for each in steps], seen)
+            said["told"] = _tell_again(entry.run.settings, [each["action"] for each in steps], seen)
         steps.append({"action": ACTION_NAMES.get(step.action, f"unknown action {step.action}"), **said})
     return steps
 
 
-def _tell_again(options: Mapping[str, Any], actions: Sequence[str], seen: Sequence[Observation]) -> str:
+def _tell_again(telling: Telling, actions: Sequence[str], seen: Sequence[Observation]) -> str:
     """Return what a model was told in words after some actions, besides the task and the rules."""
-    window = options.get("history_text_window", 3) if options.get("history_text") is not False else 0
-    first = max(0, len(actions) - round(window if is_amount(window) else 0))
+    first = max(0, len(actions) - telling.history_text_window) if telling.history_text else len(actions)
     told = [history.line(i + 1, actions[i], seen[i], seen[i + 1]) for i in range(first, len(actions))]
     if told:
         told = ["\n".join(("Last steps:", *told))]
-    if options.get("text_observation") is True or options.get("observation") == "text":
+    if telling.text_observation or telling.observation == "text":
         told.append(seen[len(actions)].text())
     return "\n\n".join(told)
 
@@ -161,14 +180,14 @@ def _play_again(entry: Entry, task: str, shipped: Shipped) -> tuple[list[GridFra
     if spec is None or entry.digests.get(task, "") not in ("", digest):
         raise EvaluationError("the task does not ship with this program, or not as it was played")
 
-    episode = Episode(Layout(spec, tiling_named(entry.tiling)))
+    episode = Episode(Layout(spec, tiling_named(entry.run.settings.tiling)))
     seen = [episode.observe()]
     frames = [take_frame(episode, seen[0])]
-    for action in entry.episodes[task].actions:
+    result = entry.tasks[task]
+    for action in result.episode.actions:
         episode.step(action)
         seen.append(episode.observe())
         frames.append(take_frame(episode, seen[-1]))
-    outcome = entry.outcomes[task]
-    if (episode.goal_reached, episode.step_count) != (outcome.solved, outcome.steps):
+    if (episode.goal_reached, episode.step_count) != (result.success, result.steps_taken):
         raise EvaluationError("they would not end as the results say")
     return frames, seen

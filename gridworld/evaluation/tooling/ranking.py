@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from gridworld.errors import EvaluationError
-from gridworld.evaluation.results.leaderboard import grouped, read_entries
+from gridworld.evaluation.results.leaderboard import rank_entries, read_entries
 from gridworld.evaluation.results.leaderboard_page import TITLE, make_page
 from spca.common.command import EXIT_FINISHED, EXIT_USER_ERROR, complain
 from spca.common.errors import FileError
@@ -38,7 +38,7 @@ def make_leaderboard(
         complain(f"error: {problem}")
     if problems:
         return EXIT_USER_ERROR
-    groups = grouped(entries)
+    groups = rank_entries(entries)
     html = make_page(groups)
     if output.exists() and not _is_page(output):
         raise EvaluationError(f"{output}: exists and is no leaderboard: choose another --output")

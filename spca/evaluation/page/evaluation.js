@@ -16,8 +16,7 @@ const COUNTS = listNumbers({steps: "steps", unsolvable: "unsolvable"});
 const PAIRS = [
   ...listNumbers({both: "both", ours_only: "ours only", bots_only: "bot only", neither: "neither"}, "solved by"),
   ...listNumbers({our_steps: "ours", bots_steps: "bot's"}, "steps of pairs"),
-  {key: "ratio", name: "ratio", span: "steps of pairs", number: true, value: (row) => row.our_steps / row.bots_steps || null,
-    show: (row) => ratio(row.our_steps / row.bots_steps || null)},
+  {...listNumbers({ratio: "ratio"}, "steps of pairs")[0], show: (row) => ratio(row.ratio)},
 ];
 
 function openEvaluation() {
@@ -76,9 +75,10 @@ function listParts(report) {
   return places.filter(([block]) => report[block].ids.length).map(([block, versus, name]) => {
     const {pooled, interval, interval_solved: later, ...lists} = report[block];
     const bot = report[versus];
-    const joinPairs = (kind) => lists[kind].map((row) =>
-      ({...bot?.[kind].find((pair) => pair.name === row.name), ...row, part: name}));
-    const all = {...bot?.pooled, ...pooled, name: `all ${name}`, pass1: widenRate(pooled.pass1, interval),
+    const join = (row, pair) => ({ratio: pair?.our_steps / pair?.bots_steps || null, ...pair, ...row, part: name});
+    const joinPairs = (kind) =>
+      lists[kind].map((row) => join(row, bot?.[kind].find((pair) => pair.name === row.name)));
+    const all = {...join(pooled, bot?.pooled), name: `all ${name}`, pass1: widenRate(pooled.pass1, interval),
       solved: widenRate(pooled.solved, later)};
     return {name, all, bot, categories: joinPairs("categories"), ids: joinPairs("ids"), words: report.ratios[versus]};
   });

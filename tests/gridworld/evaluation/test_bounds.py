@@ -99,8 +99,8 @@ def test_a_solved_task_earns_points_against_the_bound_and_says_so(home: Path, ca
     page = (home / "leaderboard.html").read_text(encoding="utf-8")
     (entry,) = read_pieces(page)["report"]["groups"][0]["entries"]
     (outcome,) = entry["outcomes"]
-    assert (entry["bounded"], entry["solved"], entry["points"]) == (1, 1, ratio)
-    assert (outcome["optimal"], outcome["bound"], outcome["ratio"]) == (None, bound, ratio)
+    assert (entry["num_against_bound"], entry["num_success"], entry["total_points_earned"]) == (1, 1, ratio)
+    assert (outcome["optimal_steps"], outcome["bound"], outcome["optimality_ratio"]) == (None, bound, ratio)
 
 
 def test_a_certificate_gives_the_optimum_and_the_way(certified: Path, capsys: Captured) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from gridworld import library
 from gridworld.evaluation import cli
-from gridworld.evaluation.results.leaderboard import grouped, overview, read_entries
+from gridworld.evaluation.results.leaderboard import rank_entries, read_entries
 from gridworld.evaluation.results.leaderboard_page import make_page
 from gridworld.rules.observation import LOOKS
 from tests.support.report.pages import read_pieces
@@ -146,46 +146,44 @@ class TestBoard:
         claimed = results() | {"success_rate": 7, "point_rate": 7}
         (entry,), problems = read_entries([write(home / "r.json", claimed)])
         assert not problems
-        assert (entry.solved, entry.tasks, entry.success_rate, entry.point_rate) == (2, 2, 1.0, 0.75)
-        assert (entry.optimality, entry.mean_steps, entry.seconds) == (0.75, 15.0, 1.0)
-        assert entry.spending is not None
-        assert (entry.spending.tokens, entry.spending.reasoning_tokens) == (220, 8)
-        assert (entry.spending.cost_usd, entry.spending.usd) == (None, "?"), "older files do not tell"
+        found = entry.results
+        assert (found.num_success, found.num_tasks, found.success_rate, found.point_rate) == (2, 2, 1.0, 0.75)
+        assert found.avg_optimality_ratio == 0.75
+        assert found.spending is not None
+        assert (found.spending.tokens, found.spending.reasoning_tokens) == (220, 8)
+        assert (found.spending.cost_usd, found.spending.usd) == (None, "?"), "older files do not tell"
 
     def test_the_best_comes_first(self, home: Path) -> None:
         given = {"slow": (20, 20), "fast": (10, 10), "half": (10, 40)}
         paths = [write(home / f"{name}.json", results(name, steps=steps)) for name, steps in given.items()]
-        (group,) = grouped(read_entries(paths)[0])
-        assert [entry.model for entry in group.entries] == ["fast", "half", "slow"]
+        (group,) = rank_entries(read_entries(paths)[0])
+        assert [entry.label for entry in group.entries] == ["fast", "half", "slow"]
         assert not group.is_mixed
 
     def test_tilings_and_benchmarks_are_kept_apart(self, home: Path) -> None:
         on_hexagons = results()
         on_hexagons["run"]["settings"]["tiling"] = "hex"
         files = [write(home / "1", results()), write(home / "2", on_hexagons), write(home / "3", results("n", "c"))]
-        groups = grouped(read_entries(files)[0])
+        groups = rank_entries(read_entries(files)[0])
         assert [group.title for group in groups] == ["b (hex)", "b", "c"]
-        rows = dict(overview(groups))
-        assert [entry is not None for entry in rows["n"]].count(True) == 1
-        assert [entry is not None for entry in rows["m"]].count(True) == 2
 
     def test_the_same_model_twice(self, home: Path) -> None:
         files = [write(home / f"{n}.json", results(finished=f"2026-01-0{n}T00:00:00+00:00")) for n in (1, 2)]
         files.append(write(home / "3.json", results(finished="2026-01-02T00:00:00+00:00")))
-        (group,) = grouped(read_entries(files)[0])
+        (group,) = rank_entries(read_entries(files)[0])
         assert sorted(entry.label for entry in group.entries) == [
-            "m · 2026-01-01 00:00",
-            "m · 2026-01-02 00:00 · 2.json",
-            "m · 2026-01-02 00:00 · 3.json",
+            "m · 1.json",
+            "m · 2.json",
+            "m · 3.json",
         ]
 
     def test_other_tasks_are_told(self, home: Path) -> None:
         files = [write(home / "1", results()), write(home / "2", results("n", steps=(10, 20, 30)))]
-        (group,) = grouped(read_entries(files)[0])
+        (group,) = rank_entries(read_entries(files)[0])
         assert group.is_mixed
-        assert group.task_ids == ("task0", "task1", "task2")
+        assert list(group.tiers) == ["task0", "task1", "task2"]
 
-    def test_tasks_are_the_same_unless_something_says_otherwise(self, home: Path) -> None:
+    def test_tasks_are_the_same_where_files_say_so(self, home: Path) -> None:
         told, untold, changed, longer = results("a"), results("b"), results("c"), results("d", optimal_steps=9)
         del untold["run"], longer["run"]
         changed["run"]["tasks"][0]["sha256"] = "b"
@@ -193,12 +191,12 @@ class TestBoard:
             [write(home / f"{n}", each) for n, each in enumerate((told, untold, changed, longer))]
         )
         assert not problems
-        assert [grouped([entries[0], other])[0].is_mixed for other in entries[1:]] == [False, True, True]
+        assert [rank_entries([entries[0], other])[0].is_mixed for other in entries] == [False, True, True, True]
 
     def test_equal_results_share_a_rank(self, home: Path) -> None:
         steps = {"a": (10, 10), "b": (20, 10), "c": (10, 20), "d": (20, 20)}
         files = [write(home / f"{model}.json", results(model, steps=taken)) for model, taken in steps.items()]
-        (group,) = grouped(read_entries(files)[0])
+        (group,) = rank_entries(read_entries(files)[0])
         assert [entry.rank for entry in group.entries] == [1, 2, 2, 4]
 
     @pytest.mark.parametrize(
@@ -215,8 +213,9 @@ class TestBoard:
     ) -> None:
         data = results(solved=False)
         data["task_results"][0]["episode"] |= change
-        (entry,), _ = read_entries([write(home / "r.json", data)])
-        assert [outcome.ending for outcome in entry.outcomes.values()] == [ending, "ran out of steps"]
+        entries, _ = read_entries([write(home / "r.json", data)])
+        (group,) = read_pieces(make_page(rank_entries(entries)))["report"]["groups"]
+        assert [outcome["ending"] for outcome in group["entries"][0]["outcomes"]] == [ending, "ran out of steps"]
 
 
 BROKEN: dict[str, Any] = {
@@ -256,11 +255,11 @@ class TestCommand:
             False,
         )
         first, second = group["entries"]
-        assert (first["model"], first["source"], first["finished"]) == ("first", "1.json", "2026-01-02 03:04")
+        assert (first["model_name"], first["source"], first["finished"]) == ("first", "1.json", "2026-01-02 03:04")
         assert (first["point_rate"], first["rate"]["good"], second["rate"]["rate"]) == (0.75, 2, 0)
         assert 0.6 < second["rate"]["high"] < 0.7, "of two tasks, by Wilson"
-        assert [outcome["steps"] for outcome in first["outcomes"]] == [10, 20]
-        assert report["overview"] == [{"model": "first", "best": [0]}, {"model": "second", "best": [1]}]
+        assert (first["mean_steps"], first["seconds"], first["errors"]) == (15.0, 1.0, 0)
+        assert [outcome["steps_taken"] for outcome in first["outcomes"]] == [10, 20]
         assert str(home) not in json.dumps(read_pieces(html))
         assert command("1.json", "--output", "pages/board.html") == 0
 
@@ -311,7 +310,7 @@ def show(path: Path, folder: Path, **changes: Any) -> dict[str, Any]:
     data["task_results"][0]["episode"] |= changes
     entries, problems = read_entries([write(folder / path.name, data)])
     assert not problems
-    return read_pieces(make_page(grouped(entries)))
+    return read_pieces(make_page(rank_entries(entries)))
 
 
 class TestEpisodes:
@@ -343,7 +342,7 @@ class TestEpisodes:
             step["info"] = {"model_raw_output": "<think>…</think>Action: 2", "model_reasoning": "Action: 2"}
         steps[1]["info"] = {"model_planned": True}
         entries, _ = read_entries([write(home / "r.json", data)])
-        first, planned, third, *_ = read_pieces(make_page(grouped(entries)))["episode-1.1-1"]["steps"]
+        first, planned, third, *_ = read_pieces(make_page(rank_entries(entries)))["episode-1.1-1"]["steps"]
         assert first.keys() == {"action", "raw_output", "told"}, "the reasoning is in the answer"
         assert first["told"].startswith("You are at column 1, row 1 facing right.")
         assert planned.keys() == {"action", "planned"}
@@ -363,7 +362,7 @@ class TestEpisodes:
             assert ("film" in episode, len(episode["steps"])) == (False, len(change["trajectory"]))
         data["run"]["tasks"][0]["sha256"] = sha256(b"another").hexdigest()
         entries, _ = read_entries([write(home / "r.json", data)])
-        pieces = read_pieces(make_page(grouped(entries)))
+        pieces = read_pieces(make_page(rank_entries(entries)))
         assert pieces["episode-1.1-1"]["reason"] == "the task does not ship with this program, or not as it was played"
         assert "film" in pieces["episode-1.1-2"]
 
@@ -371,7 +370,7 @@ class TestEpisodes:
         data = json.loads((played / "bfs0.json").read_text())
         data["run"]["settings"]["tiling"] = "triangles"
         entries, _ = read_entries([write(home / "r.json", data)])
-        pieces = read_pieces(make_page(grouped(entries)))
+        pieces = read_pieces(make_page(rank_entries(entries)))
         assert "triangles" in pieces["episode-1.1-1"]["reason"]
         assert not [name for name in pieces if name.startswith("tiles")]
 
@@ -388,7 +387,7 @@ class TestEpisodes:
         details = {"run": "/home/somebody/runs/1", "usage": {"requests": 1, "cost_usd": 0.5}}
         told = {"details": details, "model_error": "/home/somebody/key.txt cannot be read"}
         pieces = show(played / "bfs0.json", home, info=told)
-        assert pieces["episode-1.1-1"]["error"] == "key.txt cannot be read"
+        assert pieces["report"]["groups"][0]["entries"][0]["outcomes"][0]["error"] == "key.txt cannot be read"
         assert pieces["episode-1.1-1"]["spending"]["cost_usd"] == 0.5
         assert not [
             each for each in (str(played), "/home", str(library.resolve("tiers"))) if each in json.dumps(pieces)
@@ -396,7 +395,7 @@ class TestEpisodes:
 
     def test_the_page_grows_little_with_episodes(self, played: Path) -> None:
         entries, _ = read_entries([played / "random0.json"])
-        pieces = len(make_page(grouped(entries))) - len(make_page(()))
+        pieces = len(make_page(rank_entries(entries))) - len(make_page(()))
         assert pieces < 30_000, "425 steps, of which each one has two grids"
 
 
@@ -420,7 +419,7 @@ class TestHostility:
         entries, problems = read_entries(paths)
         assert len(entries) + len(problems) == count > 50
         assert problems
-        assert "\x1b" not in make_page(grouped(entries))
+        assert "\x1b" not in make_page(rank_entries(entries))
 
     @pytest.fixture
     def hostile_page(self, home: Path) -> Path:
