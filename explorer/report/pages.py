@@ -6,18 +6,5 @@ from typing import Final
 
 from spca.common.web.document import PageKind
 
-_STAGE: Final = ("voxels.js", "views.js", "stage.js")
-
-REPORT_PAGE: Final = PageKind(
-    package="explorer.report",
-    styles=("stage.css", "report.css"),
-    scripts=(*_STAGE, "report.js"),
-    open="openReport",
-)
-PLAY_PAGE: Final = PageKind(
-    package="explorer.report",
-    styles=("stage.css", "play.css"),
-    scripts=(*_STAGE, "play.js"),
-    open="openPlay",
-    connects=True,
-)
+REPORT_PAGE: Final = PageKind("explorer.report", open="openReport", leaves_out=("play.js", "play.css"))
+PLAY_PAGE: Final = PageKind("explorer.report", open="openPlay", connects=True, leaves_out=("report.js", "report.css"))

@@ -38,7 +38,7 @@ Shipped: TypeAlias = Mapping[str, tuple[TaskSpecification, str]]
 """Tasks by id, each with the digest of its file."""
 
 TITLE: Final = "Gridworld leaderboard"
-PAGE: Final = PageKind("gridworld.evaluation.results", ("leaderboard.css",), ("leaderboard.js",), "openLeaderboard")
+PAGE: Final = PageKind("gridworld.evaluation.results", open="openLeaderboard")
 
 _MAX_ENDING: Final = 100
 _ANSWER: Final = ("raw_output", "reasoning", "confidence", "planned")

@@ -19,8 +19,6 @@ from typing import Final
 from spca.common.text import visible
 
 _LIBRARIES: Final = ("vendor/preact.umd.js", "vendor/hooks.umd.js")
-SCRIPTS: Final = ("words.js", "elements.js", "pieces.js", "table.js", "texts.js", "player.js", "grid.js", "shell.js")
-"""The kit's scripts in their order: all scripts of a page share one scope."""
 
 _COMMENT: Final = re.compile(r"^ *(?://[^\n]*|/\*.*?\*/ *)$", re.MULTILINE | re.DOTALL)
 _INDENTATION: Final = re.compile(r"^\s+", re.MULTILINE)
@@ -28,22 +26,22 @@ _INDENTATION: Final = re.compile(r"^\s+", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class PageKind:
-    """The parts of one kind of page.
+    """The parts of one kind of page: the kit, and the styles and scripts in the folder ``page`` of a package.
+
+    All scripts share one scope. They are joined by name, so what runs on loading may use only its own file.
 
     Attributes:
-        package: the package whose folder ``page`` holds its files.
-        styles, scripts: names of files there, in their order.
-        libraries: names of the kit's files that this kind needs besides preact.
         open: the function that draws the page.
+        libraries: names of the kit's files that this kind needs besides preact.
         connects: whether the page asks the server that it came from.
+        leaves_out: files of the folder that belong to another page.
     """
 
     package: str
-    styles: tuple[str, ...]
-    scripts: tuple[str, ...]
     open: str
     libraries: tuple[str, ...] = ()
     connects: bool = False
+    leaves_out: tuple[str, ...] = ()
 
     def render(self, title: str, pieces: Mapping[str, str] = MappingProxyType({})) -> str:
         """Return the page; ``pieces`` are values as :func:`~spca.common.web.packing.pack` makes them, by name."""
@@ -80,16 +78,22 @@ def _digest(text: str) -> str:
 
 @cache
 def _join_styles(kind: PageKind) -> str:
-    own = [_read(kind.package, f"page/{name}") for name in kind.styles]
-    return "\n" + _drop_comments("\n".join([_read_kit("kit.css"), *own]))
+    return "\n" + _join_files(kind, ".css")
 
 
 @cache
 def _join_scripts(kind: PageKind) -> str:
     libraries = map(_read_kit, (*_LIBRARIES, *kind.libraries))
-    own = [_read(kind.package, f"page/{name}") for name in kind.scripts]
-    scripts = _drop_comments("\n".join([*map(_read_kit, SCRIPTS), *own]))
+    scripts = _join_files(kind, ".js")
     return "\n".join(["", *libraries, f'(() => {{\n"use strict";\n{scripts}\n{kind.open}();\n}})();\n'])
+
+
+def _join_files(kind: PageKind, suffix: str) -> str:
+    """Return the files of the kit and of a page with this suffix, without comments."""
+    folders = (resources.files("spca.common.web").joinpath("kit"), resources.files(kind.package).joinpath("page"))
+    files = [file for folder in folders for file in sorted(folder.iterdir(), key=lambda each: each.name)]
+    wanted = [file for file in files if file.name.endswith(suffix) and file.name not in kind.leaves_out]
+    return _drop_comments("\n".join(file.read_text(encoding="utf-8") for file in wanted))
 
 
 def _drop_comments(text: str) -> str:
@@ -97,10 +101,6 @@ def _drop_comments(text: str) -> str:
     return _INDENTATION.sub("", _COMMENT.sub("", text))
 
 
-def _read_kit(name: str) -> str:
-    return _read("spca.common.web", f"kit/{name}")
-
-
 @cache
-def _read(package: str, name: str) -> str:
-    return resources.files(package).joinpath(*name.split("/")).read_text(encoding="utf-8")
+def _read_kit(name: str) -> str:
+    return resources.files("spca.common.web").joinpath("kit", *name.split("/")).read_text(encoding="utf-8")

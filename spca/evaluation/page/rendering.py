@@ -30,7 +30,7 @@ from spca.report.read.origin import describe_continuations, describe_origin
 from spca.report.read.runs import used
 from spca.report.replay.minigrid_films import minigrid_tiles
 
-PAGE: Final = PageKind("spca.evaluation", styles=(), scripts=("evaluation.js",), open="openEvaluation")
+PAGE: Final = PageKind("spca.evaluation", open="openEvaluation")
 
 
 def render_page(results: Results, folder: EvaluationFolder, make_world: WorldMaker, target: Path) -> str:

@@ -24,23 +24,7 @@ from spca.report.read.runs import overview
 from spca.report.replay.minigrid_films import minigrid_tiles
 from spca.report.replay.resimulation import judged_as_upstream, resimulate
 
-PAGE: Final = PageKind(
-    package="spca.report",
-    styles=("run.css",),
-    scripts=(
-        "levels.js",
-        "timeline.js",
-        "plots.js",
-        "library.js",
-        "rounds.js",
-        "level.js",
-        "run.js",
-        "compare.js",
-        "app.js",
-    ),
-    open="openReport",
-    libraries=("vendor/chart.umd.js", "vendor/diff.umd.js"),
-)
+PAGE: Final = PageKind("spca.report", open="openReport", libraries=("vendor/chart.umd.js", "vendor/diff.umd.js"))
 
 Progress = Callable[[str], None]
 

@@ -1,5 +1,8 @@
 // Plots over the levels of a run. Each has its figures in a table too.
 
+/** What is done in a level, each in its colour. */
+const LANES = ["plan", "solve", "code", "act"];
+
 /** @param {string} name of a CSS variable @returns {string} its present value */
 function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

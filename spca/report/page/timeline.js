@@ -2,7 +2,6 @@
 
 const GAP_SHARE = 0.05;
 const BREAK_SHARE = 0.03;
-const LANES = ["plan", "solve", "code", "act"];
 const ZOOMS = [1, 2, 4, 8, 16, 32, 64];
 const OUTCOME_TONES = {success: "good", fail: "bad", aborted: "warn", running: "accent"};
 

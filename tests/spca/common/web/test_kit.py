@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from spca.common.web.document import SCRIPTS, PageKind
+from spca.common.web.document import PageKind
 from tests.support.report.pages import KINDS
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -86,7 +86,7 @@ def test_our_scripts_make_text_and_never_markup(file: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_names_in_the_scope_that_scripts_of_a_page_share_are_unique(kind: PageKind) -> None:
-    files = [*(KIT / name for name in SCRIPTS), *(folder_of(kind) / name for name in kind.scripts)]
+    files = [*KIT.glob("*.js"), *(file for file in folder_of(kind).glob("*.js") if file.name not in kind.leaves_out)]
     found = itertools.chain.from_iterable(
         re.split(r", *", one or many)
         for file in files
@@ -102,7 +102,7 @@ def read_code(file: Path) -> str:
 
 def test_each_function_of_the_kit_is_used_by_at_least_two_pages() -> None:
     """A page uses what its own scripts name, and what that names in turn."""
-    sources = "".join(read_code(KIT / name) for name in SCRIPTS)
+    sources = "".join(map(read_code, sorted(KIT.glob("*.js"))))
     starts = [(match[1], match.start()) for match in KIT_FUNCTION.finditer(sources)]
     ends = [*(start for _, start in starts[1:]), len(sources)]
     bodies = {name: sources[start:end] for (name, start), end in zip(starts, ends, strict=True)}
@@ -119,13 +119,10 @@ def test_each_function_of_the_kit_is_used_by_at_least_two_pages() -> None:
     assert sorted(name for name in bodies if uses[name] < 2) == []
 
 
-def test_every_file_of_the_kit_and_of_the_pages_is_used() -> None:
-    assert {file.name for file in KIT.iterdir() if file.is_file()} == {*SCRIPTS, "kit.css", "page.html.jinja"}
-    used: dict[Path, set[str]] = {}
-    for kind in KINDS.values():
-        used.setdefault(folder_of(kind), set()).update((*kind.scripts, *kind.styles))
-    for folder, names in used.items():
-        assert {file.name for file in folder.iterdir() if file.is_file() and file.suffix != ".py"} == names
+def test_every_file_of_a_page_is_left_out_by_at_most_one_kind() -> None:
+    for kinds in itertools.groupby(KINDS.values(), folder_of):
+        names = [set(kind.leaves_out) for kind in kinds[1]]
+        assert set.intersection(*names) == set()
 
 
 def colours(theme: str) -> dict[str, str]:
