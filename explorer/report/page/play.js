@@ -38,21 +38,30 @@ function PlayView({title}) {
     game && h(Play, {game, wish}));
 }
 
-/** The game as it stands, and what asks for its steps; a wish during another one's answer is lost. */
+/** Wishes that may wait for the answer to another: who plays types faster than the server answers. */
+const MAX_WAITING = 3;
+
+/** The game as it stands, and what asks for its steps. */
 function useGame() {
   const [game, setGame] = useState(null);
   const [error, setError] = useState("");
   const isBusy = useRef(false);
+  const waiting = useRef([]);
   const wish = async (asked) => {
-    if (isBusy.current) return;
+    if (isBusy.current) {
+      if (waiting.current.length < MAX_WAITING) waiting.current.push(asked);
+      return;
+    }
     isBusy.current = true;
     try {
       setGame(await askServer(asked));
       setError("");
     } catch (problem) {
       setError(problem.message);
+      waiting.current = [];
     }
     isBusy.current = false;
+    if (waiting.current.length) wish(waiting.current.shift());
   };
   useEffect(() => {
     wish(null);
@@ -111,7 +120,7 @@ function Play({game, wish}) {
   h("div", {class: "panes"},
     h(Pane, {id: "inventory", title: "Inventory", note: "Click to take in hand.", nothing: "nothing",
       items: game.inventory.map((entry, i) => describeItem(entry, i, game, wish))}),
-    h(Pane, {id: "recipes", title: "Recipe book", note: "What you have seen or hold could be for these.",
+    h(Pane, {id: "recipes", title: "Recipe book", hint: "search the book", note: "What you have seen or hold could be for these.",
       items: recipes.map((recipe) => describeRecipe(recipe, look, wish))}),
     h(Pane, {id: "around", title: "Seen so far", note: "Click what is near to aim and do what fits.",
       items: around.slice(0, NEAR_LIMIT).map((thing) => describeThing(thing, pose, wish, setPointed))})),
@@ -129,15 +138,21 @@ function wishByKey(event, {inventory}, wish) {
   wish(item ? {hold: item[0]} : {do: action[0]});
 }
 
-/** A list of buttons. @param {{items: object[]}} props a `tile` or none, `text`, `small` below it, `end`, and more */
-function Pane({items, nothing = "nothing yet", ...rest}) {
+/**
+ * A list of buttons. @param {{items: object[]}} props a `tile` or none, `text`, `small` below it, `end`, and more;
+ *   `hint` what can be searched for
+ */
+function Pane({items, hint, nothing = "nothing yet", ...rest}) {
+  const [sought, setSought] = useState("");
+  const found = items.filter(({text}) => text.toLowerCase().includes(sought.toLowerCase()));
   return h(Section, rest,
-    h("ul", {class: "things"}, items.map(({key, tile, text, small, end, ...more}) => h("li", {key},
+    hint && h("input", {type: "search", placeholder: hint, onInput: (event) => setSought(event.target.value)}),
+    h("ul", {class: "things"}, found.map(({key, tile, text, small, end, ...more}) => h("li", {key},
       h(Button, more,
         tile !== undefined && h("i", {class: "icon", style: {"--tile": tile}}),
         h("span", null, text, small && h("small", null, small)),
         h("small", null, end))))),
-    !items.length && h("p", {class: "muted"}, nothing));
+    !found.length && h("p", {class: "muted"}, nothing));
 }
 
 function describeItem([name, n], i, {held, look}, wish) {

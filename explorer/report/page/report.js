@@ -36,7 +36,7 @@ function Overview({report, route}) {
     h("h1", {tabIndex: -1}, title),
     refuted > 0 && h(Notice, {tone: "bad", title: `${plural(refuted, "episode")} refuted a certificate`},
       "The goal latched before what was proven to be needed."),
-    h(Section, {id: "rates", title: "Rates by model and hops", note: "Intervals are Wilson's at 95 %."},
+    h(Section, {id: "rates", title: "Rates by model and hops", note: "Hops are the milestones that a scene needs. Intervals are Wilson's at 95 %."},
       h(Table, {label: "Rates", noun: "row", rows: rates, columns: rateColumns(rates), route, prefix: "rates-",
         toneOf: (row) => row.hops === null && "is-all"})),
     h(Section, {id: "episodes", title: "Episodes"},
