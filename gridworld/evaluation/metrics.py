@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from gridworld.evaluation.results.results_file import write_results
@@ -242,7 +242,7 @@ class BenchmarkEvaluationResult:
         points = ("total_available_points", "total_points_earned", "point_rate")
         ratios = ("avg_optimality_ratio", "num_against_bound")
         data = {name: getattr(self, name) for name in (*names, *points, *ratios)}
-        data |= {"usage": self.spending.to_dict()} if self.spending else {}
+        data |= {"usage": asdict(self.spending)} if self.spending else {}
         run = {"run": dict(self.run)} if self.run else {}
         return {**data, **run, "task_results": [each.to_dict() for each in self.task_results]}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final, Self
 
 _TOKENS: Final = ("input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens")
@@ -58,10 +58,6 @@ class Spending:
             return "?"
         unknown = f"+{self.cost_unknown}?" if self.cost_unknown else ""
         return f"{'~' if self.estimated else ''}{self.cost_usd:.4f}{unknown}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """As in the results file."""
-        return asdict(self)
 
 
 def is_amount(value: object) -> bool:

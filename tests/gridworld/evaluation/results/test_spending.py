@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ def test_episodes_are_summed() -> None:
     assert spent is not None
     assert (spent.requests, spent.tokens, spent.cached_tokens, spent.reasoning_tokens) == (4, 220, 64, 4)
     assert (spent.cost_usd, spent.cost_unknown, spent.usd) == (1.0, 0, "1.0000")
-    assert Spending(**spent.to_dict()) == spent
+    assert Spending(**asdict(spent)) == spent
 
 
 def test_a_run_of_the_loop_tells_its_usage_one_level_below() -> None:
