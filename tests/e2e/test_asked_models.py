@@ -98,8 +98,8 @@ def test_books_results_and_leaderboard_are_what_the_server_counted(
     made = run("leaderboard", "o.json", "--output", "board.html")
     assert made.returncode == 0, made.stderr
     (entry,) = read_pieces((tmp_path / "board.html").read_text(encoding="utf-8"))["report"]["groups"][0]["entries"]
-    assert f"{entry['spending']['cost_usd']:.4f}" == cost
-    assert (entry["model"], entry["spending"]["requests"]) == (name, len(log))
+    assert f"{entry['usage']['cost_usd']:.4f}" == cost
+    assert (entry["model_name"], entry["usage"]["requests"]) == (name, len(log))
 
 
 def test_a_cap_stops_and_more_of_it_goes_on(run: Command, tasks: tuple[object, ...], tmp_path: Path) -> None:
@@ -268,4 +268,4 @@ def test_a_server_of_ones_own_gets_its_own_key(
     made = run("leaderboard", "o.json", "--output", "board.html")
     assert made.returncode == 0, made.stderr
     (entry,) = read_pieces((tmp_path / "board.html").read_text(encoding="utf-8"))["report"]["groups"][0]["entries"]
-    assert (entry["spending"]["cost_usd"], entry["spending"]["cost_unknown"]) == (0, len(server.asked))
+    assert (entry["usage"]["cost_usd"], entry["usage"]["cost_unknown"]) == (0, len(server.asked))
