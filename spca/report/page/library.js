@@ -86,63 +86,49 @@ function textFinder([level, shared]) {
   return (id) => level.texts[id] ?? shared[id] ?? null;
 }
 
-const FOUND_AT_ONCE = 300;
-
 /** Methods, actions and words of prompts, answers and code, in all levels of a run. */
 function SearchView({run, k, route}) {
-  const [typed, setTyped] = useState(route.query.get("q") ?? "");
-  const [found, setFound] = useState({rows: [], read: 0});
-  const sought = typed.trim().toLowerCase();
+  const [texts, setTexts] = useState([]);
   useEffect(() => {
     let wanted = true;
-    const timer = setTimeout(async () => {
-      route.choose({q: sought});
-      const rows = [];
-      for (const level of sought.length > 2 ? run.levels.filter(({outcome}) => outcome !== "pending") : []) {
-        const names = [`run/${k}/level/${level.number}`, `run/${k}/texts`];
-        const values = await Promise.all(names.map(loadPiece)).catch(() => null);
+    const read = async () => {
+      const found = [];
+      for (const {number} of run.levels.filter(({outcome}) => outcome !== "pending")) {
+        const values = await Promise.all([`run/${k}/level/${number}`, `run/${k}/texts`].map(loadPiece));
         if (!wanted) return;
-        if (values) rows.push(...searchLevel(values, sought));
-        setFound({rows: rows.slice(0, FOUND_AT_ONCE), read: level.number});
+        found.push(...textsOfCalls(values));
       }
-    }, 300);
+      setTexts(found);
+    };
+    read();
     return () => {
       wanted = false;
-      clearTimeout(timer);
     };
-  }, [sought]);
+  }, [k]);
+  const sought = (route.query.get("q") ?? "").toLowerCase().split(/\s+/)[0];
+  const lineOf = ({lines}) => lines.find((line) => line.toLowerCase().includes(sought)) ?? "";
   const columns = [
     {key: "where", name: "Where", head: true, value: (row) => row.where,
-      show: (row) => link(`${addressOf(k, row.level)}?${new URLSearchParams({call: row.call})}`, row.where)},
-    {key: "line", name: "Line", number: true, value: (row) => row.line},
-    {key: "text", name: "Text", value: (row) => row.text, show: (row) => h("code", null, row.text)},
+      show: (row) => link(`${addressOf(k, row.level)}?${new URLSearchParams({call: row.file})}`, row.where)},
+    {key: "line", name: "First line", value: lineOf, show: (row) => h("code", null, lineOf(row).trim().slice(0, 200))},
   ];
   return h(Fragment, null,
     h("h1", {tabIndex: -1}, "Search"),
-    h("label", {class: "search"}, unseen("Search"),
-      h("input", {type: "search", value: typed, placeholder: "method, action, or words of prompts and answers",
-        onInput: (event) => setTyped(event.target.value)})),
-    h("p", {class: "muted", role: "status"}, sought.length > 2 ? `${plural(found.rows.length, "place")} found, ` +
-      `${count(found.read)} of ${plural(run.levels.length, "level")} read` : "Type at least three letters."),
-    found.rows.length > 0 && h(Table,
-      {label: "What was found", noun: "place", rows: found.rows, columns, route, prefix: "found."}));
+    h("p", {class: "muted", role: "status"}, texts.length ? "In all prompts and answers." : "Reading the levels …"),
+    h(Table, {label: "Prompts and answers", noun: "text", rows: texts, columns, route, words: (row) => row.words,
+      hint: "method, action or words"}));
 }
 
-/** The first line of each prompt and answer of a level that holds what is sought. */
-function searchLevel(values, sought) {
+/** @returns {object[]} each prompt and answer of a level */
+function textsOfCalls(values) {
   const find = textFinder(values);
-  const rows = [];
-  for (const call of callsOfLevel(values[0])) {
-    const parts = [...call.messages.map(({role, text}) => [`prompt (${role})`, text]), ["answer", call.answer]];
-    for (const [part, id] of parts) {
-      const line = find(id)?.lines.findIndex((text) => text.toLowerCase().includes(sought)) ?? -1;
-      if (line < 0) continue;
-      const where = `level ${values[0].number}, call ${callNumber(call.file)}, ${call.phase}: ${part}`;
-      rows.push({level: values[0].number, call: call.file, where, line: line + 1,
-        text: find(id).lines[line].trim().slice(0, 200)});
-    }
-  }
-  return rows;
+  const {number} = values[0];
+  return callsOfLevel(values[0]).flatMap(({file, phase, messages, answer}) =>
+    [...messages.map(({role, text}) => [`prompt (${role})`, text]), ["answer", answer]].map(([part, id]) => {
+      const lines = find(id)?.lines ?? [];
+      const where = `level ${number}, call ${callNumber(file)}, ${phase}: ${part}`;
+      return {level: number, file, where, lines, words: lines.join("\n").toLowerCase()};
+    }));
 }
 
 /** @returns {object[]} the calls of a level in their order */

@@ -78,82 +78,65 @@ function Canvas({label, make}) {
 }
 
 /**
- * @param {{title: string, note: string, label: string, series: object[], rows: object[], labels: any[], options:
- * object,
- *   written?: (n: number) => string, empty?: string}} props `series` as {@link dataSet} takes them
+ * @param {{title: string, note: string, series: object[], rows: object[], labels?: any[], written?: (n: number) =>
+ *   string, empty?: string, options: object}} props `series` as {@link dataSet} takes them
  */
-function Plot({title, note, label, series, rows, labels, options, written = count, empty, route}) {
+function Plot({title, note, series, rows, labels = rows.map((row) => row.number), written = count, empty, options,
+  route}) {
   const id = title.toLowerCase().replaceAll(" ", "-");
   const make = useCallback(() => ({data: {labels, datasets: series.map(dataSet)},
     options: plotOptions({rows, ...options})}), [rows]);
   const columns = [
     {key: "number", name: "#", number: true, value: (i) => labels[i]},
     {key: "level", name: "Level", head: true, value: (i) => rows[i]?.env_id ?? ""},
-    ...series.map((part) => ({key: part.label, name: part.label, number: true, value: (i) => part.data[i],
-      show: (i) => (part.written ?? written)(part.data[i])})),
+    ...series.map(({label, data}) => ({key: label, name: label, number: true, value: (i) => data[i],
+      show: (i) => written(data[i])})),
   ];
-  return h("figure", {class: classes("plot", empty && "is-empty"), "aria-labelledby": `plot-${id}`},
-    h("figcaption", null, h("h3", {id: `plot-${id}`}, title), h("p", {class: "muted small"}, empty || note)),
-    !empty && h(Fragment, null,
-      h(Canvas, {label, make}),
+  const isEmpty = !series.some(({data}) => data.some(Boolean));
+  const last = series.map(({label, data, bars}) => `${label} ${written(bars ? sum(data, (n) => n) : data.at(-1))}`);
+  return h("figure", {class: classes("plot", isEmpty && "is-empty"), "aria-labelledby": `plot-${id}`},
+    h("figcaption", null,
+      h("h3", {id: `plot-${id}`}, title),
+      h("p", {class: "muted small"}, isEmpty ? empty : note)),
+    !isEmpty && h(Fragment, null,
+      h(Canvas, {label: `${title}; in the end ${last.join(", ")}`, make}),
       h(Fold, {summary: "Figures"}, () => h("div", {class: "plot-figures"},
         h(Table, {label: title, noun: "level", rows: labels.map((_, i) => i), columns, route, prefix: `${id}.`})))));
 }
 
-/** @returns {number[]} how many were solved after each */
-function cumulateSolved(outcomes) {
+/** @returns {number[]} how many levels were solved after each */
+function cumulateSolved(levels) {
   let solved = 0;
-  return outcomes.map((outcome) => (solved += outcome === "success" ? 1 : 0));
+  return levels.map(({outcome}) => (solved += outcome === "success" ? 1 : 0));
 }
 
 /** The other runs that a run is compared with, and how many levels they had solved after each of theirs. */
 function otherCurves(report, run) {
-  return report.comparisons.filter(({a, b}) => (a === run.id) !== (b === run.id)).map((pair) => {
-    const [name, side] = pair.a === run.id ? [pair.b, "b"] : [pair.a, "a"];
-    const sides = pair.levels.map((level) => level[side]).filter((one) => one && one.outcome !== "pending");
-    return {name, solved: cumulateSolved(sortRows(sides, (one) => one.number ?? 0).map(({outcome}) => outcome))};
+  return report.comparisons.filter(({a, b}) => (a === run.id) !== (b === run.id)).map((pair, i) => {
+    const [label, side] = pair.a === run.id ? [pair.b, "b"] : [pair.a, "a"];
+    const levels = pair.levels.map((level) => level[side]).filter((one) => one && one.outcome !== "pending");
+    const data = cumulateSolved(sortRows(levels, (one) => one.number ?? 0));
+    return {label, data, tone: ["code", "solve", "act"][i % 3], borderDash: [6, 3]};
   });
 }
 
-function SolvedPlot({report, run, rows, ...shared}) {
-  const own = cumulateSolved(rows.map((row) => row.outcome));
-  const others = otherCurves(report, run);
-  const labels = Array.from({length: Math.max(own.length, ...others.map(({solved}) => solved.length))},
-    (_, i) => i + 1);
-  const series = [
-    {label: run.id, tone: "accent", data: own},
-    ...others.map(({name, solved},
-      i) => ({label: name, tone: ["code", "solve", "act"][i % 3], data: solved, borderDash: [6, 3]})),
-    {label: "every level solved", tone: "muted", data: labels, borderWidth: 1, borderDash: [2, 3], pointHitRadius: 0},
-  ];
-  const said = series.slice(0, -1).map(({label, data}) => `${label}: ${data.at(-1) ?? 0} of ${data.length}`).join("; ");
-  return h(Plot, {...shared, title: "Levels solved", note: "Cumulative, in the order of the run", labels, rows, series,
-    label: `Levels solved against levels finished: ${said}`,
-    options: {...shared.options, xTitle: "levels finished", yTitle: "levels solved"}});
+function describeSolved(report, run, rows) {
+  const curves = [{label: run.id, tone: "accent", data: cumulateSolved(rows)}, ...otherCurves(report, run)];
+  const labels = Array.from({length: Math.max(...curves.map(({data}) => data.length))}, (_, i) => i + 1);
+  const all = {label: "every level solved", tone: "muted", data: labels, borderWidth: 1, borderDash: [2, 3]};
+  return {title: "Levels solved", note: "Cumulative, in the order of the run", labels, series: [...curves, all],
+    options: {xTitle: "levels finished", yTitle: "levels solved"}};
 }
 
-/** Stacked bars, one for each level; `parts` are [label, colour, value of a row]. */
-function BarsPlot({title, note, yTitle, parts, rows, written = count, empty, ...shared}) {
-  const series = parts.map(([label, tone, value]) => ({label, tone, data: rows.map(value), bars: true}));
-  const totals = series.map(({label, data}) => `${label} ${written(sum(data, (n) => n))}`).join(", ");
-  const isEmpty = series.every(({data}) => !data.some(Boolean));
-  return h(Plot, {...shared, title, note, written, rows, series, labels: rows.map((row) => row.number),
-    empty: isEmpty && empty, label: `${title} of each level; in all ${totals}`,
-    options: {...shared.options, yTitle, stacked: true}});
-}
-
-function LibraryPlot({rows, ...shared}) {
-  const known = rows.filter((row) => row.library);
-  const series = [
-    {label: "actions", tone: "accent", data: known.map((row) => row.library.actions)},
-    {label: "methods", tone: "act", data: known.map((row) => row.library.methods), borderDash: [6, 3]},
-    {label: "kB of source", tone: "code", data: known.map((row) => row.library.bytes / 1000), borderDash: [2, 2],
-      yAxisID: "right", written: (n) => n.toFixed(1)},
-  ];
-  return h(Plot, {...shared, title: "Library", note: "What the agent had learned after each level", rows: known, series,
-    labels: known.map((row) => row.number), empty: !known.length && "The library's size was not recorded.",
-    label: `Growth of the library, to ${known.at(-1)?.library.methods} methods`,
-    options: {...shared.options, yTitle: "actions and methods", right: "kB"}});
+function describeLibrary(rows) {
+  const line = (label, tone, value, more) =>
+    ({label, tone, data: rows.map(({library}) => library && value(library)), spanGaps: true, ...more});
+  return {title: "Library", note: "What the agent had learned after each level",
+    empty: "The library's size was not recorded.", options: {yTitle: "actions and methods", right: "kB"}, series: [
+      line("actions", "accent", ({actions}) => actions),
+      line("methods", "act", ({methods}) => methods, {borderDash: [6, 3]}),
+      line("kB of source", "code", ({bytes: size}) => size / 1000, {borderDash: [2, 2], yAxisID: "right"}),
+    ]};
 }
 
 const CALL_PARTS = [["planner", "plan", (row) => row.planner_calls], ["coder", "code", (row) => row.coder_calls]];
@@ -164,22 +147,23 @@ const TOKEN_PARTS = [
 ];
 const TIME_PARTS = LANES.map((phase) => [phase, phase, (row) => row.durations[phase] ?? 0]);
 
-/** Every plot of a run. */
+/** Every plot of a run; of the published run no more is known than the first two show. */
 function Plots({report, run, k, route}) {
   const rows = run.levels.filter(({outcome}) => outcome === "success" || outcome === "fail");
   if (!rows.length) return null;
+  const bars = (title, note, yTitle, parts, empty, written) => ({title, note: `${note}, level by level`, empty, written,
+    series: parts.map(([label, tone, value]) => ({label, tone, data: rows.map(value), bars: true})),
+    options: {yTitle, stacked: true}});
+  const plots = [
+    describeSolved(report, run, rows),
+    bars("Calls", "Of planner and coder", "calls", CALL_PARTS, "No calls were recorded."),
+    bars("Tokens", "Read and written by the models", "tokens", TOKEN_PARTS,
+      "No tokens were counted: the models of this run have none, or did not tell."),
+    describeLibrary(rows),
+    bars("Time", "By phase", "seconds", TIME_PARTS, "No times were recorded.", seconds),
+  ];
   const open = run.published ? null : (row) => route.go(addressOf(k, row.number));
-  const shared = {rows, route, options: {open}};
   return h(Section, {id: "plots", title: "Plots", note: open && "A click on a plot opens the level there."},
-    h("div", {class: "plots"},
-      h(SolvedPlot, {...shared, report, run}),
-      h(BarsPlot, {...shared, title: "Calls", note: "Of planner and coder, level by level", yTitle: "calls",
-        parts: CALL_PARTS,
-        empty: "No calls were recorded."}),
-      !run.published && h(BarsPlot, {...shared, title: "Tokens", note: "Read and written by the models, level by level",
-        yTitle: "tokens", parts: TOKEN_PARTS,
-          empty: "No tokens were counted: the models of this run have none, or did not tell."}),
-      !run.published && h(LibraryPlot, shared),
-      !run.published && h(BarsPlot, {...shared, title: "Time", note: "By phase, level by level", yTitle: "seconds",
-        parts: TIME_PARTS, written: seconds, empty: "No times were recorded."})));
+    h("div", {class: "plots"}, plots.slice(0, run.published ? 2 : plots.length).map(({options, ...plot}) =>
+      h(Plot, {key: plot.title, rows, route, options: {...options, open}, ...plot}))));
 }

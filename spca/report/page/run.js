@@ -20,12 +20,6 @@ function SandboxBadge({stamp}) {
   return h("span", {class: classes("badge", !stamp && "warn")}, stamp ? `sandbox ${stamp}` : "sandbox not known");
 }
 
-function Pairs({title, values}) {
-  const facts = Object.entries(values).map(([name, value]) =>
-    [name, value == null || value === "" ? "not set" : typeof value === "string" ? value : JSON.stringify(value)]);
-  return facts.length > 0 && h("div", null, h("h3", null, title), h(Facts, {facts}));
-}
-
 /** Which system the run was of: its commit, whether files had been edited, and hashes. */
 function describeSource(run) {
   const edits = !run.git_commit ? "" : {true: " with edited files", false: "", null: " (edits unknown)"}[run.git_dirty];
@@ -48,11 +42,9 @@ function RunHead({run}) {
     h("p", {class: "muted"}, run.published ? PUBLISHED : `${span} · ${describeSource(run)}`),
     run.continuations.length > 0 && h(Notice, {tone: "warn", title: "Another source later"},
       h(List, {items: run.continuations})),
-    !run.published && h(Fold, {summary: "Settings and versions"}, () => h(Fragment, null,
-      h(Pairs, {title: "Settings", values: run.settings}),
-      h(Pairs, {title: "Models", values: run.models}),
-      h(Pairs, {title: "Versions", values: {...run.versions, "git commit": run.git_commit}}),
-      h(Pairs, {title: "Hashes (SHA-256)", values: run.hashes}))));
+    !run.published && h(Fold, {summary: "Settings and versions"}, () => h(Facts, {facts:
+      Object.entries({...run.settings, ...run.versions, "git commit": run.git_commit, ...run.hashes})
+        .map(([name, value]) => [spaced(name), value == null || value === "" ? "not set" : String(value)])})));
 }
 
 /** @param {number|null|undefined} n @returns {string} a size in bytes, kB or MB */
