@@ -3,36 +3,19 @@
 const TILE_LIMIT = 44;
 const STAGE_HEIGHT = 430;
 const STACKED = "(max-width: 35em)";
-const KEYFRAME = 64;
 const SEEN_NOW = "rgba(255, 255, 255, 0.17)";
 const NEVER_SEEN = "rgba(30, 31, 38, 0.66)";
+const GROUND = "#14161b";
 const VIEW_EDGE = "#ffcf33";
 const TRAIL = "rgba(255, 90, 80, 0.85)";
 
-/** A grid over time: every 64th frame is kept whole, the others are made from the one before. */
-class Changes {
-  /** @param {{first: number[], steps: number[][]}} changes codes of cells; per step [cell, code, ...] */
-  constructor({first, steps}) {
-    this.steps = steps;
-    this.kept = [];
-    const codes = Uint16Array.from(first);
-    for (let i = 0; i <= steps.length; i++) {
-      if (i) applyChanges(codes, steps[i - 1]);
-      if (i % KEYFRAME === 0) this.kept.push(codes.slice());
-    }
+/** @param {{first: number[], steps: number[][]}} changes codes of cells, row by row; per step [cell, code, ...] */
+function codesAt({first, steps}, step) {
+  const codes = Uint16Array.from(first);
+  for (const flat of steps.slice(0, step)) {
+    for (let i = 0; i < flat.length; i += 2) codes[flat[i]] = flat[i + 1];
   }
-
-  /** @param {number} step @returns {Uint16Array} a copy of the codes, row by row */
-  at(step) {
-    const kept = Math.min(Math.floor(step / KEYFRAME), this.kept.length - 1);
-    const codes = this.kept[kept].slice();
-    for (let i = kept * KEYFRAME; i < Math.min(step, this.steps.length); i++) applyChanges(codes, this.steps[i]);
-    return codes;
-  }
-}
-
-function applyChanges(codes, flat) {
-  for (let i = 0; i + 1 < flat.length; i += 2) codes[flat[i]] = flat[i + 1];
+  return codes;
 }
 
 /** @returns {Promise<object>} tiles whose picture has been decoded */
@@ -55,12 +38,10 @@ function useTiles(tiles) {
 /** Both grids of an episode at a step, in one frame and one scale, and the cell that the pointer is on in words. */
 function Grids({episode, tiles, step}) {
   const ready = useTiles(tiles);
-  const truth = useMemo(() => new Changes(episode.truth), [episode]);
-  const known = useMemo(() => new Changes(episode.known), [episode]);
   const [hovered, setHovered] = useState(-1);
   const [box, width] = useWidth();
-  const trueCodes = truth.at(step);
-  const knownCodes = known.at(step);
+  const trueCodes = codesAt(episode.truth, step);
+  const knownCodes = codesAt(episode.known, step);
   const unknown = knownCodes.filter((code) => code === 0).length / knownCodes.length;
   const words = describeStep(episode, step, trueCodes, tiles);
   const scene = {episode, step, tiles: ready, fit: gridGeometry(tiles, episode, width)};
@@ -96,7 +77,12 @@ function Grid({scene, label, onHover}) {
     if (element.height !== height) element.height = height;
     if (scene.tiles) drawGrid(element.getContext("2d"), scene);
   });
-  const hover = (event) => onHover(findCell(event.offsetX * ratio, event.offsetY * ratio, scene.episode, scene.fit));
+  const hover = ({target, offsetX, offsetY}) => {
+    const pen = target.getContext("2d");
+    const isThere = (_, cell) =>
+      pen.isPointInPath(outlineOf(cell, scene.episode.columns, scene.fit), offsetX * ratio, offsetY * ratio);
+    onHover(scene.codes.findIndex(isThere));
+  };
   return h("canvas", {ref: canvas, role: "img", "aria-label": label, onPointerMove: hover,
     onPointerLeave: () => onHover(-1),
     style: {width: `${width / ratio}px`, height: `${height / ratio}px`}});
@@ -108,54 +94,47 @@ function cornerOf(cell, columns, {wide, pitch, shift}) {
   return [(cell % columns) * wide + (row % 2) * shift, row * pitch];
 }
 
-/** @returns {[number, number][]} the corners of a cell clockwise from its upper left one, of a hexagon from the top */
-function listCorners(cell, columns, fit) {
+/** @returns {Path2D} the outline of a cell: a square, or a hexagon with a corner on top */
+function outlineOf(cell, columns, fit) {
   const {wide, high, pitch, shift} = fit;
   const [x, y] = cornerOf(cell, columns, fit);
-  if (!shift) return [[x, y], [x + wide, y], [x + wide, y + pitch], [x, y + pitch]];
+  const path = new Path2D();
+  if (!shift) {
+    path.rect(x, y, wide, pitch);
+    return path;
+  }
+  const side = (2 * pitch) / 3; // rows are one and a half sides apart
   const middle = y + high / 2;
-  const [up, down] = [middle - pitch / 3, middle + pitch / 3]; // rows are one and a half radii apart
-  return [[x + wide / 2, middle - (2 * pitch) / 3], [x + wide, up], [x + wide, down],
-    [x + wide / 2, middle + (2 * pitch) / 3], [x, down], [x, up]];
+  path.moveTo(x + wide / 2, middle - side);
+  path.lineTo(x + wide, middle - side / 2);
+  path.lineTo(x + wide, middle + side / 2);
+  path.lineTo(x + wide / 2, middle + side);
+  path.lineTo(x, middle + side / 2);
+  path.lineTo(x, middle - side / 2);
+  path.closePath();
+  return path;
 }
 
-/** @returns {number[]} the cells beyond the sides of a cell, clockwise as its corners; -1 beyond the frame's edge */
-function listNeighbours(cell, columns, {shift}) {
-  const row = Math.floor(cell / columns);
-  const odd = row % 2;
-  const sides = shift ? [[-1, odd], [0, 1], [1, odd], [1, odd - 1], [0, -1], [-1, odd - 1]]
-    : [[-1, 0], [0, 1], [1, 0], [0, -1]];
-  return sides.map(([down, right]) => {
-    const column = (cell % columns) + right;
-    return column < 0 || column >= columns ? -1 : (row + down) * columns + column;
-  });
-}
-
-/** @returns {number} the cell whose middle is nearest to a point in device pixels, -1 outside of the grid */
-function findCell(x, y, {rows, columns}, fit) {
-  const {wide, high, pitch, shift} = fit;
-  const near = Math.round((y - high / 2) / pitch);
-  const found = [near - 1, near, near + 1].filter((row) => row >= 0 && row < rows).map((row) => {
-    const left = x - (row % 2) * shift;
-    const column = Math.max(0, Math.min(columns - 1, Math.floor(left / wide)));
-    return [Math.hypot(left - (column + 0.5) * wide, y - row * pitch - high / 2), row * columns + column];
-  });
-  const [away, cell] = found.sort((a, b) => a[0] - b[0])[0] ?? [Infinity, -1];
-  return away < wide ? cell : -1;
-}
-
-/** Draw a grid; `known` of the scene dims the cells of the truth that the agent never saw. */
+/**
+ * Draw a grid; `known` of the scene dims the cells of the truth that the agent never saw. Cells in view lie on a stroke
+ * around each of them, so that only the edge of the view is seen of it.
+ */
 function drawGrid(pen, {episode, step, tiles, fit, codes, known}) {
   const {columns} = episode;
   const view = new Set(episode.view[step]);
+  const draw = (cell) => {
+    pen.fillStyle = GROUND;
+    pen.fill(outlineOf(cell, columns, fit));
+    if (codes[cell] || !known) drawTile(pen, tiles, codes[cell], ...cornerOf(cell, columns, fit), fit);
+    pen.fillStyle = view.has(cell) ? SEEN_NOW : known && codes[cell] && !known[cell] ? NEVER_SEEN : "transparent";
+    pen.fill(outlineOf(cell, columns, fit));
+  };
   pen.clearRect(0, 0, fit.width, fit.height);
-  for (let cell = 0; cell < codes.length; cell++) {
-    const [x, y] = cornerOf(cell, columns, fit);
-    if (codes[cell] || !known) drawTile(pen, tiles, codes[cell], x, y, fit);
-    const veil = view.has(cell) ? SEEN_NOW : known && codes[cell] && !known[cell] ? NEVER_SEEN : null;
-    if (veil) shadeCell(pen, veil, listCorners(cell, columns, fit));
-  }
-  outlineView(pen, view, columns, fit);
+  [...codes.keys()].filter((cell) => !view.has(cell)).forEach(draw);
+  pen.strokeStyle = VIEW_EDGE;
+  pen.lineWidth = Math.max(2, Math.round(fit.wide / 8));
+  for (const cell of view) pen.stroke(outlineOf(cell, columns, fit));
+  view.forEach(draw);
   drawTrail(pen, episode.agent.slice(0, step + 1), columns, fit);
   drawAgent(pen, episode, step, tiles, fit);
 }
@@ -163,29 +142,8 @@ function drawGrid(pen, {episode, step, tiles, fit, codes, known}) {
 function drawTile(pen, {picture, columns, size}, code, x, y, {wide, high}) {
   const left = (code % columns) * size[0];
   const top = Math.floor(code / columns) * size[1];
-  pen.drawImage(picture, left, top, ...size, x, y, wide, high);
-}
-
-function shadeCell(pen, colour, corners) {
-  pen.fillStyle = colour;
-  pen.beginPath();
-  for (const corner of corners) pen.lineTo(...corner);
-  pen.fill();
-}
-
-function outlineView(pen, view, columns, fit) {
-  pen.strokeStyle = VIEW_EDGE;
-  pen.lineWidth = Math.max(1, Math.round(fit.wide / 16));
-  pen.beginPath();
-  for (const cell of view) {
-    const corners = listCorners(cell, columns, fit);
-    listNeighbours(cell, columns, fit).forEach((other, side) => {
-      if (view.has(other)) return;
-      pen.moveTo(...corners[side]);
-      pen.lineTo(...corners[(side + 1) % corners.length]);
-    });
-  }
-  pen.stroke();
+  // Half a pixel less on each side: scaled tiles would take in their neighbours on the sheet.
+  pen.drawImage(picture, left + 0.5, top + 0.5, size[0] - 1, size[1] - 1, x, y, wide, high);
 }
 
 function drawTrail(pen, poses, columns, fit) {

@@ -1,7 +1,5 @@
 // Texts and source code: numbered, highlighted lines in a scroll region of their own, folded, to be copied.
 
-const LINES_AT_ONCE = 3000;
-
 /** Longer lines are left plain. */
 const MAX_HIGHLIGHTED = 2000;
 
@@ -79,23 +77,18 @@ function linesOf(text) {
  */
 function CodeView({text, label, first = 1, last = Infinity, current = 0, tone, numbers = text?.language !== "text"}) {
   const box = useRef(null);
-  const [limit, setLimit] = useState(LINES_AT_ONCE);
   useLayoutEffect(() => keepInView(box.current, current), [text, first, current]);
   if (!text) return h("p", {class: "muted"}, "This text is not in the run folder.");
   const end = Math.min(last, text.lines.length);
-  const shown = Math.min(end, first - 1 + limit);
   const width = String(end).length;
-  return h(Fragment, null,
-    h("div", {class: classes("code", numbers && "numbered", tone), ref: box, tabIndex: 0, role: "group",
-      "aria-label": label},
-    h("pre", null, h("code", null, linesOf(text).slice(first - 1, shown).map((line, i) => {
-      const number = first + i;
-      const isMarked = number === current;
-      return h("span", {key: number, class: classes("line", isMarked && "marked"), "data-line": number,
-        "data-n": String(number).padStart(width), "aria-current": isMarked ? "true" : undefined}, line, "\n");
-    })))),
-    shown < end && h("button", {type: "button", onClick: () => setLimit(Infinity)},
-      `Show all ${count(end - first + 1)} lines`));
+  const lines = linesOf(text).slice(first - 1, end).map((line, i) => {
+    const number = first + i;
+    const isMarked = number === current;
+    return h("span", {key: number, class: classes("line", isMarked && "marked"), "data-line": number,
+      "data-n": String(number).padStart(width), "aria-current": isMarked ? "true" : undefined}, line, "\n");
+  });
+  return h("div", {class: classes("code", numbers && "numbered", tone), ref: box, tabIndex: 0, role: "group",
+    "aria-label": label}, h("pre", null, h("code", null, lines)));
 }
 
 /** Scroll the marked line of a scroll region towards its middle; the page itself stays where it is. */
