@@ -221,7 +221,9 @@ def test_what_changed_in_the_code_is_told_line_by_line(visit: Visit, failing_rep
     view = changed.get_by_role("group", name="Code: changes")
     expect(view).to_be_visible()
     removed, added = (view.locator(tag).all_text_contents() for tag in ("del", "ins"))
-    now = before - Counter(line.rstrip("\n") for line in removed) + Counter(line.rstrip("\n") for line in added)
+    assert {line[0] for line in removed} <= {"-"}
+    assert {line[0] for line in added} <= {"+"}
+    now = before - Counter(line[1:-1] for line in removed) + Counter(line[1:-1] for line in added)
     assert now == after
     expect(changed).to_contain_text(re.compile(rf"code \+{len(added)} .{len(removed)}"))
 

@@ -153,75 +153,45 @@ function CallBody({call, find, isSought}) {
 
 /** Lines added and removed at most; of texts that differ in more, all is shown as replaced: it would take too long. */
 const MAX_EDITS = 1000;
+const DIFF_TAGS = {"-": "del", "+": "ins"};
 
 /** @param {object|null} diff @param {(id: string) => object|null} find
- *  @returns {object|null} what changed; null where nothing did, or where a text is missing */
+ *  @returns {object|null} the `lines` of a unified diff, and the `names` of the methods that it changes; null where
+ *   nothing differs, or where a text is missing */
 function useChange(diff, find) {
   return useMemo(() => {
     const older = diff && find(diff.old);
     const newer = diff && find(diff.new);
-    const rows = older && newer ? listRows(older, newer) : [];
-    return rows.length ? {older, newer, rows} : null;
+    if (!older || !newer) return null;
+    const lines = listChanges(older.lines, newer.lines);
+    const bodyOf = ({lines: all}, {first, last}) => all.slice(first - 1, last).join("\n");
+    const before = new Map((older.methods ?? []).map((method) => [method.name, bodyOf(older, method)]));
+    const changed = (newer.methods ?? []).filter((method) => before.get(method.name) !== bodyOf(newer, method));
+    return lines.length ? {lines, names: before.size ? changed.map(({name}) => name) : []} : null;
   }, [diff]);
 }
 
-/** @returns {object[]} a unified diff with three lines of context: `tag` is one of " ", "-", "+", "@" (a gap) */
-function listRows(older, newer) {
-  const [before, after] = [older, newer].map(({lines}) => `${lines.join("\n")}\n`);
-  const patch = Diff.structuredPatch("", "", before, after, "", "", {context: 3, maxEditLength: MAX_EDITS});
-  const all = [...older.lines.map(() => "-"), ...newer.lines.map(() => "+")];
-  const rows = [];
-  let old = 1;
-  for (const hunk of patch?.hunks ?? [{oldStart: 1, newStart: 1, lines: all}]) {
-    let now = hunk.newStart;
-    if (hunk.oldStart > old) rows.push({tag: "@"});
-    old = hunk.oldStart;
-    for (const [tag] of hunk.lines) {
-      rows.push({tag, old: tag !== "+" && old, new: tag !== "-" && now});
-      old += tag !== "+";
-      now += tag !== "-";
-    }
-  }
-  if (rows.length && old <= older.lines.length) rows.push({tag: "@"});
-  return rows;
+/** @returns {string[]} the hunks of a unified diff with three lines of context */
+function listChanges(before, after) {
+  const [older, newer] = [before, after].map((lines) => `${lines.join("\n")}\n`);
+  const patch = Diff.structuredPatch("", "", older, newer, "", "", {context: 3, maxEditLength: MAX_EDITS});
+  if (!patch) return [...before.map((line) => `-${line}`), ...after.map((line) => `+${line}`)];
+  return patch.hunks.flatMap(({oldStart, newStart, lines}) => [`@@ -${oldStart} +${newStart} @@`, ...lines]);
 }
-
-/** @param {object} text @returns {Map<string, string>} methods of an agent, actions of PDDL: name -> what it is */
-function mapDefinitions({language, lines, methods = []}) {
-  if (language !== "pddl") {
-    return new Map(methods.map(({name, first, last}) => [name, lines.slice(first - 1, last).join("\n")]));
-  }
-  const actions = lines.join("\n").split(/\(:action\s+/).slice(1);
-  return new Map(actions.map((action) => [action.match(/^[^\s()]*/)[0], action.replace(/[\s)]+$/, "")]));
-}
-
-const DIFF_TAGS = {"-": "del", "+": "ins"};
 
 function DiffFold({title, change, open = false}) {
-  const before = mapDefinitions(change.older);
-  const now = before.size ? [...mapDefinitions(change.newer)] : [];
-  const names = now.filter(([name, body]) => before.get(name) !== body)
-    .map(([name]) => h("span", {key: name, class: "tag mono"}, name));
+  const names = change.names.map((name) => h("span", {key: name, class: "tag mono"}, name));
   const summary = h("span", {class: "one-line"}, title, muted(changeSize(change)), names);
-  return h(Fold, {summary, open}, () => h(ChangeView, {change, label: title}));
+  const lines = change.lines.map((line, i) => h(DIFF_TAGS[line[0]] ?? "span",
+    {key: i, class: classes("line", line[0] === "@" && "gap")}, line, "\n"));
+  return h(Fold, {summary, open}, () => h(Fragment, null,
+    h(CopyButton, {make: () => change.lines.join("\n")}),
+    h("div", {class: "code numbered diff", tabIndex: 0, role: "group", "aria-label": title},
+      h("pre", null, h("code", null, lines)))));
 }
 
 /** @param {object} change @returns {string} "+3 −1" */
-function changeSize({rows}) {
-  const countTag = (tag) => rows.filter((row) => row.tag === tag).length;
+function changeSize({lines}) {
+  const countTag = (tag) => lines.filter((line) => line[0] === tag).length;
   return `+${countTag("+")} −${countTag("-")}`;
-}
-
-/** A unified diff. @param {{change: object, label: string}} props */
-function ChangeView({change, label}) {
-  const {older, newer, rows} = change;
-  const width = String(Math.max(older.lines.length, newer.lines.length)).length;
-  const pad = (n) => (n ? String(n) : "").padStart(width);
-  return h("div", {class: "code numbered diff", tabIndex: 0, role: "group", "aria-label": label},
-    h("pre", null, h("code", null, rows.map((row, i) => {
-      if (row.tag === "@") return h("span", {key: i, class: "line gap", "data-n": `${pad(0)} ${pad(0)} `}, "⋯\n");
-      const line = row.tag === "-" ? linesOf(older)[row.old - 1] : linesOf(newer)[row.new - 1];
-      return h(DIFF_TAGS[row.tag] ?? "span",
-        {key: i, class: "line", "data-n": `${pad(row.old)} ${pad(row.new)} ${row.tag}`}, line, "\n");
-    }))));
 }
