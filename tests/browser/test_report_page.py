@@ -189,7 +189,7 @@ def test_a_linked_moment_is_in_view_and_keys_work_all_over_its_page(visit: Visit
 def test_every_attempt_can_be_watched(visit: Visit, failing_report: Path, failing_run: Path) -> None:
     attempts = trajectory(failing_run, CRASHED)["attempts"]
     page = visit.open(browsing.address(failing_report, "/run/0/level/3"))
-    chosen = page.get_by_role("group", name="Attempts").get_by_role("link")
+    chosen = page.get_by_role("group", name="Attempts").get_by_role("button")
     expect(chosen).to_have_count(len(attempts))
     chosen.nth(3).click()
     name = f"{attempts[3]['round']}.{attempts[3]['attempt']}"

@@ -85,7 +85,7 @@ function LevelBody({report, run, k, row, level, find, route}) {
     h(WhereItFailed, {level, attempts, page}),
     current && h("section", {class: "panel", "aria-labelledby": "player-title"},
       h("h2", {id: "player-title"}, "Player"),
-      h(AttemptChoice, {attempts, current, watch}),
+      h(AttemptChoice, {attempts, current, choose: (id) => route.go(watch(id, 0))}),
       h(AttemptPlayer, {key: current.id, ...current, page, route})),
     h(Section, {id: "rounds", title: "Rounds"},
       !level.rounds.length && h("p", {class: "muted"}, "Nothing of this level is recorded yet."),
@@ -105,16 +105,11 @@ function OfferView({offer, find}) {
     (offer.source || offer.domain) && h(OfferFolds, {offer, find}));
 }
 
-function AttemptChoice({attempts, current, watch}) {
+function AttemptChoice({attempts, current, choose}) {
   const {id, attempt} = current;
+  const options = attempts.map((item) => [item.id, [item.id, " ", h(Status, item)]]);
   return h("div", {class: "attempt-choice"},
-    attempts.length > 1 && h("div", {class: "chips", role: "group", "aria-label": "Attempts"}, attempts.map((item) => {
-      const isSolved = item.attempt.status === "success";
-      return h("a", {key: item.id, class: classes("chip mono", isSolved ? "good-text" : "bad-text"),
-        href: watch(item.id, 0),
-        "aria-current": item === current ? "true" : undefined, title: spaced(item.attempt.status)},
-      `${isSolved ? "✓" : "✗"} ${item.id}`, unseen(` ${spaced(item.attempt.status)}`));
-    })),
+    attempts.length > 1 && h(Choice, {name: "Attempts", options, chosen: id, choose}),
     h("p", null, `Attempt ${id}: `, h(Status, {attempt}),
       attempt.status !== "success" && muted(` ${firstLine(attempt.message)}`)));
 }

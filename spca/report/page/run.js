@@ -47,13 +47,6 @@ function RunHead({run}) {
         .map(([name, value]) => [spaced(name), value == null || value === "" ? "not set" : String(value)])})));
 }
 
-/** @param {number|null|undefined} n @returns {string} a size in bytes, kB or MB */
-function bytes(n) {
-  if (n == null) return UNKNOWN;
-  if (n < 1000) return `${n} B`;
-  return n < 1e6 ? `${(n / 1e3).toFixed(1)} kB` : `${(n / 1e6).toFixed(1)} MB`;
-}
-
 /** Steps of the attempts that count, and of all where those are more. */
 function describeSteps(levels) {
   const counted = sum(levels, (row) => row.steps);
@@ -84,7 +77,7 @@ function RunFigures({run, k}) {
       : `${plural(usage.requests, "request")}${unpriced}`},
     {name: "Time", value: seconds(workTime(run)), note: run.published ? "" : describeSteps(levels)},
     library && {name: "Library", value: plural(library.actions, "action"),
-      note: `${plural(library.methods, "method")}, ${bytes(library.bytes)}`},
+      note: `${plural(library.methods, "method")}, ${(library.bytes / 1000).toFixed(1)} kB`},
   ]});
 }
 
