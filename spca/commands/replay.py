@@ -27,6 +27,7 @@ def replay(
     from spca.common.printing import open_console
     from spca.evaluation.looking import find_evaluation, replay_episode
     from spca.report.finding import find_one
+    from spca.report.read.recordings import find_recording
     from spca.report.read.run_files import open_run
     from spca.report.replay import playback
 
@@ -36,4 +37,4 @@ def replay(
         if folder := find_evaluation(run, where.folder):
             return replay_episode(folder, level, options, make_world, console)
         files = open_run(find_one(run, where.folder, Path.cwd()))
-        return playback.replay(files, level, options, make_world, console)
+        return playback.replay(find_recording(files, level), options, make_world, console)

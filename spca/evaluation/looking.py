@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spca.act.frame import WorldMaker
 from spca.common.command import program
@@ -89,17 +87,6 @@ def show_evaluation(
         print(describe_page(path))
 
 
-@dataclass(frozen=True, slots=True)
-class _Recorded:
-    """An evaluation's files as ``replay`` wants those of a run."""
-
-    path: Path
-    info: Mapping[str, Any]
-
-    def source(self, _name: str) -> str | None:
-        return None  # which lines yielded the primitives is not recorded
-
-
 def replay_episode(
     folder: EvaluationFolder, name: str, options: ReplayOptions, make_world: WorldMaker, console: Console
 ) -> int:
@@ -111,12 +98,14 @@ def replay_episode(
     Raises:
         ReportError: there is no such episode, or a file cannot be written.
     """
-    from spca.report.replay.playback import replay_trajectory
+    from spca.report.read.recordings import Recording
+    from spca.report.replay.playback import replay
 
     played = next((each for each in results(folder).played if each.episode.name == name), None)
     if played is None:
         raise ReportError(f"there is no episode {name!a:.80}: name one as in episodes.jsonl, ENVIRONMENT:SEED")
     trajectory = make_trajectory(played, make_world, upstream_rules=folder.settings.upstream_rules)
-    files = _Recorded(folder.path, folder.record)
     title = f"{played.episode.name} of {folder.id}"
-    return replay_trajectory(files, name, trajectory, title, options, make_world, console)
+    # Which lines yielded the primitives is not recorded.
+    recording = Recording(folder.path, name, title, trajectory, folder.record)
+    return replay(recording, options, make_world, console)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from spca.code.agent_source import split_lines
 from spca.common.names import find_nearest
 from spca.common.text import one_line
 from spca.contracts import PRIMITIVE_METHODS
@@ -30,27 +30,42 @@ class Step:
         return PRIMITIVE_METHODS[self.code] if 0 <= self.code < len(PRIMITIVE_METHODS) else "?"
 
 
-class Recordings(Protocol):
-    """Where attempts were recorded: a run's files, or others of the kind."""
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What was recorded of a level of a run, or of another episode.
 
-    @property
-    def path(self) -> Path: ...
-    @property
-    def info(self) -> Mapping[str, Any]: ...
-    def source(self, name: str) -> str | None: ...
+    Attributes:
+        path: the folder that holds it.
+        name: what the command calls it there.
+        trajectory: content of its file; may hold anything.
+        info: tells how it was judged, as ``run.json`` does.
+        read_source: gives the text of an agent's file, None where it cannot be read.
+    """
+
+    path: Path
+    name: str
+    title: str
+    trajectory: Mapping[str, Any]
+    info: Mapping[str, Any]
+    read_source: Callable[[str], str | None] = lambda _name: None
 
 
 class RecordedAttempt:
     """What a trajectory says of an attempt, read leniently."""
 
-    def __init__(self, recorded: object, files: Recordings) -> None:
+    def __init__(self, recorded: object, read_source: Callable[[str], str | None]) -> None:
         known = table(recorded)
         self.name = f"{count(known.get('round'))}.{count(known.get('attempt'))}"
         self.status, self.message = text(known.get("status")), text(known.get("message"))
         self.before = len(items(known.get("start")))
         self.steps = [_step(each) for each in items(known.get("steps"))]
         self.plan = [_call(each) for each in items(known.get("plan"))]
-        self._known, self._agent, self._files = known, text(known.get("agent")), files
+        self._known, self._agent, self._read_source = known, text(known.get("agent")), read_source
+
+    @cached_property
+    def source(self) -> str | None:
+        """The code that ran; None when its file cannot be read."""
+        return self._read_source(self._agent) if self._agent else None
 
     def action(self, step: Step) -> str:
         """The step of the plan that a primitive belongs to."""
@@ -58,8 +73,7 @@ class RecordedAttempt:
 
     def blamed(self) -> str:
         """Where it failed, and at which step of the plan; "" where nothing is to blame."""
-        source = self._files.source(self._agent) if self._agent else None
-        found = None if source is None else blame(self._known, source, "")
+        found = None if self.source is None else blame(self._known, self.source, "")
         if found is None:
             return ""
         line = f"line {found.line}" if found.line else ""
@@ -68,13 +82,9 @@ class RecordedAttempt:
         at = "" if position is None else f"; step {position + 1} of {len(self.plan)} of the plan: {self.plan[position]}"
         return f"{where} ({self._agent}) {found.why}{at}"
 
-    def sources(self) -> list[str]:
-        """Lines of the code that ran; none when its file cannot be read."""
-        return split_lines(self._files.source(self._agent) or "") if self._agent else []
 
-
-def recording(files: RunFiles, level: str) -> tuple[Mapping[str, Any], str]:
-    """What was recorded of the level that is meant, and its title.
+def find_recording(files: RunFiles, level: str) -> Recording:
+    """What was recorded of the level that is meant.
 
     Raises:
         ReportError: no level or several are meant, or nothing was recorded of it.
@@ -92,7 +102,7 @@ def recording(files: RunFiles, level: str) -> tuple[Mapping[str, Any], str]:
     if trajectory is None or not items(trajectory.get("attempts")):
         why = files.warnings[-1] if trajectory is None and files.warnings else "nothing was executed"
         raise ReportError(f"{title}: there is nothing to replay: {one_line(why)}")
-    return trajectory, title
+    return Recording(files.path, level, title, trajectory, files.info, files.source)
 
 
 def _number(level: str, names: Mapping[int, tuple[str, str]]) -> int:

@@ -11,9 +11,10 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spca.act.frame import Frame, WorldMaker
+from spca.code.agent_source import split_lines
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, program
 from spca.common.files import write_atomic
 from spca.common.installation import pip_install
@@ -24,8 +25,7 @@ from spca.contracts import DIRECTIONS
 from spca.errors import ReportError
 from spca.report.finding import check_target
 from spca.report.read.lenient import items, text
-from spca.report.read.recordings import RecordedAttempt, Recordings, Step, recording
-from spca.report.read.run_files import RunFiles
+from spca.report.read.recordings import RecordedAttempt, Recording, Step
 from spca.report.replay.replay_options import ReplayOptions
 from spca.report.replay.resimulation import ELSEWHERE, Replayed, is_elsewhere, judged_as_upstream, replay_attempts
 from spca.sense.map_text import cropped, draw, legend
@@ -37,32 +37,16 @@ if TYPE_CHECKING:
     from spca.report.replay.pictures import Picture
 
 
-def replay(files: RunFiles, level: str, options: ReplayOptions, make_world: WorldMaker, console: Console) -> int:
-    """Show an attempt of a level, or write it into files; returns the exit code.
-
-    Args:
-        level: number of a level, environment id, or category/environment-id.
+def replay(recording: Recording, options: ReplayOptions, make_world: WorldMaker, console: Console) -> int:
+    """Show an attempt, or write it into files; returns the exit code.
 
     Raises:
-        ReportError: no such level, attempt or step, a file that cannot be written, or a task of gridworld.
+        ReportError: no such attempt or step, a file that cannot be written, or a task of gridworld.
     """
-    trajectory, title = recording(files, level)
+    trajectory = recording.trajectory
     if is_elsewhere(trajectory):
-        raise ReportError(f"{title}: {ELSEWHERE}")
-    return replay_trajectory(files, level, trajectory, title, options, make_world, console)
-
-
-def replay_trajectory(
-    files: Recordings,
-    name: str,
-    trajectory: Mapping[str, Any],
-    title: str,
-    options: ReplayOptions,
-    make_world: WorldMaker,
-    console: Console,
-) -> int:
-    """Do the same for a trajectory that the command knows by ``name``."""
-    attempts = [RecordedAttempt(each, files) for each in items(trajectory.get("attempts"))]
+        raise ReportError(f"{recording.title}: {ELSEWHERE}")
+    attempts = [RecordedAttempt(each, recording.read_source) for each in items(trajectory.get("attempts"))]
     index = _find_attempt(attempts, options.attempt)
     attempt = attempts[index]
     if options.png is not None and options.png > len(attempt.steps):
@@ -71,15 +55,15 @@ def replay_trajectory(
     mission, replayed = replay_attempts(
         make_world,
         trajectory,
-        upstream_rules=judged_as_upstream(files.info),
+        upstream_rules=judged_as_upstream(recording.info),
         only=index if targets else None,
     )
     chosen = replayed[0 if targets else index]
-    print_line(console, f"{title}, attempt {attempt.name}")
+    print_line(console, f"{recording.title}, attempt {attempt.name}")
     print_line(console, f"mission: {mission}")
     if not targets:
         _show(console, attempts, index, replayed)
-        command = _command(files, name, attempt.name)
+        command = _command(recording, attempt.name)
         console.print(make_text(f"to see it move: {command}"), soft_wrap=True)  # in one line, to be copied
     elif chosen.frames:
         captions = list(_write_captions(mission, attempt, chosen))
@@ -173,9 +157,9 @@ def _verdict(chosen: Replayed) -> str:
     return f"{words.get(chosen.check.result, '')}{chosen.check.message}"
 
 
-def _command(files: Recordings, level: str, attempt: str) -> str:
-    path = os.path.relpath(files.path) if files.path.is_relative_to(Path.cwd()) else str(files.path)
-    return f"{program()} replay {shlex.quote(path)} {shlex.quote(level)} --attempt {attempt} --gif episode.gif"
+def _command(recording: Recording, attempt: str) -> str:
+    path = os.path.relpath(recording.path) if recording.path.is_relative_to(Path.cwd()) else str(recording.path)
+    return f"{program()} replay {shlex.quote(path)} {shlex.quote(recording.name)} --attempt {attempt} --gif episode.gif"
 
 
 # As pictures ---------------------------------------------------------------------------------------------------------
@@ -183,7 +167,7 @@ def _command(files: Recordings, level: str, attempt: str) -> str:
 
 def _write_captions(mission: str, attempt: RecordedAttempt, replayed: Replayed) -> Iterator[list[str]]:
     """Yield the lines below the picture of each frame; the first is the beginning."""
-    sources = attempt.sources()
+    sources = split_lines(attempt.source or "")
     total = len(attempt.steps)
     for number, frame in enumerate(replayed.frames):
         hand = f", carrying {frame.inventory}" if frame.inventory else ""

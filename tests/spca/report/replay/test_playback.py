@@ -18,6 +18,7 @@ from rich.console import Console
 from minigridenv import MiniGridEnv
 from spca.common.options.command_line import make_app, run_app
 from spca.errors import ReportError
+from spca.report.read.recordings import find_recording
 from spca.report.read.run_files import open_run
 from spca.report.replay.pictures import Painter
 from spca.report.replay.playback import replay
@@ -46,7 +47,8 @@ def replayed(run: Path, level: str, *flags: object) -> tuple[int, str]:
     """Exit code and output of the command."""
     options = read_options(*map(str, flags))
     output = io.StringIO()
-    code = replay(open_run(run), level, options, MiniGridEnv, Console(file=output, width=100, highlight=False))
+    console = Console(file=output, width=100, highlight=False)
+    code = replay(find_recording(open_run(run), level), options, MiniGridEnv, console)
     return code, output.getvalue()
 
 
