@@ -10,9 +10,7 @@ from spca.common.text import counted
 from spca.report.differences import describe_differences
 from spca.report.read.comparison import ComparedLevel, Comparison, Side
 from spca.report.read.model import LevelRow, Run
-
-ENDED: Final = ("success", "fail")
-"""Outcomes after which a level counts: what it took is known. Others are not finished: aborted, running, pending."""
+from spca.report.read.spans import ENDED
 
 KNOWN: Final = ("rounds", "calls")
 TOLD: Final = ("tokens", "reasoning", "steps")

@@ -10,7 +10,7 @@ from spca.common.text import counted
 from spca.contracts import Status
 from spca.report.read.lenient import text
 from spca.report.read.model import Blame
-from spca.report.read.spans import Event
+from spca.report.read.spans import Work
 from spca.runs.results import Culprit
 from spca.sense.perception import star_details
 
@@ -38,8 +38,11 @@ _KINDS: Final = {
 """In words: after an attempt of the same round, of a round, of all rounds of a level."""
 
 
-def describe_failure(summary: Mapping[str, Any], works: Sequence[tuple[str, Event]], blame: Blame | None) -> str:
-    """Return the last attempt that ran, how it ended and where, and what came after it.
+def describe_failure(summary: Mapping[str, Any], works: Sequence[Work], blame: Blame | None) -> tuple[str, str]:
+    """Return headline and group of a level that failed, as in :class:`~spca.report.read.model.LevelRow`.
+
+    The headline is the last attempt that ran, how it ended and where, and what came after it; the group is the same for
+    failures of one kind: the status, and the method to blame or the reason without details.
 
     Args:
         summary: of the level.
@@ -49,33 +52,25 @@ def describe_failure(summary: Mapping[str, Any], works: Sequence[tuple[str, Even
     kinds, said = _follow(works)
     rest, *later = kinds
     reason = _first_line(text(summary.get("reason")))
-    has_run = any(work == "simulation_runs" for work, _ in works)
-    if text(summary.get("failed_by")) == Culprit.WORLD or (blame is None and (has_run or not later)):
-        return reason
+    if text(summary.get("failed_by")) == Culprit.WORLD:
+        return reason, f"{Culprit.WORLD}: {star_details(reason)}"
     counts = Counter(later)
     if blame is None:
+        group = f"{kinds[-1] or 'failed'}: {star_details(reason)}"
+        if not later or any(work.kind == "simulation_runs" for work in works):
+            return reason, group
         never = _KINDS[later[0]][2] if len(counts) == 1 else ""
-        return f"{never or 'no attempt'} in {counted(len(later), 'round')}: {said or reason}"
+        return f"{never or 'no attempt'} in {counted(len(later), 'round')}: {said or reason}", group
+    group = f"{blame.status}: {blame.method or star_details(_first_line(blame.message))}"
     rounds = [f"{counted(number, 'round')} {_KINDS[kind][1]}" for kind, number in counts.items()]
     then = " and ".join(rounds) or _KINDS[rest][0]
-    return f"{_describe_end(blame)}; then {then}" if then else _describe_end(blame)
+    return f"{_describe_end(blame)}; then {then}" if then else _describe_end(blame), group
 
 
-def name_group(summary: Mapping[str, Any], works: Sequence[tuple[str, Event]], blame: Blame | None) -> str:
-    """Return the same for failures of one kind: the status, and the method to blame or the reason without details."""
-    reason = _first_line(text(summary.get("reason")))
-    if text(summary.get("failed_by")) == Culprit.WORLD:
-        return f"{Culprit.WORLD}: {star_details(reason)}"
-    if blame is None:
-        kinds, _ = _follow(works)
-        return f"{kinds[-1] or 'failed'}: {star_details(reason)}"
-    return f"{blame.status}: {blame.method or star_details(_first_line(blame.message))}"
-
-
-def _follow(works: Sequence[tuple[str, Event]]) -> tuple[list[str], str]:
+def _follow(works: Sequence[Work]) -> tuple[list[str], str]:
     """Return how each round ended since the last attempt, the attempt's own first, and the last thing said in them."""
     kinds, said = [""], ""
-    for work, event in works:
+    for work, event, *_ in works:
         if work == "simulation_runs":
             kinds, said = [""], ""
         elif work == "spca_rounds":

@@ -133,7 +133,7 @@ class _Reader:
     def _skeleton(self) -> list[_Round]:
         """Rounds, calls and attempts in the order of the log."""
         rounds = list[_Round]()
-        for work, event in self._history.works:
+        for work, event, *_ in self._history.works:
             last = rounds[-1] if rounds else None
             if work == "writers_tried" or (work in _PART_OF_ROUND and last and last.is_over()):
                 rounds.append(_Round(0))

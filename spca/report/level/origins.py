@@ -12,13 +12,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 from spca.contracts import PRIMITIVE_METHODS, Status
-from spca.report.level.headlines import describe_failure, name_group
+from spca.report.level.headlines import describe_failure
 from spca.report.read import outline
 from spca.report.read.blame import blame
 from spca.report.read.lenient import count, items, table, text
 from spca.report.read.model import Blame, LibraryMethod, Method
+from spca.report.read.outline import MethodLines
 from spca.report.read.run_files import RunFiles
-from spca.report.read.spans import NO_HISTORY, Event
+from spca.report.read.spans import NO_HISTORY, Work
 from spca.runs.recording.folder import FIRST_AGENT
 
 
@@ -53,9 +54,7 @@ class LevelOrigins:
     group: str = ""
 
 
-_Origin: TypeAlias = tuple[int, str, str]
-"""Level, attempt and call, as in :class:`~spca.report.read.model.Method`."""
-_NOBODY: Final = (0, "", "")
+_NOBODY: Final = Method("", 0, 0)
 
 Origins: TypeAlias = Mapping[int, LevelOrigins]
 """The levels of a run that were begun, by number, in order."""
@@ -113,20 +112,19 @@ class _Reader:
 
     def __init__(self, files: RunFiles) -> None:
         self._files = files
-        self._read: dict[str, Mapping[int, Method]] = {}
+        self._read: dict[str, Mapping[int, MethodLines]] = {}
 
-    def read_agent(self, file: str, base: WrittenAgent, origin: _Origin = _NOBODY) -> WrittenAgent:
-        """Return an agent; what is in ``base`` keeps its origin, the rest has the given one."""
+    def read_agent(self, file: str, base: WrittenAgent, origin: Method = _NOBODY) -> WrittenAgent:
+        """Return an agent; what is in ``base`` keeps its origin, the rest has that of ``origin``."""
         if file not in self._read:
             source = self._files.source(file) or ""
             lines = source.split("\n")
-            found = [Method(each.name, each.first, each.last) for each in outline.methods(source)]
+            found = outline.methods(source)
             self._read[file] = {hash((each.name, *lines[each.first - 1 : each.last])): each for each in found}
         versions = {}
-        for version, method in self._read[file].items():
-            known = base.versions.get(version)
-            writer = (known.level, known.attempt, known.call) if known else origin
-            versions[version] = Method(method.name, method.first, method.last, *writer)
+        for version, lies in self._read[file].items():
+            by = base.versions.get(version, origin)
+            versions[version] = Method(lies.name, lies.first, lies.last, by.level, by.attempt, by.call)
         return WrittenAgent(file, versions)
 
     def read_level(self, number: int, summary: Mapping[str, Any], library: WrittenAgent) -> LevelOrigins:
@@ -145,8 +143,8 @@ class _Reader:
         if records:
             source = self._files.source(attempts[-1].file) if attempts[-1].file else None
             blamed = blame(records[-1], source or "", "")
-        told = (summary, works, blamed)
-        return replace(found, blame=blamed, headline=describe_failure(*told), group=name_group(*told))
+        headline, group = describe_failure(summary, works, blamed)
+        return replace(found, blame=blamed, headline=headline, group=group)
 
     def _read_attempts(
         self,
@@ -177,31 +175,26 @@ class _Reader:
             call = calls.get((this, numbers[this]), "")
             if file and file != base.file:
                 name = f"{this}.{count(record.get('attempt'))}"
-                base = self.read_agent(file, base, (level, name, call) if call else _NOBODY)
+                base = self.read_agent(file, base, Method("", 0, 0, level, name, call) if call else _NOBODY)
             if not this:
                 stored[plan] = base
             agents.append(base)
         return tuple(agents)
 
 
-def _find_calls(works: Iterable[tuple[str, Event]]) -> dict[tuple[int, int], str]:
+def _find_calls(works: Iterable[Work]) -> dict[tuple[int, int], str]:
     """Return the file of the call that the code of an attempt came of, by round and number within the round.
 
     An attempt that ran what was there has none.
     """
     found: dict[tuple[int, int], str] = {}
-    this = number = 0
     call = ""
-    for work, event in works:
-        if work == "coder_call":
-            is_taken = event.get("ok") is True and not event.get("objection")
-            call = text(event.get("transcript")) if is_taken else call
+    for work in works:
+        if work.kind == "coder_call":
+            is_taken = work.event.get("ok") is True and not work.event.get("objection")
+            call = text(work.event.get("transcript")) if is_taken else call
             continue
-        if work == "simulation_runs":
-            number += 1
-            found[this, number] = call
-        elif work == "spca_rounds":
-            this += 1
-            number = 0
+        if work.kind == "simulation_runs":
+            found[work.round, work.attempt] = call
         call = ""
     return found

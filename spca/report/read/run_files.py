@@ -16,7 +16,7 @@ from spca.common.errors import FileError, SettingsError
 from spca.common.files import LARGEST, read_bytes
 from spca.errors import CurriculumError, ReportError
 from spca.report.read.lenient import parsed, parsed_line, table, text, whole
-from spca.report.read.spans import History, histories
+from spca.report.read.spans import ENDED, History, histories
 from spca.runs import curriculum
 from spca.runs.curriculum import Task
 from spca.runs.recording.folder import CURRICULUM, LOCK, STATE, layout_fault
@@ -25,7 +25,6 @@ from spca.runs.recording.writer_files import FOLDER as WRITERS
 _LISTED: Final = 5
 """Bad lines of a file that are named one by one."""
 _LOCKS: Final = Path("/proc/locks")
-_ENDED: Final = ("success", "fail")
 
 
 class RunFiles:
@@ -117,7 +116,7 @@ class RunFiles:
             self._warn(f"{STATE}: lists no finished levels")
         # A level that was aborted and then begun again may have left summaries of both.
         logged = [event for event in self.events if event.get("event") == "level_summary"]
-        found = {whole(s.get("index")): s for s in (*self._summary_files(), *logged) if s.get("outcome") in _ENDED}
+        found = {whole(s.get("index")): s for s in (*self._summary_files(), *logged) if s.get("outcome") in ENDED}
         return [found[number] for number in sorted(number for number in found if number)]
 
     def _summary_files(self) -> Iterator[dict[str, Any]]:

@@ -12,12 +12,11 @@ from spca.report.read.lenient import count, items, number, table, text, whole
 from spca.report.read.model import CategoryRow, LevelRow, Run, Usage
 from spca.report.read.origin import describe_continuations, read_commit, read_dirty, read_hashes
 from spca.report.read.run_files import RunFiles
-from spca.report.read.spans import NO_HISTORY, History, attempt_statuses, durations, ending, spans
+from spca.report.read.spans import ENDED, NO_HISTORY, History, attempt_statuses, durations, ending, spans
 from spca.report.read.writers import planned_by, writer_rows
 from spca.runs.curriculum import Task
 
 _CALLS: Final = ("planner_call", "coder_call")
-_ENDED: Final = ("success", "fail")
 
 
 def overview(files: RunFiles) -> Run:
@@ -26,7 +25,7 @@ def overview(files: RunFiles) -> Run:
     history = History(0, files.events)
     seed = whole(settings.get("seed"))
     levels = _Levels(files, tasks, history.started or 0.0, seed or 0).rows()
-    done = sum(row.outcome in _ENDED for row in levels)
+    done = sum(row.outcome in ENDED for row in levels)
     calls = [event for event in files.events if event.get("event") in _CALLS and event.get("source")]
     replayed = bool(calls) and all(map(is_recorded, calls))
     usage = used(files.records) if files.records else usage_of(files.info.get("usage"), replayed=replayed)
@@ -85,10 +84,9 @@ class _Levels:
         records = self._records.get(index, [])
         trajectory = self._files.trajectory(summary) or {}
         longest = number(table(table(summary.get("durations")).get("sim_s")).get("max"))
-        open_status = "running" if outcome == "running" else "aborted"
         statuses = attempt_statuses(trajectory)
-        spent = spans(history, self._began, statuses, open_status, longest)
-        counters = table(summary.get("counters")) or {name: history.counted(name) for name in _COUNTERS}
+        spent = spans(history, self._began, statuses, "" if outcome in ENDED else outcome, longest)
+        counters = table(summary.get("counters")) or history.counters
         task, level = self._tasks.get(index), table(summary.get("level")) or history.last("level_start")
         seed = whole(level.get("seed"))
         row = LevelRow(
@@ -120,14 +118,11 @@ class _Levels:
         return replace(row, spans=spent, version=version)
 
 
-_COUNTERS: Final = ("spca_rounds", "simulation_runs", "planner_calls", "coder_calls")
-
-
 def _category(name: str, rows: Sequence[LevelRow]) -> CategoryRow:
     return CategoryRow(
         name=name,
         planned=len(rows),
-        finished=sum(row.outcome in _ENDED for row in rows),
+        finished=sum(row.outcome in ENDED for row in rows),
         solved=sum(row.outcome == "success" for row in rows),
         rounds=sum(row.rounds for row in rows),
         planner_calls=sum(row.planner_calls for row in rows),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
 
 from spca.report.read.lenient import count, items, number, table, text, whole
 from spca.report.read.model import Span
@@ -13,9 +13,24 @@ from spca.report.read.model import Span
 Event = Mapping[str, Any]
 
 _CALLS: Final = ("planner_call", "coder_call")
-_WORK_EVENTS: Final = (*_CALLS, "level_summary", "writers_tried", "compiled_plan")
-_WORKS: Final = ("spca_rounds", "simulation_runs")
-_ENDED: Final = ("success", "fail")
+_WORKS: Final = (*_CALLS, "level_summary", "writers_tried", "compiled_plan", "spca_rounds", "simulation_runs")
+ENDED: Final = ("success", "fail")
+"""Outcomes after which a level counts: what it took is known. Others are not finished: aborted, running, pending."""
+
+
+class Work(NamedTuple):
+    """Something that takes time: the event that it began or ended with, and when it came.
+
+    Attributes:
+        kind: the event, or the counter that it increased.
+        round: 0 before the first.
+        attempt: number of the round's newest attempt, 0 before the first.
+    """
+
+    kind: str
+    event: Event
+    round: int
+    attempt: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +41,19 @@ class History:
     events: Sequence[Event]
 
     @property
-    def works(self) -> list[tuple[str, Event]]:
-        """The names of what takes time, each with the event that it began or ended with."""
+    def works(self) -> list[Work]:
+        """What takes time, in order."""
         found = []
+        this = attempt = 0
         for event in self.events:
-            kind = event.get("event")
-            name = event.get("name") if kind == "counter_inc" else kind
-            if name in (_WORKS if kind == "counter_inc" else _WORK_EVENTS):
-                found.append((text(name), event))
+            kind = event.get("name" if event.get("event") == "counter_inc" else "event")
+            if kind == "spca_rounds":
+                this += 1
+                attempt = 0
+            elif kind == "simulation_runs":
+                attempt += 1
+            if kind in _WORKS:
+                found.append(Work(text(kind), event, this, attempt))
         return found
 
     @property
@@ -50,10 +70,10 @@ class History:
         """Return the newest event of that name, or {}."""
         return next((e for e in reversed(self.events) if e.get("event") == event), {})
 
-    def counted(self, name: str) -> int:
-        """What a counter of the level has come to."""
-        values = (e.get("value") for e in self.events if e.get("event") == "counter_inc" and e.get("name") == name)
-        return max(map(count, values), default=0)
+    @property
+    def counters(self) -> dict[str, object]:
+        """What the counters of the level have come to."""
+        return {text(e.get("name")): e.get("value") for e in self.events if e.get("event") == "counter_inc"}
 
 
 NO_HISTORY: Final = History(0, ())
@@ -79,7 +99,7 @@ def ending(summary: Mapping[str, Any], begun: int, *, under_way: bool) -> tuple[
     """A level's outcome, and why, given its summary ({} if there is no summary) and how often it was begun."""
     if summary:
         outcome = text(summary.get("outcome"))
-        return outcome if outcome in _ENDED else "aborted", text(summary.get("reason"))
+        return outcome if outcome in ENDED else "aborted", text(summary.get("reason"))
     if not begun:
         return "pending", ""
     return ("running", "") if under_way else ("aborted", "the process ended during it")
@@ -99,25 +119,22 @@ def spans(
         open_status: of an attempt whose end the log does not have.
     """
     found = list[Span]()
-    act: tuple[float, tuple[int, int]] | None = None
-    this = attempts = 0
-    for work, event in history.works:
-        if (time := number(event.get("time"))) is None:
+    act: Span | None = None
+    for work in history.works:
+        if (time := number(work.event.get("time"))) is None:
             continue
         at = round(max(0.0, time - began), 4)
-        calls = _call_spans(event, this, at) if work in _CALLS else []
+        calls = _call_spans(work, at) if work.kind in _CALLS else []
         if act:
             until = calls[0].start if calls else at
-            found.append(_act(act, until, longest_act, statuses.get(act[1], "")))
+            seconds = round(max(0.0, until - act.start), 4)
+            found.append(replace(act, seconds=seconds if longest_act is None else min(seconds, longest_act)))
             act = None
         found += calls
-        if work == "spca_rounds":
-            this, attempts = this + 1, 0
-        elif work == "simulation_runs":
-            attempts += 1
-            act = (at, (this, attempts))
+        if work.kind == "simulation_runs":
+            act = Span("act", work.round, at, 0.0, statuses.get((work.round, work.attempt), ""))
     if act:
-        found.append(Span("act", act[1][0], act[0], 0.0, statuses.get(act[1], open_status)))
+        found.append(replace(act, status=act.status or open_status))
     return tuple(found)
 
 
@@ -145,22 +162,17 @@ def attempt_statuses(trajectory: Mapping[str, Any]) -> dict[tuple[int, int], str
     return found
 
 
-def _call_spans(event: Event, this: int, end: float) -> list[Span]:
+def _call_spans(work: Work, end: float) -> list[Span]:
     """A call is logged at its end; a planner's took ``seconds``, then came ``solve_s`` of solving."""
-    kind = event.get("event")
+    event, this = work.event, work.round
+    phase = "plan" if work.kind == "planner_call" else "code"
     seconds = max(0.0, number(event.get("seconds")) or 0.0)
-    solving = max(0.0, number(event.get("solve_s")) or 0.0) if kind == "planner_call" else 0.0
+    solving = max(0.0, number(event.get("solve_s")) or 0.0) if phase == "plan" else 0.0
     status = "" if event.get("ok") is True else "error"
     start = round(max(0.0, end - seconds - solving), 4)
     if not solving:
-        return [Span("plan" if kind == "planner_call" else "code", this, start, seconds, status)]
-    return [Span("plan", this, start, seconds), Span("solve", this, round(max(0.0, end - solving), 4), solving, status)]
-
-
-def _act(act: tuple[float, tuple[int, int]], until: float, longest: float | None, status: str) -> Span:
-    start, (this, _) = act
-    seconds = round(max(0.0, until - start), 4)
-    return Span("act", this, start, seconds if longest is None else min(seconds, longest), status)
+        return [Span(phase, this, start, seconds, status)]
+    return [Span(phase, this, start, seconds), Span("solve", this, round(max(0.0, end - solving), 4), solving, status)]
 
 
 def _times(events: Iterable[Event]) -> Iterator[float]:
