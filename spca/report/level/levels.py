@@ -94,7 +94,7 @@ class _Reader:
         self._transcripts = cache(files.read_object)  # the log may name one often
         self._origins = origins.get(number_, UNKNOWN)
         self._history = files.histories.get(number_, NO_HISTORY)
-        self._summary = files.summaries().get(number_) or self._history.last("level_summary")
+        self._summary = files.summaries.get(number_) or self._history.last("level_summary")
         trajectory = files.trajectory(self._summary) or {}
         self._attempts: Sequence[Mapping[str, Any]] = [table(each) for each in items(trajectory.get("attempts"))]
         self._replayed = simulate(trajectory) if simulate and trajectory else None
@@ -107,7 +107,7 @@ class _Reader:
         skeleton = self._skeleton()
         _attach(skeleton, self._attempts)
         rounds = tuple(map(self._round, skeleton))
-        is_under_way = self._files.level_under_way() == self._number
+        is_under_way = self._files.level_under_way == self._number
         outcome, reason = ending(self._summary, self._history.begun, under_way=is_under_way)
         shown = (turn.attempt for this in reversed(rounds) for turn in reversed(this.tries) if turn.attempt)
         last = next(shown, None)

@@ -68,7 +68,7 @@ def read_origins(files: RunFiles) -> Origins:
     reader = _Reader(files)
     first = library = reader.read_agent(FIRST_AGENT, WrittenAgent())
     carries_over = table(files.info.get("settings")).get("carry_over") is not False
-    summaries = files.summaries()
+    summaries = files.summaries
     category = None
     found: dict[int, LevelOrigins] = {}
     for number in sorted(summaries.keys() | files.histories.keys()):

@@ -26,7 +26,7 @@ def records(files: RunFiles, names: Collection[str]) -> dict[str, Iterable[Recor
     """Return what a run has for each of the tables ``names``."""
     found: dict[str, Iterable[Record]] = {}
     if _OF_OVERVIEW & {*names}:
-        run, summaries = overview(files), files.summaries()
+        run, summaries = overview(files), files.summaries
         found |= {
             "runs": [_run(run)],
             "levels": [_level(row, run, summaries.get(row.number, {})) for row in run.levels],
@@ -49,7 +49,7 @@ def _level(row: LevelRow, run: Run, summary: Mapping[str, Any]) -> Record:
 
 def _recorded(files: RunFiles) -> Iterator[tuple[dict[str, Any], Mapping[str, Any]]]:
     """Yield every attempt of the finished levels with the level that it belongs to."""
-    for number, summary in files.summaries().items():
+    for number, summary in files.summaries.items():
         trajectory = files.trajectory(summary) or {}
         place = {name: trajectory.get(name) for name in ("category", "env_id", "seed")}
         for attempt in items(trajectory.get("attempts")):

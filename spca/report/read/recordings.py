@@ -89,7 +89,7 @@ def find_recording(files: RunFiles, level: str) -> Recording:
     Raises:
         ReportError: no level or several are meant, or nothing was recorded of it.
     """
-    finished = files.summaries()
+    finished = files.summaries
     names = {task.index + 1: (task.category, task.env_id) for task in files.tasks()}
     for number, summary in finished.items():
         place = table(summary.get("level"))

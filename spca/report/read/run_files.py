@@ -56,6 +56,11 @@ class RunFiles:
         for name in (name for name, there in expected.items() if there and not (self.path / name).exists()):
             self._warn(f"{name}: is missing")
 
+    @property
+    def seed(self) -> int | None:
+        return whole(table(self.info.get("settings")).get("seed"))
+
+    @cached_property
     def level_under_way(self) -> int | None:
         """Number of the level that the run is at; None of a run that does not go on."""
         begun = (event for event in reversed(self.events) if event.get("event") == "level_start")
@@ -66,6 +71,7 @@ class RunFiles:
         """What the log tells of each level, by its number."""
         return histories(self.events)
 
+    @cached_property
     def summaries(self) -> dict[int, dict[str, Any]]:
         """Summaries of finished levels, by number."""
         return {whole(summary.get("index")) or at: summary for at, summary in enumerate(self.finished, 1)}

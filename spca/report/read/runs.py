@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, replace
 from typing import Any, Final
@@ -21,10 +22,16 @@ _CALLS: Final = ("planner_call", "coder_call")
 
 def overview(files: RunFiles) -> Run:
     """What a run has come to so far; nothing is re-simulated for it, so that ``check`` of its levels is empty."""
-    settings, tasks = table(files.info.get("settings")), files.tasks()
+    settings = table(files.info.get("settings"))
     history = History(0, files.events)
-    seed = whole(settings.get("seed"))
-    levels = _Levels(files, tasks, history.started or 0.0, seed or 0).rows()
+    tasks = {task.index + 1: task for task in files.tasks()}
+    records = defaultdict[int, list[Mapping[str, Any]]](list)
+    for record in files.records:
+        records[count(record.get("index"))].append(record)
+    # Levels that are planned, and those that left something behind.
+    numbers = sorted(tasks.keys() | files.histories.keys() | files.summaries.keys())
+    began = history.started or 0.0
+    levels = tuple(_row(files, number, tasks.get(number), records[number], began) for number in numbers if number)
     done = sum(row.outcome in ENDED for row in levels)
     calls = [event for event in files.events if event.get("event") in _CALLS and event.get("source")]
     replayed = bool(calls) and all(map(is_recorded, calls))
@@ -41,14 +48,14 @@ def overview(files: RunFiles) -> Run:
         hashes=read_hashes(files.info),
         continuations=describe_continuations(files.info),
         sandbox=text(files.info.get("sandbox")),
-        seed=seed,
+        seed=files.seed,
         started=history.started,
         ended=None if files.running else history.ended,
         usage=usage,
         replayed=replayed,
         categories=categories(levels),
         levels=levels,
-        writers=writer_rows(files.summaries().values(), files.writer),
+        writers=writer_rows(files.summaries.values(), files.writer),
         warnings=tuple(files.warnings),
     )
 
@@ -59,63 +66,47 @@ def categories(levels: Sequence[LevelRow]) -> tuple[CategoryRow, ...]:
     return tuple(_category(name, [row for row in levels if row.category == name]) for name in names)
 
 
-class _Levels:
-    """The rows of a run's levels."""
-
-    def __init__(self, files: RunFiles, tasks: Sequence[Task], began: float, seed: int) -> None:
-        self._files, self._began, self._seed = files, began, seed
-        self._tasks = {task.index + 1: task for task in tasks}
-        self._histories = files.histories
-        self._under_way = files.level_under_way()
-        self._finished = files.summaries()
-        self._records: dict[int, list[Mapping[str, Any]]] = {}
-        for record in files.records:
-            self._records.setdefault(count(record.get("index")), []).append(record)
-
-    def rows(self) -> tuple[LevelRow, ...]:
-        """Levels that are planned, and those that left something behind."""
-        numbers = self._tasks.keys() | self._histories.keys() | self._finished.keys()
-        return tuple(self._row(number) for number in sorted(numbers) if number)
-
-    def _row(self, index: int) -> LevelRow:
-        history = self._histories.get(index, NO_HISTORY)
-        summary = self._finished.get(index) or history.last("level_summary")
-        outcome, reason = ending(summary, history.begun, under_way=index == self._under_way)
-        records = self._records.get(index, [])
-        trajectory = self._files.trajectory(summary) or {}
-        longest = number(table(table(summary.get("durations")).get("sim_s")).get("max"))
-        statuses = attempt_statuses(trajectory)
-        spent = spans(history, self._began, statuses, "" if outcome in ENDED else outcome, longest)
-        counters = table(summary.get("counters")) or history.counters
-        task, level = self._tasks.get(index), table(summary.get("level")) or history.last("level_start")
-        seed = whole(level.get("seed"))
-        row = LevelRow(
-            number=index,
-            category=text(level.get("category"), task.category if task else ""),
-            level=text(level.get("lvl_group"), task.level if task else ""),
-            env_id=text(level.get("level_name"), task.env_id if task else ""),
-            seed=self._seed if seed is None else seed,
-            outcome=outcome,
-            reason=reason,
-            started=None if history.started is None else round(max(0.0, history.started - self._began), 3),
-            begun=max(history.begun, bool(summary)),
-            seconds=_seconds(summary, history),
-            rounds=count(counters.get("spca_rounds")),
-            attempts=count(counters.get("simulation_runs")),
-            planner_calls=count(counters.get("planner_calls")),
-            coder_calls=count(counters.get("coder_calls")),
-            steps=whole(summary.get("steps")),
-            steps_total=whole(summary.get("steps_total")),
-            usage=used(records) if records else usage_of(summary.get("usage")),
-            durations=durations(summary, spent),
-            library={name: count(value) for name, value in table(summary.get("library")).items()} or None,
-            writer=planned_by(summary),
-            corrections=tuple(filter(None, map(text, items(summary.get("corrections"))))),
-        )
-        # The spans come of the events, which only become more, and of what else is seen here: they may be many.
-        seen = repr((row, statuses, longest, len(history.events), len(records)))
-        version = hashlib.sha256(seen.encode("utf-8", "backslashreplace")).hexdigest()[:12]
-        return replace(row, spans=spent, version=version)
+def _row(
+    files: RunFiles, index: int, task: Task | None, records: Sequence[Mapping[str, Any]], began: float
+) -> LevelRow:
+    """Return the row of a level; ``records`` are its lines of the ledger."""
+    history = files.histories.get(index, NO_HISTORY)
+    summary = files.summaries.get(index) or history.last("level_summary")
+    outcome, reason = ending(summary, history.begun, under_way=index == files.level_under_way)
+    trajectory = files.trajectory(summary) or {}
+    longest = number(table(table(summary.get("durations")).get("sim_s")).get("max"))
+    statuses = attempt_statuses(trajectory)
+    spent = spans(history, began, statuses, "" if outcome in ENDED else outcome, longest)
+    counters = table(summary.get("counters")) or history.counters
+    level = table(summary.get("level")) or history.last("level_start")
+    seed = whole(level.get("seed"))
+    row = LevelRow(
+        number=index,
+        category=text(level.get("category"), task.category if task else ""),
+        level=text(level.get("lvl_group"), task.level if task else ""),
+        env_id=text(level.get("level_name"), task.env_id if task else ""),
+        seed=(files.seed or 0) if seed is None else seed,
+        outcome=outcome,
+        reason=reason,
+        started=None if history.started is None else round(max(0.0, history.started - began), 3),
+        begun=max(history.begun, bool(summary)),
+        seconds=_seconds(summary, history),
+        rounds=count(counters.get("spca_rounds")),
+        attempts=count(counters.get("simulation_runs")),
+        planner_calls=count(counters.get("planner_calls")),
+        coder_calls=count(counters.get("coder_calls")),
+        steps=whole(summary.get("steps")),
+        steps_total=whole(summary.get("steps_total")),
+        usage=used(records) if records else usage_of(summary.get("usage")),
+        durations=durations(summary, spent),
+        library={name: count(value) for name, value in table(summary.get("library")).items()} or None,
+        writer=planned_by(summary),
+        corrections=tuple(filter(None, map(text, items(summary.get("corrections"))))),
+    )
+    # The spans come of the events, which only become more, and of what else is seen here: they may be many.
+    seen = repr((row, statuses, longest, len(history.events), len(records)))
+    version = hashlib.sha256(seen.encode("utf-8", "backslashreplace")).hexdigest()[:12]
+    return replace(row, spans=spent, version=version)
 
 
 def _category(name: str, rows: Sequence[LevelRow]) -> CategoryRow:
