@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any, Final
-
-from pydantic_core import from_json
 
 EXACT: Final = 2**53
 """Whole numbers up to here are exact as floats."""
@@ -60,13 +57,6 @@ def parsed(data: str) -> Any:
         return json.loads(data, parse_constant=lambda _name: None, parse_float=_finite)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
-
-
-parsed_line: Final[Callable[[bytes], Any]] = partial(from_json, allow_inf_nan=False)
-"""JSON of one line, quickly; a number beyond all floats is an infinity here, which :func:`number` leaves out.
-
-Raises ValueError if it is not strict JSON; :func:`parsed` may still read it.
-"""
 
 
 def _finite(digits: str) -> float | None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from spca.common.errors import FileError, SettingsError
 from spca.common.files import LARGEST, read_bytes
 from spca.errors import CurriculumError, ReportError
-from spca.report.read.lenient import parsed, parsed_line, table, text, whole
+from spca.report.read.lenient import parsed, table, text, whole
 from spca.report.read.spans import ENDED, History, histories
 from spca.runs import curriculum
 from spca.runs.curriculum import Task
@@ -133,24 +133,18 @@ class RunFiles:
     def _lines(self, name: str) -> tuple[dict[str, Any], ...]:
         """Return the objects of a file of JSON lines; it comes into being with its first line."""
         data = self._bytes(name) if os.path.lexists(self.path / name) else None
-        lines, found, bad = (data or b"").split(b"\n"), list[dict[str, Any]](), list[str]()
+        lines = (data or b"").split(b"\n")
+        found, bad = list[dict[str, Any]](), list[str]()
         for position, line in enumerate(lines, 1):
-            if not line:
-                continue
-            clean = True
-            try:
-                value = parsed_line(line)
-            except ValueError:
-                words, clean = _decoded(line)
-                value = _object(words)
-            if isinstance(value, dict):
-                if value:
-                    found.append(value)
-                if not clean:
+            words = line.decode("utf-8", "replace")
+            value = _object(words) if words else {}
+            if value:
+                found.append(value)
+                if words.encode() != line:
                     bad.append(f"{name}: line {position} holds bytes that are not UTF-8")
-            elif position == len(lines):
+            elif value is None and position == len(lines):
                 self._warn(f"{name}: its last line is half-written, left out")
-            else:
+            elif value is None:
                 bad.append(f"{name}: line {position} is no JSON object, left out")
         for warning in bad[:_LISTED]:
             self._warn(warning)
@@ -173,8 +167,8 @@ class RunFiles:
         data = self._bytes(name)
         if data is None:
             return None
-        words, clean = _decoded(data)
-        if not clean:
+        words = data.decode("utf-8", "replace")
+        if words.encode() != data:
             self._warn(f"{name}: holds bytes that are not UTF-8")
         return words
 
@@ -227,12 +221,6 @@ def _has_open(process: str, lock: os.stat_result) -> bool:
         except OSError:
             continue
     return False
-
-
-def _decoded(data: bytes) -> tuple[str, bool]:
-    """Text, and whether all of it was UTF-8."""
-    words = data.decode("utf-8", "replace")
-    return words, words.encode() == data
 
 
 def _object(data: str) -> dict[str, Any] | None:
