@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
@@ -33,9 +34,8 @@ _TABLES: Final = Path(__file__).with_name("tables.sql")
 _LOCKS: Final = (
     "SET TimeZone='UTC'; SET enable_external_access=false; SET lock_configuration=true; BEGIN TRANSACTION READ ONLY"
 )
-_LOADED: Final = 32 << 20
-"""Characters of records that are loaded in one go."""
 _BATCH: Final = 10_000
+"""Rows that are loaded, or fetched, in one go."""
 TIMEOUT_S: Final = 60.0
 """Seconds that DuckDB may work on an answer where nobody gave another limit."""
 _INTERRUPT_S: Final = 0.2
@@ -110,24 +110,13 @@ def _fill(connection: DuckDBPyConnection, name: str, run_id: str, found: Iterabl
     import numpy as np
 
     number = 1
-    for texts in _parts(map(_json, found)):
+    remaining = map(_json, found)
+    while texts := list(islice(remaining, _BATCH)):
         batch = {"number": np.arange(number, number + len(texts)), "record": np.array(texts, dtype=object)}
         connection.register("batch", batch)
         connection.execute(f'INSERT INTO "{name}" FROM files."{name}"($1)', [_spelled(run_id)])
         connection.unregister("batch")
         number += len(texts)
-
-
-def _parts(texts: Iterable[str]) -> Iterator[list[str]]:
-    part, size = list[str](), 0
-    for text in texts:
-        part.append(text)
-        size += len(text)
-        if size > _LOADED:
-            yield part
-            part, size = [], 0
-    if part:
-        yield part
 
 
 def _json(record: Record) -> str:

@@ -257,7 +257,7 @@ def test_a_list_of_texts_holds_nothing_else(finished_run: Path, tmp_path: Path) 
 def test_a_log_that_is_loaded_in_several_parts(
     finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "_LOADED", 32 << 10)
+    monkeypatch.setattr(database, "_BATCH", 2)
     path = Path(shutil.copytree(finished_run, tmp_path / finished_run.name))
     size = 17 << 10
     with (path / "metrics.jsonl").open("a") as log:
