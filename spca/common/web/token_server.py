@@ -113,7 +113,7 @@ class TokenHandler(BaseHTTPRequestHandler):
 class TokenServer(ThreadingHTTPServer):
     """Answers each connection from a thread of its own.
 
-    Args:
+    Attributes:
         timeout_s: seconds for which a client may neither send nor take anything before its connection is closed.
 
     Raises:
@@ -122,17 +122,13 @@ class TokenServer(ThreadingHTTPServer):
 
     daemon_threads = True
     request_queue_size = 64
+    timeout_s = 60.0
 
     def __init__(
-        self,
-        family: socket.AddressFamily,
-        address: tuple[Any, ...],
-        handler: type[TokenHandler],
-        access: Access,
-        timeout_s: float = 60.0,
+        self, family: socket.AddressFamily, address: tuple[Any, ...], handler: type[TokenHandler], access: Access
     ) -> None:
         self.address_family = family
-        self.access, self.timeout_s = access, timeout_s
+        self.access = access
         super().__init__(address, handler)
 
     @property

@@ -66,24 +66,15 @@ class Handler(TokenHandler):
 
 
 class LiveServer(TokenServer):
-    """Answers each connection from a thread of its own.
-
-    Args:
-        timeout_s: seconds for which a client may neither send nor take anything before its connection is closed.
+    """Answers with the pages of one run.
 
     Raises:
         OSError: the address cannot be used.
     """
 
     def __init__(
-        self,
-        family: socket.AddressFamily,
-        address: tuple[Any, ...],
-        live: LiveRun,
-        page: Page,
-        access: Access,
-        timeout_s: float = 60.0,
+        self, family: socket.AddressFamily, address: tuple[Any, ...], live: LiveRun, page: Page, access: Access
     ) -> None:
         self.live = live
         self.page = page
-        super().__init__(family, address, Handler, access, timeout_s)
+        super().__init__(family, address, Handler, access)
