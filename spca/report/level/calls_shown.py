@@ -16,7 +16,7 @@ from spca.errors import BadAnswerError, PlanTextError
 from spca.llm.calls import answers
 from spca.plan.pddl import parse_plan
 from spca.report.level.texts import Shelf
-from spca.report.read.lenient import count, items, number, table, text
+from spca.report.read.lenient import counts, items, number, table, text, texts
 from spca.report.read.model import Action, Call, ChatMessage
 from spca.report.read.runs import is_recorded
 
@@ -72,24 +72,20 @@ def read_call(transcripts: Transcripts, shelf: Shelf, event: Mapping[str, Any]) 
     call = Call(
         file=name,
         phase=phase,
-        mode=text(event.get("mode")),
         model=strip_folders(text(event.get("model"))),
         ok=event.get("ok") is True,
         error=strip_folders(text(event.get("error")) or text(transcript.get("error"))),
         objection=objection,
         seconds=number(event.get("seconds")) or 0.0,
         solve_s=number(event.get("solve_s")) or 0.0,
-        source=text(event.get("source")),
-        requests=count(event.get("requests")),
-        input_tokens=count(event.get("input_tokens")),
-        output_tokens=count(event.get("output_tokens")),
-        reasoning_tokens=count(event.get("reasoning_tokens")),
         cost=None if is_recorded(event) else number(event.get("cost")),
         finish=text(answer.get("finish")),
         messages=tuple(_read_message(shelf, table(each)) for each in items(transcript.get("messages"))),
         answer=shelf.put(told, "python" if code == told else _name_language(told)),
         pddl=tuple(shelf.put(each, "pddl") for each in pddl),
         code="" if objection else shelf.put(code, "python"),
+        **texts(event, "mode", "source"),
+        **counts(event, "requests", "input_tokens", "output_tokens", "reasoning_tokens"),
     )
     return ShownCall(call, bool(said.strip()), _plan(about), text(about.get("mission")))
 

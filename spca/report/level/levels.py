@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import takewhile
 from typing import Any, Final
 
 from spca.common.text import strip_folders
@@ -18,7 +19,7 @@ from spca.report.level.origins import UNKNOWN, Origins, read_origins
 from spca.report.level.texts import Shelf
 from spca.report.read import model
 from spca.report.read.blame import blame
-from spca.report.read.lenient import count, items, number, table, text, whole
+from spca.report.read.lenient import count, items, number, steps, table, text, texts, whole
 from spca.report.read.run_files import RunFiles
 from spca.report.read.spans import NO_HISTORY, ending
 from spca.report.read.writers import OfferedWriter, TriedWriter, offer, tried
@@ -209,18 +210,15 @@ class _Reader:
         return model.Attempt(
             round=count(record.get("round")),
             number=count(record.get("attempt")),
-            status=text(record.get("status")),
-            message=text(record.get("message")),
-            traceback=text(record.get("traceback")),
-            printed=text(record.get("printed")),
             reward=number(record.get("reward")) or 0.0,
             agent=agent,
             before=len(items(record.get("start"))),
-            steps=_steps(record),
+            steps=tuple(takewhile(lambda step: -1 not in step, steps(record))),
             blame=blamed,
             episode=episode,
             check=check,
             file=file,
+            **texts(record, "status", "message", "traceback", "printed"),
         )
 
 
@@ -245,15 +243,3 @@ def _attach(rounds: list[_Round], attempts: Sequence[Mapping[str, Any]]) -> None
 
 def _action(step: Mapping[str, Any]) -> model.Action:
     return model.Action(text(step.get("action")), tuple(map(text, items(step.get("args")))))
-
-
-def _steps(record: Mapping[str, Any]) -> tuple[tuple[int, int, int], ...]:
-    """Primitive, plan position and line of each step, up to the first that cannot be read."""
-    steps = list[tuple[int, int, int]]()
-    for step in items(record.get("steps")):
-        match [whole(value) for value in items(step)]:
-            case [int(code), int(position), int(line)]:
-                steps.append((code, position, line))
-            case _:
-                break
-    return tuple(steps)

@@ -81,10 +81,9 @@ def _steps(files: RunFiles) -> Iterator[Record]:
         # Every step repeats what it shares with others: what is no value of a column must not be among it.
         plain = {name: value for name, value in shared.items() if not isinstance(value, dict | list)}
         plan = [_action(table(step)) for step in items(attempt.get("plan"))]
-        for step, entry in enumerate(items(attempt.get("steps")), 1):
-            code, position, line = map(lenient.whole, entry) if len(items(entry)) == 3 else (None,) * 3
-            primitive = PRIMITIVE_METHODS[code] if code is not None and code < len(PRIMITIVE_METHODS) else None
-            action = plan[position] if position is not None and position < len(plan) else {}
+        for step, (code, position, line) in enumerate(lenient.steps(attempt), 1):
+            primitive = PRIMITIVE_METHODS[code] if 0 <= code < len(PRIMITIVE_METHODS) else None
+            action = plan[position] if 0 <= position < len(plan) else {}
             yield {**plain, **action, "step": step, "primitive": primitive, "plan_position": position, "line": line}
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from spca.contracts import Status
-from spca.report.read.lenient import count, items, table, text
+from spca.report.read.lenient import count, counts, items, table, text
 from spca.report.read.model import Blame
 from spca.report.read.outline import method_at, method_named
 from spca.sandbox.process.runner import FILENAME
@@ -69,8 +69,6 @@ def blame(attempt: Mapping[str, Any], source: str, agent_id: str) -> Blame | Non
     line = place.line if 0 < place.line <= source.count("\n") + 1 else 0
     method = method_at(source, line)
     return Blame(
-        round=count(attempt.get("round")),
-        attempt=count(attempt.get("attempt")),
         status=end.status,
         message=end.message,
         agent=agent_id,
@@ -80,6 +78,7 @@ def blame(attempt: Mapping[str, Any], source: str, agent_id: str) -> Blame | Non
         last=method.last if method else line,
         position=plan_position(attempt),
         why=place.why,
+        **counts(attempt, "round", "attempt"),
     )
 
 

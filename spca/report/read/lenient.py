@@ -47,6 +47,26 @@ def count(value: object) -> int:
     return whole(value) or 0
 
 
+def texts(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return the JSON strings of these names."""
+    return {name: text(record.get(name)) for name in names}
+
+
+def counts(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return the non-negative integers of these names."""
+    return {name: count(record.get(name)) for name in names}
+
+
+def steps(attempt: Mapping[str, Any]) -> list[tuple[int, int, int]]:
+    """Return primitive, plan position from 0 and source line from 1 of each step; -1 for what cannot be read."""
+    found = []
+    for step in items(attempt.get("steps")):
+        padded = [*items(step), None, None, None]
+        code, position, line = (-1 if whole(value) is None else value for value in padded[:3])
+        found.append((code, position, line))
+    return found
+
+
 def parsed(data: str) -> Any:
     """JSON; ``NaN`` and infinities become None.
 

@@ -13,7 +13,7 @@ from spca.common.text import one_line
 from spca.contracts import PRIMITIVE_METHODS
 from spca.errors import ReportError
 from spca.report.read.blame import blame
-from spca.report.read.lenient import count, items, table, text, whole
+from spca.report.read.lenient import count, items, steps, table, text
 from spca.report.read.run_files import RunFiles
 
 
@@ -58,7 +58,7 @@ class RecordedAttempt:
         self.name = f"{count(known.get('round'))}.{count(known.get('attempt'))}"
         self.status, self.message = text(known.get("status")), text(known.get("message"))
         self.before = len(items(known.get("start")))
-        self.steps = [_step(each) for each in items(known.get("steps"))]
+        self.steps = [Step(*step) for step in steps(known)]
         self.plan = [_call(each) for each in items(known.get("plan"))]
         self._known, self._agent, self._read_source = known, text(known.get("agent")), read_source
 
@@ -124,11 +124,6 @@ def _number(level: str, names: Mapping[int, tuple[str, str]]) -> int:
 
 def _range(numbers: Sequence[int]) -> str:
     return f"levels {numbers[0]} to {numbers[-1]}" if numbers else "no levels"
-
-
-def _step(recorded: object) -> Step:
-    values = [value if (value := whole(v)) is not None else -1 for v in [*items(recorded)[:3], None, None, None]]
-    return Step(*values[:3])
 
 
 def _call(recorded: object) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, replace
 from typing import Any, Final
 
-from spca.report.read.lenient import count, items, number, table, text, whole
+from spca.report.read.lenient import count, counts, items, number, table, text, whole
 from spca.report.read.model import CategoryRow, LevelRow, Run, Usage
 from spca.report.read.origin import describe_continuations, read_commit, read_dirty, read_hashes
 from spca.report.read.run_files import RunFiles
@@ -93,8 +93,6 @@ def _row(
         seconds=_seconds(summary, history),
         rounds=count(counters.get("spca_rounds")),
         attempts=count(counters.get("simulation_runs")),
-        planner_calls=count(counters.get("planner_calls")),
-        coder_calls=count(counters.get("coder_calls")),
         steps=whole(summary.get("steps")),
         steps_total=whole(summary.get("steps_total")),
         usage=used(records) if records else usage_of(summary.get("usage")),
@@ -102,6 +100,7 @@ def _row(
         library={name: count(value) for name, value in table(summary.get("library")).items()} or None,
         writer=planned_by(summary),
         corrections=tuple(filter(None, map(text, items(summary.get("corrections"))))),
+        **counts(counters, "planner_calls", "coder_calls"),
     )
     # The spans come of the events, which only become more, and of what else is seen here: they may be many.
     seen = repr((row, statuses, longest, len(history.events), len(records)))
@@ -154,10 +153,10 @@ def is_recorded(call: Mapping[str, Any]) -> bool:
 def usage_of(entry: object, *, replayed: bool = False) -> Usage:
     """Usage as summaries and ``run.json`` hold it."""
     entry = table(entry)
-    counts = {name: count(entry.get(name)) for name in (*_COUNTS, "requests", "answered")}
+    known = counts(entry, *_COUNTS, "requests", "answered")
     if replayed:
-        return Usage(**counts | {"cost_unknown": counts["requests"]})
-    return Usage(cost_usd=max(0.0, number(entry.get("cost_usd")) or 0.0), **counts)
+        return Usage(**known | {"cost_unknown": known["requests"]})
+    return Usage(cost_usd=max(0.0, number(entry.get("cost_usd")) or 0.0), **known)
 
 
 def used(records: Iterable[Mapping[str, Any]]) -> Usage:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from spca.report.read.lenient import count, items, table, text
+from spca.report.read.lenient import count, counts, items, table, text, texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class WriterRow:
 
 def tried(event: Mapping[str, Any]) -> TriedWriter:
     """Read a ``compiled_plan`` event."""
-    return TriedWriter(*(text(event.get(name)) for name in ("writer", "miss", "reason")))
+    return TriedWriter(**texts(event, "miss", "reason"), label=text(event.get("writer")))
 
 
 def planned_by(summary: Mapping[str, Any]) -> str:
@@ -82,17 +82,9 @@ def writer_rows(
             born[offered.label] = count(summary.get("index"))
         if summary.get("outcome") == "success":
             planned[planned_by(summary)] += 1
-    records = ((label, level, record(label)) for label, level in born.items())
-    return tuple(
-        WriterRow(
-            label,
-            level,
-            planned[label],
-            count(known.get("failed")),
-            len(items(known.get("cases"))),
-            count(known.get("late")),
-            count(known.get("invalid")),
-            text(known.get("left_out")),
-        )
-        for label, level, known in records
-    )
+    rows = []
+    for label, level in born.items():
+        known = record(label)
+        more = texts(known, "left_out") | counts(known, "failed", "late", "invalid")
+        rows.append(WriterRow(label, level, planned[label], cases=len(items(known.get("cases"))), **more))
+    return tuple(rows)

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final
 
 from spca.act.frame import Frame
-from spca.common.web.films import GridFilm, Tiles, draw_tiles, make_film
+from spca.common.web.films import GridFilm, Tiles, draw_sheet, make_film
 from spca.contracts import DIRECTIONS
 from spca.report.replay.pictures import draw_tile, place_frames
 from spca.sense.perception import VOCABULARY
@@ -26,4 +26,5 @@ def film_of(frames: Sequence[Frame]) -> GridFilm:
 @cache
 def minigrid_tiles() -> Tiles:
     """Return a tile for each word of the vocabulary."""
-    return draw_tiles(VOCABULARY, lambda code: draw_tile(code, _TILE), plain=_PLAIN, directions=DIRECTIONS)
+    picture, size = draw_sheet([draw_tile(code, _TILE) for code in range(len(VOCABULARY))])
+    return Tiles(picture, size, VOCABULARY, _PLAIN, DIRECTIONS)
