@@ -14,7 +14,7 @@ from gridworld.drawing.stamps import Stamp, geometry, stamp
 from gridworld.rules.episode import Episode
 from gridworld.rules.observation import LOOKS, Look, Observation
 from gridworld.rules.tilings import TILINGS
-from spca.common.web.films import GridFrame, Tiles, draw_tiles
+from spca.common.web.films import GridFrame, Tiles, draw_sheet
 
 _WORDS: Final = tuple(map(str, LOOKS))
 _OPAQUE: Final = 255
@@ -53,11 +53,14 @@ def draw_looks(tiling: str, codes: Collection[int]) -> Tiles:
         image[(opacity == 0) | (code not in codes)] = 0
         return image
 
-    return draw_tiles(
-        _WORDS,
-        draw,
+    picture, size = draw_sheet([draw(code) for code in range(len(_WORDS))])
+    return Tiles(
+        picture,
+        size,
+        words=_WORDS,
         plain=("unseen", "floor", "wall"),
         directions=TILINGS[tiling].heading_names,
         pitch=shape.pitch / shape.width,
+        high=size[1] / size[0],
         shift=shape.shift / shape.width,
     )

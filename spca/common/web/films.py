@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -83,10 +83,10 @@ class Tiles:
 
     picture: str
     size: tuple[int, int]
-    columns: int
     words: tuple[str, ...]
     plain: tuple[str, ...]
     directions: tuple[str, ...]
+    columns: int = _IN_A_ROW
     pitch: float = 1.0
     high: float = 1.0
     shift: float = 0.0
@@ -143,31 +143,12 @@ def _list_changes(grids: Iterable[NDArray[np.uint8]]) -> Changes:
     return Changes(tuple(first.tolist()), tuple(steps))
 
 
-def draw_tiles(
-    words: Sequence[str],
-    draw: Callable[[int], NDArray[np.uint8]],
-    *,
-    plain: Sequence[str],
-    directions: Sequence[str],
-    pitch: float = 1.0,
-    shift: float = 0.0,
-) -> Tiles:
-    """Return the tiles of a page; ``draw`` makes that of a code, RGB or RGBA, all of one size."""
-    images = [draw(code) for code in range(len(words))]
+def draw_sheet(images: Sequence[NDArray[np.uint8]]) -> tuple[str, tuple[int, int]]:
+    """Return the picture of tiles and their size, given the image of each, RGB or RGBA, all of one size."""
     height, width, channels = images[0].shape
     rows = math.ceil(len(images) / _IN_A_ROW)
     sheet = np.zeros((rows * height, _IN_A_ROW * width, channels), dtype=np.uint8)
     for code, image in enumerate(images):
         row, column = divmod(code, _IN_A_ROW)
         sheet[row * height : (row + 1) * height, column * width : (column + 1) * width] = image
-    return Tiles(
-        picture=base64.b64encode(png(sheet, optimize=True, palette=True)).decode("ascii"),
-        size=(width, height),
-        columns=_IN_A_ROW,
-        words=tuple(words),
-        plain=tuple(plain),
-        directions=tuple(directions),
-        pitch=pitch,
-        high=height / width,
-        shift=shift,
-    )
+    return base64.b64encode(png(sheet, optimize=True, palette=True)).decode("ascii"), (width, height)
