@@ -98,7 +98,7 @@ class Painter:
                 continue
             y = _MARGIN + _LINE + place[0] * self._tile
             x = left + place[1] * self._tile
-            tile = _render_tile(int(code), direction if place == agent else None, bool(lights[place]), self._tile)
+            tile = draw_tile(int(code), self._tile, direction if place == agent else None, bool(lights[place]))
             picture[y : y + self._tile, x : x + self._tile] = tile
 
 
@@ -134,14 +134,9 @@ def _list_grids(frame: Frame) -> tuple[tuple[NDArray[np.uint8], tuple[int, int]]
     return (frame.truth, (0, 0)), (frame.known, frame.known_at), (frame.view, frame.view_at)
 
 
-def draw_tile(code: int, size: int) -> Picture:
-    """Return the tile of a cell code, ``size`` pixels wide and high, without an agent and not lit."""
-    return _render_tile(code, None, False, size)
-
-
 @cache
-def _render_tile(code: int, agent: int | None, lit: bool, size: int) -> Picture:
-    """Return what a cell shows: ``agent`` is the direction of one on it."""
+def draw_tile(code: int, size: int, agent: int | None = None, lit: bool = False) -> Picture:
+    """Return the tile of a cell code, ``size`` pixels wide and high; ``agent`` is the direction of one on it."""
     if code == UNSEEN and agent is None:
         y, x = np.indices((size, size))
         period = size / max(round(size / _HATCH_PERIOD), 1)
