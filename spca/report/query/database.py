@@ -120,14 +120,8 @@ def _fill(connection: DuckDBPyConnection, name: str, run_id: str, found: Iterabl
 
 
 def _json(record: Record) -> str:
-    from pydantic_core import to_json
-
     try:
-        return to_json(record, inf_nan_mode="null").decode()
-    except ValueError:  # half of a surrogate pair, or nested too deeply
-        pass
-    try:
-        return _spelled(json.dumps(record, ensure_ascii=False), "\\\\u")
+        return _spelled(json.dumps(record, ensure_ascii=False, separators=(",", ":")), "\\\\u")
     except RecursionError:  # writing takes more stack than reading took
         return _json({key: value for key, value in record.items() if not isinstance(value, dict | list)})
 
