@@ -33,12 +33,8 @@ def published() -> Run:
         state="stopped",
         settings={"seed": _SEED, "upstream_rules": True},  # judged by minigrid alone
         models=_MODELS,
-        versions={},
-        git_commit=None,
         sandbox="none",
         seed=_SEED,
-        started=None,
-        ended=None,
         usage=Usage(requests=calls, answered=calls, cost_usd=_BILLED_USD),
         categories=categories(levels),
         levels=levels,

@@ -171,15 +171,15 @@ class Run:
     state: str
     settings: Mapping[str, Any]
     models: Mapping[str, str]
-    versions: Mapping[str, str]
-    git_commit: str | None
-    sandbox: str
-    seed: int | None
-    started: float | None
-    ended: float | None
-    usage: Usage
-    categories: tuple[CategoryRow, ...]
-    levels: tuple[LevelRow, ...]
+    versions: Mapping[str, str] = field(default_factory=dict)
+    git_commit: str | None = None
+    sandbox: str = ""
+    seed: int | None = None
+    started: float | None = None
+    ended: float | None = None
+    usage: Usage = Usage()
+    categories: tuple[CategoryRow, ...] = ()
+    levels: tuple[LevelRow, ...] = ()
     warnings: tuple[str, ...] = ()
     published: bool = False
     writers: tuple[WriterRow, ...] = ()
