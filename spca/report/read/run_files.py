@@ -7,7 +7,7 @@ Names of files that stand in other files lead nowhere but into the folder.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -121,14 +121,11 @@ class RunFiles:
         if state is not None:
             self._warn(f"{STATE}: lists no finished levels")
         # A level that was aborted and then begun again may have left summaries of both.
+        paths = sorted(self.path.glob("summaries/summary_*.json"))
+        written = filter(None, (self.read_object(f"summaries/{path.name}") for path in paths))
         logged = [event for event in self.events if event.get("event") == "level_summary"]
-        found = {whole(s.get("index")): s for s in (*self._summary_files(), *logged) if s.get("outcome") in ENDED}
+        found = {whole(s.get("index")): s for s in (*written, *logged) if s.get("outcome") in ENDED}
         return [found[number] for number in sorted(number for number in found if number)]
-
-    def _summary_files(self) -> Iterator[dict[str, Any]]:
-        for path in sorted(self.path.glob("summaries/summary_*.json")):
-            if (summary := self.read_object(f"summaries/{path.name}")) is not None:
-                yield summary
 
     def _lines(self, name: str) -> tuple[dict[str, Any], ...]:
         """Return the objects of a file of JSON lines; it comes into being with its first line."""
