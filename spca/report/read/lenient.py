@@ -12,7 +12,6 @@ from typing import Any, Final
 
 EXACT: Final = 2**53
 """Whole numbers up to here are exact as floats."""
-_EXACT: Final = float(EXACT)
 
 
 def table(value: object) -> Mapping[str, Any]:
@@ -32,9 +31,9 @@ def text(value: object, default: str = "") -> str:
 
 def number(value: object) -> float | None:
     """Return a finite number; None for anything else."""
-    if isinstance(value, float):
-        return value if -_EXACT <= value <= _EXACT else None
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) and -EXACT <= value <= EXACT else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if -EXACT <= value <= EXACT else None
 
 
 def whole(value: object) -> int | None:

@@ -120,36 +120,35 @@ class _Run:
 
 def _replay_primitives(world: ReplayedWorld, begin: Checkpoint, before: _Recorded, steps: _Recorded) -> _Run:
     """Replay an attempt from the state in which the world begins."""
+    frames: list[Frame] = []
+    start_hash = ""
+    fault = "the world cannot be reset"
     try:
         world.restore(begin)
-    except SPCAError as error:
-        return _Run(problem=f"the world cannot be reset: {error}")
-    for number, code in enumerate(before, 1):
-        problem = _step_world(world, code)
-        if problem:
-            place = f"step {number} of the {len(before)} before the attempt"
-            return _Run(problem=f"{place} cannot be replayed: {problem}")
-    start_hash = world.checkpoint().state_hash if before else begin.state_hash
-    frames = [world.frame()]
-    for number, code in enumerate(steps, 1):
-        problem = _step_world(world, code)
-        if problem:
-            problem = f"step {number} of {len(steps)} cannot be replayed: {problem}"
-            return _Run(tuple(frames), start_hash, problem=problem)
+        for number, code in enumerate(before, 1):
+            fault = f"step {number} of the {len(before)} before the attempt cannot be replayed"
+            _step_world(world, code)
+        start_hash = world.checkpoint().state_hash if before else begin.state_hash
         frames.append(world.frame())
+        for number, code in enumerate(steps, 1):
+            fault = f"step {number} of {len(steps)} cannot be replayed"
+            _step_world(world, code)
+            frames.append(world.frame())
+    except (SPCAError, ValueError) as error:
+        return _Run(tuple(frames), start_hash, problem=f"{fault}: {error}")
     end_hash = world.checkpoint().state_hash if steps else start_hash
     return _Run(tuple(frames), start_hash, end_hash)
 
 
-def _step_world(world: ReplayedWorld, code: int | str) -> str:
-    """Execute a recorded primitive; return why it cannot be executed, or ""."""
+def _step_world(world: ReplayedWorld, code: int | str) -> None:
+    """Execute a recorded primitive.
+
+    Raises:
+        SPCAError, ValueError: it cannot be executed.
+    """
     if isinstance(code, str):
-        return f"{code} is not a primitive"
-    try:
-        world.step(code)
-    except (SPCAError, ValueError) as error:
-        return str(error)
-    return ""
+        raise ValueError(f"{code} is not a primitive")
+    world.step(code)
 
 
 def _replayed(replay: Callable[[_Recorded, _Recorded], _Run], attempt: object, older_hash: object) -> Replayed:
