@@ -141,21 +141,8 @@ def _execute(connection: DuckDBPyConnection, sql: str) -> tuple[tuple[str, ...],
     if any(_ZONED in type_ for type_ in types):  # Python would need one more package; DuckDB can spell them itself
         values = (f"CAST(#{at} AS VARCHAR)" if _ZONED in type_ else f"#{at}" for at, type_ in enumerate(types, 1))
         named = ", ".join(f"{value} AS c{at}" for at, value in enumerate(values))
-        connection.execute(connection.sql(_bare(sql)).project(named).sql_query())
+        connection.execute(f"SELECT {named} FROM query($1)", [sql])  # noqa: S608  # columns by number
     return tuple(str(column[0]) for column in columns), tuple(types)
-
-
-def _bare(sql: str) -> str:
-    """SQL without the semicolon and the comments at its end."""
-    import duckdb
-
-    data = sql.encode()
-    end = len(data)
-    for start, kind in reversed(duckdb.tokenize(sql)):
-        if kind != duckdb.token_type.comment and data[start:end].strip() != b";":
-            break
-        end = start
-    return data[:end].decode()
 
 
 def _fetch_rows(connection: DuckDBPyConnection, worker: _Worker) -> Iterator[Row]:
