@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from spca.common.text import counted
 from spca.report.differences import describe_differences
@@ -16,7 +17,6 @@ KNOWN: Final = ("rounds", "calls")
 TOLD: Final = ("tokens", "reasoning", "steps")
 """Figures that not every run tells."""
 _UNSANDBOXED: Final = ("unsafe", "none")
-_Key: TypeAlias = tuple[str, str, int]
 
 
 def compare(a: Run, b: Run) -> Comparison:
@@ -89,12 +89,12 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return sum(known) if len(known) == len(values) else None
 
 
-def _by_key(run: Run) -> dict[_Key, LevelRow]:
-    found: dict[_Key, LevelRow] = {}
-    times: dict[tuple[str, str], int] = {}
+def _by_key(run: Run) -> dict[tuple[str, str, int], LevelRow]:
+    found: dict[tuple[str, str, int], LevelRow] = {}
+    times = Counter[tuple[str, str]]()
     for row in run.levels:
         name = (row.category, row.env_id)
-        times[name] = times.get(name, 0) + 1
+        times[name] += 1
         found[*name, times[name]] = row
     return found
 

@@ -100,10 +100,9 @@ def make_film(frames: Sequence[GridFrame], top: int = 0, left: int = 0) -> GridF
         top, left: of the frames' upper left cell in the true grid.
     """
     rows, columns = _find_extent(frames)
-    width = columns.stop - columns.start
     return GridFilm(
         rows=rows.stop - rows.start,
-        columns=width,
+        columns=columns.stop - columns.start,
         top=top + rows.start,
         left=left + columns.start,
         truth=_list_changes(frame.truth[rows, columns] for frame in frames),

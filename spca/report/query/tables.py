@@ -61,7 +61,7 @@ def _attempts(files: RunFiles) -> Iterator[dict[str, Any]]:
         agent, position = lenient.text(attempt.get("agent")), plan_position(attempt)
         source = files.source(agent) if agent else None
         blamed = None if source is None else blame(attempt, source, "")
-        step = {} if position is None else table(attempt["plan"][position])
+        action = {} if position is None else _action(table(attempt["plan"][position]))
         yield {
             **attempt,
             **place,
@@ -69,8 +69,7 @@ def _attempts(files: RunFiles) -> Iterator[dict[str, Any]]:
             "line": (blamed.line or None) if blamed else None,
             "method": (blamed.method or None) if blamed else None,
             "plan_position": position,
-            "action": step.get("action"),
-            "args": step.get("args"),
+            **action,
             "steps": len(items(attempt.get("steps"))),
         }
 

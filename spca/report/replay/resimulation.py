@@ -89,9 +89,8 @@ def replay_attempts(
         check = Check("different", f"the world cannot be built: {error}")
         return "", tuple(Replayed((), check) for _ in chosen)
     with closing(world):
-        run = cache(
-            partial(_replay_primitives, world, world.checkpoint())
-        )  # attempts that do the same are replayed once
+        # Attempts that do the same are replayed once.
+        run = cache(partial(_replay_primitives, world, world.checkpoint()))
         return world.mission, tuple(
             _replayed(run, attempt, _older_hash(trajectory, i, len(recorded))) for i, attempt in chosen
         )
