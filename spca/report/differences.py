@@ -15,6 +15,7 @@ _PLACES: Final = ("curriculum", "workspace", "runs", "resume", "model_table")
 _NO_FLAGS: Final = frozenset({*_MODELS, *_PLACES, *OF_THIS_SESSION, "seed"})
 """Settings that are compared under another name, or say only where something lies or how it is watched."""
 _ABLATING: Final = {name: (flag, value) for flag, (name, value) in ABLATIONS.items()}
+_EDITED: Final = {True: "some", False: "none", None: None}
 _EXPLAINED: Final = {
     "product": "source files that decide behaviour",
     "prompts": "templates",
@@ -63,7 +64,7 @@ def describe_differences(a: Run, b: Run) -> tuple[str, ...]:
 def _aspects(a: Run, b: Run) -> Iterator[_Aspect]:
     """Yield all that is compared, in the order in which it is told."""
     yield _Aspect("commit", _known_hash(a.git_commit), _known_hash(b.git_commit))
-    yield _Aspect("edited files", _describe_edits(a.git_dirty), _describe_edits(b.git_dirty), "since the commit")
+    yield _Aspect("edited files", _EDITED[a.git_dirty], _EDITED[b.git_dirty], "since the commit")
     for name in HASHED:
         yield _Aspect(name, _known_hash(a.hashes.get(name)), _known_hash(b.hashes.get(name)), _EXPLAINED[name])
     yield _Aspect("models", *_describe_entries(a.models, b.models))
@@ -79,10 +80,6 @@ def _describe_unknown(aspects: list[_Aspect]) -> Iterator[str]:
         names = [aspect.name for aspect in aspects if (aspect.a is None, aspect.b is None) == missing]
         if names:
             yield f"unknown of {runs}: {_join(names)}"
-
-
-def _describe_edits(dirty: bool | None) -> str | None:
-    return {True: "some", False: "none", None: None}[dirty]
 
 
 def _describe_flags(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[str | None, str | None]:
