@@ -55,22 +55,25 @@ def _judge(pairs: Sequence[tuple[Side, Side]]) -> tuple[str, str]:
     """Return the verdict on the levels that ended in both runs, and its tone."""
     if not pairs:
         return "No level has ended in both runs.", ""
-    of_a = totals([a for a, _ in pairs])
-    of_b = totals([b for _, b in pairs])
     lost, gained = count_exclusive(pairs)
     outcomes = []
     if gained:
         outcomes.append(f"B solves {counted(gained, 'level')} that A does not")
     if lost:
         outcomes.append(f"B fails {counted(lost, 'level')} that A solves")
-    changes = [
-        f"{of_b[name] - of_a[name]:+,} {name}"
-        for name in ("calls", "tokens", "steps")
-        if None not in (of_a[name], of_b[name])
-    ]
-    outcome = " and ".join(outcomes) or "same outcome"
-    tone = "good" if gained > lost else "bad" if gained < lost else ""
-    return f"{outcome}; {', '.join(changes)}, over {counted(len(pairs), 'level')} that ended in both", tone
+    solved = [pair for pair in pairs if all(map(_is_solved, pair))]
+    parts = [" and ".join(outcomes) or "same outcome"]
+    parts += _describe_changes(pairs, ("calls", "tokens"), "that ended in both")
+    parts += _describe_changes(solved, ("steps",), "that both solved")
+    return "; ".join(parts), "good" if gained > lost else "bad" if gained < lost else ""
+
+
+def _describe_changes(pairs: Sequence[tuple[Side, Side]], names: Sequence[str], which: str) -> list[str]:
+    """Return what B took more or less than A, as one text or none."""
+    of_a, of_b = (totals([pair[side] for pair in pairs]) for side in (0, 1))
+    known = [name for name in names if None not in (of_a[name], of_b[name])]
+    changes = [f"{of_b[name] - of_a[name]:+,} {name}" for name in known if of_a[name] != of_b[name]]
+    return [f"B took {', '.join(changes)}, over {counted(len(pairs), 'level')} {which}"] if changes else []
 
 
 def count_exclusive(pairs: Sequence[tuple[Side, Side]]) -> tuple[int, int]:

@@ -59,7 +59,9 @@ def strip_paths(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {strip_folders(name): strip_paths(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [strip_paths(each) for each in value]
+        return type(value)(map(strip_paths, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{each.name: strip_paths(getattr(value, each.name)) for each in fields(value)})
     return value
 
 

@@ -28,7 +28,7 @@ _KINDS: Final = {
     "": ("", "without an attempt", ""),
     _NO_PLAN: ("", "without a plan", "no plan"),
     _NO_CODE: ("the coder had no usable code", "without usable code", "no usable code"),
-    _OLD_CODE: ("the coder had no other code", "without new code", ""),
+    _OLD_CODE: ("the coder gave the same code again", "in which the coder gave the same code again", ""),
     _SENT_BACK: (
         "the coder sent the plan back",
         "in which the coder sent the plan back",

@@ -83,7 +83,10 @@ def read_origins(files: RunFiles) -> Origins:
 
 
 def list_methods(origins: Origins) -> tuple[LibraryMethod, ...]:
-    """Return the methods of all agents that ran, primitives left out, in the order in which they came."""
+    """Return the methods of all agents that ran, primitives left out, in the order in which they came.
+
+    What a failed level wrote is thrown away; the library is that of the last level.
+    """
     newest: dict[str, Method] = {}
     versions = defaultdict[str, set[int]](set)
     for level in origins.values():
@@ -91,10 +94,12 @@ def list_methods(origins: Origins) -> tuple[LibraryMethod, ...]:
             for version, method in agent.versions.items():
                 newest[method.name] = method
                 versions[method.name].add(version)
+    library = {method.name for level in list(origins.values())[-1:] for method in level.after.methods}
     failed = Counter(level.blame.method for level in origins.values() if level.blame and level.blame.line)
     return tuple(
         LibraryMethod(
             name=name,
+            is_kept=name in library,
             is_action=not name.startswith("_"),
             level=method.level,
             attempt=method.attempt,

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from spca import __version__
 from spca.act.frame import WorldMaker
-from spca.common.text import strip_folders
 from spca.common.web.document import PageKind
-from spca.common.web.packing import pack
+from spca.common.web.packing import pack, strip_paths
 from spca.contracts import PRIMITIVE_METHODS
 from spca.report.level.levels import Simulate, level
 from spca.report.level.origins import UNKNOWN, Origins, list_methods, read_origins
@@ -43,26 +42,13 @@ def report_of(
         title=title,
         program=f"sense-plan-code-act {__version__}",
         made=time.time(),
-        runs=_strip_all(tuple(replace(run, folder="") for run in runs)),
+        runs=strip_paths(tuple(replace(run, folder="") for run in runs)),
         running=any(run.state == "running" for run in runs),
         tiles=minigrid_tiles(),
         primitives=PRIMITIVE_METHODS,
-        comparisons=_strip_all(tuple(comparisons)),
+        comparisons=strip_paths(tuple(comparisons)),
         view=view,
     )
-
-
-def _strip_all(value: Any) -> Any:
-    """Return a value in which texts tell no folders of this machine."""
-    if isinstance(value, str):
-        return strip_folders(value)
-    if isinstance(value, tuple):
-        return tuple(map(_strip_all, value))
-    if isinstance(value, Mapping):
-        return {name: _strip_all(each) for name, each in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{each.name: _strip_all(getattr(value, each.name)) for each in fields(value)})
-    return value
 
 
 def simulator(files: RunFiles, make_world: WorldMaker) -> Simulate:

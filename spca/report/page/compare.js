@@ -47,7 +47,7 @@ function outcomeColumn(side, k) {
     if (!one) return muted("not in it");
     if (one.words) return one.words;
     const change = side === "b" && level.a ? RANK[one.outcome] - RANK[level.a.outcome] : 0;
-    const outcome = h(Outcome, one);
+    const outcome = [h(Outcome, one), one.number != null && muted(` level ${one.number}`)];
     const label = `${level.env_id} in run ${side.toUpperCase()}`;
     return h(Fragment, null,
       change !== 0 && h(Change, {isUp: change > 0, isBetter: change > 0, word: change > 0 ? "better" : "worse"}),
@@ -89,12 +89,16 @@ function CompareView({report, pair, route}) {
   ];
   if (!pair.levels.some(differs)) options.reverse();
   const both = pair.levels.filter(({a, b}) => hasEnded(a) && hasEnded(b));
-  const totals = [sumLevels("All levels", pair.levels, false), sumLevels("Levels that ended in both", both, true)];
-  const name = (id, k) => (k < 0 ? mono(id) : link(addressOf(k), mono(id)));
+  const all = sumLevels("All levels", pair.levels, false);
+  const ended = sumLevels("Levels that ended in both", both, true);
+  const totals = both.length < pair.levels.length ? [all, ended] : [ended];
+  const describe = (side, k) => [k < 0 ? mono(pair[side]) : link(addressOf(k), mono(pair[side])),
+    ` solved ${all[side].words}`,
+    Object.entries(report.runs[k]?.models ?? {}).map(([role, model]) => muted(` · ${spaced(role)} ${model}`))];
   return h(Fragment, null,
     h("section", {"aria-label": "What is compared"},
       h("h1", {tabIndex: -1}, "Two runs compared"),
-      h(Facts, {facts: [["A", name(pair.a, ks[0])], ["B", name(pair.b, ks[1])]]}),
+      h(Facts, {facts: SIDES.map((side, i) => [side.toUpperCase(), describe(side, ks[i])])}),
       h(Notice, {title: "What differs between A and B"}, h(List, {items: pair.differences})),
       h(Notice, {tone: pair.tone, title: "Verdict"}, pair.verdict),
       pair.notes.length > 0 && h(Notice, {tone: "warn", title: "Before you compare"}, h(List, {items: pair.notes}))),

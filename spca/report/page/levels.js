@@ -61,14 +61,16 @@ function Strip({row}) {
     return `${number ? `round ${number}` : "stored writers"}: ${letters}${failed ? `, ${failed} failed` : ""}`;
   };
   const atOnce = rounds.length < 3 ? MARKS_AT_ONCE : 3;
+  const shownOf = (marks) => (marks.length > atOnce + 1 ? marks.slice(0, atOnce) : marks);
   return h("span", {class: "strip", role: "img", "aria-label": rounds.map(sayRound).join("; ")},
     rounds.map(({number, marks}) => h("span", {class: "strip-round", key: number},
-      marks.slice(0, atOnce).map(({phase, status, end}, i) => {
+      shownOf(marks).map(({phase, status, end}, i) => {
         const why = end === "open" ? OPEN : firstLine(status);
         return h("i", {key: i, class: classes("mark", `p-${phase}`, end),
           title: MARKS[phase][1] + (why && `: ${why}`)}, MARKS[phase][0]);
       }),
-      marks.length > atOnce && h("small", {class: "muted"}, `+${marks.length - atOnce}`))));
+      shownOf(marks) !== marks && h("small", {class: "muted", title: "more of them, in the level itself"},
+        `+${marks.length - atOnce}`))));
 }
 
 /** What the letters of the strips stand for. */

@@ -10,7 +10,7 @@ function WrittenBy({k, method}) {
   if (!method?.call) return muted("Written before this run.");
   const href = `${addressOf(k, method.level)}?${new URLSearchParams({call: method.call})}`;
   return h("span", null, "Written in ",
-    link(href, `level ${method.level}, call ${callNumber(method.call)}: prompt, answer`),
+    link(href, `level ${method.level}, call ${callNumber(method.call)} of the run: prompt, answer`),
     method.attempt && muted(`; first run in attempt ${method.attempt}`));
 }
 
@@ -19,12 +19,14 @@ function Methods({run, k, route}) {
   const columns = [
     {key: "name", name: "Method", head: true, value: (row) => row.name, show: (row) => mono(row.name)},
     {key: "kind", name: "Kind", value: (row) => (row.is_action ? "action" : "helper")},
+    {key: "kept", name: "In the library", value: (row) => (row.is_kept ? "yes" : "thrown away")},
     {key: "written", name: "Newest version", value: (row) => row.level, show: (row) => h(WrittenBy, {k, method: row})},
     {key: "versions", name: "Versions", number: true, value: (row) => row.versions},
     {key: "failed", name: "Levels that failed in it", number: true, value: (row) => row.failed, show: (row) =>
       (row.failed ? h(LevelsLink, {k, choices: {q: row.name, show: "failed"}}, count(row.failed)) : "0")},
   ];
-  return h(Section, {id: "methods", title: "Methods", note: "The library that the run has learned, and who wrote it."},
+  return h(Section, {id: "methods", title: "Methods",
+    note: "All that was written, and by which call. What failed levels wrote is thrown away."},
     h(Table, {label: "Methods", noun: "method", rows: run.methods, columns, route, prefix: "methods.", hint: "name"}));
 }
 
@@ -115,7 +117,8 @@ function SearchView({run, k, route}) {
   return h(Fragment, null,
     h("h1", {tabIndex: -1}, "Search"),
     h("p", {class: "muted", role: "status"}, texts.length ? "In all prompts and answers." : "Reading the levels …"),
-    h(Table, {label: "Prompts and answers", noun: "text", rows: texts, columns, route, words: (row) => row.words,
+    texts.length > 0 && h(Table,
+      {label: "Prompts and answers", noun: "text", rows: texts, columns, route, words: (row) => row.words,
       hint: "method, action or words"}));
 }
 
@@ -126,7 +129,7 @@ function textsOfCalls(values) {
   return callsOfLevel(values[0]).flatMap(({file, phase, messages, answer}) =>
     [...messages.map(({role, text}) => [`prompt (${role})`, text]), ["answer", answer]].map(([part, id]) => {
       const lines = find(id)?.lines ?? [];
-      const where = `level ${number}, call ${callNumber(file)}, ${phase}: ${part}`;
+      const where = `level ${number}, call ${callNumber(file)} of the run, ${phase}: ${part}`;
       return {level: number, file, where, lines, words: lines.join("\n").toLowerCase()};
     }));
 }

@@ -51,7 +51,7 @@ function RunHead({run}) {
 function describeSteps(levels) {
   const counted = sum(levels, (row) => row.steps);
   const all = sum(levels, (row) => row.steps_total ?? row.steps);
-  return plural(counted, "step") + (all > counted ? ` of ${count(all)} in all attempts` : "");
+  return plural(counted, "step") + (all > counted ? `, ${count(all)} with all attempts` : "");
 }
 
 function RunFigures({run, k}) {

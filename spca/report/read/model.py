@@ -140,12 +140,14 @@ class CategoryRow:
 class LibraryMethod:
     """What became of a method in a run; primitives are left out.
 
-    ``is_action``: it is public, else it is a helper. ``level``, ``attempt`` and ``call`` say, as in :class:`Method`,
+    ``is_kept``: it is in the library at the end; what a failed level wrote is thrown away. ``is_action``: it is public,
+    else it is a helper. ``level``, ``attempt`` and ``call`` say, as in :class:`Method`,
     who wrote its newest version: that of the library, else the last one that ran. ``versions`` counts its texts,
     ``failed`` the levels that failed at a line of it.
     """
 
     name: str
+    is_kept: bool
     is_action: bool
     level: int
     attempt: str

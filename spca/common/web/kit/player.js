@@ -51,7 +51,7 @@ function usePlayback(last, route, box) {
   };
 
   useEffect(() => {
-    const isBackHere = known.current === null && scrolledTo.has(route.place);
+    const isBackHere = known.current === null && route.now.current.isBack;
     if (route.step === null || route.step === known.current) return;
     known.current = route.step;
     show(route.step);

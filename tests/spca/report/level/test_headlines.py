@@ -86,7 +86,7 @@ STATES = "stuck: go"
             f"attempt 1.1 {STUCK}; then 2 rounds without a plan and 1 round in which the coder sent the plan back",
             STATES,
         ),
-        (other_words_for_the_same, f"attempt 1.1 {STUCK}; then the coder had no other code", STATES),
+        (other_words_for_the_same, f"attempt 1.1 {STUCK}; then the coder gave the same code again", STATES),
         (no_more_code, f"attempt 1.1 {STUCK}; then the coder had no usable code", STATES),
         (no_plan, "no plan in 5 rounds: unsolvable 4", "no_plan: the * doors are *"),
         (no_plan_and_no_code, "no attempt in 2 rounds: syntax error", "no_code: the * doors are *"),

@@ -181,9 +181,9 @@ def test_the_table_of_methods(run: Writing) -> None:
         run.finish()
     first, _, last = calls(run)
     assert list_methods(origins(run)) == (
-        model.LibraryMethod("go", True, 1, "1.1", first, 2, 2),
-        model.LibraryMethod("_see", False, 1, "1.1", first, 1, 0),
-        model.LibraryMethod("fly", True, 3, "1.1", last, 1, 0),
+        model.LibraryMethod("go", True, True, 1, "1.1", first, 2, 2),
+        model.LibraryMethod("_see", True, False, 1, "1.1", first, 1, 0),
+        model.LibraryMethod("fly", False, True, 3, "1.1", last, 1, 0),
     )
 
 
