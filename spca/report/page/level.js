@@ -93,17 +93,19 @@ function LevelBody({report, run, k, row, level, find, route}) {
       isUnfinished(level.outcome) && hasOpenTry && h("p", {class: "muted"},
         "Attempts are recorded when the level ends; until then there are only the calls of each try."),
       level.rounds.map((round, i) => h(RoundView, {key: i, round, isLast: i === level.rounds.length - 1, page}))),
-    level.offer && h(OfferView, {offer: level.offer, find}));
+    level.offer && h(OfferView, {offer: level.offer, page}));
 }
 
 /** The problem writer that came with the plan, and what became of it. */
-function OfferView({offer, find}) {
-  const {name, label, reason} = offer;
+function OfferView({offer, page}) {
+  const {name, label, reason, source, domain} = offer;
   return h(Section, {id: "offer", title: "Problem writer"},
     h("p", null, "With the plan came ", mono(label || name),
       label ? ", which was accepted and is tried on the levels to come." : ", which was not accepted: ",
       !label && muted(reason)),
-    (offer.source || offer.domain) && h(OfferFolds, {offer, find}));
+    label && !source && h("p", {class: "muted"}, "The run's folder does not have its source."),
+    source && h(TextFold, {title: "Source of the writer", text: page.find(source), opener: page.query.get("open")}),
+    domain && h(TextFold, {title: "PDDL domain of its problems", text: page.find(domain)}));
 }
 
 function AttemptChoice({attempts, current, choose}) {

@@ -37,10 +37,10 @@ function WriterName({label}) {
 
 /** The label of a problem writer, which leads to its source where the run accepted it. */
 function WriterLink({run, k, label}) {
-  const isAccepted = run.writers.some((row) => row.label === label);
-  if (!isAccepted) return h("span", {class: "mono writer"}, h(WriterName, {label}));
-  const href = `${addressOf(k)}?${new URLSearchParams({"writers.q": label})}`;
-  return h("a", {class: "mono writer", href, onClick: () => goTo("writers")}, h(WriterName, {label}));
+  const props = {class: "mono writer"};
+  const accepted = run.writers.find((row) => row.label === label);
+  if (!accepted) return h("span", props, h(WriterName, {label}));
+  return h("a", {...props, href: `${addressOf(k, accepted.level)}?open=writer`}, h(WriterName, {label}));
 }
 
 /** The problem writers that the run accepted. */
@@ -48,7 +48,7 @@ function Writers({run, k, route}) {
   if (!run.writers.length) return null;
   const columns = [
     {key: "label", name: "Writer", head: true, value: (row) => row.label, show: (row) => h(Fragment, null,
-      mono(h(WriterName, row)),
+      h(WriterLink, {run, k, label: row.label}),
       row.left_out && h("p", {class: "muted small"}, `left out: ${row.left_out}`))},
     {key: "level", name: "Came with", number: true, value: (row) => row.level,
       show: (row) => link(addressOf(k, row.level), `level ${row.level}`)},
@@ -59,23 +59,7 @@ function Writers({run, k, route}) {
   const note = `${plural(sum(run.writers, (row) => row.planned), "level")} planned without a call.`;
   return h(Section, {id: "writers", title: "Problem writers", note},
     h(Table, {label: "Problem writers", noun: "writer", rows: run.writers, columns, route, prefix: "writers.",
-      hint: "name", detail: (row) => h(WriterSource, {k, level: row.level})}));
-}
-
-/** Source and domain, which lie with the level that the writer came with. */
-function WriterSource({k, level}) {
-  const {values, error} = useLevel(k, level);
-  if (error) return h(Notice, {tone: "bad", title: "The source could not be loaded"}, error);
-  if (!values) return h("p", {class: "muted", role: "status"}, "Reading the source …");
-  return h(OfferFolds, {offer: values[0].offer, find: textFinder(values), open: true});
-}
-
-/** The texts of a problem writer; `open`: its source at once. */
-function OfferFolds({offer, find, open = false}) {
-  if (!offer?.source && !offer?.domain) return h("p", {class: "muted"}, "The run's folder does not have its source.");
-  return h(Fragment, null,
-    offer.source && h(TextFold, {title: "Source of the writer", text: find(offer.source), open}),
-    offer.domain && h(TextFold, {title: "PDDL domain of its problems", text: find(offer.domain)}));
+      hint: "name"}));
 }
 
 /** A level and the texts that several levels of its run use. */

@@ -12,23 +12,21 @@ const ROWS_AT_ONCE = 160;
  *
  * @param {{label: string, noun: string, rows: object[], columns: object[], route: object, prefix?: string,
  *   filters?: object[], groupOf?: (row: object) => string, hint?: string, words?: (row: object) => string,
- *   toneOf?: (row: object) => string, detail?: (row: object) => any, totals?: any, id?: string,
- *   wide?: boolean}} props
+ *   toneOf?: (row: object) => string, totals?: any, id?: string, wide?: boolean}} props
  *   `prefix` of the names in the address, where a page has several tables; `hint` what the search finds, without it
- *   there is none; `groupOf` the kind of a row, "" for none; `detail` unfolds below a row, at once below the only one
- *   that is found; a `wide` table scrolls by itself, its heads and first column stay, its rows never become cards.
+ *   there is none; `groupOf` the kind of a row, "" for none; a `wide` table scrolls by itself, its heads and
+ *   first column stay, its rows never become cards.
  */
-function Table({label, noun, rows, columns, route, prefix = "", filters = [], groupOf, hint, words, toneOf, detail,
-  totals, id, wide}) {
+function Table({label, noun, rows, columns, route, prefix = "", filters = [], groupOf, hint, words, toneOf, totals, id,
+  wide}) {
   const asked = (name) => route.query.get(prefix + name) ?? "";
   const choose = (name, value) => route.choose({[prefix + name]: value});
   const chosen = useMemo(() => pickRows(rows, {columns, filters, groupOf, words, asked}),
     [rows, columns, route.search]);
   const [shown, more] = useGrowing(chosen, route.now.current.isBack);
-  const isFound = asked("q") !== "" && chosen.length === 1;
   // The same nodes again: preact then leaves rows alone that only change their place.
   const lines = useMemo(() => new Map(rows.map((row, i) =>
-    [row, h(Row, {key: i, row, columns, toneOf, detail, isFound})])), [rows, columns, isFound]);
+    [row, h(Row, {key: i, row, columns, toneOf})])), [rows, columns]);
   return h(Fragment, null,
     h(Groups, {rows, groupOf, chosen: asked("group"), choose: (group) => choose("group", group)}),
     (hint || filters.length > 0) && h("div", {class: "filters"},
@@ -129,20 +127,14 @@ function Head({column, asked, choose}) {
   h("span", {class: "arrow", "aria-hidden": "true"}, mine ? (down ? "▾" : "▴") : "")));
 }
 
-function Row({row, columns, toneOf, detail, isFound}) {
-  const [open, setOpen] = useState(isFound);
-  useEffect(() => setOpen(isFound), [isFound]);
-  const cells = columns.map((column, i) => {
+function Row({row, columns, toneOf}) {
+  return h("tr", {role: "row", class: toneOf?.(row)}, columns.map((column, i) => {
     const shown = column.show ? column.show(row) : column.value(row) ?? UNKNOWN;
     const props = {key: column.key, class: classes(`c-${column.key}`, column.number && "number"),
       "data-name": column.span ? `${column.span}, ${column.name}` : column.name};
     if (i !== columns.findIndex(({head}) => head)) return h("td", {...props, role: "cell"}, shown);
-    return h("th", {...props, scope: "row", role: "rowheader"}, shown,
-      detail && h(Button, {class: "unfolds", act: () => setOpen(!open), "aria-expanded": String(open)}, "details"));
-  });
-  return h(Fragment, null,
-    h("tr", {role: "row", class: toneOf?.(row)}, cells),
-    open && detail && h("tr", {class: "detail"}, h("td", {colSpan: columns.length}, detail(row))));
+    return h("th", {...props, scope: "row", role: "rowheader"}, shown);
+  }));
 }
 
 /**

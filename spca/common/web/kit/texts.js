@@ -104,9 +104,9 @@ function keepInView(box, current) {
 }
 
 /** A text in a fold, with its number of lines and a button that copies it. */
-function TextFold({title, text, open = false}) {
+function TextFold({title, text, open = false, opener}) {
   const size = text ? plural(text.lines.length, "line") : "missing";
-  return h(Fold, {open, summary: h("span", null, title, " ", muted(size))}, () => h(Fragment, null,
+  return h(Fold, {open, opener, summary: h("span", null, title, " ", muted(size))}, () => h(Fragment, null,
     text && h(CopyButton, {make: () => text.lines.join("\n")}),
     h(CodeView, {text, label: title})));
 }
