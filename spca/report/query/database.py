@@ -12,9 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
-from spca.common.installation import pip_install
 from spca.common.text import visible
-from spca.errors import QueryError, ReportError
+from spca.errors import QueryError
 from spca.report.query.tables import TABLES, Record, records
 from spca.report.read.run_files import RunFiles
 
@@ -69,13 +68,9 @@ def ask(files: Sequence[RunFiles], sql: str, timeout_s: float = TIMEOUT_S) -> Re
 
     Raises:
         QueryError: it is wrong, wants more than to read the tables, or (SlowError) takes longer.
-        ReportError: DuckDB is missing.
         KeyboardInterrupt: Ctrl-C.
     """
-    try:
-        import duckdb
-    except ImportError as error:
-        raise ReportError(f"query needs duckdb: {pip_install('duckdb')}") from error
+    import duckdb
 
     connection = duckdb.connect(":memory:", config=_CONFIG)
     try:

@@ -88,8 +88,6 @@ def _find_targets(options: ReplayOptions, name: str) -> dict[str, Path]:
     targets = {kind: Path.cwd() / target for kind, target in asked.items() if target}
     for path in targets.values():
         check_target(path)
-    if targets and importlib.util.find_spec("PIL") is None:
-        raise ReportError(f"pictures need Pillow: {pip_install('pillow')}")
     if options.mp4 and importlib.util.find_spec("av") is None:
         raise ReportError(f"--mp4 needs PyAV: {pip_install('av')}")
     return targets

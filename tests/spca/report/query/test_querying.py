@@ -8,12 +8,11 @@ import json
 import os
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
-from spca.errors import QueryError, ReportError
+from spca.errors import QueryError
 from spca.report.query import database
 from spca.report.query.answers import query
 from spca.report.query.database import mentioned
@@ -308,12 +307,6 @@ def test_a_terminal_shows_many_columns_one_below_the_other(finished_run: Path, t
 def test_nothing_controls_a_terminal(finished_run: Path, terminal: Terminal, format: str) -> None:
     query([open_run(finished_run)], "SELECT chr(155) || '2J' || chr(8238) AS \"a\x1b[2J\"", format=format, out=terminal)
     assert not [character for character in ("\x9b", "\u202e", "\x1b[2J") if character in terminal.getvalue()]
-
-
-def test_without_duckdb(finished_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(ReportError, match=f"^query needs duckdb: {re.escape(sys.executable)} -m pip install duckdb$"):
-        ask(finished_run, "FROM runs")
 
 
 @pytest.mark.long
