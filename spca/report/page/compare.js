@@ -1,6 +1,5 @@
 // Two runs side by side.
 
-const RANK = {success: 3, running: 1, aborted: 1, fail: 1, pending: 0};
 const SIDES = ["a", "b"];
 
 /** What is compared: the field of a side, its name, how it is written. */
@@ -46,7 +45,7 @@ function outcomeColumn(side, k) {
     const one = level[side];
     if (!one) return muted("not in it");
     if (one.words) return one.words;
-    const change = side === "b" && level.a ? RANK[one.outcome] - RANK[level.a.outcome] : 0;
+    const change = side === "b" && level.a ? (one.outcome === "success") - (level.a.outcome === "success") : 0;
     const outcome = [h(Outcome, one), one.number != null && muted(` level ${one.number}`)];
     const label = `${level.env_id} in run ${side.toUpperCase()}`;
     return h(Fragment, null,

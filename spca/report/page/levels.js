@@ -1,9 +1,9 @@
 // The table of levels. What happened in a level stands in a strip of marks, round by round.
 
 const CHECKS = {
-  equal: ["=", "good-text", "re-simulation equals the recording"],
-  different: ["≠", "bad-text", "re-simulation differs from the recording"],
-  unrecorded: ["?", "", "no recorded states to compare with"],
+  equal: ["", "re-simulation equals the recording"],
+  different: ["bad-text", "re-simulation differs from the recording"],
+  unrecorded: ["", "no recorded states to compare with"],
 };
 const OPEN = "outcome not recorded yet";
 const MARKS = {
@@ -17,7 +17,7 @@ const WORST_FIRST = ["fail", "aborted", "running", "success", "pending"];
 
 /** @param {string} result of a Check @returns {string} */
 function describeCheck(result) {
-  return CHECKS[result]?.[2] ?? "not re-simulated";
+  return CHECKS[result]?.[1] ?? "not re-simulated";
 }
 
 /** Whether attempts of a level are not recorded (yet). */
@@ -110,8 +110,7 @@ function levelColumns(run, k) {
     {key: "time", name: "Time", number: true, value: (row) => row.seconds, show: (row) => seconds(row.seconds)},
     !connects && !run.published && {key: "check", name: "Replay",
       value: (row) => -Object.keys(CHECKS).indexOf(row.check),
-      show: ({check}) => h("span", {class: CHECKS[check]?.[1], title: describeCheck(check)}, CHECKS[check]?.[0]
-        ?? UNKNOWN)},
+      show: ({check}) => h("span", {class: CHECKS[check]?.[0], title: describeCheck(check)}, check || UNKNOWN)},
   ].filter(Boolean);
 }
 

@@ -117,7 +117,7 @@ function CallLine({call}) {
     h("span", {class: call.ok ? "good-text" : "bad-text"},
       h("span", {"aria-hidden": "true"}, call.ok ? "✓" : "✗"), unseen(call.ok ? "ok" : "failed")),
     h("strong", null, `${call.phase} call ${callNumber(call.file)}`),
-    h("span", {title: MODES[call.phase]?.[call.mode]}, call.mode),
+    h("span", null, MODES[call.phase]?.[call.mode] ?? call.mode),
     mono(call.model),
     call.source !== "model" && h("span", {class: "tag"}, call.source),
     muted(describeCall(call)),

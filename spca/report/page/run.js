@@ -1,6 +1,5 @@
 // A run at a glance, and several runs.
 
-const HASHED = ["product", "prompts", "curriculum"];
 const PUBLISHED = "The published run of the original system. Outcome, rounds, attempts, calls and time of its levels " +
   "are known, and what it cost as a whole; no more is.";
 const STATE_TONES = {finished: "good", stopped: "warn", running: "accent"};
@@ -20,13 +19,6 @@ function SandboxBadge({stamp}) {
   return h("span", {class: classes("badge", !stamp && "warn")}, stamp ? `sandbox ${stamp}` : "sandbox not known");
 }
 
-/** Which system the run was of: its commit, whether files had been edited, and hashes. */
-function describeSource(run) {
-  const edits = !run.git_commit ? "" : {true: " with edited files", false: "", null: " (edits unknown)"}[run.git_dirty];
-  const hashes = HASHED.map((name) => ` · ${name} ${run.hashes[name]?.slice(0, 12) ?? "unknown"}`);
-  return `commit ${run.git_commit?.slice(0, 12) ?? "unknown"}${edits}${hashes.join("")}`;
-}
-
 function RunHead({run}) {
   const span = run.state === "running" ? `since ${moment(run.started)}`
     : `${moment(run.started)} – ${moment(run.ended)}`;
@@ -39,11 +31,13 @@ function RunHead({run}) {
       run.seed != null && h("span", {class: "badge"}, `seed ${run.seed}`),
       Object.entries(run.models).map(([role, name]) => h("span", {class: "badge", key: role},
         `${spaced(role)} ${name}`))),
-    h("p", {class: "muted"}, run.published ? PUBLISHED : `${span} · ${describeSource(run)}`),
+    h("p", {class: "muted"}, run.published ? PUBLISHED
+      : `${span} · commit ${run.git_commit?.slice(0, 12) ?? "unknown"}`),
     run.continuations.length > 0 && h(Notice, {tone: "warn", title: "Another source later"},
       h(List, {items: run.continuations})),
     !run.published && h(Fold, {summary: "Settings and versions"}, () => h(Facts, {facts:
-      Object.entries({...run.settings, ...run.versions, "git commit": run.git_commit, ...run.hashes})
+      Object.entries({...run.settings, ...run.versions, "git commit": run.git_commit,
+        "files edited since the commit": run.git_dirty, ...run.hashes})
         .map(([name, value]) => [spaced(name), value == null || value === "" ? "not set" : String(value)])})));
 }
 
@@ -83,7 +77,6 @@ function RunFigures({run, k}) {
 
 function Warnings({run, k}) {
   const different = run.levels.filter((row) => row.check === "different");
-  const warnings = h(List, {items: run.warnings});
   return h(Fragment, null,
     run.sandbox === "unsafe" && h(Notice, {tone: "bad", title: "Unsafe"},
       "Generated code ran in this run without a sandbox."),
@@ -93,7 +86,7 @@ function Warnings({run, k}) {
     h(LevelsLink, {k, choices: {sort: "check"}}, "sort the levels by it"), "."),
     run.warnings.length > 0 && h(Notice,
       {tone: "warn", title: `The run's folder: ${plural(run.warnings.length, "warning")}`},
-      run.warnings.length > 5 ? h(Fold, {summary: "all"}, () => warnings) : warnings));
+      h(List, {items: run.warnings})));
 }
 
 /** A link to the table of levels, with choices for it. */

@@ -7,7 +7,7 @@ const words = (text) => text.split(" ").map((word) => `\\b${word}\\b`).join("|")
 
 /**
  * What is highlighted in a language, as classes of tokens and their patterns: `k` keyword, `s` string, `c` comment, `n`
- * number, `f` name being defined, `b` builtin, `o` operator, `v` variable of PDDL or name in a JSON object.
+ * number, `f` name being defined, `v` variable of PDDL or name in a JSON object.
  */
 const LANGUAGES = {
   python: tokenPattern({
@@ -17,17 +17,13 @@ const LANGUAGES = {
     f: "(?<=\\b(?:def|class) )\\w+",
     k: words("False None True and as assert async await break class continue def del elif else except finally for " +
       "from global if import in is lambda nonlocal not or pass raise return try while with yield"),
-    b: words("self int len list dict set tuple str bool float range enumerate zip min max sum any all sorted " +
-      "reversed map filter isinstance next iter abs print ValueError RuntimeError"),
     n: "\\b\\d[\\w.]*",
-    o: "[-+*/%@&|^~<>=!:]=?",
   }),
   pddl: tokenPattern({
     c: ";.*",
     v: "\\?[^\\s();]+",
     f: "(?<=:action |\\(domain |\\(problem )[^\\s();]+",
-    k: ":[^\\s();]+|" + words("define domain problem"),
-    o: words("and or not forall exists when imply either assign increase decrease"),
+    k: ":[^\\s();]+|" + words("define domain problem and or not forall exists when imply assign increase decrease"),
   }),
   json: tokenPattern({
     v: "\"(?:\\\\.|[^\"\\\\])*\"(?=\\s*:)",
