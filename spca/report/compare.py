@@ -71,8 +71,8 @@ def _judge(pairs: Sequence[tuple[Side, Side]]) -> tuple[str, str]:
 def _describe_changes(pairs: Sequence[tuple[Side, Side]], names: Sequence[str], which: str) -> list[str]:
     """Return what B took more or less than A, as one text or none."""
     of_a, of_b = (totals([pair[side] for pair in pairs]) for side in (0, 1))
-    known = [name for name in names if None not in (of_a[name], of_b[name])]
-    changes = [f"{of_b[name] - of_a[name]:+,} {name}" for name in known if of_a[name] != of_b[name]]
+    known = {name: of_b[name] - of_a[name] for name in names if None not in (of_a[name], of_b[name])}
+    changes = [f"{abs(more):,} {'more' if more > 0 else 'fewer'} {name}" for name, more in known.items() if more]
     return [f"B took {', '.join(changes)}, over {counted(len(pairs), 'level')} {which}"] if changes else []
 
 
