@@ -227,7 +227,7 @@ function FilmPlayer({label, film, missing, tiles, route, primitives, actions = p
       film ? h(Grids, {episode: film, tiles, step}) : h(Notice, {tone: "warn", title: "No grid to show"}, missing),
       h(StepFacts, {episode: film, step, primitive: primitiveAt(step), directions: tiles?.directions, noun})),
     side: (step, show) => h(Fragment, null,
-      h(ActionList, {title, actions, at: positions[Math.max(0, step - 1)], begins: firstSteps(positions), show}),
+      h(ActionList, {title, actions, at: positions[step - 1], begins: firstSteps(positions), show}),
       more?.(step))});
 }
 
