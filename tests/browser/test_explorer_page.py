@@ -188,7 +188,7 @@ def test_the_report_plays_an_episode_and_milestones_light_up(visit: Visit, folde
     assert (pixels(page.locator("canvas.above")) != fog).any()
     hops.nth(0).get_by_role("link", name="step 17").click()
     expect(page.locator(".hop.lit")).to_have_count(1)
-    expect(player).to_contain_text("Step17Deedforward")
+    expect(player).to_contain_text("Step17Actionforward")
     expect(player).to_have_attribute("data-drawn", "all")
     page.get_by_label("Speed").select_option("5")
     page.get_by_role("button", name="Play").click()
@@ -310,7 +310,7 @@ def test_the_camera_glides_for_those_who_like_it(visit: Visit, folder: Path) -> 
     page.locator(".player").focus()
     before = pixels(page.locator("canvas.first"))
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".player")).to_contain_text("Deedforward")
+    expect(page.locator(".player")).to_contain_text("Actionforward")
     assert is_drawn(page.locator("canvas.first"))
     assert becomes(lambda: bool((pixels(page.locator("canvas.first")) != before).any()))
 

@@ -187,7 +187,7 @@ function Deed({film, step}) {
   const [deed, reason] = deedAt(film, step);
   return h(Facts, {facts: [
     ["Step", count(step)],
-    ["Deed", h(Fragment, null, mono(deed), reason && h("span", {class: "refused"}, ` — ${reason}`))],
+    ["Action", h(Fragment, null, mono(deed), reason && h("span", {class: "refused"}, ` — ${reason}`))],
     ["Position", awayFrom(film.spawn, cell), "x, y, z from the place where it began"],
     ["Facing", FACING_WORDS[facing]],
     ["Carries", items.length ? items.map(([item, n]) => h("span", {key: item,
