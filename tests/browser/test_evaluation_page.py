@@ -69,7 +69,7 @@ def test_the_player_goes_through_attempts_and_witness_and_stays_where_it_is(
     expect_step(page, 3, 5)
     expect(page.locator(".facts").filter(has_text="Primitive")).to_contain_text("turn_left")
 
-    page.get_by_role("group", name="What is played").get_by_role("button", name="witness").click()
+    page.get_by_role("group", name="What is played").get_by_role("button", name="witness: a solution").click()
     expect_step(page, 0, 5)
     page.locator("#player").press("End")
     expect_step(page, 5, 5)
@@ -78,6 +78,11 @@ def test_the_player_goes_through_attempts_and_witness_and_stays_where_it_is(
     page.reload()
     expect_step(page, 5, 5)
     expect(page.locator(".plan-list [aria-current]")).to_have_text("move_forward")
+
+
+def test_an_attempt_without_primitives_says_so(visit: Visit, evaluation_page: Path) -> None:
+    page = visit.open(browsing.address(evaluation_page, "/failure/2"))
+    expect(page.locator("#player")).to_contain_text("No primitive was executed.")
 
 
 def test_a_call_of_a_plan_unfolds_its_method(visit: Visit, evaluation_page: Path) -> None:

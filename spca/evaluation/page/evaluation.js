@@ -189,17 +189,18 @@ function FailureBody({report, failure, route, trials, footage, tiles}) {
   const played = trials.map(({plan, acted}, i) => ({label: `attempt ${i + 1}`, title: "Plan", actions: plan,
     primitives: name(acted.flat()), positions: acted.flatMap((codes, at) => codes.map(() => at))}));
   if (witness.length) played.push({label: "witness", title: "Primitives that solve it", primitives: name(witness)});
-  const chosen = played.find(({label}) => label === route.query.get("show"))
-    ?? played.find(({primitives}) => primitives.length) ?? played[0];
+  const chosen = played.find(({label}) => label === route.query.get("show")) ?? played[0];
   const [film, check] = footage?.attempts[played.indexOf(chosen)] ?? [null, {message: NO_FILM}];
   const isEqual = check.result === "equal";
-  const tools = h(Choice, {name: "What is played", options: played.map(({label}) => [label, label]),
-    chosen: chosen.label, choose: (show) => route.choose({show, step: ""})});
+  const options = played.map(({label}, i) => [label, trials[i] ? label : "witness: a solution"]);
+  const tools = h(Choice, {name: "What is played", options, chosen: chosen.label,
+    choose: (show) => route.choose({show, step: ""})});
   return h(Fragment, null,
     h(Section, {id: "player-title", title: "Player", tools},
       film && !isEqual && h(Notice, {tone: "warn", title: "This may not be what happened"}, check.message),
       h(FilmPlayer, {key: chosen.label, ...chosen, film, missing: check.message, tiles, route,
-        more: () => isEqual && h("p", {class: "muted small"}, `✓ ${check.message}`)})),
+        more: () => h("p", {class: "muted small"}, !chosen.primitives.length && "No primitive was executed. ",
+          isEqual && `✓ ${check.message}`)})),
     trials.map((trial, i) => h(Section, {key: i, id: `attempt-${i + 1}`,
       title: `Attempt ${i + 1}: ${spaced(trial.status)}`, note: h("span", {class: "message"}, trial.reason)},
     trial.plan.map((call, at) => h(MethodFold, {key: at, call, text})))),
