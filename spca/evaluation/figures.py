@@ -99,7 +99,7 @@ def describe_ratio(versus: Versus) -> str:
         return "no episode was solved by both"
     said = f"{interval.value:.3f} of the bot's steps (95 %: {interval.low:.3f} to {interval.high:.3f}; less is better)"
     pairs = counted(versus.pooled.both, "pair")
-    return f"{said} over the {pairs} that both solve; {versus.unsupported} it cannot play"
+    return f"{said} over the {pairs} that both solve; {versus.unsupported} the bot cannot play"
 
 
 def _print_block(console: Console, name: str, block: Block) -> None:

@@ -113,7 +113,7 @@ def told(summary: dict[str, Any]) -> list[str]:
         f"{pooled['pass1']['good']:,} of {pooled['pass1']['total']:,} episodes at the first attempt, {share}, no model "
         f"paid; the worst category is {worst['name']}, {100 * worst['pass1']['rate']:.2f} %. First plans: {planners}.",
         f"Failures and what is proven of them: {proofs}. Left out as unsolvable: {pooled['unsolvable']}.",
-        f"{ratio} over the {pairs['both']:,} that both solve; {others}; {bot['unsupported']:,} it cannot play.",
+        f"{ratio} over the {pairs['both']:,} that both solve; {others}; {bot['unsupported']:,} the bot cannot play.",
     ]
 
 
