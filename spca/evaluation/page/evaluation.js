@@ -46,8 +46,8 @@ function Overview({report, route}) {
       h("h1", {tabIndex: -1}, report.title),
       h(Facts, {facts: [
         ["Agent", page ? link(page, `run ${agent}`) : agent],
-        ["Began", moment(report.began)],
-        ["Ended", moment(report.ended)],
+        ["Began", report.began && moment(report.began)],
+        ["Ended", report.ended && moment(report.ended)],
         ["First plans", made],
       ]}),
       h(EvaluationFigures, {report, parts}),
@@ -105,7 +105,7 @@ function EvaluationFigures({report, parts}) {
       : "none failed", links: proofs.map(([proof, n]) => n > 0 && toFailures(proof, `${count(n)} ${proof}`))},
     ...parts.map(({name, bot, words}) =>
       bot && {name: `Steps against the bot, ${name}`, value: ratio(bot.ratio), note: words}),
-    {name: "Time", value: seconds(began && ended ? ended - began : null), note: `${seconds(report.work)} of playing`},
+    began && ended && {name: "Time", value: seconds(ended - began), note: `${seconds(report.work)} of playing`},
     {name: "Cost", value: usd(usage?.cost_usd, usage?.cost_unknown),
       note: usage?.requests === 0 ? "no paid call" : `${usage ? count(usage.requests) : "unknown"} calls, ${planner}`},
   ]});
