@@ -91,15 +91,16 @@ function widenRate(rate, interval) {
 
 function EvaluationFigures({report, parts}) {
   const {settings: {attempts, planner_model: planner}, usage, failed, began, ended} = report;
-  const share = (name, {good, total, rate, low, high}) => ({name, value: percent(total ? rate : null),
-    note: `${count(good)} of ${count(total)}; ${percent(low)} to ${percent(high)}`});
+  const share = (name, {good, total, rate, low, high}, words) => ({name, value: percent(total ? rate : null),
+    note: `${words}: ${count(good)} of ${count(total)}; ${percent(low)} to ${percent(high)}`});
   const toFailures = (proof, text, tone) => h("a", {key: proof, class: tone, onClick: () => goTo("failures"),
     href: proof ? `#/?proof=${proof}` : "#/"}, text);
   const proofs = Object.keys(PROOFS).map((proof) => [proof, failed.filter((row) => row.proof === proof).length]);
   return h(Figures, {figures: [
     ...parts.flatMap(({name, all}) => [
-      share(`pass@1 ${name}`, all.pass1),
-      attempts > 1 && share(`pass@${attempts} with undo, ${name}`, all.solved),
+      share(`pass@1 ${name}`, all.pass1, "solved by the first plan"),
+      attempts > 1 && share(`pass@${attempts} with undo, ${name}`, all.solved,
+        `solved by one of at most ${attempts} plans, each tried from the start, with all steps of the last undone`),
     ]),
     {name: "At the first attempt", value: failed.length ? toFailures("", `${count(failed.length)} failed`, "bad")
       : "none failed", links: proofs.map(([proof, n]) => n > 0 && toFailures(proof, `${count(n)} ${proof}`))},
