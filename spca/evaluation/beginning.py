@@ -56,6 +56,7 @@ def begin_evaluation(options: EvaluateOptions, phases: Phases) -> Prepared:
         sandbox = executor.verify()
     info = run_info(planning, applications(), sandbox, learned.text)
     made_with = {name: info[name] for name in ("versions", "git_commit", "git_dirty", "hashes", "sandbox")}
+    made_with["coder_model"] = learned.settings.get("coder_model")
     if settings.outside:
         made_with["unplayable"] = dict(outside.unplayable)
     return EvaluationFolder.create(runs, settings, learned, made_with), episodes

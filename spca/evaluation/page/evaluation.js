@@ -37,7 +37,7 @@ function viewOf(report, route) {
 // Overview -----------------------------------------------------------------------------------------------------------
 
 function Overview({report, route}) {
-  const {agent, run_page: page, settings, planners, unplayable, texts} = report;
+  const {agent, run_page: page, run_command: command, settings, planners, unplayable, texts} = report;
   const parts = useMemo(() => listParts(report), [report]);
   const made = Object.entries(planners).map(([name, n]) => `${count(n)} by ${name || "nobody"}`).join(", ");
   const facts = Object.entries({...settings, ...report.made_with}).filter(([, value]) => value);
@@ -46,6 +46,8 @@ function Overview({report, route}) {
       h("h1", {tabIndex: -1}, report.title),
       h(Facts, {facts: [
         ["Agent", page ? link(page, `run ${agent}`) : agent],
+        ["To make the page of its run", command && h(Command, {text: command})],
+        ["Coder model", report.coder],
         ["Began", report.began && moment(report.began)],
         ["Ended", report.ended && moment(report.ended)],
         ["First plans", made],

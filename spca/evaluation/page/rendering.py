@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from spca import __version__
 from spca.act.frame import WorldMaker
+from spca.common.command import program
 from spca.common.errors import SPCAError
 from spca.common.files import LARGEST, read_text
 from spca.common.installation import where_runs_lie
@@ -59,6 +60,7 @@ def _describe_evaluation(results: Results, folder: EvaluationFolder, target: Pat
     record = folder.record
     versus_bot = {"bot": results.versus, "bot_outside": results.versus_outside}
     run = folder.path.parent / folder.settings.agent
+    is_missing = run.is_dir() and not (run / REPORT).is_file()
     is_linked = (run / REPORT).is_file() and target.parent == folder.path
     return {
         "title": f"Evaluation {folder.id}",
@@ -66,6 +68,8 @@ def _describe_evaluation(results: Results, folder: EvaluationFolder, target: Pat
         "made": time.time(),
         "agent": run.name,
         "run_page": f"../{quote(run.name)}/{REPORT}" if is_linked else None,
+        "run_command": f"{program()} report {shlex.quote(run.name)}{_describe_place(run.parent)}" if is_missing else None,
+        "coder": record.get("coder_model"),
         "began": folder.began,
         "ended": record.get("ended"),
         "work": sum(each.seconds for each in results.played),

@@ -54,19 +54,27 @@ def test_the_folder_of_runs_is_told_where_it_lies_below(tmp_path: Path, monkeypa
     assert failed["command"] == f"python main.py replay {folder.id} BabyAI-GoTo-v0:8 --runs 'my runs'"
 
 
-def test_it_links_the_page_of_its_run(tmp_path: Path) -> None:
+def test_it_links_the_page_of_its_run_or_says_how_to_make_it(tmp_path: Path) -> None:
     folder = evaluated(tmp_path, "20260101-000000-abcd")
     run = tmp_path / "20260101-000000-abcd"
 
-    def linked(target: Path | None = None) -> str | None:
-        page: str | None = pieces_of(Results(RESULTS.played[:1]), folder, target)["report"]["run_page"]
-        return page
+    def linked(target: Path | None = None) -> tuple[str | None, str | None]:
+        report = pieces_of(Results(RESULTS.played[:1]), folder, target)["report"]
+        return report["run_page"], report["run_command"]
 
+    assert linked() == (None, None)
     run.mkdir()
-    assert linked() is None
+    assert linked() == (None, f"python main.py report {run.name}")
     (run / "report.html").touch()
-    assert linked() == f"../{run.name}/report.html"
-    assert linked(tmp_path / "elsewhere.html") is None
+    assert linked() == (f"../{run.name}/report.html", None)
+    assert linked(tmp_path / "elsewhere.html") == (None, None)
+
+
+def test_it_names_the_coder_of_the_run_where_it_is_known(tmp_path: Path) -> None:
+    folder = evaluated(tmp_path)
+    assert pieces_of(RESULTS, folder)["report"]["coder"] is None
+    known = replace(folder, record={**folder.record, "coder_model": "openai/gpt"})
+    assert pieces_of(RESULTS, known)["report"]["coder"] == "openai/gpt"
 
 
 def test_times_are_those_recorded(tmp_path: Path) -> None:
