@@ -38,24 +38,25 @@ def render_page(results: Results, folder: EvaluationFolder, make_world: WorldMak
     """Return the page of a finished evaluation; ``target`` is where it will lie."""
     where = _describe_place(folder.path.parent)
     groups = alike(results.failed)
-    titles = {each: f"{group.title} ({each.proof})" for group in groups for each in group.failures}
     footage = film_failures(groups, make_world, upstream_rules=folder.settings.upstream_rules)
     agents = {category: Text("python", tuple(text.split("\n"))) for category, text in folder.agent_texts().items()}
     pieces = {"tiles": pack(minigrid_tiles())}
     failed = []
-    for number, failure in enumerate(results.failed, 1):
+    by_kind = [(f"{group.title} ({each.proof})", each) for group in groups for each in group.failures]
+    for number, (kind, failure) in enumerate(by_kind, 1):
         trials = strip_paths([asdict(trial) for trial in failure.played.trials])
         pieces[f"failure/{number}"] = pack({"trials": trials, "footage": footage.get(failure.played.episode.name)})
         category = failure.played.episode.category
-        more = {"number": number, "group": titles[failure], "plan": trials[0]["plan"], "attempts": len(trials)}
+        more = {"number": number, "group": kind, "plan": trials[0]["plan"], "attempts": len(trials)}
         more |= {"agent": category if category in agents else "", "command": replay(failure, folder.path, where)}
         failed.append(failure.to_dict() | more)
-    report = strip_paths({**_describe_evaluation(results, folder, target), **results.to_dict(), "failed": failed})
+    told = _describe_evaluation(results, folder, target, where)
+    report = strip_paths({**told, **results.to_dict(), "failed": failed})
     pieces["report"] = pack({**report, "texts": agents})
     return PAGE.render(report["title"], pieces)
 
 
-def _describe_evaluation(results: Results, folder: EvaluationFolder, target: Path) -> dict[str, Any]:
+def _describe_evaluation(results: Results, folder: EvaluationFolder, target: Path, where: str) -> dict[str, Any]:
     """Return what was evaluated, when, and what it cost."""
     record = folder.record
     versus_bot = {"bot": results.versus, "bot_outside": results.versus_outside}
@@ -68,7 +69,7 @@ def _describe_evaluation(results: Results, folder: EvaluationFolder, target: Pat
         "made": time.time(),
         "agent": run.name,
         "run_page": f"../{quote(run.name)}/{REPORT}" if is_linked else None,
-        "run_command": f"{program()} report {shlex.quote(run.name)}{_describe_place(run.parent)}" if is_missing else None,
+        "run_command": f"{program()} report {shlex.quote(run.name)}{where}" if is_missing else None,
         "coder": record.get("coder_model"),
         "began": folder.began,
         "ended": record.get("ended"),

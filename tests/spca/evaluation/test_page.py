@@ -158,3 +158,14 @@ def test_worlds_are_built_by_the_rules_of_the_evaluation(tmp_path: Path) -> None
     folder = replace(folder, settings=replace(folder.settings, upstream_rules=True))
     render_page(fail_really(), folder, build, folder.path / "report.html")
     assert set(rules) == {True}
+
+
+def test_failures_are_numbered_by_kind(tmp_path: Path) -> None:
+    _, stuck, unplanned = fail_really().played
+    seeds = [replace(each, episode=replace(each.episode, seed=seed)) for seed, each in enumerate((unplanned,) * 2, 10)]
+    report = pieces_of(Results((seeds[0], stuck, seeds[1])), evaluated(tmp_path))["report"]
+    assert [(each["number"], each["failure"]) for each in report["failed"]] == [
+        (1, "no_plan"),
+        (2, "no_plan"),
+        (3, "stuck"),
+    ]
