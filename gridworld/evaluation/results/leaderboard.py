@@ -132,11 +132,11 @@ def read_entries(paths: Iterable[str | os.PathLike[str]]) -> tuple[list[Entry], 
 
 
 def rank_entries(entries: Sequence[Entry]) -> list[Group]:
-    """Return groups by name, each with its best result first."""
+    """Return groups by title, so that squares come before other tilings, each with its best result first."""
     groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
         groups.setdefault((entry.results.benchmark_name, entry.run.settings.tiling), []).append(entry)
-    return [_rank_group(*name, members) for name, members in sorted(groups.items())]
+    return sorted((_rank_group(*name, members) for name, members in groups.items()), key=lambda each: each.title)
 
 
 def _rank_group(name: str, tiling: str, entries: list[Entry]) -> Group:

@@ -165,7 +165,7 @@ class TestBoard:
         on_hexagons["run"]["settings"]["tiling"] = "hex"
         files = [write(home / "1", results()), write(home / "2", on_hexagons), write(home / "3", results("n", "c"))]
         groups = rank_entries(read_entries(files)[0])
-        assert [group.title for group in groups] == ["b (hex)", "b", "c"]
+        assert [group.title for group in groups] == ["b", "b (hex)", "c"]
 
     def test_the_same_model_twice(self, home: Path) -> None:
         files = [write(home / f"{n}.json", results(finished=f"2026-01-0{n}T00:00:00+00:00")) for n in (1, 2)]
