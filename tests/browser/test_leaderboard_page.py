@@ -73,6 +73,7 @@ def count_colours(page: Page, which: int) -> int:
 def test_from_the_overview_to_a_step_of_an_episode_and_back(board: Path, visit: Visit) -> None:
     page = visit.open(browsing.address(board))
     expect(page.get_by_role("region", name="Table of models", exact=True)).to_contain_text("100.0 % 4 of 4")
+    expect(page.get_by_text("knows the task; a shortest way by exact search")).to_be_visible()
     page.get_by_role("link", name="Tasks and episodes of tiers_5", exact=True).click()
     cell = page.get_by_role("link", name="random, tier5_memory_003: ran out of steps, 150 steps, shortest way 30")
     assert cell.bounding_box()["height"] >= 24  # type: ignore[index]

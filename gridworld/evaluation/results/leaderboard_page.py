@@ -17,6 +17,7 @@ from gridworld import library
 from gridworld.actions import ACTION_NAMES
 from gridworld.drawing.films import draw_looks, list_codes, take_frame
 from gridworld.errors import EvaluationError, GridworldError, missing_part
+from gridworld.evaluation.models.registry import MODELS
 from gridworld.evaluation.results.leaderboard import Entry, Group
 from gridworld.evaluation.results.spending import Spending, is_amount
 from gridworld.evaluation.running import history
@@ -41,6 +42,7 @@ TITLE: Final = "Gridworld leaderboard"
 PAGE: Final = PageKind("gridworld.evaluation.results", open="openLeaderboard")
 
 _MAX_ENDING: Final = 100
+_ABOUT: Final = {"spca": "the agent of this project", **{name: entry.help for name, entry in MODELS.items()}}
 _ANSWER: Final = ("raw_output", "reasoning", "confidence", "planned")
 """What the record of a step says of the model's answer, each after ``model_``."""
 
@@ -93,6 +95,7 @@ def _describe_entry(entry: Entry, tasks: Iterable[str]) -> dict[str, Any]:
         **results,
         "rank": entry.rank,
         "label": entry.label,
+        "about": _ABOUT.get(entry.results.model_name.partition(" ")[0]),
         "source": entry.source,
         "settings": f"{entry.run.settings}, {counted(len(outcomes), 'task')} ({entry.tasks_hash})",
         "finished": entry.run.finished.replace("T", " ")[:16],

@@ -25,7 +25,7 @@ function openLeaderboard() {
 function Overview({groups, route}) {
   const rows = useMemo(() => listModels(groups), [groups]);
   const columns = useMemo(() => [
-    {key: "model", name: "Model", head: true, value: ({model}) => model},
+    column("model", "Model", ({model}) => model, String, ({best}) => best.find(Boolean).about, {head: true}),
     ...groups.map(({title}, i) => column(`b${i + 1}`, title, ({best}) => best[i]?.point_rate,
       (share, {best}) => h(Rate, {...best[i]}), ({best}) => best[i] && `${percent(best[i].point_rate)} of points`, {})),
   ], [groups]);
@@ -64,8 +64,8 @@ function bestText({optimal_steps: optimal, bound}) {
 
 const RANKING = [
   column("rank", "#", (row) => row.rank),
-  column("model", "Model", (row) => row.label + row.source, (label, row) => row.model_name, (row) => row.source,
-    {head: true}),
+  column("model", "Model", (row) => row.label + row.source,
+    (label, row) => h("span", {title: row.about}, row.model_name), (row) => row.source, {head: true}),
   column("solved", "Solved", (row) => row.success_rate, (share, row) => h(Rate, row),
     ({errors}) => errors > 0 && h("span", {class: "bad-text"}, plural(errors, "model error")), {}),
   column("points", "Points", (row) => row.point_rate, percent,
