@@ -212,6 +212,8 @@ def test_an_address_names_episode_step_and_what_is_drawn(visit: Visit, folder: P
     expect(page.locator("main .facts").first).to_contain_text("human")
     expect(player).to_have_attribute("data-step", "0")
     assert page.url.endswith("#/episode/0")
+    page.get_by_role("link", name="this scene by random").click()
+    expect(page.locator("main .facts").first).to_contain_text("random")
 
 
 @pytest.mark.parametrize("route", ["/episode/2", "/episode/x", "/episode/0/more", "/nonsense"])

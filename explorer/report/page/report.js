@@ -37,7 +37,9 @@ function Overview({report, route}) {
     refuted > 0 && h(Notice, {tone: "bad", title: `${plural(refuted, "episode")} refuted a certificate`},
       "The goal latched before what was proven to be needed."),
     h(Section, {id: "rates", title: "Rates by model and hops",
-      note: "Hops are the milestones that a scene needs. Intervals are Wilson's at 95 %."},
+      note: "TSR, the task success rate: the share of episodes that reached every milestone in one life. MSR, the " +
+        "milestone success rate: the share of all milestones that were reached. Hops are the milestones that a scene " +
+        "needs. Intervals are Wilson's at 95 %."},
       h(Table, {label: "Rates", noun: "row", rows: rates, columns: rateColumns(rates), route, prefix: "rates-",
         toneOf: (row) => row.hops === null && "is-all"})),
     h(Section, {id: "episodes", title: "Episodes"},
@@ -102,13 +104,14 @@ function milestonesOf(row) {
 }
 
 function EpisodeView({row, episodes, route}) {
-  const {number, model, steps, cost, why} = row;
+  const {number, scene, model, steps, cost, why} = row;
   const {values, error} = usePieces(why ? [] : ["look", `episode/${number}`]);
   const problem = why || error;
   return h(Fragment, null,
     h("nav", {class: "ways", "aria-label": "Other episodes"},
-      h(WayTo, {row: episodes[number - 1], text: "← Episode before"}),
-      h(WayTo, {row: episodes[number + 1], text: "Next episode →"})),
+      wayTo(episodes[number - 1], "← Episode before"), wayTo(episodes[number + 1], "Next episode →"),
+      episodes.filter((each) => each.scene === scene && each.model !== model)
+        .map((each) => wayTo(each, `this scene by ${each.model}`))),
     h("h1", {tabIndex: -1}, taskOf(row)),
     h(Facts, {facts: [
       ["Agent", model],
@@ -121,7 +124,7 @@ function EpisodeView({row, episodes, route}) {
     !why && values && h(EpisodePlayer, {row, look: values[0], film: values[1], route}));
 }
 
-function WayTo({row, text}) {
+function wayTo(row, text) {
   return row && h("a", {href: `#/episode/${row.number}`, title: taskOf(row)}, text);
 }
 
