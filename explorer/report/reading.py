@@ -98,7 +98,7 @@ def report(episodes: Sequence[Read], title: str, shelf: Shelf, done: Callable[[i
         row = _describe_episode(number, each.episode)
         try:
             loaded = shelf.scene_of(each.episode, each.folder)
-            row["text"] = loaded.text
+            row["text"] = loaded.text or row["text"]
             row["latched"] = [each.episode.latched.get(milestone.milestone_id) for milestone in loaded.milestones]
             if len(films) == MOST_FILMS:
                 raise ExplorerError(f"a page can play at most {MOST_FILMS} episodes")
@@ -118,7 +118,7 @@ def _describe_episode(number: int, episode: Episode) -> dict[str, Any]:
     return {
         **{name: getattr(episode, name) for name in _SHOWN},
         "number": number,
-        "text": "",
+        "text": episode.scene,
         "latched": [*episode.latched.values(), *[None] * (episode.hops - len(episode.latched))],
         "refuted": episode.certificate_refuted,
         "why": "",

@@ -12,15 +12,8 @@ function viewOfReport(report, route) {
   if (!kind) return {title: report.title, crumbs: [results], view: h(Overview, {report, route})};
   const row = report.episodes.find((each) => String(each.number) === number);
   if (kind !== "episode" || !row || rest.length) return null;
-  return {
-    title: `${row.scene}: ${taskOf(row)}`,
-    crumbs: [results, [`#/episode/${number}`, row.scene]],
-    view: h(EpisodeView, {key: number, row, episodes: report.episodes, route}),
-  };
-}
-
-function taskOf(row) {
-  return row.text || row.scene;
+  return {title: `${row.scene}: ${row.text}`, crumbs: [results, [`#/episode/${number}`, row.scene]],
+    view: h(EpisodeView, {key: number, row, episodes: report.episodes, route})};
 }
 
 /** How an episode ended, if it failed. */
@@ -37,9 +30,8 @@ function Overview({report, route}) {
     refuted > 0 && h(Notice, {tone: "bad", title: `${plural(refuted, "episode")} refuted a certificate`},
       "The goal latched before what was proven to be needed."),
     h(Section, {id: "rates", title: "Rates by model and hops",
-      note: "TSR, the task success rate: the share of episodes that reached every milestone in one life. MSR, the " +
-        "milestone success rate: the share of all milestones that were reached. Hops are the milestones that a scene " +
-        "needs. Intervals are Wilson's at 95 %."},
+      note: "TSR: the share of episodes that reached all milestones in one life. MSR: the share of milestones that " +
+        "were reached. Hops are the milestones that a scene needs. Intervals are Wilson's at 95 %."},
       h(Table, {label: "Rates", noun: "row", rows: rates, columns: rateColumns(rates), route, prefix: "rates-",
         toneOf: (row) => row.hops === null && "is-all"})),
     h(Section, {id: "episodes", title: "Episodes"},
@@ -64,7 +56,7 @@ function rateColumns(rates) {
 }
 
 const EPISODE_COLUMNS = [
-  {key: "task", name: "Task", head: true, value: taskOf, show: (row) => h(TaskCell, {row})},
+  {key: "task", name: "Task", head: true, value: (row) => row.text, show: (row) => h(TaskCell, {row})},
   {key: "model", name: "Agent", value: (row) => row.model},
   {key: "hops", name: "Hops", number: true, value: (row) => row.hops},
   {key: "milestones", name: "Milestones", value: reachedIn,
@@ -84,9 +76,8 @@ function filtersOf(episodes) {
 
 function TaskCell({row}) {
   return h(Fragment, null,
-    link(`#/episode/${row.number}`, taskOf(row)),
-    h("small", {class: "muted scene-name"}, row.scene),
-    row.why && h("small", {class: "muted scene-name"}, row.why));
+    link(`#/episode/${row.number}`, row.text),
+    [row.scene, row.why].filter(Boolean).map((said) => h("small", {class: "muted scene-name"}, said)));
 }
 
 function Ending({row}) {
@@ -107,12 +98,13 @@ function EpisodeView({row, episodes, route}) {
   const {number, scene, model, steps, cost, why} = row;
   const {values, error} = usePieces(why ? [] : ["look", `episode/${number}`]);
   const problem = why || error;
+  const wayTo = (other, text) => other && h("a", {href: `#/episode/${other.number}`, title: other.text}, text);
   return h(Fragment, null,
     h("nav", {class: "ways", "aria-label": "Other episodes"},
       wayTo(episodes[number - 1], "← Episode before"), wayTo(episodes[number + 1], "Next episode →"),
       episodes.filter((each) => each.scene === scene && each.model !== model)
         .map((each) => wayTo(each, `this scene by ${each.model}`))),
-    h("h1", {tabIndex: -1}, taskOf(row)),
+    h("h1", {tabIndex: -1}, row.text),
     h(Facts, {facts: [
       ["Agent", model],
       ["Outcome", h(Ending, {row})],
@@ -124,19 +116,13 @@ function EpisodeView({row, episodes, route}) {
     !why && values && h(EpisodePlayer, {row, look: values[0], film: values[1], route}));
 }
 
-function wayTo(row, text) {
-  return row && h("a", {href: `#/episode/${row.number}`, title: taskOf(row)}, text);
-}
-
 function EpisodePlayer({row, look, film, route}) {
   const tiles = useTiles(look);
   const last = film.frames.length - 1;
   const drawn = route.query.get("drawn") ?? "";
   const draw = (value) => route.choose({drawn: value});
   return tiles && h(Player, {
-    label: "Player",
-    last,
-    route,
+    label: "Player", last, route,
     marks: row.latched.filter((step) => step !== null),
     tools: h(Choice, {name: "What is drawn", options: DRAWN, chosen: drawn, choose: draw}),
     keys: {t: () => draw(drawn ? "" : "all")},
@@ -163,9 +149,7 @@ function sightAt(film, look, step, drawn) {
   for (const frame of frames) applyRuns(blocks, frame[drawn]);
   const now = stateAt(film, step);
   return {
-    ...film,
-    look,
-    blocks,
+    ...film, look, blocks,
     things: now[`${drawn}_things`],
     pose: readPose(now.pose),
     trail: frames.map(({pose}) => pose).filter(Boolean),

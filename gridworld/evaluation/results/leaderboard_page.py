@@ -168,9 +168,8 @@ def _tell_again(telling: Telling, actions: Sequence[str], seen: Sequence[Observa
 
 
 def _read_shipped() -> Shipped:
-    files = library.shipped_files()
-    tasks = [(TaskSpecification.from_json(path), hashlib.sha256(path.read_bytes()).hexdigest()) for path in files]
-    return {spec.task_id: (spec, digest) for spec, digest in tasks}
+    tasks = [(TaskSpecification.from_json(path), path.read_bytes()) for path in library.shipped_files()]
+    return {spec.task_id: (spec, hashlib.sha256(content).hexdigest()) for spec, content in tasks}
 
 
 def _play_again(entry: Entry, task: str, shipped: Shipped) -> tuple[list[GridFrame], list[Observation]]:

@@ -12,7 +12,6 @@ const SHARES_NOTE = "pass@1: the first plan, carried out once, nothing undone. E
 
 const NO_FILM = "There is no room for its film in this page: the command above shows it.";
 
-const COUNTS = listNumbers({steps: "steps", unsolvable: "unsolvable"});
 const PAIRS = [
   ...listNumbers({both: "both", ours_only: "ours only", bots_only: "bot only", neither: "neither"}, "solved by"),
   ...listNumbers({our_steps: "ours", bots_steps: "bot's"}, "steps of pairs"),
@@ -127,7 +126,7 @@ function ShareTable({kind, title, parts, report, route}) {
     {key: "name", name: title, head: true, value: (row) => row.name},
     ...[["pass1", "pass@1"], ["solved", `pass@${attempts}`]].slice(0, attempts).map(([key, name]) => ({key, name,
       value: (row) => (row[key].total ? row[key].rate : null), show: (row) => h(Rate, {rate: row[key]})})),
-    ...COUNTS,
+    ...listNumbers({steps: "steps", unsolvable: "unsolvable"}),
     ...(parts.some(({bot}) => bot) ? PAIRS : []),
   ], [parts]);
   const rows = useMemo(() => parts.flatMap((part) => part[kind]), [parts]);

@@ -61,15 +61,14 @@ def _describe_evaluation(results: Results, folder: EvaluationFolder, target: Pat
     record = folder.record
     versus_bot = {"bot": results.versus, "bot_outside": results.versus_outside}
     run = folder.path.parent / folder.settings.agent
-    is_missing = run.is_dir() and not (run / REPORT).is_file()
-    is_linked = (run / REPORT).is_file() and target.parent == folder.path
+    has_page = (run / REPORT).is_file()
     return {
         "title": f"Evaluation {folder.id}",
         "program": f"sense-plan-code-act {__version__}",
         "made": time.time(),
         "agent": run.name,
-        "run_page": f"../{quote(run.name)}/{REPORT}" if is_linked else None,
-        "run_command": f"{program()} report {shlex.quote(run.name)}{where}" if is_missing else None,
+        "run_page": f"../{quote(run.name)}/{REPORT}" if has_page and target.parent == folder.path else None,
+        "run_command": f"{program()} report {shlex.quote(run.name)}{where}" if run.is_dir() and not has_page else None,
         "coder": record.get("coder_model"),
         "began": folder.began,
         "ended": record.get("ended"),

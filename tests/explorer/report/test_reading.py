@@ -33,7 +33,7 @@ def test_rates_rows_and_films() -> None:
     won, missed, lost = made["report"]["episodes"]
     assert (won["text"], won["latched"], won["why"]) == (TEXT, [17, 20], "")
     assert (missed["text"], missed["latched"], missed["why"]) == (TEXT, [None, None], "")
-    assert (lost["text"], lost["latched"]) == ("", [17, 20])
+    assert (lost["text"], lost["latched"]) == (lost["scene"], [17, 20])
     assert lost["why"] == "the scene lost was not found: name its folder by --scenes"
     assert len(made["episode/0"]["milestones"]) == 2
 
