@@ -101,7 +101,7 @@ function EvaluationFigures({report, parts}) {
     ...parts.flatMap(({name, all}) => [
       share(`pass@1 ${name}`, all.pass1, "solved by the first plan"),
       attempts > 1 && share(`pass@${attempts} with undo, ${name}`, all.solved,
-        `solved by one of at most ${attempts} plans, each tried from the start, with all steps of the last undone`),
+        `solved by one of at most ${attempts} plans; before a new plan, all steps of the last one are undone`),
     ]),
     {name: "At the first attempt", value: failed.length ? toFailures("", `${count(failed.length)} failed`, "bad")
       : "none failed", links: proofs.map(([proof, n]) => n > 0 && toFailures(proof, `${count(n)} ${proof}`))},
