@@ -141,6 +141,6 @@ def test_hostile_texts_stay_text_on_a_narrow_screen_too(chromium: Browser, hosti
 @pytest.mark.long
 def test_print_shows_the_ids_too(visit: Visit, evaluation_page: Path) -> None:
     page = visit.open(browsing.address(evaluation_page))
-    expect(page.get_by_role("region", name="Environment id")).to_have_count(0)
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    expect(page.get_by_role("region", name="Environment id")).to_contain_text("MiniGrid-Empty-5x5-v0")
+    page.emulate_media(media="print")
+    table = page.get_by_role("region", name="Table of environment id")
+    expect(table.get_by_text("MiniGrid-Empty-5x5-v0", exact=True)).to_be_visible()

@@ -54,11 +54,11 @@ function Overview({report, route}) {
       h(EvaluationFigures, {report, parts}),
       report.continuations.map((line) => h(Notice, {key: line, tone: "warn", title: "Another source later"}, line))),
     h(Section, {id: "categories", title: "By category", note: SHARES_NOTE},
-      h(ShareTable, {kind: "categories", title: "Category", parts, report, route}),
-      h(Fold, {summary: "By environment id", prints: true, open: /(^|&)ids\./.test(route.search)}, () =>
-        h(ShareTable, {kind: "ids", title: "Environment id", parts, report, route}))),
+      h(ShareTable, {kind: "categories", title: "Category", parts, report, route})),
     h(Section, {id: "failures", title: "Failures", note: report.failed.length ? FAILURES_NOTE : "None."},
       report.failed.length > 0 && h(FailureTable, {report, route})),
+    h(Section, {id: "ids", title: "By environment id"},
+      h(ShareTable, {kind: "ids", title: "Environment id", parts, report, route})),
     parts.map(({name, bot}) => Object.keys(bot?.reasons ?? {}).length > 0 &&
       h(Section, {key: name, id: name, title: `Why the bot of BabyAI failed, ${name}`},
         h(List, {items: Object.entries(bot.reasons).map(([why, n]) => `${count(n)} × ${why}`)}))),

@@ -81,9 +81,9 @@ function Rate({rate}) {
 
 /**
  * A fold that makes its content when it is first opened. `opener`: whenever it changes to something true, the fold
- * opens and comes into view. `prints`: it opens before the page is printed.
+ * opens and comes into view.
  */
-function Fold({summary, children, open = false, opener = null, prints = false, className = "", id}) {
+function Fold({summary, children, open = false, opener = null, className = "", id}) {
   const [isOpen, setOpen] = useState(open);
   const element = useRef(null);
   useEffect(() => {
@@ -92,12 +92,6 @@ function Fold({summary, children, open = false, opener = null, prints = false, c
     element.current?.querySelector("summary").focus({preventScroll: true});
     element.current?.scrollIntoView({block: "start"});
   }, [opener]);
-  useEffect(() => {
-    if (!prints) return undefined;
-    const show = () => setOpen(true);
-    addEventListener("beforeprint", show);
-    return () => removeEventListener("beforeprint", show);
-  }, []);
   return h("details", {class: classes("drawer", className), open: isOpen, ref: element, id,
     onToggle: (event) => setOpen(event.currentTarget.open)},
   h("summary", null, summary),
