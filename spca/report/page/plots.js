@@ -3,6 +3,9 @@
 /** What is done in a level, each in its colour. */
 const LANES = ["plan", "solve", "code", "act"];
 
+/** How wide a plot is drawn for paper, in CSS pixels; a narrower paper shrinks it. */
+const PAPER_WIDTH = 720;
+
 /** @param {string} name of a CSS variable @returns {string} its present value */
 function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -65,12 +68,15 @@ function Canvas({label, make}) {
     const drawIfSeen = (entries) => !chart && entries.some((entry) => entry.isIntersecting) && draw();
     const seen = new IntersectionObserver(drawIfSeen, {rootMargin: "300px"});
     seen.observe(canvas.current);
-    addEventListener("themechange", redraw);
-    addEventListener("beforeprint", draw);
+    const gone = new AbortController();
+    for (const event of ["themechange", "afterprint"]) addEventListener(event, redraw, {signal: gone.signal});
+    addEventListener("beforeprint", () => {
+      draw();
+      chart.resize(PAPER_WIDTH, chart.height);
+    }, {signal: gone.signal});
     return () => {
       seen.disconnect();
-      removeEventListener("themechange", redraw);
-      removeEventListener("beforeprint", draw);
+      gone.abort();
       chart?.destroy();
     };
   }, [make]);
@@ -163,7 +169,7 @@ function Plots({report, run, k, route}) {
     bars("Time", "By phase", "seconds", TIME_PARTS, "No times were recorded.", seconds),
   ];
   const open = run.published ? null : (row) => route.go(addressOf(k, row.number));
-  return h(Section, {id: "plots", title: "Plots", note: open && "A click on a plot opens the level there."},
+  return h(Section, {id: "plots", title: "Plots", note: open && h("span", {class: "hint"}, "A click on a plot opens the level there.")},
     h("div", {class: "plots"}, plots.slice(0, run.published ? 2 : plots.length).map(({options, ...plot}) =>
       h(Plot, {key: plot.title, rows, route, options: {...options, open}, ...plot}))));
 }

@@ -117,7 +117,8 @@ function Timeline({run, k, route}) {
     h(Button, {label: "Zoom in", can: zoom < ZOOMS.length - 1, act: () => setZoom(zoom + 1)}, "+"),
     h(Button, {label: "Whole run", can: zoom > 0, act: () => setZoom(0)}, "whole run"));
   return h(Section, {id: "timeline", title: "Timeline", tools,
-    note: "A bar is a level, and what was done in it; thin red bars failed. A click opens the level."},
+    note: ["A bar is a level, and what was done in it; thin red bars failed.",
+      h("span", {class: "hint"}, " A click opens the level.")]},
   h("div", {class: "tl-scroll"}, h("div", {style: {width: `${100 * ZOOMS[zoom]}%`}},
     h(Canvas, {make, label: `${plural(rows.length, "level")} over time; the table of levels has the same figures`}))));
 }

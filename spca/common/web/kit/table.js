@@ -1,6 +1,8 @@
 // Tables: sorted by their heads, searched, filtered and grouped. What a reader chooses stands in the address.
 
-const ROWS_AT_ONCE = 160;
+/** All of them once the page is printed: a table may come to be only then, in a fold. */
+let rowsAtOnce = 160;
+addEventListener("beforeprint", () => (rowsAtOnce = Infinity));
 
 /**
  * A table.
@@ -141,11 +143,11 @@ function Row({row, columns, toneOf}) {
  * @returns {[object[], any]} the first of many rows, and what makes more of them come when their end comes into view
  */
 function useGrowing(rows, isBack) {
-  const [limit, setLimit] = useState(isBack ? Infinity : ROWS_AT_ONCE); // who comes back may have left the last row
+  const [limit, setLimit] = useState(isBack ? Infinity : rowsAtOnce); // who comes back may have left the last row
   const end = useRef(null);
   useEffect(() => {
     if (!end.current) return undefined;
-    const grow = (entries) => entries.some((entry) => entry.isIntersecting) && setLimit((now) => now + ROWS_AT_ONCE);
+    const grow = (entries) => entries.some((entry) => entry.isIntersecting) && setLimit((now) => now + rowsAtOnce);
     const seen = new IntersectionObserver(grow, {rootMargin: "600px"});
     seen.observe(end.current);
     return () => seen.disconnect();
