@@ -28,13 +28,13 @@ NAMES = (
     *("run", "level", "search", "runs", "comparison", "evaluation", "failure"),
     *("leaderboard", "benchmark", "hexagons", "episode", "explorer", "exploration"),
 )
-BLANK = """[...document.querySelectorAll("canvas[role=img]")].filter(canvas => {
+BLANK = """selector => [...document.querySelectorAll(selector)].filter(canvas => {
   const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
   copy.drawImage(canvas, 0, 0);
   const {data} = copy.getImageData(0, 0, canvas.width, canvas.height);
   return new Set(new Uint32Array(data.buffer)).size < 2;
 }).map(canvas => canvas.ariaLabel)"""
-"""Labels of canvases that show a single colour."""
+"""Labels of the canvases of a selector that show a single colour."""
 
 CUT_OFF = """[...document.querySelectorAll("main *")].filter(each => {
   const box = each.closest(".scroll.wide, .code, .said-text, .plan-list, .tl-scroll, .unseen, details:not([open])");
@@ -129,12 +129,17 @@ def test_all_is_printed(chromium: Browser, pages: Mapping[str, str], name: str) 
     with browsing.visit(chromium, own=True) as made:
         page = made.open(pages[name])
         page.wait_for_load_state("networkidle")
+        page.wait_for_function(f"!({BLANK})('.grids canvas').length")  # once their tiles are decoded
+        groups = page.locator(".groups button").all_inner_texts()
+        assert bool(groups) is (name in ("run", "evaluation", "benchmark", "explorer"))
         assert page.pdf(format="A4").startswith(b"%PDF")
-        assert page.evaluate(BLANK) == []
+        assert page.evaluate(BLANK, "canvas[role=img]") == []
+        assert page.locator(".more-rows").count() == 0
         page.emulate_media(media="print")
         page.set_viewport_size({"width": 720, "height": 1000})
         require_whole(page)
         assert page.locator(".scroll thead").evaluate_all("heads => heads.every(head => head.offsetHeight > 10)")
+        assert page.locator(".groups button").filter(visible=True).all_inner_texts() == groups
     assert made.complaints == []
 
 

@@ -59,21 +59,18 @@ function Canvas({label, make}) {
   const canvas = useRef(null);
   useEffect(() => {
     let chart = null;
-    const draw = () => {
+    const draw = (event) => {
       chart?.destroy();
       chart = new Chart(canvas.current, {type: "bar", ...make()});
+      if (event?.type === "beforeprint") chart.resize(PAPER_WIDTH, chart.height);
     };
-    const redraw = () => chart && draw();
+    const redraw = (event) => (chart || event.type === "beforeprint") && draw(event);
     // Charts take a while, and most are further down than a reader ever goes.
     const drawIfSeen = (entries) => !chart && entries.some((entry) => entry.isIntersecting) && draw();
     const seen = new IntersectionObserver(drawIfSeen, {rootMargin: "300px"});
     seen.observe(canvas.current);
     const gone = new AbortController();
-    for (const event of ["themechange", "afterprint"]) addEventListener(event, redraw, {signal: gone.signal});
-    addEventListener("beforeprint", () => {
-      draw();
-      chart.resize(PAPER_WIDTH, chart.height);
-    }, {signal: gone.signal});
+    for (const name of ["themechange", "beforeprint", "afterprint"]) addEventListener(name, redraw, gone);
     return () => {
       seen.disconnect();
       gone.abort();
