@@ -166,7 +166,8 @@ function Plots({report, run, k, route}) {
     bars("Time", "By phase", "seconds", TIME_PARTS, "No times were recorded.", seconds),
   ];
   const open = run.published ? null : (row) => route.go(addressOf(k, row.number));
-  return h(Section, {id: "plots", title: "Plots", note: open && h("span", {class: "hint"}, "A click on a plot opens the level there.")},
+  return h(Section, {id: "plots", title: "Plots",
+    note: open && h("span", {class: "hint"}, "A click on a plot opens the level there.")},
     h("div", {class: "plots"}, plots.slice(0, run.published ? 2 : plots.length).map(({options, ...plot}) =>
       h(Plot, {key: plot.title, rows, route, options: {...options, open}, ...plot}))));
 }
