@@ -102,8 +102,7 @@ def require_whole(page: Page) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("width", "dark"), [(360, True), (1280, False)])
 def test_nothing_is_cut_off(chromium: Browser, pages: Mapping[str, str], name: str, width: int, dark: bool) -> None:
     with browsing.visit(chromium, width=width, dark=dark) as made:
         page = made.open(pages[name])
@@ -114,7 +113,7 @@ def test_nothing_is_cut_off(chromium: Browser, pages: Mapping[str, str], name: s
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("width", [360, pytest.param(1280, marks=pytest.mark.long)])
 def test_text_of_twice_the_size_fits(chromium: Browser, pages: Mapping[str, str], name: str, width: int) -> None:
     with browsing.visit(chromium, width=width, own=True) as made:
         page = made.open(pages[name])

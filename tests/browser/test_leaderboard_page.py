@@ -160,7 +160,7 @@ def test_texts_that_mean_harm_stay_texts(harmful_board: Path, visit: Visit) -> N
     page.locator("a.cell").first.click()
     expect(page.get_by_role("alert")).to_contain_text("␛[2J⟨U+202E⟩gnp")
     expect(page.get_by_text("No grid to show")).to_be_visible()
-    page.keyboard.press("End")
+    page.locator("#player").press("End")
     expect(page.locator("#player")).to_have_attribute("data-step", "75")
     assert page.evaluate("window.ran") is None
     assert visit.requests == []
