@@ -96,7 +96,7 @@ def enlarge_text(page: Page) -> None:
 
 
 def require_whole(page: Page) -> None:
-    page.wait_for_load_state("networkidle")
+    browsing.settle(page)
     assert page.evaluate(CUT_OFF) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
@@ -127,7 +127,7 @@ def test_text_of_twice_the_size_fits(chromium: Browser, pages: Mapping[str, str]
 def test_all_is_printed(chromium: Browser, pages: Mapping[str, str], name: str) -> None:
     with browsing.visit(chromium, own=True) as made:
         page = made.open(pages[name])
-        page.wait_for_load_state("networkidle")
+        browsing.settle(page)
         page.wait_for_function(f"!({BLANK})('.grids canvas').length")  # once their tiles are decoded
         groups = page.locator(".groups button").all_inner_texts()
         assert bool(groups) is (name in ("run", "evaluation", "benchmark", "explorer"))

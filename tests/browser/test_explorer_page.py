@@ -27,7 +27,6 @@ from tests.support.explorer.scenes import Puzzle, hall, having
 from tests.support.explorer.told import EMERALD, TEXT, told
 from tests.support.processes import Process
 from tests.support.spca.doubles import ROOT
-from tests.support.tiers import long
 from tests.support.waiting import PATIENCE, becomes
 
 FOGGY = 0.95
@@ -340,15 +339,3 @@ def test_hostile_texts_stay_texts(visit: Visit, tmp_path: Path) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text(SPELLED_OUT)
     expect(page.locator("main .facts").first).to_contain_text(SPELLED_OUT)
     expect(page.locator("main b, main img")).to_have_count(0)
-
-
-@pytest.mark.parametrize("dark", [True, long(False)])
-def test_a_narrow_window_scrolls_one_way(chromium: Browser, folder: Path, dark: bool) -> None:
-    with browsing.visit(chromium, width=360, height=740, dark=dark) as visit:
-        for route, shown in (("", ".share"), ("/episode/0", ".player")):
-            page = visit.open(browsing.address(folder / "mine.html", route))
-            expect(page.locator(shown).first).to_be_visible()
-            assert page.evaluate("document.documentElement.scrollWidth") <= 360
-        assert page.evaluate("document.documentElement.dataset.theme") == ("dark" if dark else "light")
-        assert visit.complaints == []
-        assert re.search(r"rgb\((\d+)", page.evaluate("getComputedStyle(document.body).backgroundColor"))

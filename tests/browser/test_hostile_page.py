@@ -83,7 +83,7 @@ def hostile_report(failing_run: Path, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.mark.parametrize("route", ["/", "/compare/0", *map(long, SOLVED_OR_STUCK), CRASHED])
 def test_hostile_text_stays_text(visit: Visit, hostile_report: Path, route: str) -> None:
     page = visit.open(browsing.address(hostile_report, route))
-    page.wait_for_load_state("networkidle")
+    browsing.settle(page)
     unfold(page)
     shown = page.locator("body").inner_text()
     assert "<script>window.ran=1</script>" in shown

@@ -249,7 +249,7 @@ def test_texts_that_have_nothing_in_common_do_not_take_for_ever(visit: Visit, tm
 def test_the_page_never_scrolls_sideways(chromium: Browser, failing_report: Path, width: int, route: str) -> None:
     with browsing.visit(chromium, width=width) as made:
         page = made.open(browsing.address(failing_report, route))
-        page.wait_for_load_state("networkidle")
+        browsing.settle(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert made.complaints == []
 

@@ -20,6 +20,18 @@ PACKAGE = "chromium"
 
 _PATIENCE_MS = 1000 * PATIENCE
 
+_SETTLED = """() => new Promise(settle => {
+  let timer = 0;
+  const wait = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => requestAnimationFrame(settle), 120);
+  };
+  new MutationObserver(wait).observe(document, {subtree: true, childList: true, attributes: true});
+  new ResizeObserver(wait).observe(document.body);
+  wait();
+})"""
+"""Fulfilled once the page has changed nothing for a while."""
+
 _SLOW = "GPU stall due to ReadPixels"
 """What the browser says of its own when it has to draw WebGL without a graphics card."""
 
@@ -105,7 +117,7 @@ def visit(
     page = windows.pop() if windows else _open_window(started)
     try:
         page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
+        page.emulate_media(media="screen", color_scheme="dark" if dark else "light", reduced_motion="reduce")
         with Visit(page).listening() as made:
             yield made
         if not own:
@@ -137,6 +149,12 @@ def _forget_visit(page: Page) -> None:
 def address(page: Path, route: str = "") -> str:
     """The address of a page on the disk; ``route`` is what stands behind the ``#``."""
     return page.resolve().as_uri() + (f"#{route}" if route else "")
+
+
+def settle(page: Page) -> None:
+    """Wait until the page has loaded its pieces and laid them out."""
+    expect(page.get_by_text("Loading …")).to_have_count(0)
+    page.evaluate(_SETTLED)
 
 
 def unfold(page: Page) -> None:
