@@ -99,7 +99,7 @@ class Visit:
     def open(self, address: str) -> Page:
         """Load an address and wait until the app has shown something."""
         self.page.goto(address)
-        self.page.get_by_role("heading", level=1).wait_for()
+        self.page.locator("header.top, main .notice").first.wait_for()
         self.requests[:] = [asked for asked in self.requests if asked != address.partition("#")[0]]
         return self.page
 

@@ -46,12 +46,12 @@ function rateColumns(rates) {
     ({key, name, value: (row) => row[key].rate, show: (row) => h(Rate, {rate: row[key]})});
   return [
     {key: "model", name: "Agent", head: true, value: (row) => row.model},
-    {key: "hops", name: "Hops", number: true, value: (row) => row.hops, show: (row) => row.hops ?? "all"},
-    {key: "episodes", name: "Episodes", number: true, value: (row) => row.tsr.total},
+    numberColumn("hops", "Hops", (row) => row.hops, (hops) => hops ?? "all"),
+    numberColumn("episodes", "Episodes", (row) => row.tsr.total),
     rate("tsr", "Scenes solved (TSR)"),
     rate("msr", "Milestones reached (MSR)"),
-    {key: "steps", name: "Mean steps", number: true, value: (row) => row.steps, show: (row) => count(row.steps)},
-    hasCost && {key: "cost", name: "Mean cost", number: true, value: (row) => row.cost, show: (row) => usd(row.cost)},
+    numberColumn("steps", "Mean steps", (row) => row.steps),
+    hasCost && numberColumn("cost", "Mean cost", (row) => row.cost, (cost) => usd(cost)),
   ].filter(Boolean);
 }
 

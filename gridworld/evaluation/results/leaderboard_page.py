@@ -68,10 +68,10 @@ def _pack_pieces(groups: Sequence[Group]) -> Iterator[tuple[str, str]]:
     drawn: dict[str, set[int]] = {}
     for number, group in enumerate(groups, 1):
         for result, entry in enumerate(group.entries, 1):
-            for place, task in enumerate(group.tiers, 1):
-                if task in entry.tasks:
-                    episode = _describe_episode(entry, task, shipped, drawn)
-                    yield f"episode-{number}.{result}-{place}", pack(strip_paths(episode))
+            episodes = [
+                _describe_episode(entry, task, shipped, drawn) if task in entry.tasks else None for task in group.tiers
+            ]
+            yield f"episodes-{number}.{result}", pack(strip_paths(episodes))
     for tiling, codes in drawn.items():
         yield f"tiles-{tiling}", pack(draw_looks(tiling, codes))
 

@@ -17,7 +17,9 @@ from types import MappingProxyType
 from typing import Final
 
 from spca.common.text import visible
+from spca.common.web.packing import pack
 
+_LOADER: Final = "loader.js"
 _LIBRARIES: Final = ("vendor/preact.umd.js", "vendor/hooks.umd.js")
 
 _COMMENT: Final = re.compile(r"^ *(?://[^\n]*|/\*.*?\*/ *)$", re.MULTILINE | re.DOTALL)
@@ -52,8 +54,8 @@ class PageKind:
             title=visible(title),
             policy=self.policy(),
             style=_join_styles(self),
-            script=_join_scripts(self),
-            pieces=pieces.items(),
+            loader=_read_loader(),
+            pieces={"script": pack(_join_scripts(self)), **pieces}.items(),
             connects=self.connects,
         )
 
@@ -62,7 +64,7 @@ class PageKind:
         return "; ".join(
             (
                 "default-src 'none'",
-                f"script-src '{_digest(_join_scripts(self))}'",
+                f"script-src '{_digest(_read_loader())}' '{_digest(_join_scripts(self))}'",
                 f"style-src '{_digest(_join_styles(self))}'",
                 "img-src data:",
                 f"connect-src '{'self' if self.connects else 'none'}'",
@@ -88,11 +90,15 @@ def _join_scripts(kind: PageKind) -> str:
     return "\n".join(["", *libraries, f'(() => {{\n"use strict";\n{scripts}\n{kind.open}();\n}})();\n'])
 
 
+def _read_loader() -> str:
+    return "\n" + _drop_comments(_read_kit(_LOADER))
+
+
 def _join_files(kind: PageKind, suffix: str) -> str:
     """Return the files of the kit and of a page with this suffix, without comments."""
     folders = (resources.files("spca.common.web").joinpath("kit"), resources.files(kind.package).joinpath("page"))
     files = [file for folder in folders for file in sorted(folder.iterdir(), key=lambda each: each.name)]
-    wanted = [file for file in files if file.name.endswith(suffix) and file.name not in kind.leaves_out]
+    wanted = [file for file in files if file.name.endswith(suffix) and file.name not in (_LOADER, *kind.leaves_out)]
     return _drop_comments("\n".join(file.read_text(encoding="utf-8") for file in wanted))
 
 

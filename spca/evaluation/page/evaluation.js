@@ -162,7 +162,9 @@ function ProofBadge({proof}) {
 
 function FailureView({report, failure, route}) {
   const {number, group} = failure;
-  const {values, error} = usePieces([`failure/${number}`, "tiles"]);
+  const at = number - 1;
+  const {values, error} = usePieces([`failures/${Math.floor(at / report.chunk)}`, "tiles"]);
+  const played = values?.[0][at % report.chunk];
   return h(Fragment, null,
     h("nav", {class: "ways", "aria-label": "Failures"},
       number > 1 && link(`#/failure/${number - 1}`, "← Previous failure"),
@@ -170,7 +172,7 @@ function FailureView({report, failure, route}) {
       h("a", {href: `#/?${new URLSearchParams({group})}`, onClick: () => goTo("failures")}, "All of this kind")),
     h("p", {class: "muted small"}, `Failure ${count(number)} of ${count(report.failed.length)} · ${failure.category}`),
     h("h1", {tabIndex: -1}, failure.replay),
-    values?.[0].footage?.mission && h("p", null, `“${values[0].footage.mission}”`),
+    played?.footage?.mission && h("p", null, `“${played.footage.mission}”`),
     h("p", {class: "row"}, h(Outcome, {outcome: "fail", word: spaced(failure.failure)}),
       h("span", {class: "message"}, failure.reason)),
     h(Facts, {facts: [
@@ -181,7 +183,7 @@ function FailureView({report, failure, route}) {
       ["To see it on the terminal", h(Command, {text: failure.command})],
     ].filter(([, value]) => value)}),
     error && h(Notice, {tone: "bad", title: "This failure could not be read"}, error),
-    values && h(FailureBody, {report, failure, route, ...values[0], tiles: values[1]}));
+    played && h(FailureBody, {report, failure, route, ...played, tiles: values[1]}));
 }
 
 function FailureBody({report, failure, route, trials, footage, tiles}) {

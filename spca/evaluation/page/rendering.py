@@ -31,6 +31,8 @@ from spca.report.read.origin import describe_continuations, describe_origin
 from spca.report.read.runs import used
 from spca.report.replay.minigrid_films import minigrid_tiles
 
+CHUNK: Final = 16
+"""Failures of a piece: what many of them share is packed once."""
 PAGE: Final = PageKind("spca.evaluation", open="openEvaluation")
 
 
@@ -41,15 +43,17 @@ def render_page(results: Results, folder: EvaluationFolder, make_world: WorldMak
     footage = film_failures(groups, make_world, upstream_rules=folder.settings.upstream_rules)
     agents = {category: Text("python", tuple(text.split("\n"))) for category, text in folder.agent_texts().items()}
     pieces = {"tiles": pack(minigrid_tiles())}
-    failed = []
+    failed, played = [], []
     by_kind = [(f"{group.title} ({each.proof})", each) for group in groups for each in group.failures]
     for number, (kind, failure) in enumerate(by_kind, 1):
         trials = strip_paths([asdict(trial) for trial in failure.played.trials])
-        pieces[f"failure/{number}"] = pack({"trials": trials, "footage": footage.get(failure.played.episode.name)})
+        played.append({"trials": trials, "footage": footage.get(failure.played.episode.name)})
         category = failure.played.episode.category
         more = {"number": number, "group": kind, "plan": trials[0]["plan"], "attempts": len(trials)}
         more |= {"agent": category if category in agents else "", "command": replay(failure, folder.path, where)}
         failed.append(failure.to_dict() | more)
+    for first in range(0, len(played), CHUNK):
+        pieces[f"failures/{first // CHUNK}"] = pack(played[first : first + CHUNK])
     told = _describe_evaluation(results, folder, target, where)
     report = strip_paths({**told, **results.to_dict(), "failed": failed})
     pieces["report"] = pack({**report, "texts": agents})
@@ -79,6 +83,7 @@ def _describe_evaluation(results: Results, folder: EvaluationFolder, target: Pat
         "continuations": describe_continuations(record),
         "unplayable": record.get("unplayable", {}),
         "ratios": {name: describe_ratio(versus) for name, versus in versus_bot.items() if versus},
+        "chunk": CHUNK,
         "legend": LEGEND,
         "primitives": PRIMITIVE_METHODS,
     }

@@ -5,7 +5,7 @@ const FAILURE_TITLES = {running: "Where the last attempt failed", aborted: "How 
 /** A level: loads it, shows it, and leads on to its neighbours. */
 function LevelPage({report, run, k, row, route}) {
   const begun = row.outcome !== "pending";
-  const {values, error} = begun ? useLevel(k, row.number, row.version) : {};
+  const {values, error} = begun ? usePieces([`run/${k}/level/${row.number}`, `run/${k}/texts`], row.version) : {};
   return h(Fragment, null,
     h(Neighbours, {run, k, row}),
     h(LevelHead, {run, k, row, level: values?.[0]}),

@@ -62,11 +62,6 @@ function Writers({run, k, route}) {
       hint: "name"}));
 }
 
-/** A level and the texts that several levels of its run use. */
-function useLevel(k, n, version) {
-  return usePieces([`run/${k}/level/${n}`, `run/${k}/texts`], version);
-}
-
 /** @returns {(id: string) => object|null} finds a text of a level */
 function textFinder([level, shared]) {
   return (id) => level.texts[id] ?? shared[id] ?? null;

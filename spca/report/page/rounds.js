@@ -24,7 +24,9 @@ function RoundView({round, isLast, page}) {
         round.engine && ` by ${round.engine}`),
       h("ol", {class: "plan-actions mono"}, round.plan.map((action, i) => h("li", {key: i}, actionText(action))))),
     !round.plan.length && round.calls.length > 0 && h("p", {class: "muted"}, "No plan came out of this round."),
-    h(PddlFolds, {round, page}),
+    h("div", null,
+      h(PddlFold, {name: "Domain", id: round.domain, diff: round.domain_diff, page}),
+      h(PddlFold, {name: "Problem", id: round.problem, diff: round.problem_diff, page})),
     round.tries.map((item, i) => h(TryView,
       {key: i, item, index: i, plan: round.plan, open: opens && i === last, page})));
 }
@@ -37,12 +39,6 @@ function describeRound(round) {
     plural(sum(round.tries, (item) => item.calls.length), "coder call"),
     attempts ? plural(attempts, "attempt") : plural(round.tries.length, "try", "tries"),
   ].join(" · ");
-}
-
-function PddlFolds({round, page}) {
-  return h("div", null,
-    h(PddlFold, {name: "Domain", id: round.domain, diff: round.domain_diff, page}),
-    h(PddlFold, {name: "Problem", id: round.problem, diff: round.problem_diff, page}));
 }
 
 function PddlFold({name, id, diff, page}) {

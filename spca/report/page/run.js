@@ -97,23 +97,21 @@ function LevelsLink({k, choices, children, ...rest}) {
 
 function Categories({run, k, route}) {
   const known = (show) => (run.published ? () => UNKNOWN : show);
-  const column = (key, name, value, show = count) =>
-    ({key, name, number: true, value, show: (row) => show(value(row), row)});
   const columns = [
     {key: "name", name: "Category", head: true, value: (row) => row.name,
       show: (row) => h(LevelsLink, {k, choices: {category: row.name}}, row.name)},
     {key: "solved", name: "Solved", value: (row) => row.solved / row.planned, show: (row) =>
       h(Bar, {share: row.solved / row.planned}, `${row.solved} of ${row.planned}`,
         row.finished < row.planned && `, ${row.planned - row.finished} to go`)},
-    column("rounds", "Rounds", (row) => row.rounds),
-    column("planner", "Planner calls", (row) => row.planner_calls),
-    column("coder", "Coder calls", (row) => row.coder_calls),
-    tokensOf(run.usage) > 0 && column("tokens", "Tokens", (row) => tokensOf(row.usage),
+    numberColumn("rounds", "Rounds", (row) => row.rounds),
+    numberColumn("planner", "Planner calls", (row) => row.planner_calls),
+    numberColumn("coder", "Coder calls", (row) => row.coder_calls),
+    tokensOf(run.usage) > 0 && numberColumn("tokens", "Tokens", (row) => tokensOf(row.usage),
       known((_, row) => tokenText(row.usage))),
-    hasCost(run) && column("cost", "Cost", (row) => row.usage.cost_usd,
+    hasCost(run) && numberColumn("cost", "Cost", (row) => row.usage.cost_usd,
       known((cost, row) => usd(cost, row.usage.cost_unknown))),
-    column("steps", "Steps", (row) => row.steps, known(count)),
-    column("time", "Time", (row) => row.seconds, seconds),
+    numberColumn("steps", "Steps", (row) => row.steps, known(count)),
+    numberColumn("time", "Time", (row) => row.seconds, seconds),
   ].filter(Boolean);
   return h(Section, {id: "categories", title: "Categories"},
     h(Table, {label: "Categories", noun: "category", rows: run.categories, columns, route, prefix: "categories."}));
@@ -142,10 +140,7 @@ function Ways({run, k}) {
   const parts = [["levels", "Levels"], ["timeline", "Timeline"], ["categories", "Categories"], ["plots", "Plots"],
     run.writers.length > 0 && ["writers", "Problem writers"], run.methods.length > 0 && ["methods", "Methods"]];
   return h("nav", {class: "ways", "aria-label": "Parts of the page"},
-    parts.filter(Boolean).map(([id, name]) => h("a", {key: id, href: `#${id}`, onClick: (event) => {
-      event.preventDefault();
-      goTo(id);
-    }}, name)),
+    parts.filter(Boolean).map(([id, name]) => link(`#${id}`, name)),
     !run.published && link(`${addressOf(k)}/search`, "Search prompts, answers and code"));
 }
 
@@ -157,8 +152,6 @@ function ComparisonLinks({report, run}) {
 
 /** Several runs, a row each. */
 function RunsView({report, route}) {
-  const column = (key, name, value,
-    show = count) => ({key, name, number: true, value, show: (run) => show(value(run), run)});
   const known = (show) => (value, run) => (run.published ? UNKNOWN : show(value, run));
   const columns = useMemo(() => [
     {key: "run", name: "Run", head: true, value: (run) => run.id, show: (run) => h(Fragment, null,
@@ -174,10 +167,10 @@ function RunsView({report, route}) {
     {key: "solved", name: "Solved", value: (run) => countOutcome(run, "success") / run.levels.length, show: (run) =>
       h(Bar, {share: countOutcome(run, "success") / run.levels.length},
         `${countOutcome(run, "success")} of ${run.levels.length}`)},
-    column("calls", "Calls", (run) => sum(run.levels, callsOf)),
-    column("tokens", "Tokens", (run) => tokensOf(run.usage), known((_, run) => tokenText(run.usage))),
-    column("cost", "Cost", (run) => run.usage.cost_usd, (cost, run) => usd(cost, run.usage.cost_unknown)),
-    column("time", "Time", workTime, seconds),
+    numberColumn("calls", "Calls", (run) => sum(run.levels, callsOf)),
+    numberColumn("tokens", "Tokens", (run) => tokensOf(run.usage), known((_, run) => tokenText(run.usage))),
+    numberColumn("cost", "Cost", (run) => run.usage.cost_usd, (cost, run) => usd(cost, run.usage.cost_unknown)),
+    numberColumn("time", "Time", workTime, seconds),
   ], [report]);
   const words = (run) => `${run.id} ${run.state} ${Object.values(run.models).join(" ")} ${run.sandbox}`;
   return h(Fragment, null,

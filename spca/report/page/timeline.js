@@ -2,7 +2,7 @@
 
 const GAP_SHARE = 0.05;
 const BREAK_SHARE = 0.03;
-const ZOOMS = [1, 2, 4, 8, 16, 32, 64];
+const ZOOMS = [1, 4, 16, 64];
 const OUTCOME_TONES = {success: "good", fail: "bad", aborted: "warn", running: "accent"};
 
 /** @returns {[number, number][]} when something was done in a level, as beginnings and ends */
@@ -84,7 +84,7 @@ function timelineBars(rows, {at, breaks}) {
 }
 
 function Timeline({run, k, route}) {
-  const [zoom, setZoom] = useState(0);
+  const [zoom, setZoom] = useState(1);
   const rows = useMemo(() => run.levels.filter((row) => workOf(row).length), [run.levels]);
   const make = useCallback(() => {
     const scale = timeScale(rows);
@@ -112,13 +112,11 @@ function Timeline({run, k, route}) {
     };
   }, [rows]);
   if (!rows.length) return null;
-  const tools = h("div", {class: "choice", role: "group", "aria-label": "Zoom"},
-    h(Button, {label: "Zoom out", can: zoom > 0, act: () => setZoom(zoom - 1)}, "−"),
-    h(Button, {label: "Zoom in", can: zoom < ZOOMS.length - 1, act: () => setZoom(zoom + 1)}, "+"),
-    h(Button, {label: "Whole run", can: zoom > 0, act: () => setZoom(0)}, "whole run"));
+  const tools = h(Choice, {name: "Zoom", options: ZOOMS.map((size) => [size, size > 1 ? `${size} ×` : "whole run"]),
+    chosen: zoom, choose: setZoom});
   return h(Section, {id: "timeline", title: "Timeline", tools,
     note: ["A bar is a level, and what was done in it; thin red bars failed.",
       h("span", {class: "hint"}, " A click opens the level.")]},
-  h("div", {class: "tl-scroll"}, h("div", {style: {width: `${100 * ZOOMS[zoom]}%`}},
+  h("div", {class: "tl-scroll"}, h("div", {style: {width: `${100 * zoom}%`}},
     h(Canvas, {make, label: `${plural(rows.length, "level")} over time; the table of levels has the same figures`}))));
 }

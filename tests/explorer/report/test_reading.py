@@ -27,7 +27,7 @@ def episode(scene: str = "emerald", *, model: str = "human", solved: bool = True
 def test_rates_rows_and_films() -> None:
     played = [Read(episode()), Read(episode(model="random", solved=False)), Read(episode("lost"))]
     made = read_pieces(report(played, "Title", Shelf([told()])))
-    assert set(made) == {"report", "look", "episode/0", "episode/1"}
+    assert set(made) == {"script", "report", "look", "episode/0", "episode/1"}
     rates = [(row["model"], row["hops"], row["tsr"]["good"]) for row in made["report"]["rates"]]
     assert rates == [("human", 2, 2), ("human", None, 2), ("random", 2, 0), ("random", None, 0)]
     won, missed, lost = made["report"]["episodes"]

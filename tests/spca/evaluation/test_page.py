@@ -34,7 +34,7 @@ def test_the_page_holds_all_figures_and_nothing_of_them_is_markup(tmp_path: Path
     (failed,) = report["failed"]
     assert (failed["number"], failed["proof"], failed["witness"]) == (1, "solvable", [2, 0])
     assert failed["group"] == f"stuck: {HOSTILE} (solvable)"
-    assert pieces["failure/1"]["trials"][0]["plan"] == [HOSTILE]
+    assert pieces["failures/0"][0]["trials"][0]["plan"] == [HOSTILE]
     assert report["unplayable"] == {"X-v0": HOSTILE}
 
 
@@ -99,7 +99,7 @@ def test_calls_of_a_model_are_summed_or_unknown(tmp_path: Path) -> None:
 
 def test_attempts_and_witness_of_a_failure_are_filmed_and_checked(tmp_path: Path) -> None:
     pieces = pieces_of(fail_really(), evaluated(tmp_path))
-    footage = pieces["failure/1"]["footage"]
+    footage = pieces["failures/0"][0]["footage"]
     assert footage["mission"] == "get to the green goal square"
     assert [len(film["agent"]) for film, _ in footage["attempts"]] == [6, 2, 6]
     (last, _), checks = footage["attempts"][2], [check for _, check in footage["attempts"]]
@@ -107,7 +107,7 @@ def test_attempts_and_witness_of_a_failure_are_filmed_and_checked(tmp_path: Path
     assert checks[0]["message"].startswith("re-simulation equals the recording")
     assert checks[2]["message"] == "the re-simulation solves the episode"
     assert last["reward"][-1] > 0
-    ((unplanned, _),) = pieces["failure/2"]["footage"]["attempts"]
+    ((unplanned, _),) = pieces["failures/0"][1]["footage"]["attempts"]
     assert len(unplanned["agent"]) == 1
 
 
@@ -117,7 +117,7 @@ def test_what_differs_from_the_recording_is_told(tmp_path: Path) -> None:
     (judged, *_) = results.judged
     other = replace(stuck, trials=(replace(stuck.trials[0], end_hash="0" * 64),))
     useless = replace(judged, verdict=replace(judged.verdict, witness=(0,)))
-    footage = pieces_of(Results((other,), (useless,)), evaluated(tmp_path))["failure/1"]["footage"]
+    footage = pieces_of(Results((other,), (useless,)), evaluated(tmp_path))["failures/0"][0]["footage"]
     checks = [check for _, check in footage["attempts"]]
     assert [check["result"] for check in checks] == ["different", "different"]
     assert "the state after its last step differs" in checks[0]["message"]
@@ -132,7 +132,7 @@ def test_only_environments_of_minigrid_are_built(tmp_path: Path) -> None:
     foreign = replace(stuck, episode=replace(stuck.episode, env_id="os:Empty-v0"))
     folder = evaluated(tmp_path)
     page = render_page(Results((foreign,)), folder, build_nothing, folder.path / "report.html")
-    footage = read_pieces(page)["failure/1"]["footage"]
+    footage = read_pieces(page)["failures/0"][0]["footage"]
     reason = {"result": "different", "message": "'os:Empty-v0' is not an environment of MiniGrid"}
     assert footage["attempts"] == [[None, reason]] * stuck.attempts
 
@@ -143,8 +143,8 @@ def test_films_are_shared_out_evenly_among_groups(tmp_path: Path, monkeypatch: p
     many = [replace(unplanned, episode=replace(unplanned.episode, seed=seed)) for seed in range(10, 15)]
     alone = replace(stuck, trials=stuck.trials[:1])
     pieces = pieces_of(Results((*many, alone)), evaluated(tmp_path))
-    filmed = [name for name, value in pieces.items() if name.startswith("failure/") and value["footage"]]
-    assert filmed == ["failure/1", "failure/2", "failure/6"]
+    filmed = [number for number, failure in enumerate(pieces["failures/0"], 1) if failure["footage"]]
+    assert filmed == [1, 2, 6]
 
 
 def test_worlds_are_built_by_the_rules_of_the_evaluation(tmp_path: Path) -> None:

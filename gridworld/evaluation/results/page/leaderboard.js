@@ -135,7 +135,7 @@ function Cell({outcome}) {
 }
 
 function Episode({group, number, place, task, outcome, route}) {
-  const {values, error} = usePieces([`episode-${number}.${place}-${task}`]);
+  const {values, error} = usePieces([`episodes-${number}.${place}`]);
   const {id, tier} = group.tasks[task - 1];
   const linkTo = (at, n, text) => group.entries[at - 1].outcomes[n - 1] && link(`#/episode/${number}.${at}/${n}`, text);
   return h(Fragment, null,
@@ -145,7 +145,7 @@ function Episode({group, number, place, task, outcome, route}) {
     h("h1", {tabIndex: -1}, id),
     h("p", null, muted(`${group.entries[place - 1].label} on ${group.title}`, tier != null && `, tier ${tier}`)),
     error && h(Notice, {tone: "bad", title: "This episode could not be read"}, error),
-    values && h(EpisodeBody, {episode: values[0], outcome, route}));
+    values && h(EpisodeBody, {episode: values[0][task - 1], outcome, route}));
 }
 
 function EpisodeBody({episode, outcome, route}) {

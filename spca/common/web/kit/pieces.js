@@ -1,6 +1,5 @@
 // The data of a page. A file carries it, packed; a page that connects asks its server for it.
 
-const PIECES_KEPT = 12;
 const POLL_MS = 1000;
 const connects = document.body.hasAttribute("data-connects");
 
@@ -32,14 +31,6 @@ function unpack(json) {
   return value;
 }
 
-async function readFromPage(name) {
-  const found = document.querySelector(`script[data-piece="${CSS.escape(name)}"]`);
-  if (!found) throw new Error(`the page has no piece ${name}`);
-  const packed = Uint8Array.from(atob(found.textContent.trim()), (character) => character.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return unpack(await new Response(stream).text());
-}
-
 async function readFromServer(name, request = {}) {
   const answer = await fetch(name, {cache: "no-store", ...request});
   if (answer.ok) return unpack(await answer.text());
@@ -47,17 +38,16 @@ async function readFromServer(name, request = {}) {
   throw new Error(refused.error ?? `the server answered ${answer.status}`);
 }
 
-/** Names of pieces -> promises of their values, the least recently used first. */
+/** Names of pieces -> promises of their values. */
 const keptPieces = new Map();
 
 /** @param {string} name @returns {Promise<any>} the value of a piece; rejected with an Error that says why */
 function loadPiece(name) {
   const inPage = document.querySelector(`script[data-piece="${CSS.escape(name)}"]`);
-  const promise = keptPieces.get(name) ?? (connects && !inPage ? readFromServer(`piece/${name}`) : readFromPage(name));
-  keptPieces.delete(name);
+  const read = () => (connects && !inPage ? readFromServer(`piece/${name}`) : unzip(name).then(unpack));
+  const promise = keptPieces.get(name) ?? read();
   keptPieces.set(name, promise);
   promise.catch(() => keptPieces.get(name) === promise && keptPieces.delete(name));
-  if (keptPieces.size > PIECES_KEPT) keptPieces.delete(keptPieces.keys().next().value);
   return promise;
 }
 

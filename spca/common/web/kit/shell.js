@@ -54,14 +54,15 @@ function useRoute(first) {
   return {...route, go, choose, now};
 }
 
-/** Links within the page go through `go`, so that the page knows where it was left. */
+/** Links to views go through `go`, so that the page knows where it was left; others lead to a part of the view. */
 function useLinks(go) {
   useEffect(() => {
     const follow = (event) => {
-      const followed = event.target.closest?.('a[href^="#/"]');
+      const followed = event.target.closest?.('a[href^="#"]');
       if (!followed || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
       event.preventDefault();
-      go(followed.getAttribute("href"));
+      const href = followed.getAttribute("href");
+      href.startsWith("#/") ? go(href) : goTo(href.slice(1));
     };
     document.addEventListener("click", follow);
     return () => document.removeEventListener("click", follow);
@@ -146,6 +147,7 @@ function Nowhere() {
  * @param {boolean} [follows] whether the page asks its server again and again for something new
  */
 function openPage(brand, viewOf, follows = connects) {
+  loadPiece("report");
   render(h(Page, {brand, viewOf, follows}), document.getElementById("app"));
 }
 
@@ -155,7 +157,7 @@ function Page({brand, viewOf, follows}) {
   const {values, error} = usePieces(["report"], version);
   useEffect(() => (follows ? followServer(() => setVersion((now) => now + 1), setOpen) : undefined), []);
   if (values) return h(Loaded, {brand, viewOf, follows, report: values[0], error, isOpen});
-  return h("main", {id: "main", class: "frame"}, h("h1", {tabIndex: -1}, brand),
+  return h("main", {id: "main", class: "frame"}, h("h1", {tabIndex: -1}, document.title),
     error ? h(Notice, {tone: "bad", title: "This page could not be read"}, error)
       : h("p", {role: "status"}, "Loading …"));
 }
@@ -165,12 +167,8 @@ function Loaded({brand, viewOf, follows, report, error, isOpen}) {
   const {title, crumbs = [], view} = viewOf(report, route) ?? {title: "Nothing here", view: h(Nowhere)};
   useLinks(route.go);
   useArrival(route, `${title} · ${report.program}`);
-  const skip = (event) => {
-    event.preventDefault();
-    document.querySelector("main h1").focus();
-  };
   return h(Fragment, null,
-    h("a", {class: "skip", href: "#main", onClick: skip}, "Skip to the content"),
+    h("a", {class: "skip", href: "#main"}, "Skip to the content"),
     h("header", {class: "top"}, h("div", {class: "frame"},
       h("a", {class: "brand", href: "#/"}, brand),
       h(Crumbs, {crumbs}),

@@ -1,8 +1,6 @@
 // Tables: sorted by their heads, searched, filtered and grouped. What a reader chooses stands in the address.
 
-/** All of them once the page is printed: a table may come to be only then, in a fold. */
-let rowsAtOnce = 160;
-addEventListener("beforeprint", () => (rowsAtOnce = Infinity));
+const ROWS_AT_ONCE = 160;
 
 /**
  * A table.
@@ -113,6 +111,11 @@ function Heads({columns, asked, choose}) {
     h("tr", {role: "row"}, columns.map((column) => h(Head, {key: column.key, column, asked, choose}))));
 }
 
+/** @returns {object} a column of numbers */
+function numberColumn(key, name, value, show = count) {
+  return {key, name, number: true, value, show: (row) => show(value(row), row)};
+}
+
 /** A column's head; its button sorts, up first, then down. */
 function Head({column, asked, choose}) {
   const mine = asked("sort") === column.key;
@@ -143,11 +146,11 @@ function Row({row, columns, toneOf}) {
  * @returns {[object[], any]} the first of many rows, and what makes more of them come when their end comes into view
  */
 function useGrowing(rows, isBack) {
-  const [limit, setLimit] = useState(isBack ? Infinity : rowsAtOnce); // who comes back may have left the last row
+  const [limit, setLimit] = useState(isBack ? Infinity : ROWS_AT_ONCE); // who comes back may have left the last row
   const end = useRef(null);
   useEffect(() => {
     if (!end.current) return undefined;
-    const grow = (entries) => entries.some((entry) => entry.isIntersecting) && setLimit((now) => now + rowsAtOnce);
+    const grow = (entries) => entries.some((entry) => entry.isIntersecting) && setLimit((now) => now + ROWS_AT_ONCE);
     const seen = new IntersectionObserver(grow, {rootMargin: "600px"});
     seen.observe(end.current);
     return () => seen.disconnect();

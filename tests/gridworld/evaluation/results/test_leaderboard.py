@@ -319,7 +319,7 @@ class TestEpisodes:
         self, played: Path, home: Path, name: str, tiling: str, heading: str
     ) -> None:
         pieces = show(played / f"{name}.json", home)
-        episode, tiles = pieces["episode-1.1-1"], pieces[f"tiles-{tiling}"]
+        episode, tiles = pieces["episodes-1.1"][0], pieces[f"tiles-{tiling}"]
         film, steps = episode["film"], episode["steps"]
         assert len(film["agent"]) == len(film["truth"]["steps"]) + 1 == len(steps) + 1
         assert (film["agent"][0][2], film["reward"][-1] > 0, episode["tiles"]) == (0, True, f"tiles-{tiling}")
@@ -331,7 +331,8 @@ class TestEpisodes:
 
     def test_what_is_always_seen_has_no_view(self, played: Path, home: Path) -> None:
         pieces = show(played / "bfs0.json", home)
-        views = [any(piece["film"]["view"]) for name, piece in sorted(pieces.items()) if name.startswith("episode")]
+        films = [episode["film"] for episode in pieces["episodes-1.1"]]
+        views = [any(film["view"]) for film in films]
         assert views == [True, False, True, False]
 
     def test_what_the_model_was_told_is_told_again(self, played: Path, home: Path) -> None:
@@ -342,7 +343,7 @@ class TestEpisodes:
             step["info"] = {"model_raw_output": "<think>…</think>Action: 2", "model_reasoning": "Action: 2"}
         steps[1]["info"] = {"model_planned": True}
         entries, _ = read_entries([write(home / "r.json", data)])
-        first, planned, third, *_ = read_pieces(make_page(rank_entries(entries)))["episode-1.1-1"]["steps"]
+        first, planned, third, *_ = read_pieces(make_page(rank_entries(entries)))["episodes-1.1"][0]["steps"]
         assert first.keys() == {"action", "raw_output", "told"}, "the reasoning is in the answer"
         assert first["told"].startswith("You are at column 1, row 1 facing right.")
         assert planned.keys() == {"action", "planned"}
@@ -357,28 +358,30 @@ class TestEpisodes:
             ({"trajectory": [*steps, steps[0]]}, "the episode is over: call reset() first"),
             ({"trajectory": [{**steps[0], "action": 99}]}, "unknown action 99; there are "),
         ):
-            episode = show(played / "bfs0.json", home, **change)["episode-1.1-1"]
+            episode = show(played / "bfs0.json", home, **change)["episodes-1.1"][0]
             assert episode["reason"].startswith(reason)
             assert ("film" in episode, len(episode["steps"])) == (False, len(change["trajectory"]))
         data["run"]["tasks"][0]["sha256"] = sha256(b"another").hexdigest()
         entries, _ = read_entries([write(home / "r.json", data)])
         pieces = read_pieces(make_page(rank_entries(entries)))
-        assert pieces["episode-1.1-1"]["reason"] == "the task does not ship with this program, or not as it was played"
-        assert "film" in pieces["episode-1.1-2"]
+        assert (
+            pieces["episodes-1.1"][0]["reason"] == "the task does not ship with this program, or not as it was played"
+        )
+        assert "film" in pieces["episodes-1.1"][1]
 
     def test_an_unknown_tiling(self, played: Path, home: Path) -> None:
         data = json.loads((played / "bfs0.json").read_text())
         data["run"]["settings"]["tiling"] = "triangles"
         entries, _ = read_entries([write(home / "r.json", data)])
         pieces = read_pieces(make_page(rank_entries(entries)))
-        assert "triangles" in pieces["episode-1.1-1"]["reason"]
+        assert "triangles" in pieces["episodes-1.1"][0]["reason"]
         assert not [name for name in pieces if name.startswith("tiles")]
 
     def test_the_command_draws_the_episode(
         self, played: Path, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
     ) -> None:
         monkeypatch.chdir(played)
-        written = show(played / "random0.json", home)["episode-1.1-2"]["command"]
+        written = show(played / "random0.json", home)["episodes-1.1"][1]["command"]
         assert cli.main(written.split()[written.split().index("draw") :]) == 0
         task = json.loads((played / "random0.json").read_text())["task_results"][1]["task_id"]
         assert capsys.readouterr().out == f"{task}.gif: {task}, 100 steps\n"
@@ -388,7 +391,7 @@ class TestEpisodes:
         told = {"details": details, "model_error": "/home/somebody/key.txt cannot be read"}
         pieces = show(played / "bfs0.json", home, info=told)
         assert pieces["report"]["groups"][0]["entries"][0]["outcomes"][0]["error"] == "key.txt cannot be read"
-        assert pieces["episode-1.1-1"]["spending"]["cost_usd"] == 0.5
+        assert pieces["episodes-1.1"][0]["spending"]["cost_usd"] == 0.5
         assert not [
             each for each in (str(played), "/home", str(library.resolve("tiers"))) if each in json.dumps(pieces)
         ]

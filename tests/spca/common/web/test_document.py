@@ -10,7 +10,7 @@ import pytest
 
 from spca.common.web.document import PageKind
 from spca.common.web.packing import pack
-from tests.support.report.pages import KINDS
+from tests.support.report.pages import KINDS, read_pieces
 
 HOSTILE = "</title></script><script>alert(1)</script>\" onload='x"
 
@@ -53,12 +53,13 @@ kinds = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
 @kinds
 def test_the_policy_allows_the_pages_own_script_and_style_and_nothing_else(kind: PageKind) -> None:
-    parts = Parts(kind.render("x"))
+    page = kind.render("x")
+    parts = Parts(page)
     (policy,) = [a["content"] for tag, a in parts.elements if a.get("http-equiv") == "Content-Security-Policy"]
     assert policy == kind.policy()
     assert directives(policy or "") == {
         "default-src": ["'none'"],
-        "script-src": [f"'{digest(parts.inside['script'][-1])}'"],
+        "script-src": [f"'{digest(each)}'" for each in (parts.inside["script"][-1], read_pieces(page)["script"])],
         "style-src": [f"'{digest(parts.inside['style'][-1])}'"],
         "img-src": ["data:"],
         "connect-src": ["'self'" if kind.connects else "'none'"],
@@ -81,7 +82,7 @@ def test_title_and_names_of_pieces_are_text(kind: PageKind) -> None:
     plain = Parts(kind.render("x", {"x": packed}))
     hostile = Parts(kind.render(HOSTILE, {HOSTILE: packed}))
     assert [tag for tag, _ in hostile.elements] == [tag for tag, _ in plain.elements]
-    assert [a["data-piece"] for _, a in hostile.elements if "data-piece" in a] == [HOSTILE]
+    assert [a["data-piece"] for _, a in hostile.elements if "data-piece" in a] == ["script", HOSTILE]
     assert hostile.inside["title"] == [HOSTILE]
 
 
