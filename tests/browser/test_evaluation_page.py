@@ -39,7 +39,7 @@ def test_from_the_figure_to_the_failures_of_a_kind_to_one_of_them(visit: Visit, 
     expect(page.locator(".figures")).to_contain_text("pass@1 in the curriculum")
     failures = page.get_by_role("region", name="Failures").locator("tbody tr")
     expect(failures).to_have_count(2)
-    page.get_by_role("link", name="1 unsolvable").click()
+    page.get_by_role("link", name="1 unsolvable: nobody's fault").click()
     expect(page.locator("#failures")).to_be_focused()
     expect(failures).to_have_count(1)
     page.get_by_role("link", name="2 failed").click()

@@ -122,14 +122,14 @@ def test_a_search_finds_methods_in_prompts_and_answers_and_leads_there(visit: Vi
 def test_filters_leave_the_levels_asked_for_and_can_be_linked(visit: Visit, failing_report: Path) -> None:
     page = visit.open(browsing.address(failing_report))
     expect(rows(page)).to_have_count(len(LEVELS))
-    page.get_by_placeholder("level, method").fill("doorkey")
+    page.get_by_placeholder("number, name").fill("doorkey")
     expect(rows(page)).to_have_count(1)
     expect(rows(page)).to_contain_text(CRASHED)
     again = page.url
     page.goto("about:blank")
     page.goto(again)
     expect(rows(page)).to_have_count(1)
-    page.get_by_placeholder("level, method").fill("no such level")
+    page.get_by_placeholder("number, name").fill("no such level")
     expect(rows(page)).to_have_count(0)
 
 

@@ -61,7 +61,7 @@ def test_a_level_names_the_writer_that_planned_it_and_is_found_by_it(page: Page)
     strips = [row.locator(".strip").get_attribute("aria-label") for row in rows.all()]
     assert strips == ["round 1: P A", "stored writers: W A", "stored writers: W A, 1 failed; round 1: P A"]
     expect(page.locator("p.key")).to_contain_text("W plan of a stored problem writer")
-    page.get_by_placeholder("level, method").fill("reach_goal/v002")
+    page.get_by_placeholder("number, name").fill("reach_goal/v002")
     expect(rows).to_have_count(1)
     expect(rows.locator(".c-number")).to_have_text("2")
 

@@ -1,10 +1,11 @@
 // The page of an evaluation: its figures, its failures one by one with a player, and the agent that was frozen.
 
-/** What a search with full information may find of a failure, and its tone. */
-const PROOFS = {solvable: "bad", refuted: "bad", undecided: "warn", unsolvable: ""};
+/** What a search with full information may find of a failure, its tone, and whose fault it is. */
+const PROOFS = {solvable: ["bad", "the agent's fault"], refuted: ["bad", "the certificate's fault"],
+  undecided: ["warn", "fault unknown"], unsolvable: ["", "nobody's fault"]};
 
-const FAILURES_NOTE = "At the first attempt. The proof is what a search with full information found: " +
-  "solvable, so the agent is at fault; unsolvable, so nobody is; undecided where it ran out of states.";
+const FAILURES_NOTE = "At the first attempt. The proof is what a search that knows the whole grid found: solvable " +
+  "or not; undecided where it ran out of states; refuted where it said unsolvable and an attempt solved it.";
 
 const SHARES_NOTE = "pass@1: the first plan, carried out once, nothing undone. Episodes that are proven unsolvable " +
   "are left out. Intervals are at 95 %; those of all draw ids, so that episodes of one id count together, and are " +
@@ -96,15 +97,17 @@ function EvaluationFigures({report, parts}) {
     note: `${words}: ${count(good)} of ${count(total)}; ${percent(low)} to ${percent(high)}`});
   const toFailures = (proof, text, tone) => h("a", {key: proof, class: tone, onClick: () => goTo("failures"),
     href: proof ? `#/?proof=${proof}` : "#/"}, text);
-  const proofs = Object.keys(PROOFS).map((proof) => [proof, failed.filter((row) => row.proof === proof).length]);
+  const proofs = Object.entries(PROOFS).map(([proof, [, fault]]) =>
+    [proof, failed.filter((row) => row.proof === proof).length, fault]);
   return h(Figures, {figures: [
     ...parts.flatMap(({name, all}) => [
       share(`pass@1 ${name}`, all.pass1, "solved by the first plan"),
       attempts > 1 && share(`pass@${attempts} with undo, ${name}`, all.solved,
         `solved by one of at most ${attempts} plans; before a new plan, all steps of the last one are undone`),
     ]),
-    {name: "At the first attempt", value: failed.length ? toFailures("", `${count(failed.length)} failed`, "bad")
-      : "none failed", links: proofs.map(([proof, n]) => n > 0 && toFailures(proof, `${count(n)} ${proof}`))},
+    {name: "At the first attempt", value: failed.length
+      ? toFailures("", `${count(failed.length)} failed`, "bad") : "none failed",
+      links: proofs.map(([proof, n, fault]) => n > 0 && toFailures(proof, `${count(n)} ${proof}: ${fault}`))},
     ...parts.map(({name, bot, words}) =>
       bot && {name: `Steps against the bot, ${name}`, value: ratio(bot.ratio), note: words}),
     began && ended && {name: "Time", value: seconds(ended - began), note: `${seconds(report.work)} of playing`},
@@ -155,7 +158,8 @@ function FailureTable({report, route}) {
 }
 
 function ProofBadge({proof}) {
-  return h("span", {class: classes("badge", PROOFS[proof])}, proof);
+  const [tone, fault] = PROOFS[proof];
+  return [h("span", {class: classes("badge", tone)}, proof), ` ${fault}`];
 }
 
 // A failure ----------------------------------------------------------------------------------------------------------

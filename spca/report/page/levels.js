@@ -138,9 +138,9 @@ function LevelTable({run, k, route}) {
       ...run.categories.map(({name}) => [name, name, (row) => row.category === name])]},
   ], [run]);
   const words = (row) =>
-    [row.env_id, row.level, row.category, row.writer, row.reason, row.headline, row.group].join(" ");
+    [row.number, row.env_id, row.level, row.category, row.writer, row.reason, row.headline, row.group].join(" ");
   return h(Section, {id: "levels", title: "Levels"},
     h(StripLegend, {run}),
     h(Table, {id: "level-table", label: "Levels", noun: "level", rows: run.levels, columns, route, filters, words,
-      groupOf: (row) => row.group, hint: "level, method, writer or reason", toneOf: (row) => `is-${row.outcome}`}));
+      groupOf: (row) => row.group, hint: "number, name, method, reason", toneOf: (row) => `is-${row.outcome}`}));
 }

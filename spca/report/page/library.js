@@ -30,17 +30,12 @@ function Methods({run, k, route}) {
     h(Table, {label: "Methods", noun: "method", rows: run.methods, columns, route, prefix: "methods.", hint: "name"}));
 }
 
-/** The label of a problem writer; it may go on in a new line after each of its words. */
-function WriterName({label}) {
-  return label.split(/(?<=[/_])/).map((part) => [part, h("wbr")]);
-}
-
 /** The label of a problem writer, which leads to its source where the run accepted it. */
 function WriterLink({run, k, label}) {
   const props = {class: "mono writer"};
   const accepted = run.writers.find((row) => row.label === label);
-  if (!accepted) return h("span", props, h(WriterName, {label}));
-  return h("a", {...props, href: `${addressOf(k, accepted.level)}?open=writer`}, h(WriterName, {label}));
+  if (!accepted) return h("span", props, label);
+  return h("a", {...props, href: `${addressOf(k, accepted.level)}?open=writer`}, label);
 }
 
 /** The problem writers that the run accepted. */

@@ -149,7 +149,6 @@ function CallBody({call, find, isSought}) {
 
 /** Lines added and removed at most; of texts that differ in more, all is shown as replaced: it would take too long. */
 const MAX_EDITS = 1000;
-const DIFF_TAGS = {"-": "del", "+": "ins"};
 
 /** @param {object|null} diff @param {(id: string) => object|null} find
  *  @returns {object|null} the `lines` of a unified diff, and the `names` of the methods that it changes; null where
@@ -178,7 +177,7 @@ function listChanges(before, after) {
 function DiffFold({title, change, open = false}) {
   const names = change.names.map((name) => h("span", {key: name, class: "tag mono"}, name));
   const summary = h("span", {class: "one-line"}, title, muted(changeSize(change)), names);
-  const lines = change.lines.map((line, i) => h(DIFF_TAGS[line[0]] ?? "span",
+  const lines = change.lines.map((line, i) => h({"-": "del", "+": "ins"}[line[0]] ?? "span",
     {key: i, class: classes("line", line[0] === "@" && "gap")}, line, "\n"));
   return h(Fold, {summary, open}, () => h(Fragment, null,
     h(CopyButton, {make: () => change.lines.join("\n")}),
