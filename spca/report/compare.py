@@ -64,7 +64,7 @@ def _judge(pairs: Sequence[tuple[Side, Side]]) -> tuple[str, str]:
     solved = [pair for pair in pairs if all(map(_is_solved, pair))]
     parts = [" and ".join(outcomes) or "same outcome"]
     parts += _describe_changes(pairs, ("calls", "tokens"), "that ended in both")
-    parts += _describe_changes(solved, ("steps",), "that both solved")
+    parts += _describe_changes(solved, ("steps",), "that both solved, in the last attempt")
     return "; ".join(parts), "good" if gained > lost else "bad" if gained < lost else ""
 
 

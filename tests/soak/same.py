@@ -36,10 +36,14 @@ PARTS: Final[Mapping[str, str]] = {
     "seed-2": "--seed 2",
     "seed-3": "--seed 3",
     "recorded": f"--planner-model {_RECORDED} --planner-small-model {_RECORDED} --coder-model {_RECORDED}",
-    "faulty": "--planner-model faulty/planner --planner-small-model faulty/planner"
+    "faulty": "--planner-model faulty/planner --planner-small-model faulty/planner --coder-model reference/coder"
     " --only goal_navigation,pickup_only,open_door,memory_ordering",
 }
-"""Flags of each run. The faulty coder has no part: where its endless code is stopped differs from run to run."""
+"""Flags of each run.
+
+The faulty coder, which a faulty planner brings along by default, has no part: where its endless code is stopped differs
+from run to run.
+"""
 
 TIMES: Final = frozenset({"time", "started", "seconds", "solve_s", "elapsed_min", "durations", "latency_s"})
 OF_THE_COMMIT: Final = frozenset({"git_commit", "git_dirty", "git_diff", "versions", "product"})
