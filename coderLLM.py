@@ -86,14 +86,16 @@ class CoderLLM:
             "schemas": {name: pddl_schemas[name].text for name in expected},
         }
         opening, shown = self._opening(task, agent_state, past_error_log, agent)
-        messages, error = opening, ""
+        messages = opening
+        error = ""
         has_merged = False
         unusable = set[str]()
         for attempt in range(1 + MAX_ROUNDS):
             made = self._attempt(mode, messages, expected, agent)
             if isinstance(made, PlanObjection):
                 return made
-            regression, source = None, ""
+            regression = None
+            source = ""
             if isinstance(made, CodePatch):
                 has_merged = True
                 regression = check(made.agent) if check else None
@@ -108,7 +110,8 @@ class CoderLLM:
                     return CodeFailure(error, 1 + attempt, has_merged)
                 unusable.add(answer)
             if not self._client.last_text:  # nothing came that could be repaired: the question is asked again
-                mode, messages = first_mode, opening
+                mode = first_mode
+                messages = opening
                 continue
             mode = CoderMode.SEMANTIC if regression else CoderMode.SYNTAX
             if mode is CoderMode.SYNTAX and attempt < MAX_ROUNDS:
@@ -140,7 +143,9 @@ class CoderLLM:
     ) -> CodePatch | PlanObjection | str:
         """One call: a patch, what the coder says against the plan, or what was wrong with the answer."""
         started = time.perf_counter()
-        error, words, patch = "", "", None
+        error = ""
+        words = ""
+        patch = None
         try:
             answer = self._client.chat_completion(messages, phase="coder", mode=mode.value)
             words = merge.objection(answer)

@@ -126,7 +126,8 @@ class GridTaskWorld(MappedWorld):
         """What is visible now in a view of that side, rows north to south; unseen where the grid ends."""
         row, column = perception.agent_cell(size, self._direction)
         padded = np.pad(self._codes, size, constant_values=perception.UNSEEN)
-        top, left = self._at[0] - row + size, self._at[1] - column + size
+        top = self._at[0] - row + size
+        left = self._at[1] - column + size
         return padded[top : top + size, left : left + size]
 
     def _hash(self) -> str:
@@ -197,7 +198,8 @@ def _place(column: int, row: int, spec: TaskSpecification) -> str:
     if spec.rules.observability == "full":
         return f"row {row}, column {column}"
     start = spec.maze.start
-    down, right = row - start.y, column - start.x
+    down = row - start.y
+    right = column - start.x
     parts = (f"{abs(down)} {'south' if down > 0 else 'north'}", f"{abs(right)} {'east' if right > 0 else 'west'}")
     return f"the cell {parts[0]}, {parts[1]} of the start"
 

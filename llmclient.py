@@ -82,9 +82,11 @@ class ChatGPTClient(Generic[Answer]):
             ProviderError: the provider failed in another way.
         """
         request = Request(self.model.name, tuple(map(_as_message, messages)), self._schema, limits=self._limits)
-        asked, again = request, 0
+        asked = request
+        again = 0
         while True:
-            self.last_text, self._last = "", None
+            self.last_text = ""
+            self._last = None
             answered = self._last = self._desk.ask(self._provider, self.model, asked, phase=phase, mode=mode)
             try:
                 response = answered.answer.get()

@@ -38,9 +38,20 @@ _LONGEST_ERROR: Final = 300
 _LONGEST_MISSION: Final = 10_000
 _OF_THE_EPISODE: Final = frozenset(
     {
-        *("mission", "inventory", "previous_actions", "corrections"),
-        *("_map", "_view", "_position", "_direction", "_start", "_start_direction", "_agent_at"),
-        *("_over", "_terminated", "_reward"),
+        "mission",
+        "inventory",
+        "previous_actions",
+        "corrections",
+        "_map",
+        "_view",
+        "_position",
+        "_direction",
+        "_start",
+        "_start_direction",
+        "_agent_at",
+        "_over",
+        "_terminated",
+        "_reward",
     }
 )
 """Attributes of a :class:`MiniGridEnv` that a reset or a step changes."""
@@ -200,7 +211,8 @@ class MiniGridEnv(MappedWorld):
 
     def frame(self) -> Frame:
         """The present state as someone who watches sees it, the simulator's truth included."""
-        row, column = self._position[0] + self._start[1], self._position[1] + self._start[0]
+        row = self._position[0] + self._start[1]
+        column = self._position[1] + self._start[0]
         with _translated(f"{self.name}: grid failed"):
             truth = _codes_of(self._sim.grid)
         return Frame(
@@ -250,7 +262,9 @@ class MiniGridEnv(MappedWorld):
         self._correct()
         self._start = tuple(int(v) for v in self._sim.agent_pos)
         self.previous_actions = []
-        self._over, self._terminated, self._reward = False, False, 0.0
+        self._over = False
+        self._terminated = False
+        self._reward = 0.0
         self._map = slam.empty_map()
         # The observation that reset returned can be stale: PutNext*Carrying puts the object in hand afterwards.
         obs = self._sim.gen_obs()

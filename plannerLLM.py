@@ -76,7 +76,8 @@ class _Draft:
 
     def read(self, answer: PDDLOnly) -> None:
         if isinstance(answer, PDDLResp) and answer.writer.strip():
-            self._name, self._source = answer.writer_name.strip() or "writer", merge.extract_code(answer.writer)
+            self._name = answer.writer_name.strip() or "writer"
+            self._source = merge.extract_code(answer.writer)
 
     def of(self, domain: str) -> ProblemWriter | None:
         return checking.draft(self._name, self._source, domain)
@@ -142,7 +143,8 @@ class PlannerLLM:
         self._clients: Mapping[PlannerMode, Client] = {m: clients[models[m]] for m in PlannerMode}
         self._solver = solver
         self._emit = emit
-        self._compiles, self._wording = compiles, wording
+        self._compiles = compiles
+        self._wording = wording
         self._tally = tally or AnswerTally(max_barren_calls=None)
 
     @property
@@ -183,7 +185,9 @@ class PlannerLLM:
         check = PlanCheck(agent, told, self._wording.renaming)
         asked = _Asked(first_mode, (shown or {}).get("domain"), check, _Draft())
         opening = self._opening(snapshot, level, actions, shown, failed, writers)
-        messages, mode, error = opening, first_mode, ""
+        messages = opening
+        mode = first_mode
+        error = ""
         unusable = set[str]()
         for calls in range(1, 2 + MAX_RETRIES):
             client = self._clients[mode]
@@ -198,7 +202,8 @@ class PlannerLLM:
                     return PlanFailure(error, calls)
                 unusable.add(answer)
             if not client.last_text:  # nothing came that could be repaired: the question is asked again
-                mode, messages = first_mode, opening
+                mode = first_mode
+                messages = opening
                 continue
             mode = PlannerMode.SYNTAX
             repair = self._wording.render(
@@ -234,7 +239,9 @@ class PlannerLLM:
     ) -> Plan | _RefusedPlan | str:
         """One call: a plan, or what was wrong with the answer."""
         started = time.perf_counter()
-        error, solved_in, keeps = "", 0.0, False
+        error = ""
+        solved_in = 0.0
+        keeps = False
         outcome: Plan | _RefusedPlan | str = ""
         try:
             answer = client.chat_completion(messages, phase="planner", mode=mode.value)

@@ -199,7 +199,8 @@ class SpcaModel(ModelInterface):
         from gridworld.rules.tilings import TILINGS
         from spca.common.errors import BudgetReached, SPCAError, UnusableModelError, UserError
 
-        self._actions, self._details = [], None
+        self._actions = []
+        self._details = None
         if tiling != "square":
             raise ModelError(f"spca plays on the square tiling only, not on {tiling}: leave --tiling out")
         if self._session is None:
@@ -250,7 +251,8 @@ class _Session:
         from spca.runs.run import Run
         from spca.runs.screen.display import Display
 
-        self._folder, self._executor = prepared.folder, prepared.executor
+        self._folder = prepared.folder
+        self._executor = prepared.executor
         self._layouts: dict[str, Layout] = {}
         self._tasks: list[Task] = []
         self._world: GridTaskWorld | None = None
@@ -263,7 +265,8 @@ class _Session:
         if error := self.run.find_unusable_model():
             raise error  # before anything is asked: the tasks that it has failed are results of the evaluation
         task = self._task(layout)
-        self._layouts[task.env_id], self._world = layout, None
+        self._layouts[task.env_id] = layout
+        self._world = None
         self._folder.write_json(CURRICULUM, _curriculum([*self._tasks, task]))
         result, summary = self.run.play_level(task.index + 1, task)
         self._tasks.append(task)

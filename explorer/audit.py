@@ -123,7 +123,8 @@ def _malformed(loaded: Loaded) -> Iterator[Finding]:
 
 def _at_start(loaded: Loaded) -> Iterator[Finding]:
     """Yield milestones that hold before the first step, and counts that are never crossed."""
-    state, spawn = Storage(loaded.scene).frozen(0), loaded.scene.spawn
+    state = Storage(loaded.scene).frozen(0)
+    spawn = loaded.scene.spawn
     for name in Tracker(loaded.milestones, spawn).observe(state):
         yield Finding(FaultKind.TRUE_AT_START, "it holds before the first step: ask for what is not there yet", name)
     for milestone, rule in _rules(loaded.milestones):

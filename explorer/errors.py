@@ -41,7 +41,9 @@ class SceneError(ExplorerError, ValueError):
 
     def __init__(self, problem: str, source: str = "", field: str = "") -> None:
         super().__init__(problem)
-        self.problem, self.source, self.field = problem, source, field
+        self.problem = problem
+        self.source = source
+        self.field = field
 
     def __str__(self) -> str:
         return ": ".join(filter(None, (self.source, self.field, self.problem)))

@@ -209,14 +209,17 @@ class Tracker:
 
     def _count(self, state: WorldState) -> None:
         """Update the counts from what differs since the previous state."""
-        before, after = self._blocks, state.blocks
+        before = self._blocks
+        after = state.blocks
         if before is None:
             self._blocks = after.copy()
             for count in self._counts.values():
                 count.start(state)
             return
         y, z, x = np.nonzero(before != after)
-        cells, old, new = np.stack((x, y, z), axis=1), before[y, z, x], after[y, z, x]
+        cells = np.stack((x, y, z), axis=1)
+        old = before[y, z, x]
+        new = after[y, z, x]
         before[y, z, x] = new
         for count in self._counts.values():
             count.update(state, cells, old, new)
@@ -233,7 +236,8 @@ class _Count:
     """How many of a rule's blocks or mobs are in its box: now, and at the most so far."""
 
     def __init__(self, rule: AtLeast | AtMost, spawn: Cell) -> None:
-        self._kind, self._object = rule.kind, bare(rule.object)
+        self._kind = rule.kind
+        self._object = bare(rule.object)
         self._low, self._high = box_cells(rule.min, rule.max, spawn)
         self._counted = np.array([block.name == self._object for block in BLOCKS])
         self.now = self.most = 0
@@ -275,7 +279,8 @@ class _Count:
         ]
 
     def _cut(self, blocks: NDArray[np.uint16]) -> NDArray[np.uint16]:
-        (x, y, z), (to_x, to_y, to_z) = self._low, self._high
+        x, y, z = self._low
+        to_x, to_y, to_z = self._high
         return blocks[max(y, 0) : max(to_y + 1, 0), max(z, 0) : max(to_z + 1, 0), max(x, 0) : max(to_x + 1, 0)]
 
 

@@ -75,7 +75,9 @@ class Pose:
     def direction(self) -> tuple[float, float, float]:
         """Unit vector of the crosshair."""
         if self.aim is not None:
-            x, y, z = self.aim[0], self.aim[1] + 0.5 - EYE_HEIGHT, self.aim[2]
+            x = self.aim[0]
+            y = self.aim[1] + 0.5 - EYE_HEIGHT
+            z = self.aim[2]
             norm = math.sqrt(x * x + y * y + z * z)
             return x / norm, y / norm, z / norm
         dx, _, dz = FACINGS[self.facing]
@@ -88,7 +90,9 @@ class Pose:
 
     def aimed(self, offset: Cell) -> Pose:
         """Return the pose with the crosshair on the cell at ``offset``; facing and pitch are rounded to it."""
-        x, y, z = offset[0], offset[1] + 0.5 - EYE_HEIGHT, offset[2]
+        x = offset[0]
+        y = offset[1] + 0.5 - EYE_HEIGHT
+        z = offset[2]
         facing = self.facing
         if x or z:
             facing = max(range(4), key=lambda f: (FACINGS[f][0] * x + FACINGS[f][2] * z, f == self.facing))

@@ -193,18 +193,22 @@ class CustomMiniGridEnv(MiniGridEnv):
     def _sync(self, episode: Episode) -> None:
         """Bring MiniGrid's attributes up to date with the state."""
         state = episode.state
-        self.agent_pos, self.agent_dir, self.step_count = state.position, state.heading, episode.step_count
+        self.agent_pos = state.position
+        self.agent_dir = state.heading
+        self.step_count = episode.step_count
         self.carrying = None if state.carrying is None else GroundKey(self._layout.colour_of_key[state.carrying])
         known = self._codes()
         true = self._codes(everything=True) if self._layout.hidden else known
         changed = (true != self._true) | (known != self._known)
-        self._true, self._known = true, known
+        self._true = true
+        self._known = known
         for row, column in np.argwhere(changed).tolist():
             self.put_obj(_object(int(true[row, column]), int(known[row, column])), column, row)
 
     def _codes(self, *, everything: bool = False) -> NDArray[np.uint8]:
         """Codes of all cells, also of hidden mechanisms or without those that are not known."""
-        layout, state = self._layout, self._playing().state
+        layout = self._layout
+        state = self._playing().state
         codes = self._background.copy()
         shown = state._replace(touched=layout.hidden) if everything else state
         for (column, row), code, _ in things(layout, shown):

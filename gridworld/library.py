@@ -37,7 +37,8 @@ def resolve(where: str | os.PathLike[str]) -> Path:
     Raises:
         TaskError: to nothing; names the benchmarks.
     """
-    path, name = Path(where), os.fspath(where)
+    path = Path(where)
+    name = os.fspath(where)
     if name and os.path.exists(path):
         return path
     if name in BENCHMARKS:

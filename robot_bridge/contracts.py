@@ -57,7 +57,8 @@ class Pose:
 
     def ahead(self, distance: float, left: float = 0.0) -> tuple[float, float]:
         """Return the point this far ahead and to the left."""
-        c, s = cos(self.heading), sin(self.heading)
+        c = cos(self.heading)
+        s = sin(self.heading)
         return self.x + c * distance - s * left, self.y + s * distance + c * left
 
     def after(self, other: Pose) -> Pose:
@@ -67,8 +68,10 @@ class Pose:
 
     def relative_to(self, other: Pose) -> Pose:
         """Return this pose as seen from ``other``: ``other.after(result)`` is this pose."""
-        dx, dy = self.x - other.x, self.y - other.y
-        c, s = cos(other.heading), sin(other.heading)
+        dx = self.x - other.x
+        dy = self.y - other.y
+        c = cos(other.heading)
+        s = sin(other.heading)
         return Pose(c * dx + s * dy, -s * dx + c * dy, wrapped(self.heading - other.heading))
 
 

@@ -141,7 +141,8 @@ def _sighting(label: Label, quad: NDArray[np.float64], frame: Frame, camera: Cam
     kind, color, state = label
     face = FACES[kind]
     quad = (_ordered(quad) - _optical_centre(frame)) / frame.focal
-    sides, width = quad[[3, 2]] - quad[[0, 1]], quad[[1, 2], 0] - quad[[0, 3], 0]
+    sides = quad[[3, 2]] - quad[[0, 1]]
+    width = quad[[1, 2], 0] - quad[[0, 3], 0]
     if width.min() <= 0 or (np.abs(sides[:, 0]) > _SLANT * sides[:, 1]).any():
         return None
     plane = _measured_plane(quad, frame)
@@ -152,7 +153,8 @@ def _sighting(label: Label, quad: NDArray[np.float64], frame: Frame, camera: Cam
     if nearness <= 0 or abs(float(sides[:, 1].mean()) / nearness / face.marker - 1) > _SIZE_ERROR:
         return None
     behind = face.middle / hypot(*plane)
-    ahead, right = 1 / nearness + behind * plane[0], ray / nearness + behind * plane[1]
+    ahead = 1 / nearness + behind * plane[0]
+    right = ray / nearness + behind * plane[1]
     return Sighting(kind, color, state, camera.x + ahead, -right)
 
 
@@ -168,7 +170,8 @@ def _ordered(quad: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _crossing(quad: NDArray[np.float64]) -> NDArray[np.float64]:
     """Where the diagonals meet: the picture of the marker's middle, whatever the perspective."""
-    first, second = quad[2] - quad[0], quad[3] - quad[1]
+    first = quad[2] - quad[0]
+    second = quad[3] - quad[1]
     along = np.linalg.solve(np.stack((first, -second), axis=1), quad[1] - quad[0])
     middle: NDArray[np.float64] = quad[0] + along[0] * first
     return middle
@@ -185,7 +188,8 @@ def _measured_plane(quad: NDArray[np.float64], frame: Frame) -> Plane | None:
     valid = np.isfinite(depth) & (depth > 0)
     if valid.sum() < max(_FEWEST, valid.size / 2):
         return None
-    depth, right = depth[valid], (columns[valid] - centre[0]) / frame.focal
+    depth = depth[valid]
+    right = (columns[valid] - centre[0]) / frame.focal
     near = np.abs(depth - np.median(depth)) < _DEEPEST
     if near.sum() < _FEWEST or np.ptp(right[near]) == 0:
         return None

@@ -13,8 +13,16 @@ from typing import Final
 from setuptools.command.build_py import build_py
 
 APPLICATIONS: Final = (
-    *("main.py", "minigridenv.py", "plannerLLM.py", "coderLLM.py", "agent.py", "llmclient.py", "metrics_logger.py"),
-    *("run_eval.py", "spca_model.py", "gridworldenv.py"),
+    "main.py",
+    "minigridenv.py",
+    "plannerLLM.py",
+    "coderLLM.py",
+    "agent.py",
+    "llmclient.py",
+    "metrics_logger.py",
+    "run_eval.py",
+    "spca_model.py",
+    "gridworldenv.py",
     "merged_curriculum2.json",
 )
 

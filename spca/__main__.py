@@ -40,7 +40,8 @@ def evaluate(argv: Sequence[str] | None = None) -> int:
 
 def _run(module: str, program: str, command: str, *arguments: object) -> int:
     """Call ``main`` of a module as ``program``, while the other programs are called as parts of ``command``."""
-    os.environ[PROGRAM_VARIABLE], os.environ[COMMAND_VARIABLE] = program, command
+    os.environ[PROGRAM_VARIABLE] = program
+    os.environ[COMMAND_VARIABLE] = command
     code: int = application(module).main(*arguments)
     return code
 

@@ -108,7 +108,8 @@ def certify_scenes(scenes: tuple[Path, ...], /, options: CertifyOptions = Certif
 
 def _in_order(places: list[Place], workers: int) -> Iterator[Verdict]:
     """Yield the verdicts in the order of the places, each as soon as all earlier ones are known."""
-    early, following = dict[int, Verdict](), 0
+    early = dict[int, Verdict]()
+    following = 0
     with closing(do_in_processes(Proving(), places, workers)) as proving:
         for index, verdict in proving:
             early[index] = verdict

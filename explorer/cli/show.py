@@ -36,14 +36,16 @@ def show_scene(scene: Path, /, options: ShowOptions = ShowOptions()) -> int:
 
 def lines(loaded: Loaded) -> Iterator[str]:
     """Yield the description of a scene, without its map."""
-    scene, certificate = loaded.scene, loaded.certificate
+    scene = loaded.scene
+    certificate = loaded.certificate
     yield f"{scene.name}: {counted(loaded.hops, 'hop')}, {' x '.join(map(str, scene.size))} cells"
     yield f"Task: {loaded.text}"
     yield ""
     nodes = {node.id: node for node in loaded.graph.nodes}
     proofs = {proof.milestone_id: proof for proof in certificate.milestones} if certificate else {}
     for number, milestone in enumerate(loaded.milestones, start=1):
-        node, proof = nodes.get(milestone.milestone_id), proofs.get(milestone.milestone_id)
+        node = nodes.get(milestone.milestone_id)
+        proof = proofs.get(milestone.milestone_id)
         yield f"{number}. {milestone.milestone_id}: {milestone.description} ({milestone.task})"
         if node is not None and node.gate:
             yield f"   behind {one(node.gate)}{_opened(node.key)}"

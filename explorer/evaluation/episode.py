@@ -55,7 +55,8 @@ class Game:
 
     def __init__(self, world: VoxelWorld, loaded: Loaded, max_steps: int | None = None) -> None:
         told, self._max_steps = _limits(loaded, max_steps)
-        self._world, self._loaded = world, loaded
+        self._world = world
+        self._loaded = loaded
         self._codes: list[int] = []
         self._tracker = Tracker(loaded.milestones, loaded.scene.spawn)
         self.view: View = world.reset(loaded.scene, told)
@@ -85,7 +86,8 @@ class Game:
 
     def episode(self, model: str, *, usage: Usage = _NOTHING, error: str = "", seed: int = 0) -> Episode:
         """Return the result so far."""
-        loaded, latched = self._loaded, self._tracker.latched
+        loaded = self._loaded
+        latched = self._tracker.latched
         early = [(edge.before, edge.after) for edge in out_of_order(loaded.graph, latched)]
         return Episode(
             scene=loaded.scene.name,

@@ -76,7 +76,8 @@ class SceneSetup(Setup[SceneJob, Episode]):
         yield lambda job: self._play(world, job.loaded)
 
     def lost(self, job: SceneJob, how: str) -> Episode:
-        error, source = f"{how}, {TRIES} times", job.loaded.source
+        error = f"{how}, {TRIES} times"
+        source = job.loaded.source
         return Episode(job.id, job.loaded.hops, self.name, error=error, seed=self.how.seed, source=source)
 
     def _play(self, world: VoxelWorld, loaded: Loaded) -> Episode:
@@ -110,7 +111,8 @@ class Evaluation:
         how: How | None = None,
         agents: Mapping[str, AgentEntry] = AGENTS,
     ) -> None:
-        self._how, self.output = how or How(), output
+        self._how = how or How()
+        self.output = output
         self._setup = SceneSetup(agent, find_agent(agent, agents), self._how)
         if output.exists() and not output.is_file():
             raise EpisodeError(f"{output}: is not a regular file; --output names a file")
@@ -123,7 +125,8 @@ class Evaluation:
         Raises:
             SPCAError: the agent cannot be used, a file cannot be written, or the output belongs to something else.
         """
-        how, path = self._how, self.output.with_name(f"{self.output.name}.partial.jsonl")
+        how = self._how
+        path = self.output.with_name(f"{self.output.name}.partial.jsonl")
         header = {
             "settings": {"agent": self._setup.name, "seed": how.seed, "max_steps": how.max_steps},
             "tasks": [job.to_dict() for job in self._jobs],
@@ -132,7 +135,8 @@ class Evaluation:
         }
         if self.output.exists() and not how.overwrite and not path.exists():
             return self._already_there()
-        read, terms = Episode.from_dict, self._setup.terms
+        read = Episode.from_dict
+        terms = self._setup.terms
         with (
             Journal(path, header, read, resume=how.resume, overwrite=how.overwrite, terms=terms) as journal,
             log_to_folder(self.output.parent),
@@ -179,7 +183,8 @@ def _jobs(scenes: Iterable[Loaded]) -> list[SceneJob]:
     jobs: dict[str, SceneJob] = {}
     world = VoxelWorld(observe=False)
     for number, loaded in enumerate(scenes):
-        name, source = loaded.scene.name, loaded.source
+        name = loaded.scene.name
+        source = loaded.source
         if name in jobs:
             where = " and ".join(filter(None, (jobs[name].loaded.source, source)))
             raise EpisodeError(f"two scenes are called {name!a}{f' ({where})' if where else ''}: rename one")
@@ -201,7 +206,8 @@ def _digest(loaded: Loaded) -> str:
     Raises:
         SceneError: the certificate belongs to another scene.
     """
-    about, certificate = fingerprint(loaded.scene, loaded.milestones, loaded.graph), loaded.certificate
+    about = fingerprint(loaded.scene, loaded.milestones, loaded.graph)
+    certificate = loaded.certificate
     if certificate is not None and certificate.fingerprint != about:
         problem = "it belongs to another scene: restore the files, or certify the scene again"
         raise SceneError(problem, certificate_file(loaded))

@@ -90,7 +90,8 @@ def _check_work(deeds: Sequence[Deed]) -> None:
 
 class _Builder:
     def __init__(self, blocks: NDArray[np.uint16], arena: Box) -> None:
-        self._blocks, self._arena = blocks, arena
+        self._blocks = blocks
+        self._arena = arena
         self._stand = Stand((0, 0, 0), None, None)
         self._items: dict[Cell, tuple[Stack, ...]] = {}
         self._chests: dict[Cell, tuple[Stack, ...]] = {}
@@ -121,7 +122,8 @@ class _Builder:
                     self._items.clear()
 
     def built(self) -> tuple[Scene, Cell]:
-        facing, pitch = self._stand.facing or 0, self._stand.pitch or 0
+        facing = self._stand.facing or 0
+        pitch = self._stand.pitch or 0
         spawn = Pose(self._cell(self._stand.at), facing, pitch)
         kept = {cell: stacks for cell, stacks in self._chests.items() if self._holds(cell)}
         mobs = _named(self._mobs, self._cell)
@@ -140,7 +142,8 @@ class _Builder:
         return offset_to(low, at)
 
     def _fill(self, deed: Fill) -> None:
-        (ax, ay, az), (x, y, z) = self._cell(deed.low), self._cell(deed.high)
+        ax, ay, az = self._cell(deed.low)
+        x, y, z = self._cell(deed.high)
         box = self._blocks[ay : y + 1, az : z + 1, ax : x + 1]
         if deed.mode == "keep":
             box[box == AIR] = deed.code

@@ -80,7 +80,8 @@ def milestone_problems(milestones: Sequence[Milestone], scene: Scene) -> Iterato
     """Yield the problems of milestones, with their ids; fields are those of ``milestones.json``."""
     ids = Counter(each.milestone_id for each in milestones)
     for number, milestone in enumerate(milestones):
-        name, field = milestone.milestone_id, f"milestones[{number}]"
+        name = milestone.milestone_id
+        field = f"milestones[{number}]"
         if ids[name] > 1:
             clash = f"two milestones have the id {name[:80]!a}: give each its own"
             yield name, SceneError(clash, field=f"{field}.milestone_id")

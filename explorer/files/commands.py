@@ -31,8 +31,17 @@ MOB_NAME: Final = "[A-Za-z0-9_]{1,40}"
 """Pattern of the names that mobs may have here."""
 Mode = Literal["replace", "hollow", "outline", "keep", "destroy"]
 _SILENT: Final = (
-    *("gamemode", "time", "weather", "effect", "gamerule", "difficulty"),
-    *("say", "title", "tellraw", "spawnpoint", "setworldspawn"),
+    "gamemode",
+    "time",
+    "weather",
+    "effect",
+    "gamerule",
+    "difficulty",
+    "say",
+    "title",
+    "tellraw",
+    "spawnpoint",
+    "setworldspawn",
 )
 """Commands without an effect here."""
 _MODES: Final = ("replace", "hollow", "outline", "keep", "destroy")
@@ -139,7 +148,11 @@ def parse_commands(commands: Iterable[str]) -> Parsed:
 
 def words_of(text: str) -> list[str]:
     """Return the words of a command; text within brackets, braces and quotes is not split."""
-    words, word, depth, quote, escaped = [], "", 0, "", False
+    words = []
+    word = ""
+    depth = 0
+    quote = ""
+    escaped = False
     for letter in text:
         if quote:
             quote = "" if letter == quote and not escaped else quote
@@ -191,8 +204,10 @@ class _Reader:
     def fill(self, words: list[str]) -> None:
         if not 7 <= len(words) <= 9:
             raise SceneError("write /fill ~x ~y ~z ~x ~y ~z block [replace|hollow|outline|keep|destroy]")
-        (ax, ay, az), (bx, by, bz) = self._cell(words[:3]), self._cell(words[3:6])
-        low, high = (min(ax, bx), min(ay, by), min(az, bz)), (max(ax, bx), max(ay, by), max(az, bz))
+        ax, ay, az = self._cell(words[:3])
+        bx, by, bz = self._cell(words[3:6])
+        low = (min(ax, bx), min(ay, by), min(az, bz))
+        high = (max(ax, bx), max(ay, by), max(az, bz))
         mode = words[7] if len(words) > 7 else "replace"
         if mode not in _MODES:
             raise UnknownNameError("mode of /fill", mode, _MODES)
@@ -242,7 +257,8 @@ class _Reader:
         self._origin = self._cell(words[:3])
         facing = pitch = None
         if len(words) == 5:
-            facing, pitch = round(_number(words[3]) / 90) % 4, max(-3, min(3, round(_number(words[4]) / 30)))
+            facing = round(_number(words[3]) / 90) % 4
+            pitch = max(-3, min(3, round(_number(words[4]) / 30)))
         self.parsed.deeds.append(Stand(self._origin, facing, pitch))
 
     def _cell(self, words: list[str]) -> Cell:

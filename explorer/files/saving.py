@@ -87,7 +87,8 @@ def _check(scene: Scene) -> None:
 
 
 def _metadata(loaded: Loaded) -> dict[str, Any]:
-    scene, about = loaded.scene, loaded.metadata
+    scene = loaded.scene
+    about = loaded.metadata
     made = {name: about[name] for name in ("knobs", "seed", "index") if name in about}
     return {
         "scene_name": scene.name,

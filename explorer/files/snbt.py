@@ -21,7 +21,8 @@ def parse_snbt(text: str) -> dict[str, Tag]:
     Raises:
         SceneError: the text is not a compound.
     """
-    tokens, at = [], 0
+    tokens = []
+    at = 0
     while text[at:].strip():
         found = _TOKEN.match(text, at)
         if found is None:

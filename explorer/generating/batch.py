@@ -124,7 +124,8 @@ def make_scenes(
     for index in range(len(series.hops)):
         series.knobs_of(index)
     jobs = [Job(index, f"scene_{series.seed}_{index:05}") for index in range(series.count)]
-    path, index_file = output / "set.partial.jsonl", output / INDEX
+    path = output / "set.partial.jsonl"
+    index_file = output / INDEX
     if index_file.exists() and not overwrite and not path.exists():
         raise GenerationError(f"{index_file}: there are scenes already; choose another --output, or add --overwrite")
     setup = Making(series, output)

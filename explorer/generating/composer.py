@@ -56,7 +56,8 @@ class Composed:
 
     def loaded(self) -> Loaded:
         """Return the scene in the form that files hold."""
-        drafted, knobs = self.drafted, asdict(self.drafted.knobs)
+        drafted = self.drafted
+        knobs = asdict(self.drafted.knobs)
         metadata = {
             "scene_description": f"{drafted.knobs.hops} hops as a {drafted.knobs.shape}",
             "design_notes": ", ".join(drafted.gadgets),

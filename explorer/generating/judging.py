@@ -82,7 +82,8 @@ def _rule(hop: Hop, placed: Furnished, spawn: Cell) -> Rule:
     box = Box(cells[0], cells[0]) if passage.gate.kind == "moat" else passage.parent.inside
     for cell in cells:
         box = box.joined(cell)
-    (x, y, z), (u, _, w) = box.least, box.most
+    x, y, z = box.least
+    u, _, w = box.most
     low = y - DEPTHS["moat"] if passage.gate.kind == "moat" else y
     return AtLeast("block", hop.item, *_bounds(Box((x, low, z), (u, y + HIGHEST, w)), spawn))
 

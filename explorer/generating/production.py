@@ -69,7 +69,8 @@ class Tally:
         shapes = ", ".join(f"{shape}: {count}" for shape, count in self.shapes.most_common())
         yield f"shapes {shapes}, so with branches: {branched}"
         for gadget, count in self.gadgets.most_common():
-            kept, share = count / self.drafts[gadget], count / self.scenes
+            kept = count / self.drafts[gadget]
+            share = count / self.scenes
             yield f"gadget {gadget}: in {share:.1%} of scenes, {kept:.0%} of its drafts kept"
         for reason, count in self.rejected.most_common():
             yield f"dropped {reason}: {count}"

@@ -61,7 +61,8 @@ def files(on_scene: Callable[[], None] = lambda: None) -> Iterator[tuple[str, by
     Args:
         on_scene: called after each scene.
     """
-    sums, card = dict[str, str](), [_HEAD]
+    sums = dict[str, str]()
+    card = [_HEAD]
     for name in SETS:
         scenes = list[Loaded]()
         for loaded in scenes_of(name):

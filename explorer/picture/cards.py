@@ -79,8 +79,10 @@ def _fitting(points: NDArray[np.intp], yaw: float, pitch: float, aspect: float) 
     tall = math.tan(_TALL / 2) * _FILLED
     wide = tall * aspect
     # Each edge of the picture is a plane through the eye: move the eye back until all points lie between the planes.
-    left_end, right_end = (right + ahead * wide).min(), (right - ahead * wide).max()
-    low_end, high_end = (up + ahead * tall).min(), (up - ahead * tall).max()
+    left_end = (right + ahead * wide).min()
+    right_end = (right - ahead * wide).max()
+    low_end = (up + ahead * tall).min()
+    high_end = (up - ahead * tall).max()
     back = min((left_end - right_end) / (2 * wide), (low_end - high_end) / (2 * tall))
     eye = np.array([(left_end + right_end) / 2, (low_end + high_end) / 2, back]) @ turn
     return Camera((float(eye[0]), float(eye[1]), float(eye[2])), turn, math.tan(_TALL / 2))

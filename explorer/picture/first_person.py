@@ -40,7 +40,8 @@ def render(
         known: codes ``[y, z, x]``, as in a view.
         things: things of the view; items and mobs are drawn.
     """
-    yaw, pitch = pose.facing * math.pi / 2, math.radians(pose.pitch * PITCH_STEP)
+    yaw = pose.facing * math.pi / 2
+    pitch = math.radians(pose.pitch * PITCH_STEP)
     camera = Camera.turned(pose.eye, yaw, pitch, math.radians(TALL))
     shading = Shading(known, camera, (width, height), standing(known, things), touched(known, pose))
     image = np.rint(shading.picture().colours * 255).astype(np.uint8)
@@ -72,7 +73,8 @@ def _cross(image: NDArray[np.uint8], camera: Camera, pose: Pose) -> None:
     height, width, _ = image.shape
     x, y, z = (at + part for at, part in zip(pose.eye, pose.direction, strict=True))
     column, row, _ = camera.project((x, y, z), width, height)
-    size, thick = max(2, round(height * _CROSS)), max(1, height // 240)
+    size = max(2, round(height * _CROSS))
+    thick = max(1, height // 240)
     for across, along in ((size, thick), (thick, size)):
         top, bottom = (max(0, round(row + part)) for part in (-along, along))
         left, right = (max(0, round(column + part)) for part in (-across, across))

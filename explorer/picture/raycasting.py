@@ -55,7 +55,8 @@ class Camera:
     def rays(self, width: int, height: int) -> Floats:
         """Return a vector for each pixel, row by row, of length 1 along forward, ``[3, height * width]``."""
         scale = 2 * self.tall / height
-        across, along = (np.arange(width) + 0.5 - width / 2) * scale, (height / 2 - np.arange(height) - 0.5) * scale
+        across = (np.arange(width) + 0.5 - width / 2) * scale
+        along = (height / 2 - np.arange(height) - 0.5) * scale
         right, up, forward = self.turn[:, :, None, None]
         rays: Floats = (across[None, None, :] * right + along[None, :, None] * up + forward).astype(np.float32)
         rays[np.abs(rays) < 1e-6] = 1e-6
@@ -101,7 +102,8 @@ def march(kinds: NDArray[np.uint8], eye: Vector, rays: Floats) -> list[Hits]:
     strides = np.array([1, depth * width, width], dtype=np.int32)
     start, begin = _start(rays, eye, (width - 2, height - 2, depth - 2))
     number = np.flatnonzero(begin < np.inf).astype(np.int32)
-    rays, start = rays[:, number], start[:, number]
+    rays = rays[:, number]
+    start = start[:, number]
     each = np.abs(1 / rays)
     due = (start + (rays > 0) - np.array(eye, dtype=np.float32)[:, None]) / rays
     steps = np.where(rays > 0, 1, -1).astype(np.int32) * strides[:, None]
@@ -131,9 +133,12 @@ def march(kinds: NDArray[np.uint8], eye: Vector, rays: Floats) -> list[Hits]:
         alive &= (kind == PASSED) | (kind == THROUGH)
         left = np.count_nonzero(alive)
         if left < (1 - _FEW) * len(alive):
-            number, cell, due, each, steps, alive = (
-                number[alive], cell[alive], due[:, alive], each[:, alive], steps[:, alive], alive[alive],
-            )  # fmt: skip
+            number = number[alive]
+            cell = cell[alive]
+            due = due[:, alive]
+            each = each[:, alive]
+            steps = steps[:, alive]
+            alive = alive[alive]  # fmt: skip
     return found
 
 
@@ -143,8 +148,10 @@ def _start(rays: Floats, eye: Vector, size: tuple[int, int, int]) -> tuple[Integ
     bounds = np.array(size, dtype=np.float32)[:, None]
     if ((at >= 0) & (at < bounds)).all():
         return np.repeat(np.floor(at).astype(np.int32), rays.shape[1], axis=1), np.zeros(rays.shape[1], np.float32)
-    low, high = -at / rays, (bounds - at) / rays
-    enters, leaves = np.minimum(low, high).max(axis=0), np.maximum(low, high).min(axis=0)
+    low = -at / rays
+    high = (bounds - at) / rays
+    enters = np.minimum(low, high).max(axis=0)
+    leaves = np.maximum(low, high).min(axis=0)
     enters = np.where((leaves > enters) & (leaves > 0), np.maximum(enters, 0), np.inf).astype(np.float32)
     inside = at + rays * np.where(enters < np.inf, enters + 1e-4, 0)
     return np.clip(np.floor(inside), 0, bounds - 1).astype(np.int32), enters

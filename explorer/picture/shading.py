@@ -126,7 +126,8 @@ class Shading:
         self._codes = codes.ravel()
         self._kinds = _classify_blocks()[self._codes]
         self._solid = (self._kinds == HIT).astype(np.float32)
-        self._camera, self._size = camera, size
+        self._camera = camera
+        self._size = size
         self._eye = np.array(camera.eye, dtype=np.float32)[:, None]
         self._rays = camera.rays(*size)
         self._texel = np.float32(camera.tall * 2 / size[1] * SIDE)
@@ -171,7 +172,8 @@ class Shading:
 
     def _cubes(self, hits: Hits) -> Layer:
         """Shade faces of cubes: texture, light, darker corners, and the edges of the target."""
-        rays, axes = self._rays[:, hits.rays], hits.axes
+        rays = self._rays[:, hits.rays]
+        axes = hits.axes
         at = self._eye + hits.far * rays
         at -= np.floor(at)
         level = axes == 1
@@ -224,7 +226,9 @@ class Shading:
     def _through(self, hits: Hits) -> Layer:
         """Shade cells that let rays through: panes, liquids, plants, sheets, items, mobs."""
         codes = self._codes[hits.cells]
-        colour, alpha, far = np.zeros((3, len(codes)), np.float32), np.zeros(len(codes), np.float32), hits.far.copy()
+        colour = np.zeros((3, len(codes)), np.float32)
+        alpha = np.zeros(len(codes), np.float32)
+        far = hits.far.copy()
 
         def put(which: NDArray[np.bool_], shaded: Layer) -> None:
             colour[:, which], alpha[which], far[which] = shaded
@@ -264,24 +268,28 @@ class Shading:
         """Shade pictures that turn to the eye; they are upright unless it looks steeply."""
         right, up, forward = self._camera.turn.astype(np.float32)
         if abs(forward[1]) < _TILTS:
-            up, forward = np.array([0, 1, 0], np.float32), np.array([right[2], 0, -right[0]], np.float32)
+            up = np.array([0, 1, 0], np.float32)
+            forward = np.array([right[2], 0, -right[0]], np.float32)
         rays = self._rays[:, hits.rays]
         ahead = forward @ rays
         far = (forward @ (middle - self._eye)) / np.where(np.abs(ahead) < 1e-6, 1e-6, ahead)
         apart = self._eye + far * rays - middle
-        u, v = right @ apart / size + 0.5, up @ apart / size + 0.5
+        u = right @ apart / size + 0.5
+        v = up @ apart / size + 0.5
         return self._cut(tiles, u, v, far)
 
     def _sheets(self, hits: Hits, tiles: Integers) -> Layer:
         """Shade sheets on the floor of their cells."""
-        corner, rays = self._corner(hits), self._rays[:, hits.rays]
+        corner = self._corner(hits)
+        rays = self._rays[:, hits.rays]
         far = (corner[1] + _THIN - self._eye[1]) / rays[1]
         apart = self._eye + far * rays - corner
         return self._cut(tiles, apart[0], 1 - apart[2], far)
 
     def _leaves(self, hits: Hits, tiles: Integers) -> Layer:
         """Shade open doors, at the side of their cells."""
-        corner, rays = self._corner(hits), self._rays[:, hits.rays]
+        corner = self._corner(hits)
+        rays = self._rays[:, hits.rays]
         by_x = (self._solid[hits.cells - 1] + self._solid[hits.cells + 1]) > 0
         slope = np.where(by_x, rays[0], rays[2])
         far = (np.where(by_x, corner[0], corner[2]) + _THIN - np.where(by_x, self._eye[0], self._eye[2])) / slope

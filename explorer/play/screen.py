@@ -21,7 +21,13 @@ from spca.common.text import one_line
 
 FACING_WORDS: Final = ("south", "west", "north", "east")
 _ARROWS: Final = "v<^>"
-_WALL, _STONE, _STEP, _FLOOR, _LOW, _DEEP, _DARK = "█", "▒", "▄", "·", ":", " ", " "
+_WALL = "█"
+_STONE = "▒"
+_STEP = "▄"
+_FLOOR = "·"
+_LOW = ":"
+_DEEP = " "
+_DARK = " "
 _SIGNS: Final = {
     "water": ("~", "blue"),
     "lava": ("≈", "bold red"),
@@ -94,7 +100,8 @@ def map_text(
     mid_x, mid_z = middle or (x0, z0)
     _, depth, width = view.known.shape
     loose = {(each.cell[0], each.cell[2]): each for each in view.things if is_loose(each, view)}
-    text, legend = Text(), dict[str, Sign]()
+    text = Text()
+    legend = dict[str, Sign]()
     for z in range(mid_z - rows // 2, mid_z - rows // 2 + rows):
         for x in range(mid_x - columns // 2, mid_x - columns // 2 + columns):
             inside = 0 <= x < width and 0 <= z < depth

@@ -87,7 +87,8 @@ class PlayServer(TokenServer):
     """
 
     def __init__(self, session: Session, program: str, report: Callable[[], str], port: int = 0) -> None:
-        self.session, self._report = session, report
+        self.session = session
+        self._report = report
         self.token = secrets.token_urlsafe(32)
         title = session.loaded.text
         data = {"title": title, "program": program, "made": time.time()}

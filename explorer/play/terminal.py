@@ -58,7 +58,8 @@ class Terminal:
 
     def _show(self, live: Live) -> None:
         size = live.console.size
-        view, picture = self._game.view, None
+        view = self._game.view
+        picture = None
         if size.width >= _LEAST_WIDTH:
             rows = max(5, size.height - 11)
             columns = min((size.width - 10) // 2, 3 * rows)

@@ -11,7 +11,10 @@ from explorer.scene import Cell
 
 FARTHEST_AIM: Final = 5
 """Farthest aim, in cells along each axis from the feet."""
-_HOLD, _CRAFT, _AIM, _END = 100, 2000, 3000, 4331
+_HOLD = 100
+_CRAFT = 2000
+_AIM = 3000
+_END = 4331
 _SPAN: Final = 2 * FARTHEST_AIM + 1
 
 
@@ -71,7 +74,9 @@ def aim(dx: int, dy: int, dz: int) -> int:
     """
     if max(abs(dx), abs(dy), abs(dz)) > FARTHEST_AIM:
         raise ActionError(f"cannot aim at {(dx, dy, dz)}: each offset must be -{FARTHEST_AIM} to {FARTHEST_AIM}")
-    x, y, z = dx + FARTHEST_AIM, dy + FARTHEST_AIM, dz + FARTHEST_AIM
+    x = dx + FARTHEST_AIM
+    y = dy + FARTHEST_AIM
+    z = dz + FARTHEST_AIM
     return _AIM + (x * _SPAN + y) * _SPAN + z
 
 

@@ -75,7 +75,9 @@ def stands(terrain: Terrain, cell: Cell) -> bool:
 
 
 def _walk(terrain: Terrain, cell: Cell, towards: Cell) -> Way:
-    x, y, z = cell[0] + towards[0], cell[1], cell[2] + towards[2]
+    x = cell[0] + towards[0]
+    y = cell[1]
+    z = cell[2] + towards[2]
     if not _free(terrain, ((x, y, z), (x, y + 1, z))):
         return Way(cell, "refused", "bumped")
     if _lava(terrain, ((x, y, z), (x, y + 1, z))):

@@ -66,15 +66,20 @@ def walk(start: Vector, direction: Vector, length: float) -> tuple[Crossing, ...
     ahead: list[Number] = [_NEVER] * 3
     for axis, (value, slope) in enumerate(zip(start, direction, strict=True)):
         if slope > _FLAT:
-            step[axis], each[axis], ahead[axis] = 1, 1 / slope, (cell[axis] + 1 - value) / slope
+            step[axis] = 1
+            each[axis] = 1 / slope
+            ahead[axis] = (cell[axis] + 1 - value) / slope
         elif slope < -_FLAT:
-            step[axis], each[axis], ahead[axis] = -1, -1 / slope, (cell[axis] - value) / slope
+            step[axis] = -1
+            each[axis] = -1 / slope
+            ahead[axis] = (cell[axis] - value) / slope
     here = before = (cell[0], cell[1], cell[2])
     crossings = [Crossing(here, 0.0, before)]
     while (distance := float(first := min(ahead)) * norm) <= length:
         axis = ahead.index(first)
         cell[axis] += step[axis]
         ahead[axis] += each[axis]
-        before, here = here, (cell[0], cell[1], cell[2])
+        before = here
+        here = (cell[0], cell[1], cell[2])
         crossings.append(Crossing(here, distance, before))
     return tuple(crossings)

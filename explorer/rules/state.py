@@ -104,9 +104,17 @@ class Still(RuleState):
     """
 
     def __init__(self, state: WorldState, doors: tuple[Door, ...]) -> None:
-        self.pose, self.items, self.chests, self.mobs = state.pose, state.items, state.chests, state.mobs
-        self.inventory, self.held, self.placed, self.timers = state.inventory, state.held, state.placed, state.timers
-        self.doors, self.pressed, self._blocks = doors, pressed_plates(state.blocks), state.blocks
+        self.pose = state.pose
+        self.items = state.items
+        self.chests = state.chests
+        self.mobs = state.mobs
+        self.inventory = state.inventory
+        self.held = state.held
+        self.placed = state.placed
+        self.timers = state.timers
+        self.doors = doors
+        self.pressed = pressed_plates(state.blocks)
+        self._blocks = state.blocks
 
     def block(self, cell: Cell) -> int:
         """Return the code of a cell."""

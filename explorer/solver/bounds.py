@@ -64,7 +64,8 @@ class _Ways:
 
     def __init__(self, arena: Arena, proven: Proven) -> None:
         space = arena.space
-        self._space, self._cells = space, space.flat(proven.everything.cells)
+        self._space = space
+        self._cells = space.flat(proven.everything.cells)
         ground = arena.ground | (arena.fillable if most_blocks(proven.everything.most) else np.uint8(0))
         for cell in proven.everything.removed:
             ground[space.at(cell)] = 255
@@ -109,7 +110,8 @@ class _Ways:
 
 def _places(arena: Arena, proven: Proven, milestone: Milestone) -> NDArray[np.bool_]:
     """Return the cells where the body may be in the step that achieves a milestone, or just before it."""
-    rules, everywhere = milestone.rules, proven.everything.cells
+    rules = milestone.rules
+    everywhere = proven.everything.cells
     stands = [
         where_holds(arena, everywhere, rule, resting=True)
         for rule in rules

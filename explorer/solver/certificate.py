@@ -138,7 +138,8 @@ class _Played:
 def _play(scene: Scene, milestones: Sequence[Milestone], codes: Sequence[int]) -> _Played:
     """Play the steps of a witness and return the outcome."""
     looks = any(isinstance(rule, AtLeast) for each in milestones for rule in each.rules)
-    world, tracker = VoxelWorld(observe=looks), Tracker(milestones, scene.spawn)
+    world = VoxelWorld(observe=looks)
+    tracker = Tracker(milestones, scene.spawn)
     world.reset(scene)
     ticks = 0
     problem = ""

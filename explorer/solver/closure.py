@@ -44,7 +44,8 @@ class Arena:
         self.scene = scene
         blocks = scene.blocks
         self.space = Space(scene.size)
-        solid, lava = mask(SOLID)[blocks], has_kind("lava")[blocks]
+        solid = mask(SOLID)[blocks]
+        lava = has_kind("lava")[blocks]
         doors = has_kind("door")[blocks]
         self.free, self.lava = self.space.flat(~solid), self.space.flat(lava)
         self.ground = self.space.flat(solid | doors)
@@ -150,16 +151,21 @@ class _Growing:
 
     def __init__(self, arena: Arena, restraint: Restraint) -> None:
         scene = arena.scene
-        self._arena, self._restraint = arena, restraint
-        self._flood, self._touch = Flood(arena.space, scene.spawn.cell), Touch(arena.space)
-        self._open, self._fillable = arena.free.copy(), arena.fillable.copy()
+        self._arena = arena
+        self._restraint = restraint
+        self._flood = Flood(arena.space, scene.spawn.cell)
+        self._touch = Touch(arena.space)
+        self._open = arena.free.copy()
+        self._fillable = arena.fillable.copy()
         self._gained: Counter[str] = Counter(scene.inventory)
         self._most: dict[str, int] = {}
         self._natural = dict(arena.natural)
         self._spared = self._spare()
-        self._chests, self._items = dict(arena.chests), dict(scene.items)
+        self._chests = dict(arena.chests)
+        self._items = dict(scene.items)
         self._mobs = {mob.name: mob for mob in scene.mobs if mob.name not in restraint.spared_mobs}
-        self._doors, self._handled = list(arena.doors), set(arena.handled)
+        self._doors = list(arena.doors)
+        self._handled = set(arena.handled)
         self._has_table = False
         self._removed: list[NDArray[np.intp]] = []
         self._hunted: set[str] = set()
@@ -187,8 +193,14 @@ class _Growing:
         self._feet = self._flood.grow(*self._rooms(), self._arena.ground, self._supports(most), most_blocks(most))
         self._touch.update(self._feet, self._open)
         steps = (
-            *(self._pick_up, self._open_chests, self._hunt, self._dig),
-            *(self._spoil, self._open_doors, self._open_by_hand, self._find_table),
+            self._pick_up,
+            self._open_chests,
+            self._hunt,
+            self._dig,
+            self._spoil,
+            self._open_doors,
+            self._open_by_hand,
+            self._find_table,
         )
         happened = [step() for step in steps]
         return any(happened)
@@ -204,7 +216,8 @@ class _Growing:
         room = self._open & ~self._arena.lava
         room[:-up] &= room[up:]
         room[-up:] = 0
-        shut, through = self._restraint.shut, self._restraint.through
+        shut = self._restraint.shut
+        through = self._restraint.through
         if shut is None or through is None:
             return room, np.zeros_like(room)
         return room & ~(shut | through), room & through
@@ -241,7 +254,8 @@ class _Growing:
         return bool(taken)
 
     def _hunt(self) -> bool:
-        places, reaches = self._arena.places, self._touch.reaches
+        places = self._arena.places
+        reaches = self._touch.reaches
         hit = [mob for mob in self._mobs.values() if any(map(reaches, places(mob_cells(mob))))]
         hunted = [mob.name for mob in hit if self._gain(mob_kind(mob.kind).drop)]
         for name in hunted:
@@ -275,7 +289,8 @@ class _Growing:
         for code, places in self._natural.items():
             mine = np.isin(places, kept)
             if mine.any():
-                spared[code], self._natural[code] = places[mine], places[~mine]
+                spared[code] = places[mine]
+                self._natural[code] = places[~mine]
         return spared
 
     def _spoil(self) -> bool:

@@ -49,7 +49,9 @@ class Space:
     def __init__(self, size: Cell) -> None:
         width, height, depth = self.size = size
         self._shape = height + 3, depth + 2, width + 2
-        self.east, self.south, self.up = 1, width + 2, (width + 2) * (depth + 2)
+        self.east = 1
+        self.south = width + 2
+        self.up = (width + 2) * (depth + 2)
         self.length = (height + 3) * self.up
 
     def at(self, cell: Cell) -> int:
@@ -128,7 +130,8 @@ class Flood:
         """
         up = self._space.up
         spread = _Spread(self._space, room, room | through)
-        stand, filled = shifted(ground, up) & room, shifted(fillable, up) & room
+        stand = shifted(ground, up) & room
+        filled = shifted(fillable, up) & room
         spread(self._ways[0], stand)
         before: Bytes | None = None
         for level in range(placements):
@@ -150,15 +153,22 @@ class _Spread:
     """Continue flights until nothing new is reached."""
 
     def __init__(self, space: Space, room: Bytes, fall: Bytes) -> None:
-        self._up, self._room, self._fall = space.up, room, fall
-        self._south, self._east = space.south, space.east
+        self._up = space.up
+        self._room = room
+        self._fall = fall
+        self._south = space.south
+        self._east = space.east
         self._square = fall.copy()
         for by in (space.east, space.south, space.south + space.east):
             self._square[:-by] &= fall[by:]
 
     def __call__(self, ways: Bytes, stand: Bytes) -> None:
         """Grow ``ways`` to its fixpoint in place."""
-        up, south, east, room, fall = self._up, self._south, self._east, self._room, self._fall
+        up = self._up
+        south = self._south
+        east = self._east
+        room = self._room
+        fall = self._fall
         rise = np.zeros_like(stand)
         rise[up:] = stand[:-up] & room[up:]
         edge = np.zeros_like(stand)
@@ -192,6 +202,7 @@ class _Spread:
         """Let flights cross squares of four free cells, both ways along one diagonal."""
         length = len(new) - by - first
         square = self._square[:length]
-        one, other = slice(first, first + length), slice(first + by, first + by + length)
+        one = slice(first, first + length)
+        other = slice(first + by, first + by + length)
         np.maximum(new[other], left[one] & square, out=new[other])
         np.maximum(new[one], left[other] & square, out=new[one])

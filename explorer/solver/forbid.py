@@ -79,7 +79,8 @@ def _outside(arena: Arena, rule: InsideBox) -> Restraint | None:
     ground = arena.space.solid(arena.lasting)[max(low[1] + spawn[1] - 1, 0), z, x]
     grounded = np.zeros_like(whole)
     grounded[y, z, x] = ground | (low[1] + spawn[1] <= 0)
-    inside, above = arena.space.flat(whole) & ~arena.lasting, {at + arena.space.up for at in arena.leaves}
+    inside = arena.space.flat(whole) & ~arena.lasting
+    above = {at + arena.space.up for at in arena.leaves}
     if any(inside[at] for at in above - arena.leaves):
         return None  # a plate may lie on a door inside the box: a step that opens the door may end below the box
     return Restraint(shut=arena.space.flat(grounded), through=arena.space.flat(whole & ~grounded))
@@ -124,7 +125,8 @@ def _can_lay(arena: Arena, closure: Closure, rule: AtLeast) -> bool:
     """Return whether the box could hold enough of them. Dug blocks leave air."""
     if rule.kind == "mob":
         return len(mobs_of(arena, rule)) >= rule.min_count
-    cells, name = box_of(arena, rule), bare(rule.object)
+    cells = box_of(arena, rule)
+    name = bare(rule.object)
     held = len(counted_cells(arena, rule)) + (len(closure.removed.intersection(cells)) if name == _AIR else 0)
     if held >= rule.min_count:
         return True
@@ -137,7 +139,9 @@ def _can_remove(arena: Arena, closure: Closure, rule: AtMost) -> bool:
     if rule.kind == "mob":
         mobs = mobs_of(arena, rule)
         return len(mobs) > rule.max_count >= len(mobs - closure.hunted)
-    cells, held, name = box_of(arena, rule), counted_cells(arena, rule), bare(rule.object)
+    cells = box_of(arena, rule)
+    held = counted_cells(arena, rule)
+    name = bare(rule.object)
     left = held - closure.removed
     covered = [cell for cell in left if arena.block(cell).replaceable]
     if len(left) - (closure.placeable(covered) if has_block(closure.most) else 0) > rule.max_count:

@@ -45,9 +45,11 @@ def prove(arena: Arena, milestones: Sequence[Milestone]) -> Proven:
     everything = closure(arena)
     reachable = frozenset(_achieved(arena, everything, milestones))
     without: dict[str, frozenset[str]] = {}
-    free, states = set(), everything.states
+    free = set()
+    states = everything.states
     for milestone in milestones[:-1]:
-        name, kept = milestone.milestone_id, restraint(arena, milestone)
+        name = milestone.milestone_id
+        kept = restraint(arena, milestone)
         if kept is None:
             without[name] = reachable
             free.add(name)

@@ -60,7 +60,8 @@ class _Carrier:
 
     def __init__(self, scene: Scene) -> None:
         self.codes: list[int] = []
-        self._scene, self._doors = scene, doors_of(scene)
+        self._scene = scene
+        self._doors = doors_of(scene)
         self._world = VoxelWorld(observe=False)
         self._world.reset(scene)
         self._now = self._world.state()
@@ -168,7 +169,8 @@ class _Carrier:
         if any(change.kind == "block" for change in happened.changes):
             self._state = Still(self._now, self._doors)
             self._routes = Routes(self._state)
-        self._state.pose, self._state.mobs = self._now.pose, self._now.mobs
+        self._state.pose = self._now.pose
+        self._state.mobs = self._now.mobs
         if not happened.done:
             raise _Failure(happened.reason)
 

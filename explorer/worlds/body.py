@@ -35,9 +35,16 @@ STILL: Final = 0.003
 EDGE: Final = 1e-7
 """How far a box may reach into a cell without being in it."""
 
-FORWARD, BACK, LEFT, RIGHT, JUMPING, SPRINTING = 1, 2, 4, 8, 16, 32
+FORWARD = 1
+BACK = 2
+LEFT = 4
+RIGHT = 8
+JUMPING = 16
+SPRINTING = 32
 """Keys; add them up."""
-FREE, BARRED, DEADLY = 0, 1, 2
+FREE = 0
+BARRED = 1
+DEADLY = 2
 """What a cell means to a body."""
 _TO_A_BODY: Final = np.frombuffer(SOLID, np.uint8).copy()
 _TO_A_BODY[LAVA] = DEADLY
@@ -95,7 +102,9 @@ class Body:
 
     def place(self, cell: Cell) -> None:
         """Put the body at rest in the middle of a cell."""
-        self.x, self.y, self.z = cell[0] + 0.5, float(cell[1]), cell[2] + 0.5
+        self.x = cell[0] + 0.5
+        self.y = float(cell[1])
+        self.z = cell[2] + 0.5
         self.vx = self.vz = 0.0
         self.vy = -GRAVITY * FALL_DRAG
         self.on_ground = True
@@ -132,7 +141,9 @@ class Body:
                 vx = 0.0
             if vz and self._south(vz) != vz:
                 vz = 0.0
-        self.vx, self.vy, self.vz = vx * slip, (vy - GRAVITY) * FALL_DRAG, vz * slip
+        self.vx = vx * slip
+        self.vy = (vy - GRAVITY) * FALL_DRAG
+        self.vz = vz * slip
         if self.solids.deadly and not self.burnt and DEADLY in self._box():
             self.burnt = True
 
@@ -175,11 +186,13 @@ class Body:
 
     def _floor(self, level: int) -> bool:
         """Return whether a cell over or under the body is barred at a level."""
-        cells, across = self.solids.cells, self.solids.across
+        cells = self.solids.cells
+        across = self.solids.across
         at = (level + 1) * self.solids.layer
         north = at + (floor(self.z - HALF_WIDTH + EDGE) + 1) * across
         south = at + (floor(self.z + HALF_WIDTH - EDGE) + 1) * across
-        west, east = floor(self.x - HALF_WIDTH + EDGE) + 1, floor(self.x + HALF_WIDTH - EDGE) + 1
+        west = floor(self.x - HALF_WIDTH + EDGE) + 1
+        east = floor(self.x + HALF_WIDTH - EDGE) + 1
         return BARRED in (cells[north + west], cells[north + east], cells[south + west], cells[south + east])
 
     def _east(self, by: float) -> float:

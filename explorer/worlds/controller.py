@@ -53,7 +53,8 @@ def carry_out(body: Body, pose: Pose, primitive: Primitive, way: Way) -> bool:
     drop = way.kind == "walk" and way.cell[1] < pose.cell[1]
     rested = 0
     for tick in range(LONGEST):
-        here, speed = body.x * dx + body.z * dz, body.vx * dx + body.vz * dz
+        here = body.x * dx + body.z * dz
+        speed = body.vx * dx + body.vz * dz
         keys = (0, on, off)[_push(body, end - here, speed, way.cell[1], drop)]
         if tick == 0 and primitive is Primitive.JUMP:
             keys = on | JUMPING | (SPRINTING if way.kind == "over" else 0)
@@ -106,7 +107,8 @@ def _push(body: Body, left: float, speed: float, floor: int, drop: bool) -> int:
 
 def _glide(height: float, vy: float) -> float:
     """Return how far a body in the air travels per unit of speed until it has landed and slid to rest."""
-    far, share = 0.0, 1.0
+    far = 0.0
+    share = 1.0
     while height > 0 or vy > 0:
         far += share
         share *= AIR_SLIP

@@ -47,7 +47,8 @@ class Observer:
         self._things = Things(self._layout)
         self._felt: list[int] = []
         self._hit: dict[str, str] = {}
-        self._pose, self._step = scene.spawn, 0
+        self._pose = scene.spawn
+        self._step = 0
         self._shine()
 
     @property
@@ -88,14 +89,16 @@ class Observer:
 
     def look(self, pose: Pose, step: int, items: Mapping[Cell, tuple[Stack, ...]], mobs: Iterable[Mob]) -> None:
         """See what is in view after a step; ``items`` and ``mobs`` are those of the whole world."""
-        self._pose, self._step = pose, step
+        self._pose = pose
+        self._step = step
         places = np.append(see(self._opaque, self._layout, pose, self._lit), np.array(self._felt, np.intp))
         self._felt.clear()
         seen_at = self._seen_at
         seen_at[places] = step
         differ = np.unique(places[self._blocks[places] != self._known[places]])
         if len(differ):
-            before, now = self._known[differ], self._blocks[differ]
+            before = self._known[differ]
+            now = self._blocks[differ]
             self._known[differ] = now
             self._notice(differ, before, now)
         self._things.meet(items, mobs, lambda place: bool(seen_at[place] == step))

@@ -30,7 +30,8 @@ def offers(
 @lru_cache(maxsize=256)
 def _book(materials: frozenset[str]) -> tuple[int, ...]:
     """Return the numbers of the recipes whose ingredients are materials, or can be made from them."""
-    available, book = set(materials), dict.fromkeys(range(len(RECIPES)), False)
+    available = set(materials)
+    book = dict.fromkeys(range(len(RECIPES)), False)
     while new := [number for number, listed in book.items() if not listed and _makeable(number, available)]:
         book.update(dict.fromkeys(new, True))
         available.update(RECIPES[number].makes for number in new)

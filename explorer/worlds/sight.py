@@ -172,7 +172,9 @@ def _candidates(pitch: int) -> tuple[NDArray[np.float64], tuple[NDArray[np.int64
     up = np.array([0, math.cos(angle), math.sin(angle)])
     span = np.arange(-_REACH, _REACH + 1)
     grid = np.stack(np.meshgrid(span, span, span, indexing="ij"), axis=-1).reshape(-1, 3)
-    vectors, cells, axes = [], [], []
+    vectors = []
+    cells = []
+    axes = []
     for axis in range(3):
         turned = grid[grid[:, axis] != _HEAD[axis]]
         middle = turned + 0.5
@@ -183,7 +185,9 @@ def _candidates(pitch: int) -> tuple[NDArray[np.float64], tuple[NDArray[np.int64
         vectors.append(middle - _EYE)
         cells.append(turned)
         axes.append(np.full(len(turned), axis))
-    vector, cell, axis_of = np.concatenate(vectors), np.concatenate(cells), np.concatenate(axes)
+    vector = np.concatenate(vectors)
+    cell = np.concatenate(cells)
+    axis_of = np.concatenate(axes)
     length = np.linalg.norm(vector, axis=1)
     ahead = vector @ forward
     keep = (length <= RANGE) & (ahead > 0)
@@ -202,7 +206,8 @@ def _march(directions: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[
         due = np.where(directions > 0, 1 - into, into) * across
     due = np.where(directions == 0, np.inf, due)
     cell = np.tile(_HEAD, (len(rays), 1))
-    cells, axes = [cell.copy()], [np.zeros(len(rays), dtype=np.int64)]
+    cells = [cell.copy()]
+    axes = [np.zeros(len(rays), dtype=np.int64)]
     while True:
         axis = due.argmin(axis=1)
         going = due[rays, axis] <= RANGE
@@ -237,7 +242,8 @@ def _forest(cells: NDArray[np.int64], touched: NDArray[np.bool_]) -> Table:
     """Return the rays' cells as a table; common prefixes of rays occur once."""
     numbers = np.where(touched, _keys(cells, np.zeros_like(cells[..., 0])), -1)
     order = np.lexsort(numbers.T[::-1])
-    cells, numbers = cells[order], numbers[order]
+    cells = cells[order]
+    numbers = numbers[order]
     # A ray's own cells start at the first one that differs from the previous ray.
     own = np.empty(len(numbers), dtype=np.int64)
     own[0] = 0

@@ -48,29 +48,28 @@ class Storage(RuleState):
     def do(self, changes: Iterable[Change]) -> None:
         """Apply changes."""
         for change in changes:
-            match change.kind:
-                case "block":
-                    self._put(_cell(change), change.code)
-                case "items" if change.stacks:
-                    self.items[_cell(change)] = (*self.items.get(_cell(change), ()), *change.stacks)
-                case "items":
-                    del self.items[_cell(change)]
-                case "chest":
-                    del self.chests[_cell(change)]
-                case "mob":
-                    del self._mobs[change.name]
-                case "inventory":
-                    self._count(change.name, change.count)
-                case "hold":
-                    self.held = change.name or None
-                case "placed":
-                    self.placed.add(_cell(change))
-                case "timer" if change.count < 0:
-                    del self.timers[change.name]
-                case "timer":
-                    self.timers[change.name] = change.count
-                case "over":
-                    self.over = change.name  # type: ignore[assignment]
+            self._do_one(change)
+
+    def _do_one(self, change: Change) -> None:
+        match change.kind:
+            case "block":
+                self._put(_cell(change), change.code)
+            case "items":
+                self._put_items(_cell(change), change.stacks)
+            case "chest":
+                del self.chests[_cell(change)]
+            case "mob":
+                del self._mobs[change.name]
+            case "inventory":
+                self._count(change.name, change.count)
+            case "hold":
+                self.held = change.name or None
+            case "placed":
+                self.placed.add(_cell(change))
+            case "timer":
+                self._set_timer(change.name, change.count)
+            case "over":
+                self.over = change.name  # type: ignore[assignment]
 
     def frozen(self, step: int) -> WorldState:
         """Return the present state as an immutable value."""
@@ -90,6 +89,21 @@ class Storage(RuleState):
             step=step,
             over=self.over,
         )
+
+    def _put_items(self, cell: Cell, stacks: tuple[Stack, ...]) -> None:
+        """Add stacks to those that lie in a cell; no stacks take away all of them."""
+        if not stacks:
+            del self.items[cell]
+            return
+        lying = self.items.get(cell, ())
+        self.items[cell] = (*lying, *stacks)
+
+    def _set_timer(self, name: str, count: int) -> None:
+        """Set a timer; a negative count removes it."""
+        if count < 0:
+            del self.timers[name]
+        else:
+            self.timers[name] = count
 
     def _put(self, cell: Cell, code: int) -> None:
         x, y, z = cell

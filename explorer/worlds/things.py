@@ -122,7 +122,8 @@ class Things:
         joining = int(JOINING[code])
         if not joining or (place in self._placed and BLOCKS[code].breakable):
             return
-        name, drop = BLOCKS[code].name, BLOCKS[code].drop
+        name = BLOCKS[code].name
+        drop = BLOCKS[code].drop
         if drop:
             self._materials.add(drop)
         beside = {
@@ -196,7 +197,8 @@ class Things:
         places = np.fromiter(self._at, np.int64, len(self._at))
         labels = np.fromiter(map(self._oldest, self._at.values()), np.int64, len(self._at))
         order = np.argsort(labels, kind="stable")
-        places, labels = places[order], labels[order]
+        places = places[order]
+        labels = labels[order]
         distinct, starts = np.unique(labels, return_index=True)
         return _Sorted(distinct, places, starts, (JOINING[known[places]] == _COLUMN).astype(np.int64))
 

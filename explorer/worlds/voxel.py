@@ -50,10 +50,13 @@ class VoxelWorld:
             raise SceneError(
                 f"the body cannot stand at the spawn {scene.spawn.cell}: leave 2 cells free on solid ground"
             )
-        self._scene, self._max_steps, self._now = scene, max_steps, now
+        self._scene = scene
+        self._max_steps = max_steps
+        self._now = now
         self._observer = Observer(scene) if self._observe else None
         self._body = Body(self._now.solids, scene.spawn.cell)
-        self._step, self._last = 0, Happened(done=True)
+        self._step = 0
+        self._last = Happened(done=True)
         self._look(())
         return self.view()
 
@@ -89,7 +92,8 @@ class VoxelWorld:
 
     def view(self) -> View:
         """Return what the agent knows now."""
-        now, observer = self._now, self._observer
+        now = self._now
+        observer = self._observer
         return View(
             known=observer.known.copy() if observer else np.zeros_like(self._scene.blocks),
             origin=self._scene.spawn.cell,
@@ -109,7 +113,8 @@ class VoxelWorld:
 
     def _do(self, decoded: Decoded) -> Happened:
         """Carry out a primitive, without the end of the step."""
-        now, primitive = self._now, decoded.primitive
+        now = self._now
+        primitive = decoded.primitive
         if decoded.kind == "aim":
             now.pose = now.pose.aimed(decoded.offset)
         elif decoded.kind != "primitive":

@@ -61,7 +61,8 @@ class Asking:
         Raises:
             UserError: the folder cannot be written to, or what an earlier process left there cannot be read.
         """
-        folder, caps = None, self.caps
+        folder = None
+        caps = self.caps
         if self.books is not None and spec is not None:
             folder = self.books / _name(spec, how)
             make_folder(folder)
@@ -100,7 +101,8 @@ class Books:
     """
 
     def __init__(self, folder: Path, own: Path | None = None) -> None:
-        self._folder, self._own = folder, own
+        self._folder = folder
+        self._own = own
         self._known: dict[Path, tuple[int, list[Record]]] = {}
 
     def others(self) -> list[Record]:

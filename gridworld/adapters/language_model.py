@@ -122,7 +122,8 @@ class LanguageModel(ModelInterface):
         Raises:
             ModelError: there is no answer; names the fix.
         """
-        most, shows = self.asking.actions_per_call, bool(input.image.size)
+        most = self.asking.actions_per_call
+        shows = bool(input.image.size)
         if not (shows or input.additional_context):
             raise ModelUnavailableError(f"{self.name} is neither shown nor told anything: text_observation tells it")
         system = system_text(input.action_space, self._tiling, shows_images=shows, most=most)
@@ -256,7 +257,8 @@ class _Server:
     """The provider of a model, with failures as an evaluation takes them."""
 
     def __init__(self, player: LanguageModel, provider: Provider) -> None:
-        self._player, self.provider = player, provider
+        self._player = player
+        self.provider = provider
         self.has_answered = self.is_absent = False
 
     def complete(self, request: Request) -> Response:

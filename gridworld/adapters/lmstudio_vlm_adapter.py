@@ -23,7 +23,9 @@ class LMStudioVLMAdapter(LocalModel):
             :class:`~gridworld.adapters.local_model.LocalModel`.
     """
 
-    flag, sdk, other = "lmstudio", "openai", "--lmstudio-model"
+    flag = "lmstudio"
+    sdk = "openai"
+    other = "--lmstudio-model"
 
     def __init__(
         self,

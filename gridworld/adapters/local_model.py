@@ -53,7 +53,8 @@ class LocalModel(LanguageModel):
         request_retries: int = 1,
         retry_sleep: float = 5.0,
     ) -> None:
-        self.model, self.base_url = model, _checked_address(base_url)
+        self.model = model
+        self.base_url = _checked_address(base_url)
         # No key is ever sent, so that nobody can be billed.
         catalogue = Catalogue(ModelTable({f"{self.flag}/*": {"input": 0, "output": 0}}))
         policy = RetryPolicy(request_retries + 1, retry_sleep, retry_sleep)

@@ -113,9 +113,11 @@ def _message(words: Iterable[str], image: NDArray[np.uint8]) -> Message:
 
 def repair_text(action_space: Mapping[int, str], most: int = 1) -> str:
     """Asks for an answer that can be read."""
-    fault, line = "names no action, or more than one", "Action: <id>"
+    fault = "names no action, or more than one"
+    line = "Action: <id>"
     if most > 1:
-        fault, line = "does not name actions one after another", "Actions: <id>, <id>, ..."
+        fault = "does not name actions one after another"
+        line = "Actions: <id>, <id>, ..."
     return (
         f"That answer {fault}. Reply with one line and nothing else:\n{line}\n"
         f"where <id> is one of\n{_listed(action_space)}"

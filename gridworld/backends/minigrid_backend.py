@@ -40,10 +40,13 @@ class MiniGridBackend(AbstractGridBackend):
 
     def configure(self, task_spec: TaskSpecification) -> None:
         env = self.parser.parse(task_spec)
-        self.task_spec, self._configured, self.env = task_spec, env, None
+        self.task_spec = task_spec
+        self._configured = env
+        self.env = None
 
     def reset(self, seed: int | None = None) -> tuple[Any, GridState, dict[str, Any]]:
-        env, spec = self._configured, self.task_spec
+        env = self._configured
+        spec = self.task_spec
         if env is None or spec is None:
             raise BackendError("there is no task: call configure(task_spec) first")
         number = operator.index(spec.seed if seed is None else seed)

@@ -48,7 +48,8 @@ class MultiGridBackend(AbstractGridBackend):
 
     def configure(self, task_spec: TaskSpecification) -> None:
         self._configured = MultiGridWorld(task_spec, self.tiling)
-        self.task_spec, self._running = task_spec, None
+        self.task_spec = task_spec
+        self._running = None
 
     def reset(self, seed: int | None = None) -> tuple[Any, GridState, dict[str, Any]]:
         world = self._task_world()

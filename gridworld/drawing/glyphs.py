@@ -88,7 +88,8 @@ def agent(angle: float, carrying: str | None, *, on_floor: bool) -> list[Layer]:
     drawn = [Layer(grown(body, 0.085), _WHITE), Layer(grown(body, 0.045), INK), Layer(grown(body, -0.015), _AGENT)]
     if carrying is not None:
         back = (-0.26 * math.cos(angle), -0.26 * math.sin(angle))
-        disc, colour = circle(0.24, back), PAINTS[carrying]
+        disc = circle(0.24, back)
+        colour = PAINTS[carrying]
         key = placed(_KEY, at=back, turn=_KEY_TURN, scale=0.52)
         drawn += [Layer(disc, INK), Layer(grown(disc, -0.04), colour), Layer(key, _contrast(colour))]
     return drawn
@@ -215,11 +216,13 @@ def _block(look: Look, cell: Shape) -> list[Layer]:
     """A crate of planks; a fixed one is bolted down and crossed out, as minigrid's backend draws it."""
     colour = PAINTS[look.color]
     if look.state == "fixed":
-        body, inner = box(0.38, 0.38, rounding=0.05), box(0.32, 0.32)
+        body = box(0.38, 0.38, rounding=0.05)
+        inner = box(0.32, 0.32)
         rivets = union(*(circle(0.06, at) for at in ((-0.25, 0.0), (0.25, 0.0), (0.0, -0.25), (0.0, 0.25))))
         cross = common(union(bar((-1, -1), (1, 1), 0.06), bar((-1, 1), (1, -1), 0.06)), inner)
         return [*_ground(cell), *_outlined(body, _darker(colour, 0.25)), Layer(union(rivets, cross), INK)]
-    body, inner = box(0.36, 0.36, rounding=0.04), box(0.25, 0.25)
+    body = box(0.36, 0.36, rounding=0.04)
+    inner = box(0.25, 0.25)
     joints = common(union(*(bar((-1, y), (1, y), 0.035) for y in (-0.085, 0.085))), inner)
     return [*_ground(cell), *_outlined(body, colour), Layer(union(line(inner, 0.03), joints), _darker(colour))]
 

@@ -75,15 +75,18 @@ def _composed(images: NDArray[np.uint8], which: NDArray[np.intp], shape: Geometr
     # A ring of unseen cells, two rows of it on top to keep what is odd odd, so that the outermost edges are smooth too.
     images = np.concatenate([images, np.broadcast_to(np.array(UNSEEN, dtype=np.uint8), images[:1].shape)])
     canvas = _laid(images, np.pad(which, ((2, 2), (1, 1)), constant_values=len(images) - 1), shape)
-    high, wide = (rows - 1) * shape.pitch + shape.height, columns * shape.width + shape.shift
-    top, left = 2 * shape.pitch, shape.width
+    high = (rows - 1) * shape.pitch + shape.height
+    wide = columns * shape.width + shape.shift
+    top = 2 * shape.pitch
+    left = shape.width
     return np.ascontiguousarray(canvas[top : top + high, left : left + wide])
 
 
 def _laid(images: NDArray[np.uint8], which: NDArray[np.intp], shape: Geometry) -> NDArray[np.uint8]:
     """Shifted rows over the others; stamps of rows of one parity do not overlap, so they are laid at once."""
     rows, columns = which.shape
-    band, run = 2 * shape.pitch, 3 * shape.width
+    band = 2 * shape.pitch
+    run = 3 * shape.width
     canvas = np.zeros(((rows + 2) * shape.pitch, columns * shape.width + shape.shift, 3), dtype=np.uint8)
     # Channels are taken with the pixels of a line: long runs are several times as fast.
     lines = images.reshape(len(images), shape.height, run)
@@ -93,7 +96,8 @@ def _laid(images: NDArray[np.uint8], which: NDArray[np.intp], shape: Geometry) -
     share = cover[y, x, None, None].astype(np.uint16)
     for parity in range(2):
         laid = lines[which[parity::2]].swapaxes(1, 2)
-        left, top = parity * shape.shift, parity * shape.pitch
+        left = parity * shape.shift
+        top = parity * shape.pitch
         part = canvas[top : top + len(laid) * band, left : left + columns * shape.width]
         cells = part.reshape(len(laid), band, columns, run)[:, : shape.height]
         if parity:

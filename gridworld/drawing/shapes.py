@@ -39,8 +39,10 @@ def box(half_width: float, half_height: float, *, at: Point = (0.0, 0.0), roundi
 
 def bar(start: Point, end: Point, half_width: float) -> Shape:
     """A line with round ends."""
-    (ax, ay), (bx, by) = start, end
-    dx, dy = bx - ax, by - ay
+    ax, ay = start
+    bx, by = end
+    dx = bx - ax
+    dy = by - ay
     length = dx * dx + dy * dy
 
     def distance(x: Distances, y: Distances) -> Distances:
@@ -120,10 +122,12 @@ def line(shape: Shape, half_width: float) -> Shape:
 
 def placed(shape: Shape, *, at: Point = (0.0, 0.0), turn: float = 0.0, scale: float = 1.0) -> Shape:
     """The shape scaled, turned clockwise by radians and moved."""
-    cosine, sine = math.cos(turn), math.sin(turn)
+    cosine = math.cos(turn)
+    sine = math.sin(turn)
 
     def distance(x: Distances, y: Distances) -> Distances:
-        across, along = (x - at[0]) / scale, (y - at[1]) / scale
+        across = (x - at[0]) / scale
+        along = (y - at[1]) / scale
         return shape(across * cosine + along * sine, along * cosine - across * sine) * scale
 
     return distance

@@ -72,7 +72,8 @@ def geometry(tiling: str, tile_size: int) -> Geometry:
         return Geometry(tile_size, tile_size, tile_size, 0, cover, box(0.5, 0.5), headings)
     width = tile_size + tile_size % 2
     height = 2 * math.ceil(width / math.sqrt(3)) + 2
-    pitch, shift = round(width * math.sqrt(3) / 2), width // 2
+    pitch = round(width * math.sqrt(3) / 2)
+    shift = width // 2
     cover = _nearest(width, height, pitch, shift)
     return Geometry(width, height, pitch, shift, cover, regular_polygon(6, 0.5), headings)
 
@@ -118,7 +119,8 @@ def _paint(image: NDArray[np.float64], layer: Layer, x: Distances, y: Distances)
 def _nearest(width: int, height: int, pitch: int, shift: int) -> NDArray[np.uint8]:
     """How much of each pixel is nearer to the middle of its stamp than to those of the six neighbours, in eighths."""
     down, across = np.indices((height, width)) + 0.5
-    down, across = down - height / 2, across - width / 2
+    down = down - height / 2
+    across = across - width / 2
     edges = []
     for row, column in ((-pitch, -shift), (-pitch, shift), (0, -width), (0, width), (pitch, -shift), (pitch, shift)):
         away = math.hypot(row, column)

@@ -61,7 +61,8 @@ class EvaluationHarness:
         self.model = model
         self.runner = GridRunner(backend, render_mode)
         self.telling = Telling(history_images, history_text, history_text_window, text_observation)
-        self._device, self._limit = device, limit
+        self._device = device
+        self._limit = limit
         self._ready = device is None
         self.answered = False
 

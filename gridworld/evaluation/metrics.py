@@ -55,7 +55,8 @@ class TaskBenchmarkResult:
         Args:
             optimal_steps, bound: as in the attributes; ``bound`` None: ``optimal_steps`` are proven.
         """
-        bound, ratio = optimal_steps if bound is None else bound, None
+        bound = optimal_steps if bound is None else bound
+        ratio = None
         if episode.success and episode.steps_taken:
             if optimal_steps is not None and episode.steps_taken < optimal_steps:
                 optimal_steps = None  # a certificate claimed them, and the episode refutes it
@@ -94,7 +95,9 @@ class TaskBenchmarkResult:
         Raises:
             KeyError, TypeError, ValueError: it is not what :meth:`to_dict` wrote.
         """
-        optimal, bound, ratio = data["optimal_steps"], data.get("bound"), data["optimality_ratio"]
+        optimal = data["optimal_steps"]
+        bound = data.get("bound")
+        ratio = data["optimality_ratio"]
         return cls(
             task_id=str(data["task_id"]),
             success=bool(data["success"]),

@@ -41,7 +41,8 @@ def wrong_key(draft: Draft) -> None:
 
 def side_door(draft: Draft) -> None:
     """A key and a door of its own, which leads to a dead end."""
-    (cut, behind), color = dead_end(draft), draft.unused_color()
+    cut, behind = dead_end(draft)
+    color = draft.unused_color()
     draft.taken.update({cut, *behind})
     draft.door(color, cut)
     draft.key(color, draft.take(draft.floor.cells))
@@ -119,7 +120,8 @@ def hazards(draft: Draft) -> None:
     cells = [cell for cell in draft.free(draft.floor.cells) if draft.stays_connected(cell)]
     if not cells:
         raise UnfitError("no room for a hazard")
-    cell, heading = draft.rng.choice(cells), draft.rng.randrange(draft.floor.tiling.headings)
+    cell = draft.rng.choice(cells)
+    heading = draft.rng.randrange(draft.floor.tiling.headings)
     for _ in range(draft.rng.randint(1, 3)):
         if cell not in draft.floor.neighbours or cell in draft.taken or not draft.stays_connected(cell):
             break

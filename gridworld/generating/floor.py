@@ -20,7 +20,10 @@ class Floor:
     """
 
     def __init__(self, tiling: Tiling, width: int, height: int, cells: Iterable[Cell], plan: str = "") -> None:
-        self.tiling, self.width, self.height, self.plan = tiling, width, height, plan
+        self.tiling = tiling
+        self.width = width
+        self.height = height
+        self.plan = plan
         inside = {cell for cell in cells if 0 < cell[0] < width - 1 and 0 < cell[1] < height - 1}
         self.neighbours = {
             cell: tuple(near for near in tiling.neighbours(cell) if near in inside) for cell in sorted(inside)
@@ -51,7 +54,8 @@ class Floor:
 
     def distances(self, start: Cell, without: Collection[Cell] = ()) -> dict[Cell, int]:
         """Moves from a cell to every cell that can be reached, never through those of ``without``; nearest first."""
-        found, queue = {start: 0}, deque([start])
+        found = {start: 0}
+        queue = deque([start])
         while queue:
             cell = queue.popleft()
             for near in self.neighbours[cell]:

@@ -109,7 +109,8 @@ def write_many(
     folder = Path(out_dir)
 
     def made_or_kept(index: int) -> TaskSpecification:
-        name, origin = task_name(tier, seed, index, tiling), _origin(tier, seed, index, tiling, allowed, limit)
+        name = task_name(tier, seed, index, tiling)
+        origin = _origin(tier, seed, index, tiling, allowed, limit)
         there = read_made(folder / f"{name}.json", name, origin)
         return there or generate(tier, seed, index=index, tiling=tiling, mechanisms=mechanisms, limit=limit)
 
@@ -132,7 +133,8 @@ def content(spec: TaskSpecification) -> str:
 def _distinct(
     tier: int, count: int, seed: int, make: Callable[[int], TaskSpecification]
 ) -> Iterator[TaskSpecification]:
-    seen, last = set[str](), -1
+    seen = set[str]()
+    last = -1
     for index in count_from():
         if len(seen) >= count:
             return

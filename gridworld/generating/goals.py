@@ -57,7 +57,8 @@ def put_down(draft: Draft) -> str:
 
 def unlock(draft: Draft) -> str:
     """A door to a dead end that must be open."""
-    (cut, behind), color = dead_end(draft), draft.unused_color()
+    cut, behind = dead_end(draft)
+    color = draft.unused_color()
     draft.taken.update({cut, *behind})
     door = draft.door(color, cut)
     draft.key(color, draft.take(draft.floor.cells))

@@ -45,8 +45,10 @@ def _cut(draft: Draft, wanted: Cell, least: int) -> Cell:
 def key_door(draft: Draft, cut: Cell) -> Cell:
     """A door and its key."""
     draft.close(cut)
-    color, cell = draft.unused_color(), draft.take(draft.near)
-    key, door = draft.key(color, cell), draft.door(color, cut)
+    color = draft.unused_color()
+    cell = draft.take(draft.near)
+    key = draft.key(color, cell)
+    door = draft.door(color, cut)
     draft.links.insert(0, Link("key-door", key, door, f"open the {color} door with the {color} key"))
     return cell
 
@@ -60,7 +62,9 @@ def master_key(draft: Draft, cut: Cell) -> Cell:
     first = _cut(draft, beside, 5)
     draft.close(first)
     cell = draft.take(draft.near)
-    key, outer, inner = draft.key(color, cell), draft.door(color, first), draft.door(color, cut)
+    key = draft.key(color, cell)
+    outer = draft.door(color, first)
+    inner = draft.door(color, cut)
     words = f"open both {color} doors with the {color} key"
     draft.links[:0] = [Link("key-door", key, outer, words), Link("key-door", key, inner, "")]
     return cell
@@ -78,7 +82,8 @@ def one_shot_gate(draft: Draft, cut: Cell) -> Cell:
 
 def _switched(draft: Draft, cut: Cell, kind: SwitchType) -> Cell:
     draft.close(cut)
-    cell, gate = draft.take(draft.near), draft.gate(cut)
+    cell = draft.take(draft.near)
+    gate = draft.gate(cut)
     switch = draft.switch(cell, [gate], _named(draft, kind))
     draft.links.insert(0, Link("switch-gate", switch, gate, f"use the {_color(draft, switch)} switch to open a gate"))
     return cell
@@ -100,7 +105,8 @@ def hold_gate(draft: Draft, cut: Cell) -> Cell:
     away = [cell for cell in draft.near - draft.floor.narrow if draft.floor.tiling.distance(cell, cut) > 1]
     line = push_line(draft, away)
     gate = draft.gate(cut)
-    switch, block = draft.switch(line.target, [gate], _named(draft, "hold")), draft.block(line.block)
+    switch = draft.switch(line.target, [gate], _named(draft, "hold"))
+    block = draft.block(line.block)
     words = f"push a block onto the {_color(draft, switch)} switch, which holds a gate open"
     draft.links[:0] = [Link("block-switch", block, switch, words), Link("switch-gate", switch, gate, "")]
     return line.agent

@@ -24,7 +24,8 @@ def draw_floor(rng: random.Random, tiling: Tiling, name: str, least: int, greate
     Args:
         least, greatest: bounds of width and height, border included.
     """
-    width, height = rng.randint(least, greatest), rng.randint(max(least, 7), greatest)
+    width = rng.randint(least, greatest)
+    height = rng.randint(max(least, 7), greatest)
     if rng.random() < 0.5:
         width, height = height, width
     if name in ON_LATTICE:
@@ -50,7 +51,9 @@ def inside(width: int, height: int) -> set[Cell]:
 
 def maze(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Cell]:
     """A maze without loops: corridors of one cell between walls of one cell."""
-    room, carved, stack = inside(width, height), {(1, 1)}, [(1, 1)]
+    room = inside(width, height)
+    carved = {(1, 1)}
+    stack = [(1, 1)]
     while stack:
         steps = ((heading, tiling.ahead(stack[-1], heading)) for heading in range(tiling.headings))
         ways = [(between, tiling.ahead(between, heading)) for heading, between in steps]
@@ -82,7 +85,8 @@ def braided_maze(rng: random.Random, tiling: Tiling, width: int, height: int) ->
 
 def rooms(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Cell]:
     """Rooms by binary space partition: every wall that parts a room has one doorway, few have a second."""
-    walls, doorways = set[Cell](), set[Cell]()
+    walls = set[Cell]()
+    doorways = set[Cell]()
     pending = [(1, 1, width - 2, height - 2)]
     while pending:
         left, top, right, bottom = pending.pop()
@@ -96,7 +100,8 @@ def rooms(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Ce
         line = rng.choice(lines)
         walls.update(line)
         doorways.update(rng.sample(line[1:-1] or line, 2 if len(line) > 6 and rng.random() < 0.1 else 1))
-        (x, y), (last_x, _) = line[0], line[-1]
+        x, y = line[0]
+        last_x, _ = line[-1]
         if x == last_x:
             pending += [(left, top, x - 1, bottom), (x + 1, top, right, bottom)]
         else:
@@ -128,7 +133,9 @@ def vaults(rng: random.Random, _: Tiling, width: int, height: int) -> set[Cell]:
 
 def serpentine(rng: random.Random, _: Tiling, width: int, height: int) -> set[Cell]:
     """One winding way: rows of wall, open at alternate ends."""
-    carved, at_left, row = inside(width, height), rng.random() < 0.5, 0
+    carved = inside(width, height)
+    at_left = rng.random() < 0.5
+    row = 0
     while (row := row + rng.choice((2, 2, 3))) < height - 2:
         carved -= {(x, row) for x in range(1, width - 1)} - {(1 if at_left else width - 2, row)}
         at_left = not at_left
@@ -139,7 +146,8 @@ def hall(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Cel
     """One open room with some pillars and short walls."""
     carved = inside(width, height)
     for _ in range(rng.randint(0, len(carved) // 12)):
-        cell, heading = rng.choice(sorted(carved)), rng.randrange(tiling.headings)
+        cell = rng.choice(sorted(carved))
+        heading = rng.randrange(tiling.headings)
         for _ in range(rng.randint(1, 3)):
             carved.discard(cell)
             cell = tiling.ahead(cell, heading)

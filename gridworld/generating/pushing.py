@@ -37,7 +37,8 @@ def push_line(draft: Draft, targets: Iterable[Cell], turns: int = 0) -> PushLine
     for _ in range(_TRIES if ends else 0):
         target = draft.rng.choice(ends)
         ways = [draft.rng.randrange(draft.floor.tiling.headings) for _ in range(turns + 1)]
-        block, used = target, [target]
+        block = target
+        used = [target]
         for way in ways:
             for _ in range(draft.rng.randint(1, 3)):
                 agent = draft.floor.tiling.ahead(block, way)
@@ -78,7 +79,8 @@ def block_the_way(draft: Draft) -> str:
         UnfitError: there is no such place.
     """
     way = draft.floor.path(draft.start, draft.goal, draft.walled)
-    tiling, found = draft.floor.tiling, []
+    tiling = draft.floor.tiling
+    found = []
     for before, cell in pairwise(way[1:]):
         heading = tiling.neighbours(before).index(cell)
         room = [tiling.ahead(cell, heading)]

@@ -166,7 +166,8 @@ def cook(rng: random.Random, tiling: Tiling, recipe: Recipe, allowed: Collection
     """
     draft = Draft.on(rng, draw_floor(rng, tiling, rng.choice(recipe.plans), *recipe.sizes))
     draft.rules.switch_type = rng.choice(("toggle", "toggle", "hold", "one_shot"))
-    goal, locks = _goal(rng, recipe, allowed), _drawn(rng, recipe.locks, recipe.depths, allowed)
+    goal = _goal(rng, recipe, allowed)
+    locks = _drawn(rng, recipe.locks, recipe.depths, allowed)
     blocks = rng.choice(recipe.obstacles) if "blocks" in allowed else 0
     errands = _drawn(rng, recipe.errands, recipe.errand_counts, allowed)
     decoys = _drawn(rng, recipe.decoys, recipe.decoy_counts, allowed)
@@ -205,7 +206,8 @@ def _drawn(rng: random.Random, names: Sequence[str], counts: Sequence[int], allo
 
 def _veil(draft: Draft, recipe: Recipe) -> None:
     """How much can be seen, and what is hidden; never a hazard, which could be learnt of only by dying."""
-    rng, rules = draft.rng, draft.rules
+    rng = draft.rng
+    rules = draft.rules
     rules.observability = rng.choice(recipe.observability)
     rules.view_size = rng.choice((3, 5, 5, 7, 7, 9)) if rules.observability != "full" else rules.view_size
     hazards = {hazard.id for hazard in draft.made.hazards}

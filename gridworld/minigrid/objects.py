@@ -49,7 +49,8 @@ class _Thing(WorldObj):
 
     def __init__(self, kind: str, color: str, state: int, *, passable: bool = True) -> None:
         super().__init__(kind, color)
-        self._state, self._passable = state, passable
+        self._state = state
+        self._passable = passable
 
     def can_overlap(self) -> bool:
         return self._passable
@@ -92,7 +93,8 @@ class Gate(_Thing):
         return self.is_open
 
     def render(self, img: Image) -> Image:
-        pen, color = _Pen(img), COLORS[self.color]
+        pen = _Pen(img)
+        color = COLORS[self.color]
         for left in (0.03, 0.87) if self.is_open else (0.03, 0.24, 0.45, 0.66, 0.87):
             pen.rectangle(left, left + 0.10, 0.03, 0.97, color)
         if not self.is_open:
@@ -109,7 +111,8 @@ class Switch(_Thing):
         self.is_active = is_active
 
     def render(self, img: Image) -> Image:
-        pen, color = _Pen(img), COLORS[self.color]
+        pen = _Pen(img)
+        color = COLORS[self.color]
         pen.disc(0.5, 0.5, 0.36, color)
         pen.disc(0.5, 0.5, 0.26, color if self.is_active else _BLACK)
         if self.is_active:
@@ -125,7 +128,8 @@ class Block(_Thing):
         self.pushable = pushable
 
     def render(self, img: Image) -> Image:
-        pen, color = _Pen(img), COLORS[self.color]
+        pen = _Pen(img)
+        color = COLORS[self.color]
         dark = 0.45 * color
         pen.rectangle(0.09, 0.91, 0.09, 0.91, color)
         pen.rectangle(0.17, 0.83, 0.17, 0.83, dark)
@@ -145,7 +149,8 @@ class TeleporterEnd(_Thing):
         self.entrance = entrance
 
     def render(self, img: Image) -> Image:
-        pen, color = _Pen(img), COLORS[self.color]
+        pen = _Pen(img)
+        color = COLORS[self.color]
         for radius, shade in ((0.45, color), (0.38, _BLACK)):
             pen.disc(0.5, 0.5, radius, shade)
         if self.entrance:
@@ -201,7 +206,8 @@ class Hidden(WorldObj):
 
     def __init__(self, thing: WorldObj, shown: WorldObj | None) -> None:
         super().__init__(thing.type, thing.color)
-        self.thing, self.shown = thing, shown
+        self.thing = thing
+        self.shown = shown
 
     def can_overlap(self) -> bool:
         return bool(self.thing.can_overlap())
@@ -252,7 +258,8 @@ class _Pen:
         self._img[(self._x - x) ** 2 + (self._y - y) ** 2 <= radius**2] = color
 
     def line(self, start: tuple[float, float], end: tuple[float, float], radius: float, color: Any) -> None:
-        (x, y), (dx, dy) = start, (end[0] - start[0], end[1] - start[1])
+        x, y = start
+        dx, dy = (end[0] - start[0], end[1] - start[1])
         along = np.clip(((self._x - x) * dx + (self._y - y) * dy) / (dx**2 + dy**2), 0, 1)
         distance = (self._x - x - along * dx) ** 2 + (self._y - y - along * dy) ** 2
         self._img[distance <= radius**2] = color

@@ -82,7 +82,8 @@ class Episode:
 
     def grid_state(self) -> GridState:
         """The truth as a value of its own, for runners and metrics; a model sees :meth:`observe` only."""
-        layout, state = self.layout, self.state
+        layout = self.layout
+        state = self.state
         return GridState(
             agent_position=state.position,
             agent_direction=state.heading,
@@ -106,12 +107,14 @@ class Episode:
 
     def observe(self) -> Observation:
         """What the observability of the task lets a model know now."""
-        state, mode = self.state, self.layout.spec.rules.observability
+        state = self.state
+        mode = self.layout.spec.rules.observability
         codes = self._truth() if mode == "full" else self._memory.copy()
         if mode == "view_cone":
             codes[~self._mask] = UNSEEN
         carrying = None if state.carrying is None else self.layout.colour_of_key[state.carrying]
-        mission, tiling = self.layout.spec.get_mission_text(), self.layout.tiling.name
+        mission = self.layout.spec.get_mission_text()
+        tiling = self.layout.tiling.name
         return Observation(codes, self._mask.copy(), state.position, state.heading, carrying, tiling, mission)
 
     def _see(self) -> None:
@@ -125,7 +128,8 @@ class Episode:
         np.copyto(self._memory, self._truth(), where=self._mask)
 
     def _cone(self) -> tuple[frozenset[Cell], NDArray[np.bool_]]:
-        layout, state = self.layout, self.state
+        layout = self.layout
+        state = self.state
         view = (state.position, state.heading, state.open_doors, layout.open_gates(state.active_switches))
         if view not in self._cones:
             size = layout.spec.rules.view_size

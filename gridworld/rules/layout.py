@@ -85,7 +85,8 @@ class Layout:
         valid, problems = spec.validate()
         if not valid:
             raise TaskError(problems, spec.task_id)
-        self.spec, self.tiling = spec, tiling
+        self.spec = spec
+        self.tiling = tiling
         self.width, self.height = spec.maze.dimensions
         things = spec.mechanisms
         self.keys: tuple[KeySpec, ...] = tuple(things.keys)
@@ -197,11 +198,9 @@ class Layout:
         ends: dict[str, Cell] = {}
         portals: dict[Cell, Portal] = {}
         for teleporter in self.spec.mechanisms.teleporters:
-            (a, b), one, other = (
-                (teleporter.position_a.to_tuple(), teleporter.position_b.to_tuple()),
-                f"{teleporter.id}_a",
-                f"{teleporter.id}_b",
-            )
+            a, b = (teleporter.position_a.to_tuple(), teleporter.position_b.to_tuple())
+            one = f"{teleporter.id}_a"
+            other = f"{teleporter.id}_b"
             ends |= {one: a, other: b}
             portals[a] = Portal(one, other, b)
             if teleporter.bidirectional:
@@ -209,7 +208,8 @@ class Layout:
         return ends, portals
 
     def _walls(self) -> frozenset[Cell]:
-        columns, rows = range(self.width), range(self.height)
+        columns = range(self.width)
+        rows = range(self.height)
         border = {(column, row) for column in columns for row in (0, self.height - 1)}
         border |= {(column, row) for column in (0, self.width - 1) for row in rows}
         return (self.spec.maze.wall_cells() | border) - self.doors.keys() - self.gates.keys()

@@ -160,26 +160,48 @@ def things(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]:
 
 
 def _all_things(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]:
+    yield from _floor_things(layout, state)
+    yield from _barriers(layout, state)
+    yield from _movable_things(layout, state)
+
+
+def _floor_things(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]:
+    """Yield hazards, teleporters and switches, which the agent stands on."""
     for cell, hazard in layout.hazards.items():
         yield cell, CODES[Look("hazard", state=hazard.hazard_type)], hazard.id
+
     for number, teleporter in enumerate(layout.spec.mechanisms.teleporters):
         color = _PAIR_COLOURS[number % len(_PAIR_COLOURS)]
         for end in (f"{teleporter.id}_a", f"{teleporter.id}_b"):
             cell = layout.ends[end]
             kind = "entrance" if cell in layout.portals else "exit"
             yield cell, CODES[Look("teleporter", color, kind)], teleporter.id
+
     for cell, switch in layout.switches.items():
         on = "on" if switch.id in state.active_switches else "off"
         yield cell, CODES[Look("switch", switch.color, on)], switch.id
+
+
+def _barriers(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]:
+    """Yield doors and gates."""
     for cell, door in layout.doors.items():
-        yield cell, CODES[Look("door", door.requires_key, "open" if door.id in state.open_doors else "locked")], door.id
-    if layout.gates:
-        open_gates = layout.open_gates(state.active_switches)
-        for cell, gate in layout.gates.items():
-            yield cell, CODES[Look("gate", gate.color, "open" if gate.id in open_gates else "closed")], gate.id
+        status = "open" if door.id in state.open_doors else "locked"
+        yield cell, CODES[Look("door", door.requires_key, status)], door.id
+
+    if not layout.gates:
+        return
+    open_gates = layout.open_gates(state.active_switches)
+    for cell, gate in layout.gates.items():
+        status = "open" if gate.id in open_gates else "closed"
+        yield cell, CODES[Look("gate", gate.color, status)], gate.id
+
+
+def _movable_things(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]:
+    """Yield keys that lie somewhere, and blocks."""
     for key, place in zip(layout.keys, state.key_cells, strict=True):
         if place is not None:
             yield place, CODES[Look("key", key.color)], key.id
+
     for block, cell in zip(layout.blocks, state.block_cells, strict=True):
         yield cell, CODES[Look("block", block.color, "" if block.pushable else "fixed")], block.id
 

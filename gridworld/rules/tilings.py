@@ -74,9 +74,11 @@ class Square(Tiling):
             view_size: odd, at least 3.
             opaque: whether a cell blocks the view; it is seen itself.
         """
-        (column, row), (right, down) = position, self._STEPS[heading]
+        column, row = position
+        right, down = self._STEPS[heading]
         half = view_size // 2
-        lit, seen = {half}, set[Cell]()
+        lit = {half}
+        seen = set[Cell]()
         for depth in range(view_size):
             # Column of the view i lies (i - half) cells to the agent's right, whose step is (-down, right).
             cells = [
@@ -122,11 +124,13 @@ class Hex(Tiling):
         return q + (r - r % 2) // 2, r
 
     def ahead(self, cell: Cell, heading: int) -> Cell:
-        (q, r), (dq, dr) = self.to_axial(cell), self._AXIAL[heading]
+        q, r = self.to_axial(cell)
+        dq, dr = self._AXIAL[heading]
         return self.from_axial((q + dq, r + dr))
 
     def distance(self, one: Cell, other: Cell) -> int:
-        (q1, r1), (q2, r2) = self.to_axial(one), self.to_axial(other)
+        q1, r1 = self.to_axial(one)
+        q2, r2 = self.to_axial(other)
         return (abs(q1 - q2) + abs(r1 - r2) + abs(q1 + r1 - q2 - r2)) // 2
 
     def cone(self, position: Cell, heading: int, view_size: int, opaque: Callable[[Cell], bool]) -> frozenset[Cell]:
@@ -139,7 +143,8 @@ class Hex(Tiling):
             opaque: whether a cell blocks the view; it is seen itself.
         """
         forward = [(heading + turn) % self.headings for turn in (-1, 0, 1)]
-        seen, border = {position}, [position]
+        seen = {position}
+        border = [position]
         for _ in range(view_size - 1):
             reached = {self.ahead(cell, way) for cell in border for way in forward} - seen
             seen |= reached

@@ -58,10 +58,12 @@ def _forward(layout: Layout, state: State) -> State:
 
 
 def _arrived(layout: Layout, state: State, cell: Cell, blocks: tuple[Cell, ...]) -> State:
-    cooling, dead = "", cell in layout.hazards
+    cooling = ""
+    dead = cell in layout.hazards
     portal = layout.portals.get(cell)
     if portal is not None:
-        cell, cooling = portal.exit, portal.partner
+        cell = portal.exit
+        cooling = portal.partner
     return state._replace(
         position=cell,
         block_cells=blocks,

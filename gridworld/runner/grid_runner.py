@@ -71,7 +71,8 @@ class GridRunner:
         mission = self.backend.get_mission_text()
         policy = random_policy(seed) if policy_fn is None else policy_fn
         trajectory: list[Trajectory] = []
-        total_reward, steps = 0.0, 0
+        total_reward = 0.0
+        steps = 0
         terminated = truncated = False
         while not (terminated or truncated):
             answer = policy(observation, state, mission)
@@ -87,7 +88,8 @@ class GridRunner:
                 trajectory.append(Trajectory(steps, seen, int(action), ACTION_NAMES[action], reward, state, noted))
             if verbose:
                 print(f"{task_spec.task_id!r} step {steps}: {ACTION_NAMES[action]}, reward {reward:.3f}")
-            observation, state = following, new_state
+            observation = following
+            state = new_state
         return EpisodeResult(
             task_id=task_spec.task_id,
             success=state.goal_reached,

@@ -227,7 +227,8 @@ def _links(spec: TaskSpecification, tiling: Tiling, limit: int | None, solution:
 
 def _differences(given: Certificate, made: Certificate) -> Iterator[str]:
     for name in ("task_id", "fingerprint", "rules", "solvable", "within_max_steps", "optimal_steps"):
-        said, found = getattr(given, name), getattr(made, name)
+        said = getattr(given, name)
+        found = getattr(made, name)
         if said != found:
             yield f"{name}: says {shown(said)}, but it is {shown(found)}"
     if len(given.chain) != len(made.chain):

@@ -86,7 +86,8 @@ def optimum_of(spec: TaskSpecification, tiling: str = "square", limit: int = DEF
 
 def fingerprint(spec: TaskSpecification) -> str:
     """Return the sha256 of what decides how a task plays: all but name, words and metadata; everything if certified."""
-    data, certificate = spec.to_dict(), (spec.metadata or {}).get(FIELD)
+    data = spec.to_dict()
+    certificate = (spec.metadata or {}).get(FIELD)
     if certificate is None:
         words = ("task_id", "version", "description", "metadata", "dependency_chain", "distractors")
         data = {key: value for key, value in data.items() if key not in words}

@@ -72,7 +72,8 @@ class Solver:
     """
 
     def __init__(self, layout: Layout, start: State | None = None, coarse: int | None = None) -> None:
-        self._layout, self._coarse = copy(layout), coarse
+        self._layout = copy(layout)
+        self._coarse = coarse
         # Touching changes only what is seen, not what happens.
         self._layout.hidden = NOTHING
         self._start = _plain(layout.start() if start is None else start)
@@ -109,12 +110,14 @@ class Solver:
         return solution if solution.actions else Solution("solved", (Action.DONE,), solution.expanded)
 
     def _decided(self, start: State, limit: int | None) -> Solution:
-        spent, bound = 0, 1
+        spent = 0
+        bound = 1
         if not self._fine:
             coarse = self._patience(limit)
             if isinstance(found := self._search(start, coarse), Solution):
                 return found
-            spent, bound = coarse, max(bound, found)
+            spent = coarse
+            bound = max(bound, found)
         if limit is None or spent < limit:
             self._refine()
             found = self._thorough(start, None if limit is None else limit - spent)
@@ -199,10 +202,7 @@ class Solver:
         border[bound].append((0, start))
         done: set[State] = set()
         while border:
-            total = min(border)
-            steps, state = border[total].pop()
-            if not border[total]:
-                del border[total]
+            total, steps, state = _pop_shortest(border)
             if state in done:
                 continue
             if steps == total and achieved(self._layout, state, at_limit=True):
@@ -211,9 +211,7 @@ class Solver:
                 return total
             done.add(state)
             for action in _ACTIONS:
-                after = _plain(transition(self._layout, state, action))
-                if vanishing and action in _VANISHING:
-                    after = self._vanished(after)
+                after = self._follow(state, action, vanishing)
                 known = reached.get(after)
                 if after.dead or (known is not None and known[0] <= steps + 1):
                     continue
@@ -222,6 +220,20 @@ class Solver:
                     reached[after] = steps + 1, state, action
                     border[steps + 1 + left].append((steps + 1, after))
         return Solution("unsolvable", (), len(done))
+
+    def _follow(self, state: State, action: Action, vanishing: bool) -> State:
+        """Return the state after an action."""
+        after = _plain(transition(self._layout, state, action))
+        return self._vanished(after) if vanishing and action in _VANISHING else after
+
+
+def _pop_shortest(border: dict[int, list[tuple[int, State]]]) -> tuple[int, int, State]:
+    """Take a state of the shortest way from the border: (length of the whole way, steps so far, state)."""
+    total = min(border)
+    steps, state = border[total].pop()
+    if not border[total]:
+        del border[total]
+    return total, steps, state
 
 
 def solve(

@@ -112,7 +112,8 @@ def maze_problems(spec: Task, grid: Grid) -> Iterator[str]:
     for index, position in enumerate(maze.walls):
         yield from grid.outside(f"maze.walls[{index}]", position.to_tuple())
     for index, position in enumerate(maze.floor or ()):
-        field, cell = f"maze.floor[{index}]", position.to_tuple()
+        field = f"maze.floor[{index}]"
+        cell = position.to_tuple()
         yield from grid.outside(field, cell)
         if cell in walls:
             yield f"{field}: {cell} is in maze.walls too"

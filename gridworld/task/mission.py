@@ -41,7 +41,8 @@ def _goal(spec: Task, names: dict[str, str]) -> str:
         targets = zip(goal.target_ids, goal.target_positions, strict=False)
         pushes = [f"{names.get(block, block)} to {_cell(cell.to_tuple())}" for block, cell in targets]
         return f"Push {_listed(pushes)}."
-    made, wanted = spec.mechanisms, set(goal.target_ids)
+    made = spec.mechanisms
+    wanted = set(goal.target_ids)
     tasks = [
         ("Collect", [key.id for key in made.keys]),
         ("Switch on", [switch.id for switch in made.switches]),

@@ -27,7 +27,8 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 from gridworld.errors import TaskError, TaskWarning
 
-MIN_INT, MAX_INT = -(2**63), 2**63 - 1
+MIN_INT = -(2**63)
+MAX_INT = 2**63 - 1
 MAX_LIST = 128 * 128
 MAX_TEXT = 10_000
 MAX_DEPTH = 32

@@ -55,7 +55,8 @@ def _allow_nested(task: dict[str, Any], nested: dict[str, Any]) -> None:
 
 def _type(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     """The schema of a type; dataclasses go to the definitions."""
-    origin, inner = get_origin(hint), get_args(hint)
+    origin = get_origin(hint)
+    inner = get_args(hint)
     if origin in {Union, types.UnionType}:
         return {"anyOf": [_type(arg, definitions) for arg in inner if arg is not type(None)] + [{"type": "null"}]}
     if origin is Literal:

@@ -87,7 +87,8 @@ def _outside_bounds(part: Any, prefix: str) -> Iterator[str]:
         if plan.bounds is None:
             continue
         least, greatest = plan.bounds
-        field, value = f"{prefix}{plan.keys[0]}", getattr(part, plan.name)
+        field = f"{prefix}{plan.keys[0]}"
+        value = getattr(part, plan.name)
         for number in value if isinstance(value, tuple) else (value,):
             if least is not None and number < least:
                 yield f"{field}: {number} must be at least {least}"

@@ -30,7 +30,9 @@ FREE_BELOW: Final = 45
 FACE: Final = 0.15
 """Metres: returns so near an edge of a cell lie on it, others stand inside."""
 _MIDDLE: Final = 0.15
-_FACE_SHARE, _MIDDLE_SHARE, _SEEN_INTO = 0.4, 0.5, 0.15
+_FACE_SHARE = 0.4
+_MIDDLE_SHARE = 0.5
+_SEEN_INTO = 0.15
 _THING_RETURNS: Final = 3
 
 
@@ -73,7 +75,8 @@ class Terrain:
 
     def at(self, cell: Cell) -> Ground:
         """Unknown outside."""
-        row, column = cell[0] - self.corner[0], cell[1] - self.corner[1]
+        row = cell[0] - self.corner[0]
+        column = cell[1] - self.corner[1]
         rows, columns = self.ground.shape
         return Ground(int(self.ground[row, column])) if 0 <= row < rows and 0 <= column < columns else Ground.UNKNOWN
 
@@ -90,7 +93,8 @@ def terrain(chart: OccupancyMap, lattice: Lattice) -> Terrain:
     codes = chart.codes[rows, columns]
     east = chart.x + (columns + 0.5) * chart.resolution - lattice.x + 0.5
     south = lattice.y - (chart.y + (rows + 0.5) * chart.resolution) + 0.5
-    row, column = np.floor(south).astype(np.int64), np.floor(east).astype(np.int64)
+    row = np.floor(south).astype(np.int64)
+    column = np.floor(east).astype(np.int64)
     corner = int(row.min()) - 1, int(column.min()) - 1
     shape = int(row.max()) - corner[0] + 2, int(column.max()) - corner[1] + 2
     flat = (row - corner[0]) * shape[1] + column - corner[1]
@@ -100,7 +104,8 @@ def terrain(chart: OccupancyMap, lattice: Lattice) -> Terrain:
         return np.bincount(flat[chosen], minlength=shape[0] * shape[1]).reshape(shape)
 
     cells = 1.0 / chart.resolution**2
-    free, occupied = codes < FREE_BELOW, codes >= OCCUPIED
+    free = codes < FREE_BELOW
+    occupied = codes >= OCCUPIED
     is_open = counted(free & (off_middle < _MIDDLE)) >= _MIDDLE_SHARE * (2 * _MIDDLE) ** 2 * cells
     is_seen_into = counted(free) >= _SEEN_INTO * cells
     stands_inside = counted(occupied & (off_middle < 0.5 - FACE)) >= _THING_RETURNS
@@ -116,7 +121,8 @@ def is_bare(chart: OccupancyMap, lattice: Lattice, cell: Cell) -> bool:
     """Whether the map shows nothing well inside a cell, as far as it is known."""
     x, y = lattice.middle(cell)
     half = 0.5 - FACE
-    column, row = int((x - half - chart.x) / chart.resolution), int((y - half - chart.y) / chart.resolution)
+    column = int((x - half - chart.x) / chart.resolution)
+    row = int((y - half - chart.y) / chart.resolution)
     many = round(2 * half / chart.resolution)
     return not bool((chart.codes[max(0, row) : row + many + 1, max(0, column) : column + many + 1] >= 50).any())
 
@@ -158,7 +164,8 @@ def _with_corners(ground: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 def window(cell: Cell, direction: int) -> Iterator[tuple[int, int, Cell]]:
     """The cells that an agent is shown: (forward, right + 3, cell), from near to far and left to right."""
-    ahead, right = STEPS[direction], STEPS[(direction + 1) % 4]
+    ahead = STEPS[direction]
+    right = STEPS[(direction + 1) % 4]
     for forward in range(VIEW):
         for across in range(VIEW):
             aside = across - VIEW // 2

@@ -78,7 +78,10 @@ class Pilot:
         self, controller: Controller, executor: SafetyExecutor, memory: ExplorationMemory, ticked: Callable[[], None]
     ) -> None:
         self.doing = ""
-        self._controller, self._executor, self._memory, self._ticked = controller, executor, memory, ticked
+        self._controller = controller
+        self._executor = executor
+        self._memory = memory
+        self._ticked = ticked
 
     @property
     def state(self) -> View:

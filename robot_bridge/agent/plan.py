@@ -102,7 +102,8 @@ def _unknown(step: PlanStep, actions: Mapping[str, ast.FunctionDef], called: str
 
 
 def _check_arguments(step: PlanStep, action: ast.FunctionDef, words: Collection[str]) -> None:
-    given, most = len(step.args), len(agent_source.positional(action)) - 1
+    given = len(step.args)
+    most = len(agent_source.positional(action)) - 1
     least = most - len(action.args.defaults)
     if given < least or (given > most and action.args.vararg is None):
         takes = f"{least}" if least == most else f"{least} to {most}"

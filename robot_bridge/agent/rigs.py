@@ -98,7 +98,8 @@ class OperatorJudge:
     """A person tells whether the mission is complete, once the agent believes so; until then it goes on."""
 
     def __init__(self, mission: str, ask: Callable[[str], bool]) -> None:
-        self.mission, self._ask = mission, ask
+        self.mission = mission
+        self._ask = ask
         self.over = self.solved = False
         self.reward = 0.0
         self.why_over = "the operator says that the mission is not complete"

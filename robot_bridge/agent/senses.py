@@ -59,10 +59,12 @@ def floor(frame: Frame, pose: Pose, camera: Camera, lattice: Lattice) -> dict[Ce
     is_floor = (depth > 0) & np.isfinite(depth) & (camera.z - drop < _ON_FLOOR)
     ahead = depth[is_floor] + camera.x
     left = -(columns[is_floor] - (width - 1) / 2) / frame.focal * depth[is_floor]
-    c, s = np.cos(pose.heading), np.sin(pose.heading)
+    c = np.cos(pose.heading)
+    s = np.sin(pose.heading)
     east = pose.x + c * ahead - s * left - lattice.x + 0.5
     south = lattice.y - (pose.y + s * ahead + c * left) + 0.5
-    row, column = np.floor(south), np.floor(east)
+    row = np.floor(south)
+    column = np.floor(east)
     inner = np.maximum(np.abs(south - row - 0.5), np.abs(east - column - 0.5)) < _INNER
     cells = np.stack((row[inner], column[inner]), axis=1).astype(np.int64)
     return _voted(cells, _marks(frame.rgb[top:][is_floor][inner]))
@@ -137,7 +139,8 @@ class Knowledge:
 
     def word(self, cell: Cell, terrain: Terrain) -> str:
         """As the agent calls it: "unseen" where anything about it is open."""
-        ground, label = terrain.at(cell), self.things.get(cell)
+        ground = terrain.at(cell)
+        label = self.things.get(cell)
         if label is not None and self._stands(cell, label, ground):
             return " ".join(filter(None, label)) if label[0] != "lava" else "lava"
         if ground is Ground.WALL:
@@ -183,7 +186,8 @@ class Senses:
         pilot: Callable[[Callable[[], None]], Pilot],
     ) -> None:
         self.looks = 0
-        self._controller, self._detect = controller, detect
+        self._controller = controller
+        self._detect = detect
         self._lattice: Lattice | None = None
         self._knowledge = Knowledge()
         self._newest = -1.0
@@ -238,7 +242,8 @@ class Senses:
 
     def may_enter(self, cell: Cell) -> bool:
         """Whether nothing is known to stand there, nor that it would be the end of the robot."""
-        ground, label = self.terrain().at(cell), self.label(cell)
+        ground = self.terrain().at(cell)
+        label = self.label(cell)
         if ground in (Ground.WALL, Ground.THING):
             return False
         if label is None:
@@ -261,7 +266,8 @@ class Senses:
     def _ticked(self) -> None:
         """Take in a new picture, seen from where the robot was when it was taken."""
         controller = self._controller
-        view, pose = controller.view, self.pilot.pose
+        view = controller.view
+        pose = self.pilot.pose
         if self._lattice is None and view.observation.scan is not None:
             self._lattice = Lattice(*pose.ahead(controller.config.body.centre))
         self._poses.append((view.now, pose))
@@ -302,7 +308,8 @@ class Senses:
             raise DeviceError(f"the robot cannot get back to {self.lattice.middle(home[0])}")
 
     def _vantages(self) -> Vantages:
-        things, navigation = self._knowledge.things, self._controller.navigation
+        things = self._knowledge.things
+        navigation = self._controller.navigation
         closed = {cell for cell, label in things.items() if is_solid(label) or label[0] == "lava"}
         camera = self._controller.config.camera
         return Vantages(navigation.map, self.terrain(), self.lattice, camera, closed, self._tried)

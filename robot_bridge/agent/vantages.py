@@ -25,9 +25,11 @@ from robot_bridge.twin.worlds.levels import heading_of
 Pose4 = tuple[Cell, int]
 """A cell and one of the four directions."""
 
-TURN_COST, LOOK_COST = 2, 4
+TURN_COST = 2
+LOOK_COST = 4
 """Of a quarter turn and of waiting for a picture, in metres driven."""
-_NEAREST, _FARTHEST = 0.8, 6.8
+_NEAREST = 0.8
+_FARTHEST = 6.8
 """Metres from middle to middle at which floor and things of a cell are recognised."""
 _MARGIN = 0.07
 """Radians by which the middle of a cell must lie inside the camera's view."""
@@ -98,14 +100,18 @@ class Vantages:
         closed: Collection[Cell] = (),
         tried: Collection[Tried] = (),
     ) -> None:
-        self._codes, self._chart = chart.codes, chart
-        self._terrain, self._lattice = terrain, lattice
-        self._closed, self._tried = closed, tried
+        self._codes = chart.codes
+        self._chart = chart
+        self._terrain = terrain
+        self._lattice = lattice
+        self._closed = closed
+        self._tried = tried
         self._half_view = atan2(camera.width / 2, camera.focal) - _MARGIN
 
     def best(self, at: Pose4, unknown: Collection[Cell]) -> Vantage | None:
         """The pose that shows most of the ``unknown`` cells for the effort; None when none shows any."""
-        found, most = None, 0.0
+        found = None
+        most = 0.0
         for cost, (cell, direction) in self._reachable(at):
             if len(unknown) / (cost + LOOK_COST) <= most:
                 break
@@ -113,7 +119,8 @@ class Vantages:
             views = frozenset(c for c in unknown if (place, c) not in self._tried and self.shows((cell, direction), c))
             worth = len(views) / (cost + LOOK_COST)
             if worth > most:
-                found, most = Vantage(*place, views), worth
+                found = Vantage(*place, views)
+                most = worth
         return found or self._beside(at, unknown)
 
     def shows(self, pose: Pose4, cell: Cell) -> bool:
@@ -133,7 +140,9 @@ class Vantages:
         cells = dict.fromkeys(cell for _, (cell, _) in self._reachable(at))
         for cell, target, dx, dy in product(cells, unknown, _ASIDE, _ASIDE):
             x, y = self._lattice.middle(cell)
-            x, y, (to_x, to_y) = x + dx, y + dy, self._lattice.middle(target)
+            x = x + dx
+            y = y + dy
+            to_x, to_y = self._lattice.middle(target)
             heading = atan2(to_y - y, to_x - x)
             vantage = Vantage(x, y, heading, frozenset({target}))
             is_near = _NEAREST <= hypot(to_x - x, to_y - y) <= _NEARBY
@@ -142,7 +151,8 @@ class Vantages:
         return None
 
     def _sees_sign(self, vantage: Vantage, to_x: float, to_y: float) -> bool:
-        dx, dy = -_SIGN * sin(vantage.heading), _SIGN * cos(vantage.heading)
+        dx = -_SIGN * sin(vantage.heading)
+        dy = _SIGN * cos(vantage.heading)
         edges = ((to_x + side * dx, to_y + side * dy) for side in (-1, 0, 1))
         has_room = not self._is_occupied_around(vantage.x, vantage.y)
         return has_room and all(self._is_free(vantage.x, vantage.y, *edge, _BEFORE) for edge in edges)
@@ -150,7 +160,8 @@ class Vantages:
     def _is_occupied_around(self, x: float, y: float) -> bool:
         size = self._chart.resolution
         reach = ceil(_ROOM / size)
-        column, row = int((x - self._chart.x) / size), int((y - self._chart.y) / size)
+        column = int((x - self._chart.x) / size)
+        row = int((y - self._chart.y) / size)
         area = self._codes[max(0, row - reach) : row + reach + 1, max(0, column - reach) : column + reach + 1]
         return bool((area >= OCCUPIED).any())
 
@@ -164,7 +175,8 @@ class Vantages:
 
     def _reachable(self, at: Pose4) -> Iterator[tuple[int, Pose4]]:
         """Poses with what it costs to get there, the nearest first."""
-        pending, done = [(0, at)], set[Pose4]()
+        pending = [(0, at)]
+        done = set[Pose4]()
         while pending:
             cost, pose = heapq.heappop(pending)
             if pose in done:

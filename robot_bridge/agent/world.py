@@ -58,7 +58,8 @@ class RobotWorld(MappedWorld):
 
     def __init__(self, name: str, make: Callable[[], Rig], executor: Executor, *, can_restart: bool = True) -> None:
         super().__init__(name, Narrated(executor, self._narrate))
-        self._make, self._can_restart = make, can_restart
+        self._make = make
+        self._can_restart = can_restart
         self._rig: Rig | None = None
         self._reset()
 
@@ -100,7 +101,8 @@ class RobotWorld(MappedWorld):
 
     def close(self) -> None:
         """The robot stops; idempotent."""
-        rig, self._rig = self._rig, None
+        rig = self._rig
+        self._rig = None
         if rig is not None:
             with suppress(RobotError):
                 rig.close()
@@ -116,11 +118,13 @@ class RobotWorld(MappedWorld):
         if self._rig is not None and not self._can_restart:
             raise RestoreError(f"{self.name}: a robot cannot be put back: carry it to where it began and start anew")
         self.close()
-        self.previous_actions, self.bumps = [], 0
+        self.previous_actions = []
+        self.bumps = 0
         self._map = slam.empty_map()
         try:
             self._rig = rig = self._make()
-            self.inventory, self.mission = rig.carrying, rig.judge.mission
+            self.inventory = rig.carrying
+            self.mission = rig.judge.mission
             self.senses = Senses(rig.controller, rig.detect, partial(Pilot, rig.controller, rig.executor, rig.memory))
             self.senses.begin()
             self._perceive()
@@ -152,7 +156,8 @@ class RobotWorld(MappedWorld):
     def _move(self, cell: Cell, direction: int) -> bool:
         """Drive there; back again where that fails."""
         if self.senses.go((cell, direction)):
-            self._position, self._direction = cell, direction
+            self._position = cell
+            self._direction = direction
             return True
         if not self.senses.go(self._at):
             raise WorldError(f"{self.name}: the robot is stuck on its way to {self.senses.lattice.middle(cell)}")
@@ -160,7 +165,8 @@ class RobotWorld(MappedWorld):
 
     def _change(self, primitive: Primitive) -> bool:
         """What the robot has others do, once it stands right."""
-        effects, ahead = self.rig.effects, beyond(*self._at)
+        effects = self.rig.effects
+        ahead = beyond(*self._at)
         if not self.senses.go(self._at) or not self.senses.pilot.rest():
             return False
         match primitive:
@@ -175,7 +181,8 @@ class RobotWorld(MappedWorld):
             return False
         label = (result.kind, result.color, result.state) if result.kind else None
         if primitive is Primitive.PICK_UP:
-            self.inventory, label = f"{result.kind} {result.color}", None
+            self.inventory = f"{result.kind} {result.color}"
+            label = None
         elif primitive is Primitive.DROP:
             self.inventory = None
         self.senses.change(ahead, label)

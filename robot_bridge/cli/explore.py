@@ -39,7 +39,8 @@ def explore_place(options: ExploreOptions) -> int:
     memory = ExplorationMemory()
     if options.memory:
         memory.load_from_disk(options.memory)
-    named, trail = models.named(options.models, robot), Trail()
+    named = models.named(options.models, robot)
+    trail = Trail()
     with ExitStack() as stack:
         body = stack.enter_context(bodies.opened(robot, config, topics))
         folder = outputs.folder_of(options.output)

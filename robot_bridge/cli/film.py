@@ -24,11 +24,16 @@ HEIGHT: Final = 480
 WORDS: Final = 60
 """Height in pixels of the lines below the pictures."""
 FPS: Final = 10
-CAMERA, SQUARE, ALONE = 640, 480, 960
+CAMERA = 640
+SQUARE = 480
+ALONE = 960
 """Widths of the camera's picture, of the views from above, and of a map that is alone."""
 _FINE: Final = 2
 """The map is drawn so many times as large and then averaged: smooth edges."""
-_DARK, _GREY, _LIGHT, _AMBER = 24, (206, 210, 214), (236, 239, 241), (255, 171, 64)
+_DARK = 24
+_GREY = (206, 210, 214)
+_LIGHT = (236, 239, 241)
+_AMBER = (255, 171, 64)
 _CONTAINER: Final[Mapping[str, str]] = {"movflags": "hybrid_fragmented+frag_every_frame", "flush_packets": "1"}
 """Every picture is in the file as soon as it is drawn: a film whose writer was killed plays up to there."""
 _CODEC: Final[Mapping[str, str]] = {"crf": "23", "preset": "veryfast", "tune": "zerolatency"}
@@ -59,11 +64,15 @@ class Film(Journal):
         try:
             self._container: Any = av.open(str(path), "w", format="mp4", options=dict(_CONTAINER))
             self._stream = self._container.add_stream("libx264", rate=Fraction(FPS), options=dict(_CODEC))
-            self._stream.width, self._stream.height, self._stream.pix_fmt = self._width, HEIGHT + WORDS, "yuv420p"
+            self._stream.width = self._width
+            self._stream.height = HEIGHT + WORDS
+            self._stream.pix_fmt = "yuv420p"
             self._container.start_encoding()
         except OSError as error:
             raise SetupError(f"cannot write {path}: {error.strerror or error}") from error
-        self._top_view, self._every, self._next = top_view, every, 0.0
+        self._top_view = top_view
+        self._every = every
+        self._next = 0.0
         self._seen: Picture = np.full((HEIGHT, CAMERA, 3), 40, dtype=np.uint8)
         self._map: tuple[NDArray[np.int8], float, float, float] | None = None
         self._trail = Trail()
@@ -131,6 +140,7 @@ def _fitted(picture: Picture | None, width: int) -> Picture:
     scale = min(HEIGHT / rows, width / columns)
     size = max(1, round(columns * scale)), max(1, round(rows * scale))
     larger = cv2.resize(picture, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
-    top, left = (HEIGHT - size[1]) // 2, (width - size[0]) // 2
+    top = (HEIGHT - size[1]) // 2
+    left = (width - size[0]) // 2
     panel[top : top + size[1], left : left + size[0]] = larger
     return panel

@@ -45,7 +45,8 @@ class Narrator(Journal):
     """
 
     def __init__(self, tell: Callable[[str], None] = _printed, began: float = 0.0) -> None:
-        self._tell, self._began = tell, began
+        self._tell = tell
+        self._began = began
         self._told: dict[str, float] = {}
 
     def decided(self, now: float, result: ExecutionResult) -> None:

@@ -19,9 +19,14 @@ Picture = NDArray[np.uint8]
 Colour = tuple[int, int, int]
 Pixel = tuple[int, int]
 
-_UNKNOWN, _FREE, _OCCUPIED = (206, 210, 214), (255, 255, 255), (38, 50, 56)
-_WAY, _START, _ROBOT = (30, 136, 229), (67, 160, 71), (229, 57, 53)
-_FRONTIER, _PLACE = (230, 112, 0), (142, 36, 170)
+_UNKNOWN = (206, 210, 214)
+_FREE = (255, 255, 255)
+_OCCUPIED = (38, 50, 56)
+_WAY = (30, 136, 229)
+_START = (67, 160, 71)
+_ROBOT = (229, 57, 53)
+_FRONTIER = (230, 112, 0)
+_PLACE = (142, 36, 170)
 _MARGIN: Final = 8
 """Unknown cells around what is known."""
 _LARGEST: Final = 1600
@@ -73,10 +78,13 @@ class MapPicture:
         entries += [(round(34 * self._unit), text, draw) for text, draw in self._legend]
         wide = [mark + 2 * pad + self._text_size(text)[0] for mark, text, _ in entries]
         width = max(self._canvas.shape[1], max(wide) + 2 * pad)
-        places, x, y = [], pad, 0
+        places = []
+        x = pad
+        y = 0
         for each in wide:
             if x > pad and x + each > width - pad:
-                x, y = pad, y + row
+                x = pad
+                y = y + row
             places.append((x, y))
             x += each
         strip: Picture = np.full((y + row + pad, width, 3), 255, dtype=np.uint8)
@@ -124,7 +132,8 @@ class MapPicture:
         """Beside its place, where it hides least."""
         # OpenCV's fonts hold ASCII only.
         text = "".join(c if " " <= c <= "~" else "?" for c in label)[:24]
-        (width, height), gap = self._text_size(text), self._line(12)
+        width, height = self._text_size(text)
+        gap = self._line(12)
         boxes = []
         for across, down in product((1, -1, 0), (0, -1, 1)):
             left = place[0] + across * gap - (width if across < 0 else width // 2 if across == 0 else 0)
@@ -150,10 +159,12 @@ class MapPicture:
     def _scale_bar(self) -> tuple[int, str, Callable[[Picture, Pixel], None]]:
         fitting = [metres for metres in _BARS_M if metres * self._per_metre <= self._canvas.shape[1] / 4]
         metres = fitting[0] if fitting else _BARS_M[-1]
-        length, end = round(metres * self._per_metre), self._line(8)
+        length = round(metres * self._per_metre)
+        end = self._line(8)
 
         def draw(canvas: Picture, place: Pixel) -> None:
-            left, right = place[0] - length // 2, place[0] - length // 2 + length
+            left = place[0] - length // 2
+            right = place[0] - length // 2 + length
             cv2.line(canvas, (left, place[1]), (right, place[1]), _OCCUPIED, self._line(3))
             for x in (left, right):
                 cv2.line(canvas, (x, place[1] - end), (x, place[1] + end), _OCCUPIED, self._line(3))
@@ -184,7 +195,8 @@ class MapPicture:
         return width, height
 
     def _write(self, canvas: Picture, text: str, place: Pixel, colour: Colour) -> None:
-        font, size = cv2.FONT_HERSHEY_SIMPLEX, 0.8 * self._unit
+        font = cv2.FONT_HERSHEY_SIMPLEX
+        size = 0.8 * self._unit
         cv2.putText(canvas, text, place, font, size, colour, self._line(2), cv2.LINE_AA)
 
     def _pixel(self, x: float, y: float) -> Pixel:
@@ -198,7 +210,8 @@ def _known(codes: NDArray[np.int8]) -> tuple[NDArray[np.int8], int, int]:
     known = codes >= 0
     if not known.any():
         return (codes if codes.size else np.full((1, 1), -1, np.int8)), 0, 0
-    rows, columns = _span(np.flatnonzero(known.any(axis=1))), _span(np.flatnonzero(known.any(axis=0)))
+    rows = _span(np.flatnonzero(known.any(axis=1)))
+    columns = _span(np.flatnonzero(known.any(axis=0)))
     shown = np.pad(codes[rows, columns], _MARGIN, constant_values=-1)
     return shown, rows.start - _MARGIN, columns.start - _MARGIN
 

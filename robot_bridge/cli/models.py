@@ -115,7 +115,9 @@ class AccountedModel:
 
     def __init__(self, navigator: Named, observer: Named | None, desk: CallDesk) -> None:
         self.ended = self.unseeing = self.failure = ""
-        self._navigator, self._observer, self._desk = navigator, observer or navigator, desk
+        self._navigator = navigator
+        self._observer = observer or navigator
+        self._desk = desk
 
     def ask(self, system: str, user: str, image: bytes | None, tools: Sequence[str], timeout_s: float) -> ModelReply:
         """See :class:`~robot_bridge.protocols.DecisionModel`."""

@@ -23,7 +23,8 @@ from robot_bridge.decisions.tools import (
 )
 from robot_bridge.text import harmless
 
-_SHORT, _LONG = 60, 240
+_SHORT = 60
+_LONG = 240
 _NAMES: Final[Mapping[str, str]] = {
     Tool.MOVE_TOWARD: "drive",
     Tool.NAVIGATE_TO_GOAL: "drive to the goal",

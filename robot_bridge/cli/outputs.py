@@ -26,7 +26,11 @@ from spca.common.images import png
 from spca.runs.recording.folder import new_run_id
 
 RUNS: Final = Path("runs/robot")
-LOG, MAP, MEMORY, FILM, SUMMARY = "log", "map.png", "memory.yaml", "film.mp4", "summary.json"
+LOG = "log"
+MAP = "map.png"
+MEMORY = "memory.yaml"
+FILM = "film.mp4"
+SUMMARY = "summary.json"
 
 
 def require_filmable(robot: RobotOptions, output: OutputOptions) -> None:

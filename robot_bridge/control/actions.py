@@ -85,7 +85,8 @@ class Action:
 
     def is_same_goal(self, execution: ExecutionResult) -> bool:
         """Whether another decision only confirms this one: the same frontier, or a place within the tolerance."""
-        mine, other = self.target, execution.target
+        mine = self.target
+        other = execution.target
         if not isinstance(mine, NavGoalTarget) or not isinstance(other, NavGoalTarget) or mine.heading != other.heading:
             return False
         frontier = frontier_of(self.execution)
@@ -196,7 +197,8 @@ def _of_goal(
 
 
 def _of_look(action: Action, observation: Observation) -> Verdict | None:
-    frame, still = observation.frame, action.rest_since
+    frame = observation.frame
+    still = action.rest_since
     if frame is not None and still is not None and frame.stamp >= still + SETTLED_S:
         return Verdict(True)
     if action.elapsed >= LONGEST_LOOK_S:

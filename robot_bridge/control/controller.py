@@ -68,7 +68,10 @@ class Controller:
     """
 
     def __init__(self, robot: Robot, clock: Clock, navigation: Navigation, chain: SafetyChain) -> None:
-        self.robot, self.clock, self.navigation, self.chain = robot, clock, navigation, chain
+        self.robot = robot
+        self.clock = clock
+        self.navigation = navigation
+        self.chain = chain
         self.journals: Sequence[Journal] = ()
         self.config: RobotConfig = robot.config
         self.pace = 1.0
@@ -158,7 +161,8 @@ class Controller:
 
     def _heed(self, odometry: Odometry | None, applied: Applied) -> None:
         """Act on the chain's findings: an obstacle that the lidar does not see, or an unusable sensor."""
-        doubt, fault = self.chain.state.doubt, self.sensor_fault
+        doubt = self.chain.state.doubt
+        fault = self.sensor_fault
         is_acted_on = not fault and applied.reason.startswith(doubt.reason)
         self._performer.doubt = doubt.reason if is_acted_on else ""
         if fault and not self._is_unusable:
@@ -195,12 +199,14 @@ class Controller:
 
     def _with_actions(self, view: View) -> View:
         """Return the view with the action under way and the result of the previous one."""
-        current, so_far = self._performer.current, self._performer.so_far()
+        current = self._performer.current
+        so_far = self._performer.so_far()
         previous = self._last_result if so_far is None or self._performer.is_overtaken else so_far
         return replace(view, previous_action_result=previous, current=current, so_far=so_far)
 
     def _measure(self, odometry: Odometry | None) -> None:
-        last, self._odometry = self._odometry, odometry or self._odometry
+        last = self._odometry
+        self._odometry = odometry or self._odometry
         if odometry is None or last is None or odometry.stamp == last.stamp:
             return
         moved = odometry.pose.relative_to(last.pose)

@@ -45,8 +45,10 @@ class Performer:
     """
 
     def __init__(self, config: RobotConfig, navigation: Navigation, deliver: Callable[[Finished], None]) -> None:
-        self._navigation, self._deliver = navigation, deliver
-        self._centre, self._period = config.body.centre, 1 / config.control_rate
+        self._navigation = navigation
+        self._deliver = deliver
+        self._centre = config.body.centre
+        self._period = 1 / config.control_rate
         self._action: Action | None = None
         self._held_s = 0.0
         self.doubt = ""
@@ -82,7 +84,8 @@ class Performer:
 
     def begin(self, execution: ExecutionResult) -> None:
         """Carry out a new decision; see :meth:`robot_bridge.control.controller.Controller.begin`."""
-        target, old = execution.target, self._action
+        target = execution.target
+        old = self._action
         if execution.is_valid and isinstance(target, VelocityTarget) and target.duration_s == 0:
             self._deliver(_at_once(execution, Verdict(True)))
         elif execution.is_valid and old is not None and old.is_same_goal(execution):
@@ -93,7 +96,8 @@ class Performer:
 
     def end(self, found: Verdict) -> None:
         """End the action under way and deliver its result."""
-        action, self._action = self._action, None
+        action = self._action
+        self._action = None
         if action is None:
             return
         if action.is_navigated:
@@ -138,7 +142,8 @@ class Performer:
             self.end(found)
 
     def _take_up_again(self, action: Action) -> None:
-        held, self._held_s = self._held_s, 0.0
+        held = self._held_s
+        self._held_s = 0.0
         if held <= RESUMED_AFTER_S:
             return
         match action.target:
@@ -155,7 +160,8 @@ class Performer:
         The way is planned again only if the goal has moved far: a maneuver restarted again and again leads nowhere.
         """
         self._deliver(action.result(self._under_way()))
-        old, new = action.target, execution.target
+        old = action.target
+        new = execution.target
         has_moved = (
             isinstance(old, NavGoalTarget)
             and isinstance(new, NavGoalTarget)

@@ -51,7 +51,8 @@ class RealTimeLoop:
     """
 
     def __init__(self, controller: Controller, step_s: float = 0.1) -> None:
-        self._controller, self._step = controller, step_s
+        self._controller = controller
+        self._step = step_s
         self._ended = threading.Event()
         self._failure: BaseException | None = None
         self._thread = self._made()
@@ -126,7 +127,8 @@ def real_time() -> Iterator[str]:
     if not hasattr(os, "sched_setscheduler"):
         yield "this system has no real-time scheduling for programs in Python"
         return
-    policy, before = os.sched_getscheduler(0), os.sched_getparam(0)
+    policy = os.sched_getscheduler(0)
+    before = os.sched_getparam(0)
     try:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(PRIORITY))
     except OSError as error:

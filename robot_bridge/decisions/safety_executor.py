@@ -74,7 +74,9 @@ class BlockedActionMemory:
     """
 
     def __init__(self, now: Callable[[], float], cooldown_s: float = 15.0, max_retries: int = 2) -> None:
-        self._now, self._cooldown, self._max_retries = now, cooldown_s, max_retries
+        self._now = now
+        self._cooldown = cooldown_s
+        self._max_retries = max_retries
         self._blocked: dict[str, _Blocked] = {}
 
     def should_allow(self, decision: NavigationDecision) -> tuple[bool, str]:
@@ -93,7 +95,8 @@ class BlockedActionMemory:
         """Count a block of this action."""
         self._forget_expired()
         entry = self._blocked.setdefault(action_key(decision), _Blocked(0, 0.0))
-        entry.count, entry.last = entry.count + 1, self._now()
+        entry.count = entry.count + 1
+        entry.last = self._now()
 
     def _forget_expired(self) -> None:
         horizon = self._now() - self._cooldown
@@ -138,7 +141,8 @@ class SafetyExecutor:
 
         The result's decision is a rotation if the footprint's middle is already there and a heading is wanted.
         """
-        pose, heading = vm.current_position, goal.heading
+        pose = vm.current_position
+        heading = goal.heading
         off = dist(pose.ahead(self._config.body.centre), (goal.x, goal.y))
         decision = drive(goal.x, goal.y, why, vm.now)
         if heading is not None and not isfinite(heading):

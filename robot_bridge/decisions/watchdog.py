@@ -20,7 +20,9 @@ class LLMWatchdog:
     """Decides what to do while a model owes an answer; the thresholds are seconds."""
 
     def __init__(self, stop_wait_s: float = 3.0, local_nav_s: float = 10.0, return_home_s: float = 30.0) -> None:
-        self._stop_wait, self._local_nav, self._return_home = stop_wait_s, local_nav_s, return_home_s
+        self._stop_wait = stop_wait_s
+        self._local_nav = local_nav_s
+        self._return_home = return_home_s
 
     def evaluate(self, elapsed_s: float) -> Tier:
         """Return the tier for a request made ``elapsed_s`` ago that has no answer yet or has failed."""

@@ -39,7 +39,9 @@ class Ending(StrEnum):
 
     def __new__(cls, word: str, exit_code: int = 0, sentence: str = "") -> Ending:
         made = str.__new__(cls, word)
-        made._value_, made.exit_code, made.sentence = word, exit_code, sentence
+        made._value_ = word
+        made.exit_code = exit_code
+        made.sentence = sentence
         return made
 
     EXPLORED = "explored", 0, "no frontiers are left"

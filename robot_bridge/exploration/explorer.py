@@ -225,7 +225,8 @@ class Explorer:
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(timeout)
-        failure, self._failure = self._failure, None
+        failure = self._failure
+        self._failure = None
         if failure is not None:
             raise failure
 

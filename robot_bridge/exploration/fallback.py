@@ -66,7 +66,8 @@ class LocalExploration:
 
         ``way_to`` measures the way over the map; without it the straight distance counts, which ignores walls.
         """
-        frontiers, pose = state.frontiers, state.current_position
+        frontiers = state.frontiers
+        pose = state.current_position
         has_any = any(len(self._failures_at(each)) < MOST_FAILURES for each in frontiers)
         if self._is_homing:
             self.is_over = is_idle and not has_any

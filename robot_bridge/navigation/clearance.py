@@ -104,7 +104,8 @@ def clearance_around(
     import cv2
 
     count = round(2 * reach / CELL_M)
-    x, y = pose.x - reach, pose.y - reach
+    x = pose.x - reach
+    y = pose.y - reach
     free = np.ones((count, count), np.uint8)
     points = np.concatenate((grid.obstacles_in(x, y, x + 2 * reach, y + 2 * reach), returns))
     cells = np.floor((points - (x, y)) / CELL_M).astype(np.intp)

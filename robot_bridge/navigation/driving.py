@@ -25,14 +25,18 @@ from robot_bridge.navigation.slam import Slam
 _REACH_M = 2.6
 _HORIZON_M = 1.8
 _RENEW_M = 0.8
-_ON_WAY_M, _ON_WAY_RADIANS = 0.2, 0.6
-_MARGIN, _LEAST_MARGIN = 0.05, 0.035
+_ON_WAY_M = 0.2
+_ON_WAY_RADIANS = 0.6
+_MARGIN = 0.05
+_LEAST_MARGIN = 0.035
 _INNER = 0.6  # share of the tolerances that a maneuver aims for; the rest is for the error of following it
 _LEAST_TOLERANCE_M = 0.1
 _NODES_A_PERIOD = 240
 _RETRY_S = 0.4
 _WAIT_S = 1.0
-_STUCK_S, _STUCK_M, _STUCK_RADIANS = 2.5, 0.015, 0.03
+_STUCK_S = 2.5
+_STUCK_M = 0.015
+_STUCK_RADIANS = 0.03
 _GIVE_UP_S = 8.0
 _LOOK_AHEAD_M = 0.9
 _SPACING_M = 0.05
@@ -71,8 +75,10 @@ class Driver:
 
     def __init__(self, config: RobotConfig, slam: Slam) -> None:
         self.status = NavStatus.IDLE
-        self._config, self._slam = config, slam
-        self._planner, self._follower = ManeuverPlanner(config), Follower(config)
+        self._config = config
+        self._slam = slam
+        self._planner = ManeuverPlanner(config)
+        self._follower = Follower(config)
         self._goal: Aim | None = None
         self._is_turn = self._is_last = self._is_stale = False
         self._thought: Generator[None, None, _Plan | None] | None = None
@@ -87,10 +93,13 @@ class Driver:
 
         ``is_turn``: the goal is near the robot, so no route is needed.
         """
-        self._goal, self._is_turn, self._is_stale = goal, is_turn, True
+        self._goal = goal
+        self._is_turn = is_turn
+        self._is_stale = True
         self.status = NavStatus.DRIVING
         self._thought = self._waits_since = self._progress = self._fails = None
-        self._retry_at, self._banned = 0.0, 0
+        self._retry_at = 0.0
+        self._banned = 0
 
     def end(self, status: NavStatus) -> Twist:
         """Forget the goal, and rest."""
@@ -109,7 +118,8 @@ class Driver:
         self._now = now
         if self._goal is None:
             return REST
-        scan, estimate = self._slam.scan, self._slam.estimate
+        scan = self._slam.scan
+        estimate = self._slam.estimate
         if scan is None or now - scan.stamp > self._config.zones.scan_timeout or not estimate.is_sure:
             return self._failed()
         if self._has_arrived(self._goal):
@@ -192,7 +202,8 @@ class Driver:
 
     def _decided(self, plan: _Plan | None) -> None:
         if plan is None:
-            self._retry_at, self._banned = self._now + _RETRY_S, 0
+            self._retry_at = self._now + _RETRY_S
+            self._banned = 0
             if self._follower.is_done or self._is_stale:
                 self._follower.rest()
                 self._failed()
@@ -200,7 +211,9 @@ class Driver:
             self.end(NavStatus.ARRIVED)
         else:
             self._follower.start(plan.steps)
-            self._is_last, self._is_stale, self._banned = plan.is_last, False, 0
+            self._is_last = plan.is_last
+            self._is_stale = False
+            self._banned = 0
 
     def _thoughts(self, goal: Aim) -> Generator[None, None, _Plan | None]:
         """Make one attempt after the other until one finds a way."""

@@ -44,7 +44,9 @@ class _Track:
 
 
 def _track(steps: Sequence[Step]) -> _Track:
-    poses, curvatures, signs = [], [], []
+    poses = []
+    curvatures = []
+    signs = []
     for number, step in enumerate(steps):
         sign = 1 if step.distance > 0 else -1
         is_first = number == 0 or steps[number - 1].distance * step.distance < 0
@@ -90,11 +92,15 @@ class Follower:
 
     def start(self, steps: Sequence[Step]) -> None:
         """Begin new steps; the first must start near the robot."""
-        self._track, self._at, self.is_done = _track(steps), 0, not steps
+        self._track = _track(steps)
+        self._at = 0
+        self.is_done = not steps
 
     def rest(self) -> None:
         """Forget the steps."""
-        self._track, self._at, self.is_done = _NOTHING, 0, True
+        self._track = _NOTHING
+        self._at = 0
+        self.is_done = True
 
     def ahead(self, distance: float, spacing: float = 0.05) -> Array:
         """Return poses along the next ``distance`` metres of the way, (n, 3)."""
@@ -136,7 +142,8 @@ class Follower:
                 self._at = end + 1
 
     def _curvature(self, pose: Pose) -> float:
-        track, at = self._track, self._at
+        track = self._track
+        at = self._at
         reference = Pose(*track.poses[at].tolist())
         aside = pose.relative_to(reference).y
         turned = sin(wrapped(pose.heading - reference.heading))
@@ -154,7 +161,8 @@ class Follower:
         return abs(wanted - self._steering) < _STEER_READY
 
     def _speed(self, curvature: float, returns: Array) -> float:
-        limits, forward = self._config.limits, self.direction > 0
+        limits = self._config.limits
+        forward = self.direction > 0
         left = float(self._track.ends[self._at] - self._at) * _SPACING_M
         most = limits.speed if forward else limits.reverse_speed
         speed = min(most, max(_CREEP, sqrt(2 * _BRAKING * limits.deceleration * left)))

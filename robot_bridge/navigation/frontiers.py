@@ -100,7 +100,8 @@ def _clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> tuple[list[_F
     walls = cv2.dilate(grid.surfaces.astype(np.uint8), np.ones((2 * _WALL_CELLS + 1,) * 2, np.uint8)) > 0
     edge = beside & ~unknown & ~walls
     count, labels, stats, middles = cv2.connectedComponentsWithStats(edge.astype(np.uint8), connectivity=8)
-    found, others = [], []
+    found = []
+    others = []
     for number in range(1, count):
         x, y, width, height, _ = (int(v) for v in stats[number])
         size = hypot(width, height) * grid.resolution
@@ -109,7 +110,8 @@ def _clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> tuple[list[_F
         own_rows, own_columns = np.nonzero(labels[y : y + height, x : x + width] == number)
         middle = middles[number][1] - y, middles[number][0] - x
         central = int(np.hypot(own_rows - middle[0], own_columns - middle[1]).argmin())
-        row, column = int(own_rows[central]) + y, int(own_columns[central]) + x
+        row = int(own_rows[central]) + y
+        column = int(own_columns[central]) + x
         place = _nearest(reachable, row, column, round(_VIEW_M / grid.resolution))
         if place is None:
             others.append(grid.place(row, column))

@@ -92,7 +92,8 @@ def _normals(marks: NDArray[np.bool_], points: Array) -> Array:
     index = np.full((marks.shape[0] + 2 * reach, marks.shape[1] + 2 * reach), len(points), np.int32)
     rows, columns = np.nonzero(marks)
     index[rows + reach, columns + reach] = np.arange(len(points))
-    x, y = points[:, 0], points[:, 1]
+    x = points[:, 0]
+    y = points[:, 1]
     moments = np.zeros((len(points) + 1, 6))
     moments[:-1] = np.column_stack((np.ones(len(points)), x, y, x * x, x * y, y * y))
     total = np.zeros((len(points), 6))
@@ -100,10 +101,13 @@ def _normals(marks: NDArray[np.bool_], points: Array) -> Array:
         for aside in range(2 * reach + 1):
             total += moments[index[rows + down, columns + aside]]
     n, sx, sy, sxx, sxy, syy = total.T
-    xx, xy, yy = sxx / n - (sx / n) ** 2, sxy / n - sx * sy / n**2, syy / n - (sy / n) ** 2
+    xx = sxx / n - (sx / n) ** 2
+    xy = sxy / n - sx * sy / n**2
+    yy = syy / n - (sy / n) ** 2
     angle = 0.5 * np.arctan2(2 * xy, xx - yy) + np.pi / 2
     spread = np.sqrt((xx - yy) ** 2 + 4 * xy**2)
-    small, large = (xx + yy - spread) / 2, (xx + yy + spread) / 2
+    small = (xx + yy - spread) / 2
+    large = (xx + yy + spread) / 2
     on_line = (n >= 3) & (small < 0.1 * large)
     normals: Array = np.column_stack((np.cos(angle), np.sin(angle))) * on_line[:, None]
     return normals
@@ -136,7 +140,8 @@ def aligned(walls: Walls, points: Array, prior: Pose, covariance: Array) -> tupl
     """Return the most probable pose and its covariance (3, 3), given returns in the base frame (n, 2) and a prior."""
     information = np.linalg.inv(covariance)
     mean = np.array([prior.x, prior.y, prior.heading])
-    state, hessian = mean.copy(), information
+    state = mean.copy()
+    hessian = information
     for turn in range(8):
         x, y, heading = state
         there = placed(points, Pose(x, y, heading))
@@ -226,7 +231,8 @@ class Localisation:
         points = returns(scan, self._lidar)
         few = self._walls is None or len(self._walls.points) < _FEW_LANDMARKS
         if self._walls is None or self._age >= (_REFRESH_EARLY if few else _REFRESH_SCANS):
-            self._walls, self._age = walls_of(grid), 0
+            self._walls = walls_of(grid)
+            self._age = 0
         self._age += 1
         if self._walls is None or len(points) < _FEWEST_JUDGED:
             self._reference = prior
@@ -266,7 +272,8 @@ class Localisation:
         turned = abs(wrapped(prior.heading - reference.heading))
         along = 0.001 + 0.1 * moved + 0.02 * turned
         rotation = 0.001 + 0.05 * moved + 0.1 * turned
-        c, s = cos(prior.heading), sin(prior.heading)
+        c = cos(prior.heading)
+        s = sin(prior.heading)
         axes = np.array([[c, -s], [s, c]])
         growth = np.zeros((3, 3))
         growth[:2, :2] = axes @ np.diag([along**2, (0.5 * along) ** 2]) @ axes.T
@@ -284,7 +291,8 @@ def searched(walls: Walls, points: Array, around: Pose, reach: float = 1.0) -> P
     border = 2 * most + 1
     marks = np.pad(walls.distance < _MATCH_M, border)
     shifts = (offsets[:, None] + offsets * marks.shape[1])[..., None]
-    best, best_share = None, _FIT_SHARE
+    best = None
+    best_share = _FIT_SHARE
     for turn in _SEARCH_TURNS:
         heading = around.heading + float(turn)
         there = placed(chosen, Pose(around.x, around.y, heading))

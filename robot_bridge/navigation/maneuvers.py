@@ -96,7 +96,8 @@ def moves_of(config: RobotConfig, circles: Circles) -> Moves:
     body = config.body
     shares = [(sign, share) for sign in (1.0, -1.0) for share in _CURVATURES]
     own = round(STEP_M / _SAMPLE_M)
-    ends, swept = [], []
+    ends = []
+    swept = []
     for sign, share in shares:
         curvature = share * body.curvature_limit * _CURVATURE_SHARE
         samples = own + round((stop_gap(config, forward=sign > 0) + _ZONE_MARGIN_M) / _SAMPLE_M)
@@ -133,7 +134,8 @@ class Effort:
     budget: int
 
 
-COARSE, FINE = Effort(0.08, 2500), Effort(0.05, 8000)
+COARSE = Effort(0.08, 2500)
+FINE = Effort(0.05, 8000)
 """The first finds most ways quickly; the second finds those that need precision."""
 
 
@@ -210,12 +212,18 @@ class Search:
     ) -> None:
         self.steps: tuple[Step, ...] | None = None
         self.aim = aim
-        self._config, self._circles, self._moves = planner.config, planner.circles, planner.moves
-        self._start, self._clearance, self._margin, self._first = start, clearance, margin, first
+        self._config = planner.config
+        self._circles = planner.circles
+        self._moves = planner.moves
+        self._start = start
+        self._clearance = clearance
+        self._margin = margin
+        self._first = first
         self._nodes = [_Node((start.x, start.y, start.heading), 0.0, -1, -1, first.margin)]
         self._heap = [(0.0, 0)]
         self._closed: dict[int, float] = {}
-        self._bin_m, self._left = effort.bin_m, effort.budget
+        self._bin_m = effort.bin_m
+        self._left = effort.budget
 
     @property
     def is_over(self) -> bool:
@@ -241,7 +249,8 @@ class Search:
         return self.is_over
 
     def _expand(self, batch: Sequence[int]) -> None:
-        nodes, first = [self._nodes[n] for n in batch], self._first
+        nodes = [self._nodes[n] for n in batch]
+        first = self._first
         moves = self._moves
         poses = np.array([node.pose for node in nodes])
         room, ahead_room = self._room(poses)
@@ -262,7 +271,8 @@ class Search:
         guesses = self._guess(ends)
         keys = _keys(ends, self._bin_m, np.broadcast_to(signs > 0, allowed.shape))
         for i, j in zip(*(axis.tolist() for axis in np.nonzero(allowed)), strict=True):
-            key, total = int(keys[i, j]), float(costs[i, j])
+            key = int(keys[i, j])
+            total = float(costs[i, j])
             if total < self._closed.get(key, np.inf):
                 self._closed[key] = total
                 x, y, heading = ends[i, j].tolist()
@@ -272,7 +282,8 @@ class Search:
     def _room(self, poses: Array) -> tuple[Array, Array]:
         """Return the room during each step and during its continuation, both (nodes, moves)."""
         swept = self._moves.swept
-        c, s = np.cos(poses[:, 2])[:, None, None, None], np.sin(poses[:, 2])[:, None, None, None]
+        c = np.cos(poses[:, 2])[:, None, None, None]
+        s = np.sin(poses[:, 2])[:, None, None, None]
         x = poses[:, 0][:, None, None, None] + c * swept[..., 0] - s * swept[..., 1]
         y = poses[:, 1][:, None, None, None] + s * swept[..., 0] + c * swept[..., 1]
         room = self._clearance.at(x, y).min(axis=3).astype(np.float64) - self._circles.radius
@@ -281,9 +292,12 @@ class Search:
 
     def _guess(self, ends: Array) -> Array:
         """Return a lower bound on the metres left to drive."""
-        body, aim = self._config.body, self.aim
-        cos, sin = np.cos(ends[..., 2]), np.sin(ends[..., 2])
-        x, y = ends[..., 0] + body.centre * cos - aim.x, ends[..., 1] + body.centre * sin - aim.y
+        body = self._config.body
+        aim = self.aim
+        cos = np.cos(ends[..., 2])
+        sin = np.sin(ends[..., 2])
+        x = ends[..., 0] + body.centre * cos - aim.x
+        y = ends[..., 1] + body.centre * sin - aim.y
         left = np.maximum(0.0, np.hypot(x, y) - aim.tolerance)
         if aim.heading is None:
             return left
@@ -308,7 +322,8 @@ class Search:
 
 def _placed(poses: Array, ends: Array) -> Array:
     """Return every end (m, 3), relative to every pose (n, 3), in the frame of the poses, (n, m, 3)."""
-    c, s = np.cos(poses[:, 2])[:, None], np.sin(poses[:, 2])[:, None]
+    c = np.cos(poses[:, 2])[:, None]
+    s = np.sin(poses[:, 2])[:, None]
     x = poses[:, 0][:, None] + c * ends[:, 0] - s * ends[:, 1]
     y = poses[:, 1][:, None] + s * ends[:, 0] + c * ends[:, 1]
     return np.stack((x, y, poses[:, 2][:, None] + ends[:, 2]), axis=-1)

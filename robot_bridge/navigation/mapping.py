@@ -32,7 +32,9 @@ _CHUNK_M = 4.0
 _ROUNDING = 1e-9
 _NO_RETURN_RUN = 5
 _SUBPIXEL = 4
-_FLAT_M, _FLAT, _UNEVEN = 0.02, 0.1, 3.0
+_FLAT_M = 0.02
+_FLAT = 0.1
+_UNEVEN = 3.0
 _LONGEST_CHORD_M = 0.7
 
 
@@ -115,8 +117,10 @@ class OccupancyMap:
         """Return one point for every occupied cell that touches the rectangle, float64 (n, 2).
 
         It is the mean of the points measured in the cell, or the cell's middle."""
-        (row0, column0), (row1, column1) = self.cell(x0, y0), self.cell(x1, y1)
-        row0, column0 = max(row0, 0), max(column0, 0)
+        row0, column0 = self.cell(x0, y0)
+        row1, column1 = self.cell(x1, y1)
+        row0 = max(row0, 0)
+        column0 = max(column0, 0)
         window = np.s_[row0 : max(row1 + 1, 0), column0 : max(column1 + 1, 0)]
         rows, columns = np.nonzero(self._odds[window] > 0.0)
         return self._means(rows + row0, columns + column0)
@@ -148,9 +152,12 @@ class OccupancyMap:
         rows, columns = self.shape
         size = self.resolution
         if not rows:
-            self.x, self.y = floor(x0 / size) * size, floor(y0 / size) * size
-        south, west = self._chunks((self.y - y0) / size), self._chunks((self.x - x0) / size)
-        north, east = self._chunks((y1 - self.y) / size + 1 - rows), self._chunks((x1 - self.x) / size + 1 - columns)
+            self.x = floor(x0 / size) * size
+            self.y = floor(y0 / size) * size
+        south = self._chunks((self.y - y0) / size)
+        west = self._chunks((self.x - x0) / size)
+        north = self._chunks((y1 - self.y) / size + 1 - rows)
+        east = self._chunks((x1 - self.x) / size + 1 - columns)
         if not (south or west or north or east):
             return
         around = ((south, north), (west, east))
@@ -159,7 +166,8 @@ class OccupancyMap:
         self._surface = np.pad(self._surface, around)
         self._fixed = np.pad(self._fixed, around)
         self._sums = np.pad(self._sums, (*around, (0, 0)))
-        self.x, self.y = self.x - west * size, self.y - south * size
+        self.x = self.x - west * size
+        self.y = self.y - south * size
         self.version += 1
 
     def _chunks(self, missing: float) -> int:
@@ -180,14 +188,16 @@ class OccupancyMap:
         if not len(outline):
             return
         x0, y0, x1, y1 = self._cover_all(outline)
-        (top, left), (bottom, right) = self.cell(x0, y0), self.cell(x1, y1)
+        top, left = self.cell(x0, y0)
+        bottom, right = self.cell(x1, y1)
         window = np.s_[top : bottom + 1, left : right + 1]
         free = np.zeros((bottom - top + 1, right - left + 1), np.uint8)
         corner = self.x + left * self.resolution, self.y + top * self.resolution
         pixels = ((fan - corner) / self.resolution - 0.5) * (1 << _SUBPIXEL)
         cv2.fillPoly(free, [np.rint(pixels).astype(np.int32)], 1, cv2.LINE_8, _SUBPIXEL)
         cells = np.floor((points - (self.x, self.y)) / self.resolution).astype(np.intp)
-        rows, columns = cells[:, 1], cells[:, 0]
+        rows = cells[:, 1]
+        columns = cells[:, 0]
         # Beams hit a thin pole between two cells now in one, now in the other: do not clear neighbours of a return.
         hits = np.zeros_like(free)
         hits[rows - top, columns - left] = 1
@@ -211,7 +221,8 @@ class OccupancyMap:
             return
         self._cover_all(points)
         cells = np.floor((points - (self.x, self.y)) / self.resolution).astype(np.intp)
-        rows, columns = cells[:, 1], cells[:, 0]
+        rows = cells[:, 1]
+        columns = cells[:, 0]
         self._fixed[rows, columns] = True
         self._odds[rows, columns] = MOST
         self._seen[rows, columns] = 1
@@ -224,7 +235,8 @@ class OccupancyMap:
 
     def _cover_all(self, points: Array) -> Rectangle:
         """Grow the map until all points lie inside, note that they are written, and return the rectangle of them."""
-        (x0, y0), (x1, y1) = points.min(axis=0).tolist(), points.max(axis=0).tolist()
+        x0, y0 = points.min(axis=0).tolist()
+        x1, y1 = points.max(axis=0).tolist()
         self.cover(x0, y0, x1, y1)
         west, south, east, north = self._written or (x0, y0, x1, y1)
         self._written = min(west, x0), min(south, y0), max(east, x1), max(north, y1)
@@ -247,7 +259,9 @@ def _chords(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
     directions = pose.heading + angles(scan)
     x, y = pose.ahead(lidar.x)
     points = np.column_stack((x + reach * np.cos(directions), y + reach * np.sin(directions)))
-    before, after, next_after = _shifted(points, -1), _shifted(points, 1), _shifted(points, 2)
+    before = _shifted(points, -1)
+    after = _shifted(points, 1)
+    next_after = _shifted(points, 2)
     chord = after - points
     length = np.maximum(np.hypot(chord[:, 0], chord[:, 1]), 1e-9)
     is_line = np.zeros(len(points), np.bool_)

@@ -164,7 +164,9 @@ def _nearest_free(
 def _pulled(costs: CostGrid, weights: NDArray[np.float32], places: Sequence[Place]) -> tuple[Place, ...]:
     """Return the same way in few straight pieces: corners of the grid are cut if that costs no more."""
     around = _around(costs, weights, np.array(places))
-    out, at, last = [places[0]], 0, len(places) - 1
+    out = [places[0]]
+    at = 0
+    last = len(places) - 1
     while at < last:
         step = 1
         while at + 2 * step <= last:

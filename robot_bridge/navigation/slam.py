@@ -20,7 +20,8 @@ from robot_bridge.safety.scans import fault, returns
 Array = NDArray[np.float64]
 
 _NO_POINTS: Array = np.zeros((0, 2))
-_KEY_M, _KEY_RADIANS = 0.04, 0.05
+_KEY_M = 0.04
+_KEY_RADIANS = 0.05
 _BEYOND_GOAL_M = 1.0
 _BEYOND_MAP_M = 10.0
 """How far outside the seen area a goal may lie: the map must grow to it, which costs memory and planning time."""
@@ -51,7 +52,8 @@ class Slam:
 
     def update(self, observation: Observation) -> Estimate:
         """Take in the new data of an observation; a repeated one changes nothing."""
-        odometry, scan = observation.odometry, observation.scan
+        odometry = observation.odometry
+        scan = observation.scan
         if odometry is None or odometry_fault(odometry, odometry.stamp, self._config):
             return self.estimate
         newest = self._localisation.odometry

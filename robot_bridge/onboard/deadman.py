@@ -41,7 +41,10 @@ class Deadman:
     ) -> None:
         if not all(isfinite(limit) and limit > 0 for limit in (timeout, speed, reverse_speed, turn)):
             raise ValueError("timeout and limits of the deadman must be positive numbers")
-        self._timeout, self._speed, self._reverse, self._turn = timeout, speed, reverse_speed, turn
+        self._timeout = timeout
+        self._speed = speed
+        self._reverse = reverse_speed
+        self._turn = turn
         self._came = float("-inf")
         self._command = (0.0, 0.0)
         self.is_stopped = False
@@ -54,7 +57,8 @@ class Deadman:
             linear = angular = 0.0
         most = self._speed if linear > 0 else self._reverse
         share = min(1.0, most / max(abs(linear), most), self._turn / max(abs(angular), self._turn))
-        self._command, self._came = (_within(linear * share, most), _within(angular * share, self._turn)), now
+        self._command = (_within(linear * share, most), _within(angular * share, self._turn))
+        self._came = now
 
     def stop(self) -> None:
         """Nothing but zeros until :meth:`release`."""
@@ -62,7 +66,8 @@ class Deadman:
 
     def release(self) -> None:
         """Undo :meth:`stop`; what was commanded before is forgotten."""
-        self.is_stopped, self._command = False, (0.0, 0.0)
+        self.is_stopped = False
+        self._command = (0.0, 0.0)
 
     def is_fresh(self, now: float) -> bool:
         """Whether the newest command may be passed on."""

@@ -50,13 +50,15 @@ class RclpyTransport:
     def receive(self, seconds: float) -> Sequence[Message]:
         """See :class:`robot_bridge.onboard.deadman.Transport`."""
         self._rclpy.spin_once(self._node, timeout_sec=seconds)
-        found, self._found = self._found, []
+        found = self._found
+        self._found = []
         return found
 
     def send(self, linear: float, angular: float) -> None:
         """See :class:`robot_bridge.onboard.deadman.Transport`."""
         message = self._twist()
-        message.linear.x, message.angular.z = linear, angular
+        message.linear.x = linear
+        message.angular.z = angular
         self._publisher.publish(message)
 
     def close(self) -> None:

@@ -29,7 +29,8 @@ class Publisher:
     def __init__(self, bus: Bus, topic: str, kind: str, reliable: bool, latched: bool) -> None:
         from cyclonedds.pub import DataWriter
 
-        self.topic, self._kind = topic, types.dds_type(kind)
+        self.topic = topic
+        self._kind = types.dds_type(kind)
         self._writer: Any = bus.made(
             lambda: DataWriter(bus.participant, bus.topic(topic, kind), _qos(reliable, 1, latched))
         )
@@ -65,7 +66,10 @@ class Subscription:
     def __init__(self, bus: Bus, topic: str, kind: str, reliable: bool, depth: int, latched: bool) -> None:
         from cyclonedds.sub import DataReader
 
-        self.topic, self.kind, self._sample, self.refused = topic, kind, types.dds_type(kind), 0
+        self.topic = topic
+        self.kind = kind
+        self._sample = types.dds_type(kind)
+        self.refused = 0
         self._depth = depth
         self._reader: Any = bus.made(
             lambda: DataReader(bus.participant, bus.topic(topic, kind), _qos(reliable, depth, latched))

@@ -91,7 +91,8 @@ def compressed_message(time: float, encoding: str, data: bytes) -> Any:
 
 def camera_message(time: float, width: int, height: int, focal: float) -> Any:
     """An ideal pinhole with its axis through the middle."""
-    x, y = width / 2, height / 2
+    x = width / 2
+    y = height / 2
     region = types.make("sensor_msgs/msg/RegionOfInterest", x_offset=0, y_offset=0, height=0, width=0, do_rectify=False)
     return types.make(
         types.CAMERA_INFO,

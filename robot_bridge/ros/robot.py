@@ -64,7 +64,8 @@ class Ros2Robot:
         patience: float = 10.0,
         must_answer: bool = True,
     ) -> None:
-        self.config, self._topics = config or RobotConfig(), topics or Topics()
+        self.config = config or RobotConfig()
+        self._topics = topics or Topics()
         self._bus = Bus(domain)
         self._commands = self._bus.publisher(self._topics.commands, types.TWIST)
         self._stamps = StampTranslator()
@@ -106,7 +107,8 @@ class Ros2Robot:
         self.arrivals[topic] = Arrivals()
 
     def _await(self, patience: float) -> None:
-        domain, topics = self._bus.domain, self._topics
+        domain = self._bus.domain
+        topics = self._topics
         if not self._appears(lambda: self._seen.scan and self._seen.odometry, patience):
             missing = topics.odometry if self._seen.scan else topics.scan
             raise SetupError(
@@ -130,7 +132,8 @@ class Ros2Robot:
 
     def account(self, topic: str) -> str:
         """In words what has come on a topic, for whoever misses something."""
-        heard, came = next(each for each, _ in self._listened if each.topic == topic), self.arrivals[topic]
+        heard = next(each for each, _ in self._listened if each.topic == topic)
+        came = self.arrivals[topic]
         if not heard.publishers and not came.count:
             return f"nobody publishes {topic} as {heard.kind}"
         refused = came.refused + heard.refused
@@ -236,7 +239,8 @@ class Ros2Robot:
         """A picture and the depth that was measured with it become a frame."""
         if self._rgb is None or self._depth is None:
             return
-        (stamp, rgb), (measured, depth) = self._rgb, self._depth
+        stamp, rgb = self._rgb
+        measured, depth = self._depth
         if abs(stamp - measured) <= _TOGETHER and rgb.shape[:2] == depth.shape:
             self._pace.took(stamp)
             self._seen = replace(self._seen, frame=Frame(stamp, rgb, depth, self._focal))

@@ -35,7 +35,8 @@ class RobotServer:
     """
 
     def __init__(self, robot: Robot, bus: Bus, with_camera: bool = True) -> None:
-        self._robot, topics = robot, Topics()
+        self._robot = robot
+        topics = Topics()
         self._commands = bus.subscription(DRIVER_COMMANDS, types.TWIST, reliable=True, depth=1)
         self._scans = bus.publisher(topics.scan, types.SCAN, reliable=False)
         self._battery = bus.publisher(topics.battery, types.FLOAT32, reliable=False)
@@ -61,7 +62,8 @@ class RobotServer:
         for message in self._commands.take():
             self._robot.apply(twist_from(message))
         seen = self._robot.observe()
-        before, self._served = self._served, seen
+        before = self._served
+        self._served = seen
         if seen.odometry is not None and seen.odometry is not before.odometry:
             for publisher in self._odometry:
                 publisher.send(odometry_message(seen.odometry))
@@ -106,7 +108,8 @@ def serve(
                 if early > 0:
                     time.sleep(early)
                 elif early < -_LATE:
-                    ahead, lost = ahead + early, lost - early
+                    ahead = ahead + early
+                    lost = lost - early
         finally:
             robot.stop()
     return lost

@@ -34,10 +34,12 @@ class StampTranslator:
         if not isfinite(stamp) or stamp <= 0:
             return received
         if stamp < self._last.get(topic, stamp) - _STEP:
-            self._offset, self._last = float("inf"), {}
+            self._offset = float("inf")
+            self._last = {}
         self._last[topic] = stamp
         drifted = self._offset + _DRIFT * max(0.0, received - self._seen) if isfinite(self._offset) else self._offset
-        self._offset, self._seen = min(drifted, received - stamp), received
+        self._offset = min(drifted, received - stamp)
+        self._seen = received
         return stamp + self._offset
 
 

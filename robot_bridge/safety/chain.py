@@ -102,7 +102,8 @@ def filtered(
 
 def _sensed(state: ChainState, observation: Observation, now: float, config: RobotConfig) -> tuple[ChainState, str]:
     """Return the state updated from the sensors, and why nothing may move, or "" if motion is allowed."""
-    scan, odometry = observation.scan, observation.odometry
+    scan = observation.scan
+    odometry = observation.odometry
     faulty = odometry_fault(odometry, now, config)
     state = replace(state, steering=_steered(state, None if faulty else odometry, now, config))
     if odometry is None or faulty:
@@ -154,13 +155,15 @@ def _doubting(state: ChainState, command: Command, odometry: Odometry, now: floa
 
     The zones would keep the robot from backing where it came from; here only the way that is left must be free.
     """
-    doubt, source = state.doubt, command.source.name.lower()
+    doubt = state.doubt
+    source = command.source.name.lower()
     wanted = backing(doubt, config)
     if wanted == REST:
         return Applied(REST, source, doubt.reason)
     speed, _ = _rate_limited(state, wanted.linear, odometry, now, config)
     points, padding = around(state.memory, odometry, now, speed, config)
-    curvature, left = curvature_of(wanted, config.body), doubt.limit - gone(doubt) + RESERVE_M
+    curvature = curvature_of(wanted, config.body)
+    left = doubt.limit - gone(doubt) + RESERVE_M
     if free_distance(points, curvature, wanted.linear > 0, config.body, padding, left) < left:
         return Applied(REST, source, f"{doubt.reason}; something is in the way of that")
     return Applied(clamped(Twist(speed, speed * curvature), config.body), source, doubt.reason)
@@ -172,9 +175,11 @@ def _rate_limited(
     """Return the speed that may be commanded now, and why it differs from the wanted one. Stopping has no limit."""
     limits = config.limits
     capped = max(-limits.reverse_speed, min(limits.speed, wanted))
-    last, passed = state.twist.linear, max(0.0, now - state.stamp)
+    last = state.twist.linear
+    passed = max(0.0, now - state.stamp)
     if passed > limits.command_timeout:
-        last, passed = 0.0, 1 / config.control_rate
+        last = 0.0
+        passed = 1 / config.control_rate
     rolling = odometry.twist.linear if abs(odometry.twist.linear) > _STANDING else 0.0
     if capped * last < 0 or capped * rolling < 0:
         return 0.0, "braking before the direction changes"
@@ -192,7 +197,9 @@ def _zone_limited(
     points, padding = around(state.memory, odometry, now, fastest, config)
     hidden = unseen_points(state.doubt, odometry)
     beside = np.minimum(config.zones.padding, clearance(hidden, config.body) - TOUCH_M)
-    known, points, padding = len(points), np.concatenate((points, hidden)), np.concatenate((padding, beside))
+    known = len(points)
+    points = np.concatenate((points, hidden))
+    padding = np.concatenate((padding, beside))
     forward = wanted > 0
     offset = config.overhang(forward=forward) + config.zones.padding
 
@@ -215,7 +222,8 @@ def _zone_limited(
 
 def ways(state: ChainState, curvature: float, speed: float, config: RobotConfig) -> list[list[tuple[float, float]]]:
     """Return the possible ways from where the wheels may stand now: arcs as (curvature, length), the last endless."""
-    body, rate = config.body, config.limits.steering_rate
+    body = config.body
+    rate = config.limits.steering_rate
     target = atan(body.wheelbase * curvature)
     found = []
     for angle in dict.fromkeys(state.steering):
@@ -235,7 +243,8 @@ def _free_way(
     config: RobotConfig,
 ) -> float:
     """Return how far consecutive arcs are free, at most :func:`reach`, metres."""
-    gone, horizon = 0.0, reach(config)
+    gone = 0.0
+    horizon = reach(config)
     for curvature, arc in way:
         length = min(arc, horizon - gone)
         free = free_distance(points, curvature, forward, config.body, padding, length)
@@ -252,21 +261,25 @@ def _steered(state: ChainState, odometry: Odometry | None, now: float, config: R
     They turn towards the last command; without motion they may stay or straighten, depending on the driver. After a
     pause longer than the command timeout, nobody knows how far they turned.
     """
-    body, limit = config.body, config.body.steering_limit
+    body = config.body
+    limit = config.body.steering_limit
     low, high = (max(-limit, min(limit, angle)) for angle in state.steering)
     passed = max(0.0, now - state.stamp)
     turned = config.limits.steering_rate * passed
     target = atan(body.wheelbase * curvature_of(state.twist, body))
     if state.twist.linear == 0.0:
-        low, high = min(low, max(0.0, low - turned)), max(high, min(0.0, high + turned))
+        low = min(low, max(0.0, low - turned))
+        high = max(high, min(0.0, high + turned))
     elif passed > config.limits.command_timeout:
-        low, high = min(low, target, 0.0), max(high, target, 0.0)
+        low = min(low, target, 0.0)
+        high = max(high, target, 0.0)
     else:
         low, high = (angle + max(-turned, min(turned, target - angle)) for angle in (low, high))
     if odometry is not None and abs(odometry.twist.linear) > _ROLLING:
         measured = atan(body.wheelbase * odometry.twist.angular / odometry.twist.linear)
         measured = max(-limit, min(limit, measured))
-        low, high = min(low, measured), max(high, measured)
+        low = min(low, measured)
+        high = max(high, measured)
     return low, high
 
 
@@ -306,7 +319,8 @@ class SafetyChain:
 
     def release(self) -> None:
         """Undo :meth:`stop` and trust unusable sensors again; sources that still command resume."""
-        self._stopped, self._is_believed = "", True
+        self._stopped = ""
+        self._is_believed = True
 
 
 def kind_of(reason: str) -> str:

@@ -43,7 +43,8 @@ def _problems(config: RobotConfig) -> Iterator[str]:
 
 def _numbers(value: Any, where: str) -> Iterator[tuple[str, float]]:
     for each in fields(value):
-        found, name = getattr(value, each.name), f"{where}{each.name}"
+        found = getattr(value, each.name)
+        name = f"{where}{each.name}"
         if is_dataclass(found):
             yield from _numbers(found, f"{name}.")
         else:
@@ -51,7 +52,8 @@ def _numbers(value: Any, where: str) -> Iterator[tuple[str, float]]:
 
 
 def _of_body(config: RobotConfig) -> Iterator[str]:
-    body, period = config.body, 1 / config.control_rate
+    body = config.body
+    period = 1 / config.control_rate
     if body.steering_limit >= pi / 2:
         yield f"body.steering_limit is {body.steering_limit:.3g} rad, a right angle or more: it is in radians"
     if not -body.rear <= config.lidar.x <= body.front:
@@ -61,7 +63,9 @@ def _of_body(config: RobotConfig) -> Iterator[str]:
 
 
 def _of_zones(config: RobotConfig) -> Iterator[str]:
-    zones, body, x = config.zones, config.body, config.lidar.x
+    zones = config.zones
+    body = config.body
+    x = config.lidar.x
     beyond = max(body.front - x, body.rear + x) + RESERVE_M
     if zones.emergency_stop < beyond:
         yield f"zones.emergency_stop, measured from the lidar, lies within the body: {beyond:.2f} m is the least"
@@ -83,7 +87,8 @@ def _of_witness(config: RobotConfig) -> Iterator[str]:
 
 
 def _of_lidar(config: RobotConfig) -> Iterator[str]:
-    body, lidar = config.body, config.lidar
+    body = config.body
+    lidar = config.lidar
     if lidar.range_min > blind_radius(config):
         yield f"lidar.range_min is more than {blind_radius(config):.2f} m: what touches the robot would be missed"
     if lidar.range_max < reach(config) + max(body.front, body.rear):

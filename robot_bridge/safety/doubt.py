@@ -36,13 +36,16 @@ _STANDING = 0.04
 """m/s: the most that odometry may show while the robot stands."""
 _RUNNING = 2
 """Number of consecutive scans that must agree."""
-_TRAIL_M, _TRAIL_RAD, _TRAIL = 0.02, 0.05, 100
+_TRAIL_M = 0.02
+_TRAIL_RAD = 0.05
+_TRAIL = 100
 _CAME_M = 0.12
 _ROUNDING = 1e-6
 _STEP_M = 0.01
 """Step in which the ground to back over is measured."""
 _ARCS = 13
-_TRIES, _OTHER_ARC = 3, 0.9
+_TRIES = 3
+_OTHER_ARC = 0.9
 """Maximum number of ways tried, and the least difference in curvature between them, 1/m."""
 _AHEAD = 2
 """How many of these may lead on ahead; on the first one the front wheels are still turning."""
@@ -224,7 +227,8 @@ def _way_out(
 
     The way leads back as the robot came, or on any arc that leads farther. If none leads far enough it leads ahead, but
     not often: what is seen there may be out of date."""
-    limit, stopped = config.body.curvature_limit, 1 if doubt.forward else -1
+    limit = config.body.curvature_limit
+    stopped = 1 if doubt.forward else -1
     came = [each for each in doubt.trail if _CAME_M < pose.distance_to(each.x, each.y) < 2 * _CAME_M]
     steps = [pose.relative_to(been) for been in came[-1:]]
     before = (*doubt.tried, (stopped, doubt.curvature))
@@ -247,15 +251,20 @@ def _known_ground(doubt: Doubt, pose: Pose, way: tuple[int, float], most: float,
 
     The zones have kept their padding free beside that ground."""
     sign, curvature = way
-    body, been = config.body, np.array([(each.x, each.y, each.heading) for each in (*doubt.trail, pose)])
-    c, s = np.cos(been[:, 2:]), np.sin(been[:, 2:])
-    sides, beside = np.linspace(-body.half_width, body.half_width, 5), config.zones.padding + _ROUNDING
+    body = config.body
+    been = np.array([(each.x, each.y, each.heading) for each in (*doubt.trail, pose)])
+    c = np.cos(been[:, 2:])
+    s = np.sin(been[:, 2:])
+    sides = np.linspace(-body.half_width, body.half_width, 5)
+    beside = config.zones.padding + _ROUNDING
     outline = np.array([(x, y) for x in (-body.rear, body.centre, body.front) for y in sides])
     for number in range(1, round(most / _STEP_M) + 1):
         gone = number * _STEP_M
         points = placed(outline, pose.after(along(curvature, sign * gone)))
-        x, y = points[:, 0] - been[:, :1], points[:, 1] - been[:, 1:2]
-        ahead, left = c * x + s * y, c * y - s * x
+        x = points[:, 0] - been[:, :1]
+        y = points[:, 1] - been[:, 1:2]
+        ahead = c * x + s * y
+        left = c * y - s * x
         within = (ahead <= body.front + beside) & (ahead >= -body.rear - beside)
         within &= np.abs(left) <= body.half_width + beside
         if not within.any(axis=0).all():
@@ -265,7 +274,8 @@ def _known_ground(doubt: Doubt, pose: Pose, way: tuple[int, float], most: float,
 
 def _backed(doubt: Doubt, before: tuple[Held, ...], new: Held | None, now: float, config: RobotConfig) -> Doubt:
     """Decide, while backing, whether the wheels, odometry or the lidar is wrong."""
-    begin, evidence = doubt.begin, doubt.evidence
+    begin = doubt.begin
+    evidence = doubt.evidence
     stuck = wheels(doubt.watch, config)
     is_far = gone(doubt) >= doubt.limit - _NEARLY_M or doubt.hindered > _HINDERED
     if begin is not None and doubt.running >= _RUNNING and (stuck is not None or is_far):
@@ -289,7 +299,8 @@ def _backed(doubt: Doubt, before: tuple[Held, ...], new: Held | None, now: float
 
 def gone(doubt: Doubt) -> float:
     """Return the metres backed, commanded or measured, whichever is more."""
-    now, (commanded, rolled) = doubt.watch.now, doubt.began
+    now = doubt.watch.now
+    commanded, rolled = doubt.began
     return max(abs(now.commanded - commanded), abs(now.rolled - rolled))
 
 

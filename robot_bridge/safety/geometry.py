@@ -50,15 +50,19 @@ def along(curvature: float, distance: float) -> Pose:
 
 def seen_from(points: NDArray[np.float64], pose: Pose) -> NDArray[np.float64]:
     """Return the points relative to ``pose``, which is given in their frame."""
-    c, s = cos(pose.heading), sin(pose.heading)
-    dx, dy = points[:, 0] - pose.x, points[:, 1] - pose.y
+    c = cos(pose.heading)
+    s = sin(pose.heading)
+    dx = points[:, 0] - pose.x
+    dy = points[:, 1] - pose.y
     return np.column_stack((c * dx + s * dy, c * dy - s * dx))
 
 
 def placed(points: NDArray[np.float64], pose: Pose) -> NDArray[np.float64]:
     """Return points given relative to ``pose`` in the frame of ``pose``: the inverse of :func:`seen_from`."""
-    c, s = cos(pose.heading), sin(pose.heading)
-    x, y = points[:, 0], points[:, 1]
+    c = cos(pose.heading)
+    s = sin(pose.heading)
+    x = points[:, 0]
+    y = points[:, 1]
     return np.column_stack((pose.x + c * x - s * y, pose.y + s * x + c * y))
 
 
@@ -103,7 +107,9 @@ def free_distance(
         outermost = np.hypot(max(ahead, behind) + pad, radius + body.half_width + pad)
         met = (from_centre >= radius - body.half_width - pad) & (from_centre <= outermost)
         met &= clearance(points, body) <= pad + horizon * outermost / radius
-        x, y, pad = x[met], y[met], pad[met]
+        x = x[met]
+        y = y[met]
+        pad = pad[met]
         reached = _reached(x, y - radius, ahead + pad, -behind - pad, body.half_width + pad, radius)
     return float(reached.min(initial=horizon))
 
@@ -121,7 +127,8 @@ def _reached(
     ``x``, ``y`` are relative to the centre of the turn. Seen from the robot, every point moves clockwise around that
     centre: an edge of the footprint meets the point where the point's circle crosses the edge.
     """
-    left, right = half - radius, -half - radius
+    left = half - radius
+    right = -half - radius
     squared = x * x + y * y
     edges = np.stack((front, rear, left, right))
     with np.errstate(invalid="ignore"):

@@ -18,9 +18,11 @@ from robot_bridge.contracts import Odometry, Pose, Scan
 from robot_bridge.safety.obstacles import pose_at
 from robot_bridge.safety.scan_motion import SECTORS, Lines, compared, groups_of, lines_of, shares, travelled
 
-_APART_M, _APART_RAD = 0.008, 0.02
+_APART_M = 0.008
+_APART_RAD = 0.02
 """Least motion between scans that are kept."""
-_FARTHEST_M, _WIDEST_RAD = 0.07, 0.15
+_FARTHEST_M = 0.07
+_WIDEST_RAD = 0.15
 """Scans farther apart are not compared: they see different things."""
 _MOST_HELD = 8
 _OLDEST_S = 60.0
@@ -30,11 +32,13 @@ _POOLED = 0.2
 """How much greater the share of all beams together must be than that of a sector: only some may be frozen."""
 _PART = 0.3
 """Share of the conclusive sectors that must have stayed put: a person walking ahead fills fewer."""
-_STUCK_SLIP_M, _SPUN_SLIP_M = 0.02, 0.06
+_STUCK_SLIP_M = 0.02
+_SPUN_SLIP_M = 0.06
 """How far odometry may be ahead of the robot by the time stuck or spinning wheels are noticed."""
 _LONGEST_S = 3.0
 _LEAST_RAD = 0.03
-_SAME_M, _SAME_RAD = 0.05, 0.1
+_SAME_M = 0.05
+_SAME_RAD = 0.1
 """After this much motion, no two real scans are identical beam by beam."""
 
 
@@ -87,7 +91,8 @@ class Watch:
 
 def followed(watch: Watch, linear: float, odometry: Odometry, now: float, config: RobotConfig) -> Watch:
     """Return the watch after a period in which ``linear`` m/s was commanded."""
-    last, pose = watch.now, odometry.pose
+    last = watch.now
+    pose = odometry.pose
     passed = min(max(0.0, now - last.time), config.limits.command_timeout)
     moved = pose.relative_to(watch.pose) if watch.pose else Pose()
     rolled = hypot(moved.x, moved.y) * (1 if moved.x >= 0 else -1)
@@ -102,7 +107,8 @@ def followed(watch: Watch, linear: float, odometry: Odometry, now: float, config
 
 def wheels(watch: Watch, config: RobotConfig) -> Evidence | None:
     """Return evidence that odometry has not followed the commands, or None."""
-    witness, new = config.witness, watch.now
+    witness = config.witness
+    new = watch.now
     for old in reversed(watch.moments[:-1]):
         commanded = new.commanded - old.commanded
         passed = new.time - old.time
@@ -153,7 +159,8 @@ def _stays_put_since(old: Held, new: Held, config: RobotConfig) -> Evidence | No
         return None
     if distance < config.witness.least and abs(step.heading) < _LEAST_RAD:
         return None
-    found, least = compared(old.lines, new.lines, step, config.lidar), config.witness.scan
+    found = compared(old.lines, new.lines, step, config.lidar)
+    least = config.witness.scan
     share, spread = travelled(found, step)
     if spread <= _TOLD and distance >= config.witness.least and share + 2 * spread < least + _POOLED:
         reason = f"odometry moved {distance:.3f} m, the lidar {max(0.0, share) * distance:.3f} m"

@@ -52,7 +52,8 @@ def memory_s(config: RobotConfig) -> float:
 
 def pose_at(odometry: Odometry, time: float) -> Pose:
     """Return the pose in the odom frame at a time near the stamp, along the arc of the measured velocity."""
-    linear, angular = odometry.twist.linear, odometry.twist.angular
+    linear = odometry.twist.linear
+    angular = odometry.twist.angular
     passed = time - odometry.stamp
     if abs(linear) < 1e-6:
         return odometry.pose.after(Pose(heading=angular * passed))
@@ -64,11 +65,13 @@ def looked(memory: Memory, scan: Scan, odometry: Odometry, now: float, config: R
 
     A scan that is already in memory adds nothing.
     """
-    oldest, newest = scan.stamp - memory_s(config), now + AHEAD_OF_TIME
+    oldest = scan.stamp - memory_s(config)
+    newest = now + AHEAD_OF_TIME
     kept = tuple(look for look in memory if oldest <= look.stamp <= newest)
     if kept and scan.stamp <= kept[-1].stamp:
         return kept
-    found, blind = returns(scan, config.lidar), unseen(scan, config)
+    found = returns(scan, config.lidar)
+    blind = unseen(scan, config)
     found = found[clearance(found, config.body) <= reach(config) + margin(config.limits.speed, config)]
     points = placed(np.concatenate((found, blind)), pose_at(odometry, scan.stamp))
     before = [look.points for look in kept if scan.stamp - look.stamp >= STILL_S]

@@ -12,7 +12,8 @@ _FARTHEST = 1e6
 """Greatest distance from the origin, metres, and angle, radians: double precision still resolves a nanometre."""
 _TOO_FAST = 2.0
 """Multiple of the robot's own limits: beyond it, somebody pushes the robot, its wheels do not move it, or it lies."""
-_JUMP_M, _JUMP_RAD = 0.1, 0.2
+_JUMP_M = 0.1
+_JUMP_RAD = 0.2
 """How much two readings may differ beyond the motion that was possible between them."""
 
 
@@ -29,7 +30,8 @@ def odometry_fault(odometry: Odometry | None, now: float, config: RobotConfig) -
 
 
 def _fault_of_numbers(odometry: Odometry, config: RobotConfig) -> str:
-    pose, twist = odometry.pose, odometry.twist
+    pose = odometry.pose
+    twist = odometry.twist
     if not all(isfinite(number) for number in (pose.x, pose.y, pose.heading, twist.linear, twist.angular)):
         return "odometry is not made of finite numbers"
     if max(abs(pose.x), abs(pose.y), abs(pose.heading)) > _FARTHEST:

@@ -76,11 +76,14 @@ def _swept(
     points: NDArray[np.float64], direction: Direction, distance: float, config: RobotConfig
 ) -> tuple[float, Pose]:
     """Return how far the way is free, at most ``distance``, and the pose of the rear axle there."""
-    body, padding = config.body, config.zones.padding
+    body = config.body
+    padding = config.zones.padding
     is_forward = direction is not Direction.BACKWARD
     heading = radians(BEARINGS[direction]) if is_forward else 0.0
     turning = min(distance, abs(heading) * body.turning_radius)
-    corner, curvature, free = Pose(), copysign(body.curvature_limit, heading), 0.0
+    corner = Pose()
+    curvature = copysign(body.curvature_limit, heading)
+    free = 0.0
     if turning:
         free = min(turning, free_distance(points, curvature, True, body, padding, turning))
         corner = along(curvature, free)

@@ -25,7 +25,8 @@ Array = NDArray[np.float64]
 SECTORS = 12
 _HALF_M = 0.1
 """A line is fitted to the returns within this distance to either side of a beam."""
-_FEWEST, _MOST = 3, 12
+_FEWEST = 3
+_MOST = 12
 """Least and greatest number of beams to either side."""
 _BENT = 2.0
 """How far returns may lie off their line, as a multiple of the lidar's noise."""
@@ -60,12 +61,17 @@ def lines_of(scan: Scan, lidar: Lidar) -> Lines:
     step = max(abs(scan.angle_increment), 1e-6)
     half = np.ceil(_HALF_M / (np.maximum(reach, 0.05) * step)).astype(np.intp).clip(_FEWEST, _MOST)
     weights = good.astype(np.float64)
-    x, y = points[:, 0] * weights, points[:, 1] * weights
+    x = points[:, 0] * weights
+    y = points[:, 1] * weights
     sums = _windows(np.stack((weights, x, y, x * x, x * y, y * y)), half)
     count = np.maximum(sums[0], 1.0)
-    mx, my = sums[1] / count, sums[2] / count
-    xx, xy, yy = sums[3] / count - mx * mx, sums[4] / count - mx * my, sums[5] / count - my * my
-    spread, skew = (xx + yy) / 2, np.hypot((xx - yy) / 2, xy)
+    mx = sums[1] / count
+    my = sums[2] / count
+    xx = sums[3] / count - mx * mx
+    xy = sums[4] / count - mx * my
+    yy = sums[5] / count - my * my
+    spread = (xx + yy) / 2
+    skew = np.hypot((xx - yy) / 2, xy)
     across = np.arctan2(2 * xy, xx - yy) / 2 + np.pi / 2
     is_line = good & (sums[0] >= 1.6 * half) & (spread - skew <= (_BENT * lidar.noise) ** 2)
     is_line &= spread + skew > 4 * np.maximum(spread - skew, 1e-8)
@@ -138,7 +144,9 @@ def travelled(found: Compared, step: Pose) -> tuple[float, float]:
     chosen = found.counts
     if distance < 1e-6 or chosen.sum() < 3 * _FEWEST_BEAMS:
         return 0.0, inf
-    normals, places, off = found.normals[chosen], found.places[chosen], found.moved[chosen]
+    normals = found.normals[chosen]
+    places = found.places[chosen]
+    off = found.moved[chosen]
     rows = np.column_stack((normals, normals[:, 1] * places[:, 0] - normals[:, 0] * places[:, 1]))
     way = np.array((step.x, step.y, 0.0)) / distance
     weight: Array = np.ones(len(rows))

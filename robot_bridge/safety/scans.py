@@ -55,7 +55,8 @@ def fault(scan: Scan | None, now: float, config: RobotConfig) -> str:
 
 
 def _fault_of_shape(scan: Scan, config: RobotConfig) -> str:
-    beams, step = config.lidar.beams, config.lidar.angle_increment
+    beams = config.lidar.beams
+    step = config.lidar.angle_increment
     if scan.ranges.shape != (beams,):
         return f"the scan has {scan.ranges.size} of {beams} beams"
     if not abs(scan.angle_increment - step) * beams < step:
@@ -69,12 +70,14 @@ def _fault_of_shape(scan: Scan, config: RobotConfig) -> str:
 
 def blind_radius(config: RobotConfig) -> float:
     """Return the radius within which the lidar may be blind: it stays inside the padded footprint, metres."""
-    body, x = config.body, config.lidar.x
+    body = config.body
+    x = config.lidar.x
     return min(body.half_width, body.front - x, body.rear + x) + config.zones.padding
 
 
 def _fault_of_ranges(scan: Scan) -> str:
-    ranges, beams = scan.ranges, scan.ranges.size
+    ranges = scan.ranges
+    beams = scan.ranges.size
     for name, found in (("NaN", np.isnan(ranges)), ("negative", ranges < 0), ("infinite", np.isposinf(ranges))):
         if found.all():
             return f"every beam of the scan is {name}"
@@ -105,7 +108,8 @@ def angles(scan: Scan) -> NDArray[np.float64]:
 def returns(scan: Scan, lidar: Lidar) -> NDArray[np.float64]:
     """Return the points of all valid returns, (n, 2) metres in the base frame, in the order of the beams."""
     good = valid(scan)
-    ranges, directions = scan.ranges[good].astype(np.float64), angles(scan)[good]
+    ranges = scan.ranges[good].astype(np.float64)
+    directions = angles(scan)[good]
     return np.column_stack((lidar.x + ranges * np.cos(directions), ranges * np.sin(directions)))
 
 
@@ -185,9 +189,12 @@ def _openings(points: NDArray[np.float64]) -> Iterator[tuple[int, int]]:
 
 def _gap(points: NDArray[np.float64], begin: int, end: int) -> Gap | None:
     """Return the doorway between two jambs, or None if there is no doorway. Points are relative to the lidar."""
-    first, last = points[begin], points[end % len(points)]
-    (dx, dy), (x, y) = last - first, (first + last) / 2
-    width, distance = hypot(dx, dy), hypot(x, y)
+    first = points[begin]
+    last = points[end % len(points)]
+    dx, dy = last - first
+    x, y = (first + last) / 2
+    width = hypot(dx, dy)
+    distance = hypot(x, y)
     facing = (x * dy - y * dx) / width if width else 0.0
     between = points[np.arange(begin + 1, end) % len(points)] - first
     beyond = (between[:, 0] * dy - between[:, 1] * dx) / width if width else np.zeros(0)

@@ -28,10 +28,12 @@ def allowed_speed(distance: float, forward: bool, config: RobotConfig) -> float:
     0 in the emergency zone, the robot's limit outside the avoidance zone, linear between. Never more than the robot can
     brake from, after the reaction time, within the room left ahead of its body.
     """
-    zones, limits = config.zones, config.limits
+    zones = config.zones
+    limits = config.limits
     share = (distance - zones.emergency_stop) / max(zones.avoidance - zones.emergency_stop, 1e-9)
     room = max(0.0, distance - config.overhang(forward=forward) - RESERVE_M)
-    late, braking = reaction(config), limits.deceleration
+    late = reaction(config)
+    braking = limits.deceleration
     stoppable = braking * (sqrt(late * late + 2 * room / braking) - late)
     return min(max(0.0, min(1.0, share)) * (limits.speed if forward else limits.reverse_speed), stoppable)
 

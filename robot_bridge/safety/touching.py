@@ -21,7 +21,8 @@ _INSIDE_M = 0.01
 """A point at least this far inside an earlier footprint was driven over: odometry is not exact."""
 _OUTWARD = 0.1
 """Share of the way that a side must have moved outward."""
-_ALONG, _ACROSS = 13, 5
+_ALONG = 13
+_ACROSS = 5
 
 
 def touched(pose: Pose, forward: bool, curvature: float, trail: Sequence[Pose], body: Body) -> Array:

@@ -49,7 +49,8 @@ class Drive:
         """Rad/s of the rear wheels, left and right, and radians of the front wheels."""
         half = body.half_width * TRACK
         curvature = tan(self.steering) / body.wheelbase
-        left, right = 1 - curvature * half, 1 + curvature * half
+        left = 1 - curvature * half
+        right = 1 + curvature * half
         turn = self.speed / body.wheel_radius
         steer = body.wheelbase * curvature
         return turn * left, turn * right, atan(steer / left), atan(steer / right)

@@ -66,7 +66,8 @@ class Canvas:
     def __exit__(self, *_: object) -> None:
         egl = getattr(self._backend, "EGL", None)
         if egl is not None:  # OSMesa needs no giving back
-            display, nowhere = self._backend.EGL_DISPLAY, egl.EGL_NO_SURFACE
+            display = self._backend.EGL_DISPLAY
+            nowhere = egl.EGL_NO_SURFACE
             egl.eglMakeCurrent(display, nowhere, nowhere, egl.EGL_NO_CONTEXT)
 
     def close(self) -> None:

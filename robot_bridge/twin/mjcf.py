@@ -16,11 +16,17 @@ from robot_bridge import tags
 from robot_bridge.config import Body, RobotConfig
 from robot_bridge.twin.worlds import world as w
 
-SOLID, MARKS, CAR, HIDDEN, SIGNS, GLASS = 0, 1, 2, 3, 4, 5
+SOLID = 0
+MARKS = 1
+CAR = 2
+HIDDEN = 3
+SIGNS = 4
+GLASS = 5
 TIMESTEP = 0.005
 TRACK = 0.8
 """Distance of the wheels' middles from each other, as a share of the robot's width."""
-MASS, WHEEL_MASS = 2.4, 0.12
+MASS = 2.4
+WHEEL_MASS = 0.12
 TOP_VIEW = 1024
 """Greatest width and height of the view from above, pixels; it is drawn twice as large."""
 
@@ -147,7 +153,9 @@ def _thing(bodies: Element, index: int, thing: w.Thing) -> None:
 
 def _door(bodies: Element, panel: Element, index: int, thing: w.Thing, rgb: str) -> None:
     """The panel, which goes aside when the door opens, and the sign above it, which stays."""
-    height, half, face = w.DOOR_HEIGHT / 2, w.DOOR_THICKNESS / 2, tags.FACES["door"]
+    height = w.DOOR_HEIGHT / 2
+    half = w.DOOR_THICKNESS / 2
+    face = tags.FACES["door"]
     material = name_tag("door", thing.color, thing.state)
     size = (half - 0.002, w.DOOR_WIDTH / 2, height)
     _geom(panel, f"panel{index}", "box", size, (0, 0, height), rgb, SOLID, **_TO_ROBOT)
@@ -161,7 +169,8 @@ def _door(bodies: Element, panel: Element, index: int, thing: w.Thing, rgb: str)
 
 def _shape(body: Element, index: int, kind: w.Kind, rgb: str, top: float) -> None:
     """What people see on top of a cube: flat, so that it hides no tag."""
-    name, white = f"shape{index}", "0.96 0.96 0.96"
+    name = f"shape{index}"
+    white = "0.96 0.96 0.96"
     _geom(body, f"lid{index}", "box", (0.149, 0.149, 0.002), (0, 0, top + 0.002), white, MARKS, **_NONE)
     z = top + 0.008
     if kind == "ball":
@@ -176,7 +185,8 @@ def _shape(body: Element, index: int, kind: w.Kind, rgb: str, top: float) -> Non
 
 
 def _car(bodies: Element, actuators: Element, world: w.TwinWorld, config: RobotConfig) -> None:
-    body, start = config.body, world.start
+    body = config.body
+    start = world.start
     at = f"{start.x} {start.y} {body.wheel_radius}"
     car = _add(bodies, "body", name="car", pos=at, euler=f"0 0 {start.heading}")
     _add(car, "freejoint", name="car")
@@ -216,7 +226,8 @@ def _wheel(car: Element, actuators: Element, body: Body, name: str, x: float, y:
 
 def _body_looks(car: Element, body: Body) -> None:
     massless = {**_NONE, "mass": "0"}
-    length, r = (body.front + body.rear) / 2, body.wheel_radius
+    length = (body.front + body.rear) / 2
+    r = body.wheel_radius
     deck = (length, body.half_width * 0.62, 0.018)
     _geom(car, "deck", "box", deck, (body.centre, 0, 0.02), "0.13 0.15 0.19", CAR, **massless)
     cover = (length * 0.72, body.half_width * 0.55, 0.03)

@@ -51,7 +51,8 @@ class Grain:
     """Noise of a camera: drawn once, and laid over each picture with another shift."""
 
     def __init__(self, height: int, width: int, noise: Noise, depth_max: float, rng: np.random.Generator) -> None:
-        self._rng, self._depth_max = rng, np.float32(depth_max)
+        self._rng = rng
+        self._depth_max = np.float32(depth_max)
         self._is_coloured = noise.colour > 0
         self._colour = np.rint(rng.standard_normal((height, width, 3), dtype=np.float32) * noise.colour).astype(
             np.int16
@@ -76,9 +77,12 @@ class DriftingOdometry:
     """
 
     def __init__(self, start: Pose, noise: Noise, rng: np.random.Generator) -> None:
-        self._noise, self._rng, self.pose = noise, rng, start
+        self._noise = noise
+        self._rng = rng
+        self.pose = start
         scale, turn_scale, drift = rng.normal(0.0, 1.0, 3).clip(-2, 2).tolist()
-        self._scale, self._turn_scale = 1 + scale * noise.scale, 1 + turn_scale * noise.turn_scale
+        self._scale = 1 + scale * noise.scale
+        self._turn_scale = 1 + turn_scale * noise.turn_scale
         self._drift = drift * noise.drift
 
     def moved(self, distance: float, turned: float) -> None:
@@ -87,7 +91,8 @@ class DriftingOdometry:
         d = distance * self._scale + along * self._noise.slip * sqrt(abs(distance))
         a = turned * self._turn_scale + distance * self._drift + around * self._noise.turn_slip * sqrt(abs(turned))
         middle = self.pose.heading + a / 2
-        x, y = self.pose.x + d * cos(middle), self.pose.y + d * sin(middle)
+        x = self.pose.x + d * cos(middle)
+        y = self.pose.y + d * sin(middle)
         self.pose = Pose(x, y, wrapped(self.pose.heading + a))
 
     def measured(self, true: Twist) -> Twist:

@@ -22,7 +22,8 @@ _LOW_WALL = 0.22
 """Walls are drawn no higher in the view from above: they would hide what is behind them."""
 _WALL_TOP = (0.36, 0.40, 0.46)
 _MARGIN = 0.15
-_HALO, _HALO_COLOUR = 0.028, (1.0, 0.62, 0.0, 0.45)
+_HALO = 0.028
+_HALO_COLOUR = (1.0, 0.62, 0.0, 0.45)
 """A disc under the robot, so that it is found in the view from above: its radius as a share of what is in view."""
 _FINE = 2
 """The view from above is drawn so many times as large and then averaged: smooth edges, where smoothing by the graphics
@@ -37,7 +38,10 @@ class Painter:
     """
 
     def __init__(self, mujoco: Any, model: Any, world: TwinWorld, camera: Camera) -> None:
-        self._mj, self._model, self._world, self._camera = mujoco, model, world, camera
+        self._mj = mujoco
+        self._model = model
+        self._world = world
+        self._camera = camera
         self._canvas = Canvas()
         with self._canvas:
             try:
@@ -65,19 +69,25 @@ class Painter:
     def top_view(self, data: Any, width: int) -> NDArray[np.uint8]:
         """The whole world from above, north up: rgb (height, width, 3), at most ``mjcf.TOP_VIEW`` wide and high."""
         x0, y0, x1, y1 = self._world.bounds
-        span, depth = x1 - x0 + 2 * _MARGIN, (y1 - y0 + 2 * _MARGIN) * cos(_TILT) + _LOW_WALL * sin(_TILT)
+        span = x1 - x0 + 2 * _MARGIN
+        depth = (y1 - y0 + 2 * _MARGIN) * cos(_TILT) + _LOW_WALL * sin(_TILT)
         width = max(1, min(width, mjcf.TOP_VIEW, int(mjcf.TOP_VIEW * span / depth)))
         height = max(1, round(width * depth / span))
         self._above.lookat[:] = (x0 + x1) / 2, (y0 + y1) / 2, 0
-        self._above.distance, self._above.azimuth = 20.0, 90.0
+        self._above.distance = 20.0
+        self._above.azimuth = 90.0
         self._above.elevation = -90 + np.degrees(_TILT)
         self._update(data, self._seen_from_above, self._above)
         self._lower_walls()
         self._add_halo(data, _HALO * span)
         for eye in self._scene.camera:
-            eye.orthographic, eye.frustum_center = 1, 0
-            eye.frustum_width, eye.frustum_top, eye.frustum_bottom = span / 2, depth / 2, -depth / 2
-            eye.frustum_near, eye.frustum_far = 1.0, 40.0
+            eye.orthographic = 1
+            eye.frustum_center = 0
+            eye.frustum_width = span / 2
+            eye.frustum_top = depth / 2
+            eye.frustum_bottom = -depth / 2
+            eye.frustum_near = 1.0
+            eye.frustum_far = 40.0
         fine = self._draw(width * _FINE, height * _FINE)[0].astype(np.uint16)
         parts = [fine[row::_FINE, column::_FINE] for row in range(_FINE) for column in range(_FINE)]
         return (sum(parts[1:], parts[0]) // len(parts)).astype(np.uint8)
@@ -104,18 +114,22 @@ class Painter:
     def _lower_walls(self) -> None:
         for geom in self._scene.geoms[: self._scene.ngeom]:
             if geom.objtype == self._mj.mjtObj.mjOBJ_GEOM and geom.objid in self._walls:
-                geom.size[2], geom.pos[2] = _LOW_WALL / 2, _LOW_WALL / 2
+                geom.size[2] = _LOW_WALL / 2
+                geom.pos[2] = _LOW_WALL / 2
                 geom.rgba[:3] = _WALL_TOP
 
     def _add_halo(self, data: Any, radius: float) -> None:
         car = data.body("car").xpos
-        size, place = np.array([radius, 0.003, 0.0]), np.array([car[0], car[1], 0.006])
-        kind, colour = self._mj.mjtGeom.mjGEOM_CYLINDER, np.array(_HALO_COLOUR, np.float32)
+        size = np.array([radius, 0.003, 0.0])
+        place = np.array([car[0], car[1], 0.006])
+        kind = self._mj.mjtGeom.mjGEOM_CYLINDER
+        colour = np.array(_HALO_COLOUR, np.float32)
         self._mj.mjv_initGeom(self._scene.geoms[self._scene.ngeom], kind, size, place, np.eye(3).ravel(), colour)
         self._scene.ngeom += 1
 
     def _draw(self, width: int, height: int) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-        rgb, depth = np.empty((height, width, 3), np.uint8), np.empty((height, width), np.float32)
+        rgb = np.empty((height, width, 3), np.uint8)
+        depth = np.empty((height, width), np.float32)
         rect = self._mj.MjrRect(0, 0, width, height)
         with self._canvas:
             self._mj.mjr_render(rect, self._scene, self._context)

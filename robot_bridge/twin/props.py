@@ -22,7 +22,8 @@ class Things:
     """The things of a world as they are now, kept in step with their bodies in the model."""
 
     def __init__(self, model: Any, data: Any, world: TwinWorld) -> None:
-        self._model, self._data = model, data
+        self._model = model
+        self._data = data
         self._now = list(world.things)
         for index in range(len(self._now)):
             self._place(index)
@@ -79,7 +80,8 @@ class Movers:
     """The obstacles that walk. They do not avoid the robot, but stop on touching it."""
 
     def __init__(self, model: Any, data: Any, world: TwinWorld, body: Body) -> None:
-        self._data, self._body = data, body
+        self._data = data
+        self._body = body
         self._near = max(body.front, body.rear) + body.half_width
         self._walks = [
             _Walk(obstacle, int(model.body(f"obstacle{index}").mocapid[0]))
@@ -97,12 +99,14 @@ class Movers:
                 self._advance(walk, now, dt, pose)
 
     def _advance(self, walk: _Walk, now: float, dt: float, pose: Pose) -> None:
-        obstacle, way = walk.obstacle, walk.way + walk.sign * walk.obstacle.speed * dt
+        obstacle = walk.obstacle
+        way = walk.way + walk.sign * walk.obstacle.speed * dt
         x, y = obstacle.at(way)
         if abs(x - pose.x) < self._near + obstacle.half_x and abs(y - pose.y) < self._near + obstacle.half_x:
             gap = self._gap(*obstacle.at(walk.way), pose)
             if gap < obstacle.half_x and self._gap(x, y, pose) < gap:
-                walk.sign, walk.rests_until = -walk.sign, now + _PATIENCE
+                walk.sign = -walk.sign
+                walk.rests_until = now + _PATIENCE
                 return
         walk.way = way
         self._data.mocap_pos[walk.body, :2] = x, y

@@ -31,7 +31,8 @@ from robot_bridge.twin.worlds.world import Thing, TwinWorld
 ODOMETRY_RATE = 50.0
 SETTLE = 0.3
 """Seconds in which the car sinks onto its wheels before time begins."""
-FULL_BATTERY, DRAIN = 12.4, 0.4 / 3600
+FULL_BATTERY = 12.4
+DRAIN = 0.4 / 3600
 """Volts, and volts a second."""
 
 
@@ -55,20 +56,26 @@ class MujocoRobot:
         with_camera: bool = True,
     ) -> None:
         self._mj: Any = mujoco()
-        self.world, self.config = world, checked(config or RobotConfig())
+        self.world = world
+        self.config = checked(config or RobotConfig())
         self.clock: Clock = self
         self._noise = noise if noise is not None else Noise()
         self._model: Any = self._mj.MjModel.from_xml_string(mjcf.text(world, self.config), mjcf.textures(world))
         self._data: Any = self._mj.MjData(self._model)
         lidar, wheels, camera = np.random.SeedSequence(seed).spawn(3)
-        self._lidar_rng, rng, eye = np.random.default_rng(lidar), np.random.default_rng(camera), self.config.camera
+        self._lidar_rng = np.random.default_rng(lidar)
+        rng = np.random.default_rng(camera)
+        eye = self.config.camera
         self._grain = Grain(eye.height, eye.width, self._noise, eye.depth_max, rng)
         self._odometry = DriftingOdometry(Pose(0, 0, world.start.heading), self._noise, np.random.default_rng(wheels))
         self._things = Things(self._model, self._data, world)
         self._movers = Movers(self._model, self._data, world, self.config.body)
         self._scanner = Scanner(self._mj, self._model, self._data, self.config.lidar)
-        self._order, self._drive = (REST, float("-inf")), Drive()
-        self._observation, self._steps, self._is_closed = Observation(), 0, False
+        self._order = (REST, float("-inf"))
+        self._drive = Drive()
+        self._observation = Observation()
+        self._steps = 0
+        self._is_closed = False
         self._lock = Lock()
         self._painter, self.camera_fault = self._open_camera() if with_camera else (None, "it was not asked for")
         self._look_up_names()
@@ -83,7 +90,8 @@ class MujocoRobot:
     def _look_up_names(self) -> None:
         model = self._model
         rear = [model.joint(name) for name in ("rear_left", "rear_right")]
-        self._rear_qpos, self._rear_qvel = [int(j.qposadr[0]) for j in rear], [int(j.dofadr[0]) for j in rear]
+        self._rear_qpos = [int(j.qposadr[0]) for j in rear]
+        self._rear_qvel = [int(j.dofadr[0]) for j in rear]
         names = ("rear_left", "rear_right", "front_left_steer", "front_right_steer")
         self._actuators = [model.actuator(name).id for name in names]
 
@@ -112,7 +120,8 @@ class MujocoRobot:
     @property
     def truth(self) -> Pose:
         """Where the robot really is, in the map frame."""
-        pose, start = self._pose(), self.world.start
+        pose = self._pose()
+        start = self.world.start
         return Pose(pose.x - start.x, pose.y - start.y, pose.heading)
 
     @property
@@ -137,7 +146,8 @@ class MujocoRobot:
     def close(self) -> None:
         with self._lock:
             self._is_closed = True
-            painter, self._painter = self._painter, None
+            painter = self._painter
+            self._painter = None
         if painter is not None:
             painter.close()
 
@@ -199,7 +209,8 @@ class MujocoRobot:
             raise DeviceError("the simulated robot is closed")
 
     def _step(self) -> None:
-        limits, body = self.config.limits, self.config.body
+        limits = self.config.limits
+        body = self.config.body
         wanted, since = self._order
         if self.time - since > limits.command_timeout:
             wanted = REST
@@ -212,9 +223,13 @@ class MujocoRobot:
 
     def _sense(self) -> None:
         seen = self._observation
-        scan, frame, odometry, battery = seen.scan, seen.frame, seen.odometry, seen.battery
+        scan = seen.scan
+        frame = seen.frame
+        odometry = seen.odometry
+        battery = seen.battery
         if self._steps % self._periods["odometry"] == 0:
-            odometry, battery = self._measure(), FULL_BATTERY - DRAIN * self.time
+            odometry = self._measure()
+            battery = FULL_BATTERY - DRAIN * self.time
         if self._steps % self._periods["scan"] == 0:
             scan = self._scan()
         if self._painter is not None and self._steps % self._periods["frame"] == 0:
@@ -235,14 +250,17 @@ class MujocoRobot:
     def _own_motion(self) -> Twist:
         """What the robot itself does, whatever pushes it: by its wheels and its steering."""
         left, right = self._data.qvel[self._rear_qvel].tolist()
-        radius, half = self.config.body.wheel_radius, self.config.body.half_width * mjcf.TRACK
+        radius = self.config.body.wheel_radius
+        half = self.config.body.half_width * mjcf.TRACK
         return Twist((left + right) / 2 * radius, (right - left) * radius / (2 * half))
 
     def _measure(self) -> Odometry:
-        pose, rolled = self._pose(), self._rolled()
+        pose = self._pose()
+        rolled = self._rolled()
         turned = (pose.heading - self._last_pose.heading + np.pi) % (2 * np.pi) - np.pi
         self._odometry.moved(rolled - self._last_wheels, turned)
-        self._last_pose, self._last_wheels = pose, rolled
+        self._last_pose = pose
+        self._last_wheels = rolled
         true = Twist(self._own_motion().linear, float(self._data.qvel[5]))
         return Odometry(self.time, self._odometry.pose, self._odometry.measured(true))
 

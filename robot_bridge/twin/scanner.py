@@ -18,18 +18,25 @@ class Scanner:
     """Casts rays into a model; sees neither the robot nor what hangs above it."""
 
     def __init__(self, mujoco: Any, model: Any, data: Any, lidar: Lidar) -> None:
-        self._mj, self._model, self._data, self._lidar = mujoco, model, data, lidar
+        self._mj = mujoco
+        self._model = model
+        self._data = data
+        self._lidar = lidar
         angles = lidar.angle_min + np.arange(lidar.beams) * lidar.angle_increment
-        self._across, self._along = np.sin(angles), np.cos(angles)
+        self._across = np.sin(angles)
+        self._along = np.cos(angles)
 
     def ranges(self, pose: Pose) -> NDArray[np.float64]:
         """Metres by beam from a pose of the rear axle in world coordinates, inf beyond the lidar's range."""
         lidar = self._lidar
-        c, s = np.cos(pose.heading), np.sin(pose.heading)
+        c = np.cos(pose.heading)
+        s = np.sin(pose.heading)
         rays = np.zeros((lidar.beams, 3))
-        rays[:, 0], rays[:, 1] = c * self._along - s * self._across, s * self._along + c * self._across
+        rays[:, 0] = c * self._along - s * self._across
+        rays[:, 1] = s * self._along + c * self._across
         origin = np.array([*pose.ahead(lidar.x), lidar.z])
-        hit, far = np.empty(lidar.beams, np.int32), np.empty(lidar.beams)
+        hit = np.empty(lidar.beams, np.int32)
+        far = np.empty(lidar.beams)
         self._mj.mj_multiRay(
             self._model,
             self._data,

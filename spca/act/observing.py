@@ -30,13 +30,17 @@ def hasten(simulator: Any) -> None:
 
 def observation(simulator: Any) -> dict[str, Any]:
     """What ``MiniGridEnv.gen_obs`` returns."""
-    size, facing = simulator.agent_view_size, simulator.agent_dir
+    size = simulator.agent_view_size
+    facing = simulator.agent_dir
     column, row = map(int, simulator.agent_pos)
-    grid, wide, high = simulator.grid.grid, simulator.grid.width, simulator.grid.height
+    grid = simulator.grid.grid
+    wide = simulator.grid.width
+    high = simulator.grid.height
     seen: list[bytes] = []
     clear: list[bool] = []
     for right, down in _cells(size, facing):
-        x, y = column + right, row + down
+        x = column + right
+        y = row + down
         if not (0 <= x < wide and 0 <= y < high):
             seen.append(_BEYOND)
             clear.append(False)

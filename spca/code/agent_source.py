@@ -108,8 +108,10 @@ def changed_methods(old: str, new: str) -> tuple[str, ...]:
     Raises:
         PatchError: as :func:`signatures`, for either text.
     """
-    before, after = methods_of(old), methods_of(new)
-    lines_before, lines_after = split_lines(old), split_lines(new)
+    before = methods_of(old)
+    after = methods_of(new)
+    lines_before = split_lines(old)
+    lines_after = split_lines(new)
 
     def is_as_before(name: str, node: ast.FunctionDef) -> bool:
         known = before.get(name)
@@ -118,7 +120,8 @@ def changed_methods(old: str, new: str) -> tuple[str, ...]:
         # Most methods keep their text, which is compared far sooner than what it means.
         return _own_lines(lines_before, known) == _own_lines(lines_after, node) or _meaning(known) == _meaning(node)
 
-    bound_before, bound_after = _bindings(old), _bindings(new)
+    bound_before = _bindings(old)
+    bound_after = _bindings(new)
     # A name bound for the first time counts too: it may hide a builtin.
     bound = bound_before.keys() | bound_after
     rebound = {name for name in bound if not _is_same(bound_before.get(name), bound_after.get(name))}

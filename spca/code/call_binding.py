@@ -38,7 +38,8 @@ def fault_of_call(node: ast.FunctionDef, given: int, keywords: Collection[str], 
     Args:
         bound: its first parameter is the agent, which is not counted.
     """
-    args, count = node.args, given + bound
+    args = node.args
+    count = given + bound
     by_position = [arg.arg for arg in (*args.posonlyargs, *args.args)]
     if count > len(by_position) and not args.vararg:
         return f"takes {len(by_position) - bound} arguments, not {given}"

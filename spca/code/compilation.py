@@ -156,7 +156,8 @@ def _emitted(statements: Iterable[ast.AST]) -> tuple[int, int]:
         if isinstance(node, _TRIES):
             copied, copied_out = _emitted(node.finalbody)
             copies = 2 + out
-            inner, out = inner + copies * copied, out + copies * copied_out
+            inner = inner + copies * copied
+            out = out + copies * copied_out
         size += 1 + inner + sum(1 for _ in _expressions(node))
         ways += isinstance(node, _WAYS_OUT) + (0 if isinstance(node, _FUNCTIONS) else out)
     return size, ways

@@ -83,7 +83,8 @@ def involved(source: str, actions: Collection[str], error: str = "", room: int =
     no longer fits.
     """
     chosen: list[str] = []
-    used, first = 0, cited(source, error)
+    used = 0
+    first = cited(source, error)
     for name in dict.fromkeys((*first, *_by_mentions(_reached(source, actions), error))):
         size = len(agent_source.method_source(source, name)) + 2
         if used + size <= (MAX_SOURCE if name in first else room):
@@ -106,10 +107,13 @@ def excerpts(source: str, error: str, leave_out: Collection[str]) -> str:
 
     At most :data:`MAX_EXCERPTS` characters.
     """
-    lines, places = agent_source.split_lines(source), feedback.cited_lines(error)
-    wanted, found = set(cited(source, error)).difference(leave_out), list[str]()
+    lines = agent_source.split_lines(source)
+    places = feedback.cited_lines(error)
+    wanted = set(cited(source, error)).difference(leave_out)
+    found = list[str]()
     for method in agent_source.signatures(source):
-        first, last = method.first_line, method.last_line
+        first = method.first_line
+        last = method.last_line
         inside = [place for place in places if first <= place <= last]
         if method.name in wanted and inside:
             near = {n for place in inside for n in range(place - _AROUND, place + _AROUND + 1) if first <= n <= last}

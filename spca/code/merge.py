@@ -81,7 +81,8 @@ def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None 
         PatchError: the patch does not compile, the policy refuses it, or it breaks a rule of
             :mod:`spca.code.patch_rules`.
     """
-    patch, kept = without_main(escaped_code(patch)), methods_of(base)
+    patch = without_main(escaped_code(patch))
+    kept = methods_of(base)
     policy.check_patch(patch, base)
     patch, static = with_static_helpers(patch, expected or (), [name for name in kept if is_static(kept[name])])
     parts = dissect(patch)
@@ -164,7 +165,9 @@ def _splice(base: str, edits: Sequence[_Edit]) -> str:
 
 
 def _method_edits(base: str, parts: Patch, static: Collection[str]) -> Iterator[_Edit]:
-    text, agent, kept = layout(base), agent_class(base), methods_of(base)
+    text = layout(base)
+    agent = agent_class(base)
+    kept = methods_of(base)
     margin = re.match(r"[ \t]*", text.lines[agent.body[0].lineno - 1])
     if margin is None or not margin[0]:
         raise PatchError(f"class {AGENT_CLASS} of the agent must have an indented body")
@@ -185,7 +188,8 @@ def _import_edits(base: str, parts: Patch) -> Iterator[_Edit]:
     """New imports go below the last one, those of ``__future__`` above everything."""
     known = [node for node in parse(base).body if isinstance(node, ast.Import | ast.ImportFrom)]
     present = {line for node in known for line in _import_lines(node)}
-    future, usual = "", ""
+    future = ""
+    usual = ""
     for node in parts.imports:
         for line in _import_lines(node):
             if line not in present and line.startswith("from __future__"):
@@ -241,8 +245,10 @@ def _constant_name(node: ast.stmt) -> str | None:
 
 def _statement(text: Layout, node: ast.stmt) -> str:
     """Source of a top-level statement, with the comment behind it but without neighbours on its lines."""
-    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
-    start, end = node.col_offset, node.end_col_offset or 0
+    first = node.lineno - 1
+    last = (node.end_lineno or node.lineno) - 1
+    start = node.col_offset
+    end = node.end_col_offset or 0
     bottom = _encoded(text.lines[last])
     if first == last:
         own = bottom[start:end]

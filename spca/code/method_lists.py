@@ -62,7 +62,8 @@ def fitting(entries: Sequence[tuple[str, str]], limit: int, *, whole: bool = Fal
     ``whole``: documentation is shown whole or not at all, else lines are cut at :data:`MAX_LINE`.
     """
     lines: list[str] = []
-    used, told = 0, limit * _DOCUMENTED
+    used = 0
+    told = limit * _DOCUMENTED
     for call, doc in entries:
         line = f"{call} - {doc}" if doc else call
         if whole:

@@ -51,7 +51,8 @@ def with_static_helpers(patch: str, actions: Collection[str], static: Collection
     chosen = ({use.name for use in uses} | {name for name in candidates if name in static}) - bad
     for use in sorted(uses, key=lambda use: -use.node.col_offset):
         if use.name in chosen and isinstance(use.node, ast.Name):
-            line, at = use.node.lineno - 1, use.node.col_offset
+            line = use.node.lineno - 1
+            at = use.node.col_offset
             lines[line] = lines[line][:at] + f"{use.owner}.".encode() + lines[line][at:]
     return b"".join(lines).decode(), frozenset(chosen)
 
@@ -60,7 +61,9 @@ class _Use:
     """A place where a helper is named: plainly, or as an attribute of the agent or its class."""
 
     def __init__(self, node: ast.Name | ast.Attribute, owner: str, call: ast.Call | None) -> None:
-        self.node, self.owner, self.call = node, owner, call
+        self.node = node
+        self.owner = owner
+        self.call = call
         self.name = node.id if isinstance(node, ast.Name) else node.attr
 
     def fits(self, helper: ast.FunctionDef, lines: list[bytes]) -> bool:
@@ -68,7 +71,8 @@ class _Use:
 
         Before Python 3.12 the tree does not tell where names in f-strings stand.
         """
-        node, call = self.node, self.call
+        node = self.node
+        call = self.call
         if isinstance(node, ast.Name) and not lines[node.lineno - 1].startswith(node.id.encode(), node.col_offset):
             return False
         if call is None or any(isinstance(arg, ast.Starred) for arg in call.args):

@@ -76,7 +76,8 @@ def check_action(name: str, parameters: tuple[str, ...], node: ast.FunctionDef |
     if unbound:
         raise PatchError(f"{name} must be a plain method {name}{signature}, without @{unbound[0]}")
     count = len(parameters) + 1
-    taken, optional = len(positional(node)), len(node.args.defaults)
+    taken = len(positional(node))
+    optional = len(node.args.defaults)
     has_required_keyword = any(default is None for default in node.args.kw_defaults)
     if not taken - optional <= count <= taken or node.args.vararg or has_required_keyword:
         raise PatchError(f"{name} must take {signature}, not ({ast.unparse(node.args)})")

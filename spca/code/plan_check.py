@@ -36,7 +36,9 @@ class PlanCheck:
     """
 
     def __init__(self, agent: AgentSource | None, told: frozenset[str] | None, renaming: Renaming = TRUE_WORDS) -> None:
-        self._source, self._told, self._renaming = agent.text if agent else "", told, renaming
+        self._source = agent.text if agent else ""
+        self._told = told
+        self._renaming = renaming
         self._methods = methods_of(agent.text) if agent else {}
         self._said: set[str] = set()
         self._left = MAX_TOLD
@@ -94,7 +96,8 @@ def _things(step: PlanStep) -> Iterator[str]:
 
 
 def _fault_of_order(schema: ActionSchema, node: ast.FunctionDef) -> str:
-    names, given = positional(node)[1:], schema.parameters
+    names = positional(node)[1:]
+    given = schema.parameters
     told = f"action {schema.name} has the parameters ({', '.join(given)}), but the method that exists is {_call(node)}"
     if given != names and sorted(given) == sorted(names):
         order = " ".join(f"?{name}" for name in names)

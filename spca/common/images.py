@@ -110,10 +110,12 @@ def _repeat_last(images: Iterable[NDArray[np.uint8]], times: int) -> Iterator[ND
 def _durations(frames: Iterable[NDArray[np.uint8]], step: int) -> list[int]:
     """Milliseconds of each frame; Pillow adds up those of equal ones, and fails if the sum is too long."""
     durations: list[int] = []
-    before, left = None, 0
+    before = None
+    left = 0
     for frame in frames:
         if before is None or not np.array_equal(frame, before):
-            before, left = frame, _LONGEST_FRAME_MS
+            before = frame
+            left = _LONGEST_FRAME_MS
         durations.append(min(step, left))
         left -= durations[-1]
     durations[-1] += min(round(1000 * LAST_FRAME_S), left)

@@ -37,10 +37,12 @@ class Rate:
         """Wilson's interval at 95 %; (0.0, 1.0) if ``total`` is 0."""
         if not self.total:
             return 0.0, 1.0
-        share, weight = self.value, _Z * _Z / self.total
+        share = self.value
+        weight = _Z * _Z / self.total
         middle = share + weight / 2
         half = _Z * math.sqrt((share * (1 - share) + weight / 4) / self.total)
-        low, high = (middle - half) / (1 + weight), (middle + half) / (1 + weight)
+        low = (middle - half) / (1 + weight)
+        high = (middle + half) / (1 + weight)
         return (max(0.0, low) if self.good else 0.0), (min(1.0, high) if self.good < self.total else 1.0)
 
     def __str__(self) -> str:
@@ -85,7 +87,8 @@ def ratio_of_sums(clusters: Sequence[tuple[float, float]], seed: int = 0) -> Est
     above, below = pairs.sum(axis=0)
     if below == 0:
         return None
-    rng, ratios = np.random.default_rng(seed), np.empty(0)
+    rng = np.random.default_rng(seed)
+    ratios = np.empty(0)
     at_once = max(1, _AT_ONCE // len(pairs))
     while missing := RESAMPLES - len(ratios):
         drawn = pairs[rng.integers(len(pairs), size=(min(at_once, missing), len(pairs)))].sum(axis=1)

@@ -51,7 +51,9 @@ def _python(code: int) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
-_SHOWN, _JSON, _PYTHON = _Spelling(_shown), _Spelling(_json), _Spelling(_python)
+_SHOWN = _Spelling(_shown)
+_JSON = _Spelling(_json)
+_PYTHON = _Spelling(_python)
 
 
 def visible(text: str) -> str:

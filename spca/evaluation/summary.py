@@ -134,7 +134,8 @@ class Failure:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON-compatible data; ``replay`` is what the command ``replay`` takes after the evaluation."""
-        played, judged = self.played, self.judged
+        played = self.played
+        judged = self.judged
         return {
             "replay": played.episode.name,
             "category": played.episode.category,
@@ -253,8 +254,10 @@ class Results:
 
     def _row(self, name: str, played: Sequence[Played]) -> Row:
         counting = self._counting(played)
-        total, good = len(counting), [each for each in counting if each.pass1]
-        solved, steps = sum(each.solved for each in counting), sum(each.steps for each in good)
+        total = len(counting)
+        good = [each for each in counting if each.pass1]
+        solved = sum(each.solved for each in counting)
+        steps = sum(each.steps for each in good)
         return Row(name, Rate(len(good), total), Rate(solved, total), steps, len(played) - total)
 
 

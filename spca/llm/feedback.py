@@ -28,7 +28,8 @@ def failure_report(plan: Plan, outcome: Outcome, method_at: Callable[[int], str]
     Args:
         method_at: the method that a line of the agent's source lies in, "" for none.
     """
-    message, text = shortened(outcome.message, _MAX_MESSAGE), shortened(plan.text, _MAX_PLAN)
+    message = shortened(outcome.message, _MAX_MESSAGE)
+    text = shortened(plan.text, _MAX_PLAN)
     lines = [f"status: {outcome.status.value}", f"message: {message}", f"plan: {text}"]
     if outcome.action is not None and outcome.position is not None:
         step = shortened(str(plan.steps[outcome.position]), _MAX_PLAN)
@@ -81,7 +82,8 @@ def cited(report: str) -> tuple[str, ...]:
 
 def cited_lines(report: str) -> frozenset[int]:
     """The lines of those places."""
-    frames, places = _FRAME.findall(report), _PLACE.findall(report)
+    frames = _FRAME.findall(report)
+    places = _PLACE.findall(report)
     return frozenset(
         int(line) for line in (*(line for line, _ in frames), *(line for *_, line in places)) if len(line) < 8
     )

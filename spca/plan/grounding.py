@@ -179,7 +179,8 @@ class _Grounder:
         return frozenset(made), frozenset(gone)
 
     def _effect(self, effect: Any) -> Callable[[Binding], Iterator[_Change]]:
-        atom, holds = _atom(effect.fluent), effect.value.is_true()
+        atom = _atom(effect.fluent)
+        holds = effect.value.is_true()
         when, unless = (self._condition(effect.condition, positive) for positive in (True, False))
         bindings = self._bindings(effect.forall)
 
@@ -201,7 +202,8 @@ class _Grounder:
             parts = [self._condition(arg, each) for arg, each in zip(node.args, wanted, strict=True)]
             return (_all if node.is_and() == positive else _any)(parts)
         if node.is_forall() or node.is_exists():
-            inner, bindings = self._condition(node.arg(0), positive), self._bindings(node.variables())
+            inner = self._condition(node.arg(0), positive)
+            bindings = self._bindings(node.variables())
             join = _conjunction if node.is_forall() == positive else _disjunction
             return lambda binding: join(map(inner, bindings(binding)))
         return self._literal(node, positive)
@@ -325,7 +327,8 @@ def _constant(holds: bool) -> Condition:
 
 def _atom(node: FNode) -> Callable[[Binding], Atom]:
     """The atom of a predicate under a binding."""
-    name, terms = node.fluent().name, tuple(map(_term, node.args))
+    name = node.fluent().name
+    terms = tuple(map(_term, node.args))
     return lambda binding: (name, *[binding.get(term, term) for term in terms])
 
 

@@ -150,9 +150,11 @@ def _reads_alone(domain: str) -> bool:
 
 def _explain(error: Exception, which: str, text: str) -> str:
     message = " ".join(str(error).split())
-    line, column = getattr(error, "lineno", None), getattr(error, "column", None)
+    line = getattr(error, "lineno", None)
+    column = getattr(error, "column", None)
     if place := _PLACE.search(message):
-        line, column = int(place[1]), int(place[2])
+        line = int(place[1])
+        column = int(place[2])
     if isinstance(error, KeyError):
         message = f"{message} is not declared"
     elif isinstance(error, RecursionError):

@@ -21,7 +21,8 @@ class SolvedTexts:
     """
 
     def __init__(self, most: int = MOST) -> None:
-        self._most, self._lock = most, Lock()
+        self._most = most
+        self._lock = Lock()
         self._found: OrderedDict[bytes, SolveResult] = OrderedDict()
 
     def find(self, domain: str, problem: str) -> SolveResult | None:

@@ -178,7 +178,8 @@ def shape_fault(text: str) -> str | None:
             if not opened and token is not tokens[0]:
                 return f"line {_line(text, token)}: the whole text must be one form, but it was closed before this"
             if len(opened) > 1 and suspect is None and _SECTION.fullmatch(following.text):
-                inner, outer = _line(text, token), _line(text, opened[1])
+                inner = _line(text, token)
+                outer = _line(text, opened[1])
                 suspect = (
                     f"{following.text} on line {inner} begins inside the form of line {outer}, which is not closed"
                 )
@@ -205,7 +206,9 @@ def _forms(text: str, tokens: Sequence[_Token], head: str) -> Iterator[tuple[int
     inside = False
     for i, token in enumerate(tokens):
         if not inside and token.text == "(" and i + 1 < len(tokens) and tokens[i + 1].text.lower() == head:
-            start, depth, inside = i, 0, True
+            start = i
+            depth = 0
+            inside = True
         if inside:
             depth += (token.text == "(") - (token.text == ")")
             if depth == 0:

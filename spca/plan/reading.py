@@ -20,8 +20,16 @@ from spca.plan.pddl import words
 _FLAGS: Final = frozenset(
     f":{name}"
     for name in (
-        *("strips", "typing", "negative-preconditions", "disjunctive-preconditions", "equality", "adl"),
-        *("existential-preconditions", "universal-preconditions", "quantified-preconditions", "conditional-effects"),
+        "strips",
+        "typing",
+        "negative-preconditions",
+        "disjunctive-preconditions",
+        "equality",
+        "adl",
+        "existential-preconditions",
+        "universal-preconditions",
+        "quantified-preconditions",
+        "conditional-effects",
     )
 )
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]*", re.ASCII)
@@ -59,7 +67,8 @@ def _form(text: str) -> _Form:
     """The only form of a text."""
     found = words(text)
     outermost: list[_Form] = []
-    above, inner = list[list[_Form]](), outermost
+    above = list[list[_Form]]()
+    inner = outermost
     for word in found or ():
         if word == "(":
             above.append(inner)

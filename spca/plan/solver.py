@@ -120,7 +120,8 @@ class Solver:
 
     def _solve(self, domain: str, problem: str, limit: float) -> SolveResult:
         attempts: list[_Attempt] = []
-        budget, restarts = limit, 0
+        budget = limit
+        restarts = 0
         while not attempts or not attempts[-1].final:
             server = self._ready_server()
             began = time.monotonic()
@@ -147,10 +148,13 @@ class Solver:
     def _attempt(self, server: ServerProcess, job: Mapping[str, object], deadline: float) -> _Attempt:
         """Have one engine try; it gets an equal share of the time that is left for it and those after it."""
         server.send(job)
-        engine, others, stage = "", 0, deadline
+        engine = ""
+        others = 0
+        stage = deadline
         while (message := server.receive(stage)) is not None:
             if "solving" in message:
-                engine, others = message["solving"], message["left"]
+                engine = message["solving"]
+                others = message["left"]
                 now = time.monotonic()
                 stage = now + (deadline - now) / (others + 1)
             elif "ended" in message:
@@ -190,7 +194,8 @@ class Solver:
             return self._server
 
     def _drop(self) -> None:
-        server, self._server = self._server, None
+        server = self._server
+        self._server = None
         if server is not None:
             server.stop()
 

@@ -77,7 +77,8 @@ class _Server:
     def _attempt(self, request: Mapping[str, Any]) -> None:
         """Have a child attempt it; the last message is its result or, where there is none, how it ended."""
         folder = tempfile.mkdtemp(prefix="spca-solver-")
-        child, self._next = self._next or _fork(), None
+        child = self._next or _fork()
+        self._next = None
         told = False
         try:
             with suppress(ConnectionError):  # it has died while it waited: that is how it ended

@@ -71,8 +71,11 @@ class _Task:
     def __init__(
         self, context: Context, strategy: Strategy, parts: Stages, locks: Sequence[Lock], rooms: Sequence[str]
     ) -> None:
-        self._scene, self._category, self._strategy = context.scene, context.category, strategy
-        self._parts, self._locks = parts, tuple(locks)
+        self._scene = context.scene
+        self._category = context.category
+        self._strategy = strategy
+        self._parts = parts
+        self._locks = tuple(locks)
         self._clauses = tuple(chain.from_iterable(parts))
         self._announces = len(self._clauses) == 1 and isinstance(self._clauses[0], GoTo)
         is_lone_pickup = len(self._clauses) == 1 and isinstance(self._clauses[0], PickUp)

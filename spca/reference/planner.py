@@ -54,7 +54,8 @@ def _mechanisms(
     snapshot: Mapping[str, Any], level: Mapping[str, Any], messages: Sequence[Message]
 ) -> tuple[Domain, Problem]:
     """The planning task for a gridworld task."""
-    terrain, errands = read_terrain(snapshot), read_errands(str(snapshot.get("mission", "")))
+    terrain = read_terrain(snapshot)
+    errands = read_errands(str(snapshot.get("mission", "")))
     keeps_keys = "in hand, which then stays in hand" in str(level.get("skill", ""))
     history = History.read(_failed_plans(messages))
     if not history.plans:  # the agent stands where it started

@@ -140,7 +140,9 @@ def refined(names: Iterable[str], rules: frozenset[Rule]) -> tuple[Action, ...]:
 
 
 def _refine(action: Action, rules: frozenset[Rule]) -> Action:
-    needs, adds, deletes = list(action.needs), list(action.adds), list(action.deletes)
+    needs = list(action.needs)
+    adds = list(action.adds)
+    deletes = list(action.deletes)
     if Rule.EMPTY_HANDED in rules and action.name == "go_to_object":
         needs.append(_HAND)
     if Rule.BARRED in rules:
@@ -154,9 +156,13 @@ def _refine(action: Action, rules: frozenset[Rule]) -> Action:
         roaming: Atom = ("roaming", "?a")
         facing: Atom = ("facing", "?a", action.parameters[1][0])
         if action.name in _APPROACHES:
-            needs, adds, deletes = [*needs, roaming], [*adds, facing], [*deletes, roaming]
+            needs = [*needs, roaming]
+            adds = [*adds, facing]
+            deletes = [*deletes, roaming]
         elif action.name in _ACTS_FACING:
-            needs, adds, deletes = [*needs, facing], [*adds, roaming], [*deletes, facing]
+            needs = [*needs, facing]
+            adds = [*adds, roaming]
+            deletes = [*deletes, facing]
         else:
             needs.append(roaming)
     return replace(action, needs=tuple(needs), adds=tuple(adds), deletes=tuple(deletes))

@@ -21,7 +21,8 @@ _UNSANDBOXED: Final = ("unsafe", "none")
 
 def compare(a: Run, b: Run) -> Comparison:
     """Match the levels of two runs by category and environment id; one that is there twice, in order."""
-    of_a, of_b = _by_key(a), _by_key(b)
+    of_a = _by_key(a)
+    of_b = _by_key(b)
     levels = tuple(
         ComparedLevel(key[0], key[1], _side(a, of_a.get(key)), _side(b, of_b.get(key)))
         for key in dict.fromkeys((*of_a, *of_b))

@@ -39,7 +39,8 @@ def pack_run(run: Path, name: str, answered_by: str | None = None) -> dict[str, 
         ReportError: the run has not ended or asked nobody, or the folder holds something else.
         ResumeError, SettingsError: a file cannot be read or written.
     """
-    folder, target = RunFolder(run), Path.cwd() / name
+    folder = RunFolder(run)
+    target = Path.cwd() / name
     if not (run / "summary.json").is_file():
         raise ReportError(f"{run}: the run has not ended: go on with it first")
     calls = [json.loads(read_text(run / call.name, LARGEST)) for call in read_all(run / FOLDER)]

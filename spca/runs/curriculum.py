@@ -331,7 +331,8 @@ def split_names(text: str, known: Iterable[str]) -> tuple[str, ...]:
     """
     by_folded = {name.casefold(): name for name in known}
     most = 1 + max((name.count(",") for name in by_folded), default=0)
-    parts, names = text.split(","), list[str]()
+    parts = text.split(",")
+    names = list[str]()
     while parts:
         longest_first = (",".join(parts[:count]) for count in range(min(most, len(parts)), 0, -1))
         tried = [form for joined in longest_first for form in (joined, joined.strip())]

@@ -140,7 +140,8 @@ def list_offers(
         today: by default the day in UTC.
     """
     today = today or datetime.now(UTC).date()
-    asked, missing = dict[str, Listing](), dict[str, str]()
+    asked = dict[str, Listing]()
+    missing = dict[str, str]()
     for prefix in catalogue.servers:
         try:
             provider = catalogue.provider(ModelRef(prefix, "any"))

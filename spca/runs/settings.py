@@ -22,8 +22,14 @@ ADDRESSES: Final = {
 }
 """What records call the address of a provider -> its prefix."""
 PLAIN: Final = (
-    *("model_table", "max_cost", "max_calls", "max_tokens"),
-    *("max_output_tokens", "timeout", "preflight", "cache"),
+    "model_table",
+    "max_cost",
+    "max_calls",
+    "max_tokens",
+    "max_output_tokens",
+    "timeout",
+    "preflight",
+    "cache",
 )
 """Settings of models that are recorded as they are."""
 ABLATIONS: Final = {

@@ -101,7 +101,8 @@ class SandboxExecutor:
                 else:
                     report = examination.examine(zygote)
                     report.raise_for_refusal()
-                    self._layers, self._level = report.layers, report.level
+                    self._layers = report.layers
+                    self._level = report.level
                 _LOG.info("sandbox: %s", self._level)
             return self._level
 
@@ -139,7 +140,8 @@ class SandboxExecutor:
         with self._lock:
             if self._zygote is not None:
                 self._zygote.close()
-            self._zygote, self._level = None, ""
+            self._zygote = None
+            self._level = ""
 
     def __enter__(self) -> Self:
         return self
@@ -151,7 +153,8 @@ class SandboxExecutor:
         if self._zygote is not None and not self._zygote.usable():
             _LOG.info("the sandbox's process %d cannot be used any more: another one is started", self._zygote.pid)
             self._zygote.close()
-            self._zygote, self._level = None, ""
+            self._zygote = None
+            self._level = ""
         if self._zygote is None:
             self._zygote = Zygote()
         return self._zygote

@@ -22,7 +22,23 @@ _SIDES: Final = ("left", "right", "front", "behind")
 _ANY: Final = ("any", "other")
 _USUAL: Final = ("key", "ball", "box", "door", "object", "goal")
 _NO_COLOURS: Final = frozenset(
-    (*_SIDES, *DOOR_STATES, *KINDS, *_PLAIN, *("the", "a", "an", "on", "off", "of", "to", "in", "and", "then", "it"))
+    (
+        *_SIDES,
+        *DOOR_STATES,
+        *KINDS,
+        *_PLAIN,
+        "the",
+        "a",
+        "an",
+        "on",
+        "off",
+        "of",
+        "to",
+        "in",
+        "and",
+        "then",
+        "it",
+    )
 )
 _FORM: Final = "names are kind_colour, such as key_blue, door_any or ball_red_2"
 

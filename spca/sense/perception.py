@@ -40,7 +40,9 @@ def _words_of(kind: str) -> Iterator[str]:
 
 
 _MECHANISMS: Final = (
-    *("pit", "spike", "target"),
+    "pit",
+    "spike",
+    "target",
     *(f"switch {colour} {state}" for colour in COLOURS for state in ("off", "on")),
     *(f"gate {colour} {state}" for colour in COLOURS for state in ("closed", "open")),
     *(f"block {colour}{state}" for colour in COLOURS for state in ("", " fixed")),
@@ -78,7 +80,9 @@ def _word(kind: str, colour: str, state: str) -> str:
 
 
 def _build_lookup() -> NDArray[np.uint8]:
-    kinds, colours, states = (*_OBJECTS, "thing"), (*COLOURS, "other"), (*DOOR_STATES, "")
+    kinds = (*_OBJECTS, "thing")
+    colours = (*COLOURS, "other")
+    states = (*DOOR_STATES, "")
     words = [_word(kind, colour, state) for kind in kinds for colour in colours for state in states]
     return np.array([VOCABULARY.index(word) for word in words], dtype=np.uint8)
 
@@ -120,7 +124,8 @@ def facing_view(view: NDArray[np.uint8], direction: int) -> NDArray[np.uint8]:
 @cache
 def agent_cell(view_size: int, direction: int) -> tuple[int, int]:
     """Row and column of the agent in a view rotated by :func:`rotate_view`."""
-    half, last = view_size // 2, view_size - 1
+    half = view_size // 2
+    last = view_size - 1
     return ((half, 0), (0, half), (half, last), (last, half))[direction]
 
 

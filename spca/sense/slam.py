@@ -54,7 +54,8 @@ def integrate(grid: GridMap, view: NDArray[np.uint8], position: tuple[int, int],
     top = grid.origin[0] + position[0] - agent_at[0]
     left = grid.origin[1] + position[1] - agent_at[1]
     codes, (north, west) = _padded(grid.codes, top, left, size)
-    top, left = top + north, left + west
+    top = top + north
+    left = left + west
     seen = view != UNSEEN
     seen[agent_at] = False
     np.copyto(codes[top : top + size, left : left + size], view, where=seen)
@@ -64,8 +65,10 @@ def integrate(grid: GridMap, view: NDArray[np.uint8], position: tuple[int, int],
 def _padded(codes: NDArray[np.uint8], top: int, left: int, size: int) -> tuple[NDArray[np.uint8], tuple[int, int]]:
     """A writable copy large enough for the window, and how many rows and columns were added north and west."""
     rows, columns = codes.shape
-    north, west = max(0, -top), max(0, -left)
-    south, east = max(0, top + size - rows), max(0, left + size - columns)
+    north = max(0, -top)
+    west = max(0, -left)
+    south = max(0, top + size - rows)
+    east = max(0, left + size - columns)
     if not (north or west or south or east):
         return codes.copy(), (0, 0)
     grown = np.full((rows + north + south, columns + west + east), UNSEEN, dtype=np.uint8)

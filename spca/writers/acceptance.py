@@ -43,7 +43,9 @@ class Acceptance:
         planned: Callable[[ProblemWriter, str], Plan | Written],
         make_world: Callable[[str, int], World] | None,
     ) -> None:
-        self._runner, self._planned, self._make_world = runner, planned, make_world
+        self._runner = runner
+        self._planned = planned
+        self._make_world = make_world
 
     def objection(self, draft: ProblemWriter, case: Case, kept: Sequence[Case], agent: AgentSource) -> str:
         """Return why a draft is not kept, "" if it is.

@@ -18,7 +18,9 @@ from spca.sandbox.kernel.limits import Limits
 from spca.sandbox.kernel.lockdown import Layer
 from spca.sandbox.process import confinement, framing
 
-WRITTEN, REFUSED, INVALID = "+", "?", "!"
+WRITTEN = "+"
+REFUSED = "?"
+INVALID = "!"
 """What a result begins with: the problem follows, or why there is none."""
 
 LONGEST = 20_000

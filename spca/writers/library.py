@@ -60,7 +60,8 @@ class WriterLibrary:
         solve: Callable[[str, str, float], SolveResult],
         make_world: Callable[[str, int], World] | None = None,
     ) -> None:
-        self._runner, self._solve = WriterRunner(executor), solve
+        self._runner = WriterRunner(executor)
+        self._solve = solve
         self._acceptance = Acceptance(self._runner, self._plan, make_world)
         self.stored: tuple[StoredWriter, ...] = ()
         self._replaced: tuple[StoredWriter, ...] = ()
@@ -84,7 +85,9 @@ class WriterLibrary:
             if known is None or known.version <= writer.version:
                 newest.pop(writer.writer.name, None)
                 newest[writer.writer.name] = writer
-        self.stored, self._replaced, self.rejection = tuple(newest.values()), (), rejection
+        self.stored = tuple(newest.values())
+        self._replaced = ()
+        self.rejection = rejection
 
     @property
     def versions(self) -> tuple[StoredWriter, ...]:

@@ -19,7 +19,8 @@ SWAPPED_KINDS: Final[Mapping[str, str]] = {"ball": "box", "box": "ball", "balls"
 _COMMON: Final = re.compile(
     rf"(?<![A-Za-z])(?P<word>{'|'.join(COLOURS)}|ball|box)(?P<plural>e?s)?(?![A-Za-z])", re.IGNORECASE
 )
-_BALL, _BOX = symbol("ball red"), symbol("box red")
+_BALL = symbol("ball red")
+_BOX = symbol("box red")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,8 @@ def likeness(*texts: str) -> tuple[str, ...]:
     numbers: dict[str, str] = {}
 
     def numbered(found: re.Match[str]) -> str:
-        word, plural = found["word"].lower(), found["plural"]
+        word = found["word"].lower()
+        plural = found["plural"]
         group = "kind" if word in SWAPPED_KINDS else "colour"
         return numbers.setdefault(word, f"{group}{len(numbers)}") + ("s" if plural else "")
 

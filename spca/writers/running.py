@@ -86,7 +86,8 @@ class WriterRunner:
 
 def read_answer(printed: str) -> Written:
     """Return what a process of the sandbox says; nothing in it is believed but its first character."""
-    kind, text = printed[:1], printed[1:]
+    kind = printed[:1]
+    text = printed[1:]
     if kind == in_sandbox.WRITTEN and len(text) <= in_sandbox.LONGEST:
         return Written(text)
     miss = _MISSES.get(kind, Miss.INVALID)

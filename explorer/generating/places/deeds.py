@@ -25,7 +25,8 @@ class Deeds:
     """
 
     def __init__(self, plan: Plan, placed: Furnished) -> None:
-        self._plan, self._placed = plan, placed
+        self._plan = plan
+        self._placed = placed
         self.steps: list[Step] = []
         self.hops: list[Hop] = []
         self._areas: set[Area] = {plan.areas[0]}
@@ -82,7 +83,8 @@ class Deeds:
     def _go(self, area: Area) -> None:
         """Go to an area, opening doors on the way that have closed again."""
         self._enter(area)
-        here, there = list(self._at.way()), list(area.way())
+        here = list(self._at.way())
+        there = list(area.way())
         for each in here:
             if each not in there and each.entrance[1].timed:
                 self._use(each.entrance[1].devices[1])

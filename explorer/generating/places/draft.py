@@ -23,7 +23,8 @@ class Box:
 
     def grown(self, cells: int) -> Box:
         """Return the box grown by some cells on every side."""
-        low, high = (self.least, self.most)
+        low = self.least
+        high = self.most
         return Box(
             (low[0] - cells, low[1] - cells, low[2] - cells), (high[0] + cells, high[1] + cells, high[2] + cells)
         )
@@ -37,7 +38,8 @@ class Box:
     @property
     def slices(self) -> tuple[slice, slice, slice]:
         """Index of the box in an array ``[y, z, x]``."""
-        (x, y, z), (u, v, w) = self.least, self.most
+        x, y, z = self.least
+        u, v, w = self.most
         return slice(y, v + 1), slice(z, w + 1), slice(x, u + 1)
 
 

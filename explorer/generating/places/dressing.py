@@ -26,7 +26,8 @@ def _free(placed: Furnished, room: Room, *, edge: bool | None, clear: int) -> li
 
 
 def _wall(placed: Furnished, spot: Spot, room: Room, name: str, height: int) -> None:
-    (x, z), floor = spot, room.floor
+    x, z = spot
+    floor = room.floor
     placed.taken.add(spot)
     placed.draft.fill(Box((x, floor, z), (x, floor + height - 1, z)), name)
 
@@ -63,7 +64,8 @@ def _furniture(placed: Furnished, room: Room, _look: Look) -> None:
 
 def _corners(placed: Furnished, room: Room, look: Look) -> None:
     """Fill corners up to the ceiling, so that the room is not a plain box."""
-    (x, y, z), (u, v, w) = room.inside.least, room.inside.most
+    x, y, z = room.inside.least
+    u, v, w = room.inside.most
     free = set(_free(placed, room, edge=None, clear=1))
     size = placed.rng.choice((1, 2, 2, 3))
     for a, b in ((x, z), (x, w), (u, z), (u, w)):

@@ -213,7 +213,8 @@ def _vein(placed: Furnished, thing: Thing) -> None:
 
 
 def _in_wall(room: Room, spot: Spot, height: int) -> Cell:
-    (x, _, z), (u, _, _) = room.inside.least, room.inside.most
+    x, _, z = room.inside.least
+    u, _, _ = room.inside.most
     a, b = spot
     if a in (x, u):
         return (a - 1 if a == x else a + 1), room.floor + height, b
@@ -270,7 +271,8 @@ def _gap(placed: Furnished, thing: Thing) -> None:
 
 def _target(placed: Furnished, thing: Thing) -> None:
     """Put a target far from all open cells outside its room, and add lookalikes."""
-    draft, room = placed.draft, placed.room(thing.area)
+    draft = placed.draft
+    room = placed.room(thing.area)
     edge = {"find_block": True, "find_banner": None, "find_flower": None}.get(thing.role, thing.role == "find_odd")
     outside = _open_outside(placed, room)
     spots = [spot for spot in placed.spots(thing, edge=edge) if _is_far((spot[0], room.floor, spot[1]), outside)]
@@ -299,7 +301,8 @@ def _alone(placed: Furnished, thing: Thing, height: int) -> None:
     """Add a lone pillar of the target's block."""
     spots = placed.spots(thing, edge=False, clear=2)
     if spots:
-        (x, z), floor = spots[0], placed.room(thing.area).floor
+        x, z = spots[0]
+        floor = placed.room(thing.area).floor
         placed.taken.add((x, z))
         placed.draft.fill(Box((x, floor, z), (x, floor + height - 1, z)), thing.block)
 

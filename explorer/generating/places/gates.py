@@ -41,13 +41,15 @@ def door_cells(passage: Passage) -> tuple[Cell, Cell]:
 
 def plug_box(passage: Passage) -> Box:
     """Return the cells of a plug."""
-    (x, z), (u, w) = passage.middle[passage.first], passage.middle[passage.last]
+    x, z = passage.middle[passage.first]
+    u, w = passage.middle[passage.last]
     floor = passage.parent.floor
     return Box((min(x, u), floor, min(z, w)), (max(x, u), floor + 1, max(z, w)))
 
 
 def _room(draft: Draft, room: Room, look: Look) -> None:
-    (x, y, z), (u, v, w) = room.inside.least, room.inside.most
+    x, y, z = room.inside.least
+    u, v, w = room.inside.most
     draft.fill(room.inside.grown(1), look.wall)
     draft.fill(Box((x - 1, v + 1, z - 1), (u + 1, v + 1, w + 1)), look.ceiling)
     draft.fill(Box((x - 1, y - 1, z - 1), (u + 1, y - 1, w + 1)), look.floor)
@@ -90,10 +92,12 @@ class _Gates:
     """Builds the gate of a passage, by its kind."""
 
     def __init__(self, rng: random.Random, draft: Draft) -> None:
-        self.rng, self.draft = rng, draft
+        self.rng = rng
+        self.draft = draft
 
     def open(self, passage: Passage, look: Look) -> None:
-        passage.first, passage.last = 0, 0
+        passage.first = 0
+        passage.last = 0
         _tunnel(self.draft, passage, HEADROOM, look.floor)
 
     def iron_door(self, passage: Passage, look: Look) -> None:
@@ -111,12 +115,14 @@ class _Gates:
             self.draft.put(cell, name)
 
     def plug(self, passage: Passage, look: Look) -> None:
-        passage.first, passage.last = 1, self.rng.choice((1, 1, 2))
+        passage.first = 1
+        passage.last = self.rng.choice((1, 1, 2))
         _tunnel(self.draft, passage, 2, look.floor)
         self.draft.fill(plug_box(passage), passage.gate.block)
 
     def moat(self, passage: Passage, look: Look) -> None:
-        passage.first, passage.last = 1, MOAT
+        passage.first = 1
+        passage.last = MOAT
         level = passage.parent.floor
         _tunnel(self.draft, passage, HEADROOM + 1, look.floor)
         for row in passage.lanes[1 : MOAT + 1]:
@@ -131,7 +137,8 @@ class _Gates:
 
     def ledge(self, passage: Passage, look: Look) -> None:
         """Build a cliff behind a step; it is 3 cells above the step, too high to climb and low enough to drop down."""
-        low, high = passage.parent.floor, passage.child.floor
+        low = passage.parent.floor
+        high = passage.child.floor
         passage.first = passage.last = 3
         for number, row in enumerate(passage.lanes):
             up = number > passage.last
@@ -144,7 +151,8 @@ class _Gates:
                     self.draft.put((spot[0], low, spot[1]), passage.gate.block)
 
     def stairs(self, passage: Passage, look: Look) -> None:
-        low, high = passage.parent.floor, passage.child.floor
+        low = passage.parent.floor
+        high = passage.child.floor
         passage.first, passage.last = 0, len(passage.lanes) - 1
         step = 1 if high > low else -1
         for number, row in enumerate(passage.lanes):

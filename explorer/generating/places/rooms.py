@@ -53,12 +53,14 @@ class Room:
     @property
     def columns(self) -> list[Spot]:
         """All of its columns (x, z)."""
-        (x, _, z), (u, _, w) = self.inside.least, self.inside.most
+        x, _, z = self.inside.least
+        u, _, w = self.inside.most
         return [(a, b) for b in range(z, w + 1) for a in range(x, u + 1)]
 
     def on_edge(self, spot: Spot) -> bool:
         """Return whether a column touches a wall."""
-        (x, _, z), (u, _, w) = self.inside.least, self.inside.most
+        x, _, z = self.inside.least
+        u, _, w = self.inside.most
         return spot[0] in (x, u) or spot[1] in (z, w)
 
 
@@ -106,7 +108,8 @@ def lay_out(rng: random.Random, plan: Plan) -> Layout:
     rows = _Bands(rng, rooms, axis=1)
     for room in rooms:
         floor = base + _rise(room.area)
-        (x, u), (z, w) = columns.span(room), rows.span(room)
+        x, u = columns.span(room)
+        z, w = rows.span(room)
         room.inside = Box((x, floor, z), (u, floor + rng.choice((3, 3, 4)), w))
     passages = {room.area.number: _passage(rng, rooms, room, columns, rows) for room in rooms if room.area.gate}
     top = max(room.inside.most[1] for room in rooms)
@@ -149,13 +152,17 @@ class _Bands:
     """Widths of the grid's lines and of the masonry between them, along one axis."""
 
     def __init__(self, rng: random.Random, rooms: list[Room], axis: int) -> None:
-        self._axis, self._rng = axis, rng
+        self._axis = axis
+        self._rng = rng
         lines = sorted({spot[axis] for room in rooms for spot in room.spots})
         self._wide = {id(room): self._width(rng, room) for room in rooms}
-        start, self._starts, self._widths = MARGIN, {}, {}
+        start = MARGIN
+        self._starts = {}
+        self._widths = {}
         for line in lines:
             width = max(self._wide[id(room)] for room in rooms for spot in room.spots if spot[axis] == line)
-            self._starts[line], self._widths[line] = start, width
+            self._starts[line] = start
+            self._widths[line] = width
             start += width + max(
                 [3, *(LENGTHS[room.area.entrance[1].kind] for room in rooms if self._crosses(room, rooms, line))]
             )
@@ -183,8 +190,10 @@ class _Bands:
         lines = sorted({spot[self._axis] for spot in room.spots})
         if len(lines) > 1:
             return self._starts[lines[0]], self._starts[lines[-1]] + self._widths[lines[-1]] - 1
-        width, line = self._wide[id(room)], lines[0]
-        start, most = self._starts[line], self._starts[line] + self._widths[line] - width
+        width = self._wide[id(room)]
+        line = lines[0]
+        start = self._starts[line]
+        most = self._starts[line] + self._widths[line] - width
         middle = self.middle(line)
         least = max(start, middle + 3 - width)
         first = self._rng.randint(least, max(least, min(most, middle - 2)))

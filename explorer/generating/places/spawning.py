@@ -42,7 +42,8 @@ def _is_near(pose: Pose, goal: Hop, placed: Furnished) -> bool:
 
 
 def _poses(rng: random.Random, root: Area, placed: Furnished) -> list[Pose]:
-    draft, room = placed.draft, placed.room(root)
+    draft = placed.draft
+    room = placed.room(root)
     free = [
         (x, room.floor, z)
         for x, z in room.columns
@@ -56,7 +57,8 @@ def _poses(rng: random.Random, root: Area, placed: Furnished) -> list[Pose]:
 
 def _looks_out(draft: Draft, pose: Pose) -> bool:
     """Return whether the next cells ahead are free."""
-    (x, y, z), (i, _, j) = pose.cell, FACINGS[pose.facing]
+    x, y, z = pose.cell
+    i, _, j = FACINGS[pose.facing]
     return all(draft.is_air((x + i * away, y + 1, z + j * away)) for away in range(1, _OUTLOOK))
 
 

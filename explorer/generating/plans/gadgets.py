@@ -30,7 +30,8 @@ class Draw:
     """
 
     def __init__(self, rng: random.Random, knobs: Knobs) -> None:
-        self.rng, self.knobs = rng, knobs
+        self.rng = rng
+        self.knobs = knobs
         self.plan = Plan()
         self.root = self.plan.add_area()
         self._tasks: set[str] = set()

@@ -13,17 +13,26 @@ from explorer.generating.plans.shapes import Order, order, shape
 
 _FIND: Final = ("find_block", "find_banner", "find_animal", "find_odd", "find_pair", "find_tallest", "find_flower")
 _HAVE: Final = (
-    *("take_item", "take_from_chest", "take_from_third_chest", "pick_flower", "harvest", "take_wool", "mine_ore"),
-    *(
-        "craft_furniture",
-        "craft_part",
-        "craft_gear",
-        "craft_food",
-        "craft_bed",
-        "craft_stone_tool",
-        "craft_wooden_tool",
-    ),
-    *("get_drop", "mine_stone", "chop_log", "dig_ground", "craft_planks", "cut_cobweb"),
+    "take_item",
+    "take_from_chest",
+    "take_from_third_chest",
+    "pick_flower",
+    "harvest",
+    "take_wool",
+    "mine_ore",
+    "craft_furniture",
+    "craft_part",
+    "craft_gear",
+    "craft_food",
+    "craft_bed",
+    "craft_stone_tool",
+    "craft_wooden_tool",
+    "get_drop",
+    "mine_stone",
+    "chop_log",
+    "dig_ground",
+    "craft_planks",
+    "cut_cobweb",
 )
 _SPOTS: Final[dict[str, ThingKind]] = {"put_on_pedestal": "pedestal", "fill_hole": "hole", "close_gap": "gap"}
 _OF_TWO: Final = ("craft_gear", "craft_gear", "craft_furniture", "craft_bed", "craft_food", "craft_stone_tool")

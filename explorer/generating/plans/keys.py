@@ -71,7 +71,8 @@ def made_from(have: set[str], table: bool, never: str = "") -> None:
                 have.add(recipe.makes)
                 fresh.append(recipe.makes)
         if not table and "crafting_table" in have:
-            table, fresh = True, list(have)
+            table = True
+            fresh = list(have)
 
 
 def taken_apart(item: str, count: int, whole: frozenset[str]) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:

@@ -55,7 +55,8 @@ class _Reach:
     """The fixpoint of items that can be obtained and areas that can be entered while one hop stays undone."""
 
     def __init__(self, plan: Plan, forbidden: Hop | None) -> None:
-        self._plan, self._forbidden = plan, forbidden
+        self._plan = plan
+        self._forbidden = forbidden
         self._never = forbidden.item if forbidden is not None and forbidden.aim == "item" else ""
         self._areas: set[Area] = set()
         self._have: set[str] = set()

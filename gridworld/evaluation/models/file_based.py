@@ -124,7 +124,9 @@ class FileBasedModelInterface(ModelInterface):
         self._use(self.work_dir)
 
     def _use(self, folder: Path) -> None:
-        self.folder, self.input, self.output = folder, folder / "input", folder / "output"
+        self.folder = folder
+        self.input = folder / "input"
+        self.output = folder / "output"
 
     def _fresh(self, stem: str) -> Path:
         for number in count(1):
@@ -157,7 +159,8 @@ class FileBasedModelInterface(ModelInterface):
             found = _stamp(path)
             if found is not None:
                 if found != stamp:
-                    stamp, since = found, time.monotonic()
+                    stamp = found
+                    since = time.monotonic()
                 answer, problem = _read(path)
                 if answer is not None:
                     return answer

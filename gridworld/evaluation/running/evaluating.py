@@ -76,14 +76,16 @@ class Evaluation:
         self._tasks = tasks_of(settings, strict=running.strict, warnings=self.warnings)
         self._setup = WorkerSetup(settings, entry.factory, running.verbose)
         model = self._setup.model()
-        self._model_name, self._model_details = model.model_name, dict(model.describe())
+        self._model_name = model.model_name
+        self._model_details = dict(model.describe())
         self.output = _where_it_leads(running.output or self._default_output())
         self._calls = KeptCalls(_calls_of(self.output) if entry.admit else None)
         self._setup = replace(self._setup, books=str(self._calls.path or ""))
         if entry.admit is not None:
             _must_differ(self._tasks)
             self.warnings += entry.admit(self._setup.request())
-        self.finished, self.can_go_on = 0, False
+        self.finished = 0
+        self.can_go_on = False
 
     def run(self, on_progress: OnProgress = lambda *_: None, on_found: OnFound = lambda *_: None) -> Evaluated:
         """Play what is not finished yet, and write the results; finished results of the same question are returned.

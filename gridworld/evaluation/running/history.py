@@ -39,7 +39,8 @@ def changes_between(before: Observation, after: Observation) -> Iterator[str]:
         yield held
     known = (before.codes != UNSEEN) & after.visible & (before.codes != after.codes)
     for row, column in np.argwhere(known).tolist():
-        old, new = LOOKS[before.codes[row, column]], LOOKS[after.codes[row, column]]
+        old = LOOKS[before.codes[row, column]]
+        new = LOOKS[after.codes[row, column]]
         yield f"{_at((column, row))}: {old} became {new}"
 
 

@@ -64,7 +64,10 @@ class Player:
         self.answers = 0
         self.seconds = 0.0
         self._begun = False
-        self._model, self._backend, self._spec, self._seed = model, backend, spec, seed
+        self._model = model
+        self._backend = backend
+        self._spec = spec
+        self._seed = seed
         self._telling = telling
         self._images: deque[NDArray[np.uint8]] = deque(maxlen=telling.history_images)
         self._lines: deque[str] = deque(maxlen=telling.history_text_window if telling.history_text else 0)
@@ -125,7 +128,8 @@ class Player:
             ModelUnavailableError: nothing more can be had from it.
         """
         copied = _copy(result)
-        failed, self.error = self.error, None
+        failed = self.error
+        self.error = None
         with self._turn():
             if self._begun:
                 self._model.end_episode(copied)

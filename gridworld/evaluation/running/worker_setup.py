@@ -73,7 +73,8 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
         render_mode = "rgb_array" if model.uses_images else None
         backend = get_backend(tasks.backend, render_mode=render_mode, **options)
         harness = EvaluationHarness(model, backend, device=tasks.device, limit=settings.limit)
-        harness.telling, harness.answered = settings.telling, self.answered
+        harness.telling = settings.telling
+        harness.answered = self.answered
         try:
             harness.set_up()
         except BaseException:  # the model is released, whatever happened
@@ -87,7 +88,8 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
         from gridworld.rules.layout import Layout
         from gridworld.rules.tilings import TILINGS
 
-        spec, tiling = job.spec, self.settings.tasks.tiling
+        spec = job.spec
+        tiling = self.settings.tasks.tiling
         episode = EpisodeResult(
             task_id=spec.task_id,
             success=False,

@@ -175,7 +175,8 @@ def _played(task_id: str, told: Mapping[str, Any], results: str) -> TaskSpecific
     tasks = told.get("tasks")
     entries = [each for each in tasks if isinstance(each, Mapping)] if isinstance(tasks, list) else []
     entry = next((each for each in entries if each.get("task_id") == task_id), {})
-    named, digest = entry.get("file"), entry.get("sha256")
+    named = entry.get("file")
+    digest = entry.get("sha256")
     candidates = library.shipped_files()
     if isinstance(named, str) and _leads_to_file(named):
         candidates = [library.resolve(named)]

@@ -51,9 +51,12 @@ def picks(stage: Stage, batch: Batch, key: int) -> Picks:
     from there, or on the cell before. Keys never lie on teleporter ends.
     """
     ground = stage.ground
-    headings, cell = ground.places.headings, stage.where(batch.cells, key)
-    ahead, on = ground.faces[:, cell].T, cell[:, None] * headings + np.arange(headings)
-    reaching, odd = ahead >= 0, np.zeros(len(cell), dtype=np.bool_)
+    headings = ground.places.headings
+    cell = stage.where(batch.cells, key)
+    ahead = ground.faces[:, cell].T
+    on = cell[:, None] * headings + np.arange(headings)
+    reaching = ahead >= 0
+    odd = np.zeros(len(cell), dtype=np.bool_)
     for other in stage.others(batch.cells, key):
         reaching = reaching & (ground.places.cell[ahead] != other[:, None])
         odd = odd | ground.beside[cell, other]

@@ -64,7 +64,9 @@ class Carrying:
     """
 
     def __init__(self, layout: Layout, relaxation: Relaxation, vanished: Callable[[State], State]) -> None:
-        self._layout, self._relaxation, self._vanished = layout, relaxation, vanished
+        self._layout = layout
+        self._relaxation = relaxation
+        self._vanished = vanished
         self._ground = Ground(layout, relaxation)
         self._walks: dict[frozenset[str], Walks] = {}
 
@@ -81,7 +83,9 @@ class Carrying:
             keys vanish, the actions solve the task in which they do: try them in the task itself.
         """
         start = self._vanished(start)
-        bound, spent, cost = self._relaxation.distance(start), 0, max(0.5, self._ground.size / _CELLS)
+        bound = self._relaxation.distance(start)
+        spent = 0
+        cost = max(0.5, self._ground.size / _CELLS)
         while bound < UNREACHABLE:
             search = _Round(self._layout, self._ground, self._walks, self._vanished, bound)
             actions = search.search(start, None if limit is None else (limit - spent) / cost)
@@ -109,8 +113,13 @@ class _Round:
         vanished: Callable[[State], State],
         bound: int,
     ) -> None:
-        self._layout, self._ground, self._walks, self._vanished = layout, ground, walks, vanished
-        self._bound, self.beyond, self.spent = bound, UNREACHABLE, 0
+        self._layout = layout
+        self._ground = ground
+        self._walks = walks
+        self._vanished = vanished
+        self._bound = bound
+        self.beyond = UNREACHABLE
+        self.spent = 0
         self._stages: dict[tuple[object, ...], Stage] = {}
         self._log: list[tuple[int, Stage, Batch]] = []
 

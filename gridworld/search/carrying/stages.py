@@ -47,7 +47,9 @@ class Ground:
     """
 
     def __init__(self, layout: Layout, relaxation: Relaxation) -> None:
-        self.layout, self.relaxation, self.places = layout, relaxation, relaxation.places
+        self.layout = layout
+        self.relaxation = relaxation
+        self.places = relaxation.places
         index = self.places.index
         self.size, self.faces, self.parts = len(index), faces(self.places), relaxation.parts()
         self.homes = np.array([index.get(key.position.to_tuple(), self.size) for key in layout.keys])
@@ -84,7 +86,8 @@ class Stage:
         layout = ground.layout
         keys = zip(layout.keys, state.key_cells, strict=True)
         homes = tuple(None if cell is None else key.position.to_tuple() for key, cell in keys)
-        self.ground, self.walks = ground, walks
+        self.ground = ground
+        self.walks = walks
         self.state = state._replace(key_cells=homes, collected=NOTHING)
         self.hand = None if state.carrying is None else layout.key_index[state.carrying]
         self.floor = [number for number, cell in enumerate(homes) if cell is not None]
@@ -117,10 +120,12 @@ class Stage:
         waiting = Batch(*(np.concatenate(fields) for fields in zip(*self.waiting, strict=True)))
         waiting = waiting.at(np.argsort(waiting.steps, kind="stable"))
         count = min(most, int(np.searchsorted(waiting.steps, waiting.steps[0] + window, side="right")))
-        batch, later = waiting.at(slice(count)), waiting.at(slice(count, None))
+        batch = waiting.at(slice(count))
+        later = waiting.at(slice(count, None))
         self.waiting = [later] if len(later.poses) else []
         rows = np.column_stack((batch.poses, batch.cells[:, self.floor])).astype(np.int32, order="C")
-        states, fresh = rows.view(f"V{rows.shape[1] * rows.itemsize}").ravel().tolist(), list[int]()
+        states = rows.view(f"V{rows.shape[1] * rows.itemsize}").ravel().tolist()
+        fresh = list[int]()
         for number, (state, steps) in enumerate(zip(states, batch.steps.tolist(), strict=True)):
             if state not in self.known or steps < self.known[state]:
                 self.known[state] = steps

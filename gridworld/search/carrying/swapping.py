@@ -41,8 +41,13 @@ class Swapping:
     """
 
     def __init__(self, before: Stage, after: Stage, batch: Batch, numbers: Numbers, hand: int, key: int) -> None:
-        self._before, self._after, self._batch, self._numbers = before, after, batch, numbers
-        self._hand, self._key, self._name = hand, key, before.ground.layout.keys[hand].id
+        self._before = before
+        self._after = after
+        self._batch = batch
+        self._numbers = numbers
+        self._hand = hand
+        self._key = key
+        self._name = before.ground.layout.keys[hand].id
 
     @property
     def vanishes(self) -> bool:
@@ -83,12 +88,14 @@ class Swapping:
         codes = self._batch.poses[picks.states] * len(self._before.ground.places) + picks.poses
         codes = (codes * 2 + picks.on) * 2 + picks.strict
         order = np.argsort(codes, kind="stable")
-        picks, codes = picks.at(order), codes[order]
+        picks = picks.at(order)
+        codes = codes[order]
         begins = np.flatnonzero(np.diff(codes, prepend=-1))
         ends = np.append(begins[1:], len(codes))
         for some in np.array_split(np.arange(len(begins)), 1 + len(begins) * len(part) // _MOST_NUMBERS):
             if len(some):
-                begin, end = begins[some[0]], ends[some[-1]]
+                begin = begins[some[0]]
+                end = ends[some[-1]]
                 yield self._swaps(picks.at(np.arange(begin, end)), begins[some] - begin, part, bound)
 
     def ways(self, picks: Picks, part: Numbers) -> Steps:
@@ -113,10 +120,12 @@ class Swapping:
         The first projection alone chooses cells; whoever takes the states looks at all. ``slack`` is what the way by a
         cell may take if the key lies on the first cell of the part, and ``worth`` corrects for the others.
         """
-        view, steps = self._after.bounds.views[0], self._batch.steps[picks.states] + 2
+        view = self._after.bounds.views[0]
+        steps = self._batch.steps[picks.states] + 2
         slack = bound - steps - view.steps(picks.poses, self._lying(picks), self._name, int(part[0]))
         ways = self._ways(picks.at(begins), part).astype(np.int64)
-        possible, rated = ways < FAR, ways + view.worth(self._name, part)
+        possible = ways < FAR
+        rated = ways + view.worth(self._name, part)
         most = np.maximum.reduceat(slack, begins)
         within = possible & (rated <= most[:, None])
         beyond = (rated - most[:, None])[possible & ~within].min(initial=UNREACHABLE)
@@ -133,7 +142,10 @@ class Swapping:
         free = over <= 0
         for other in self._before.others(picks.cells, self._key):
             free &= cells != other[chosen]
-        chosen, rows, columns, cells = chosen[free], rows[free], columns[free], cells[free]
+        chosen = chosen[free]
+        rows = rows[free]
+        columns = columns[free]
+        cells = cells[free]
         after = picks.cells[chosen]
         after[:, self._hand] = cells
         batch = Batch(

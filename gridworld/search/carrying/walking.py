@@ -37,7 +37,8 @@ class Walks:
         for cell in (*layout.doors, *layout.gates):
             if not layout.can_enter(cell, state):
                 shut |= places.facing(cell)
-        poses, headings = np.arange(len(places)), places.headings
+        poses = np.arange(len(places))
+        headings = places.headings
         turned = [poses // headings * headings + (poses + turn) % headings for turn in (-1, 1)]
         moved = np.where(shut, NO_POSE, places.after)
         self._after: Numbers = np.stack([moved, *turned])
@@ -70,7 +71,8 @@ class Walks:
     def way(self, pose: int, end: int) -> Iterator[Action]:
         """Yield the actions of a shortest walk from a pose to another."""
         rows, _, row = self._back.of(np.array(end))
-        left, actions = rows[row], (Action.MOVE_FORWARD, Action.TURN_LEFT, Action.TURN_RIGHT)
+        left = rows[row]
+        actions = (Action.MOVE_FORWARD, Action.TURN_LEFT, Action.TURN_RIGHT)
         while pose != end:
             nearer = (i for i, after in enumerate(self._after[:, pose]) if after >= 0 and left[after] < left[pose])
             chosen = next(nearer)
@@ -87,7 +89,9 @@ class _Rows:
     """
 
     def __init__(self, beyond: Numbers, order: Numbers) -> None:
-        self._beyond, self._order, nodes = beyond, order, beyond.shape[1]
+        self._beyond = beyond
+        self._order = order
+        nodes = beyond.shape[1]
         self._row = np.full(nodes, -1)
         self._rows: Steps = np.empty((0, nodes + 1), dtype=np.int32)
         self._ordered: Steps = np.empty((0, *order.shape), dtype=np.int32)
@@ -97,8 +101,10 @@ class _Rows:
         """Return distances from nodes to all, plus a last ``FAR``; the same in ``order``; and the rows of the nodes."""
         fresh = np.unique(nodes[self._row[nodes] < 0])
         if (self._used + len(fresh)) * len(self._row) > _MOST_KEPT:
-            self._row[:], self._used = -1, 0
-            self._rows, self._ordered = self._rows[:0], self._ordered[:0]
+            self._row[:] = -1
+            self._used = 0
+            self._rows = self._rows[:0]
+            self._ordered = self._ordered[:0]
             fresh = np.unique(nodes)
         if len(fresh):
             used = self._used + len(fresh)
@@ -119,7 +125,8 @@ class _Rows:
         width = len(self._row) + 1
         found = np.full(len(nodes) * width, FAR, dtype=np.int32)
         seen = np.zeros(len(found), dtype=np.int64)
-        begins, border = np.arange(len(nodes)) * width, nodes
+        begins = np.arange(len(nodes)) * width
+        border = nodes
         steps = 0
         while len(border):
             found[begins + border] = steps

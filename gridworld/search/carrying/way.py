@@ -32,7 +32,8 @@ def way(chain: Sequence[Link], end: int) -> tuple[Action, ...]:
     # A key that vanishes where it is put down lies there in the task: best where nothing else happens.
     taken = {*ground.homes.tolist(), *(int(cell) for link in chain for cell in link.batch.cells[0])}
     taken.update(int(ground.places.cell[after.pose]) for before, after in pairwise(chain) if not _opens(before, after))
-    pose, actions = chain[0].pose, list[Action]()
+    pose = chain[0].pose
+    actions = list[Action]()
     for before, after in pairwise(chain):
         for stop, action in _stops(before, after, taken):
             actions += [*before.stage.walks.way(pose, stop), action]
@@ -42,7 +43,8 @@ def way(chain: Sequence[Link], end: int) -> tuple[Action, ...]:
 
 def _stops(before: Link, after: Link, taken: set[int]) -> Iterator[tuple[int, Action]]:
     """Poses and actions that lead from a state to the next."""
-    hand, key = before.stage.hand, after.stage.hand
+    hand = before.stage.hand
+    key = after.stage.hand
     if key is None or _opens(before, after):
         yield after.pose, Action.TOGGLE
         return

@@ -46,7 +46,8 @@ class View:
     """What one projection says of such states."""
 
     def __init__(self, projection: Projection, state: State) -> None:
-        self._projection, numbering = projection, projection.modes.numbering
+        self._projection = projection
+        numbering = projection.modes.numbering
         self._code = numbering.code(state)
         used = [name for name, digit in numbering.statuses(state).items() if digit == HOME]
         digits = [LOOSE + numbering.parts.get(cell, 0) for cell in projection.places.index]
@@ -55,7 +56,8 @@ class View:
 
     def steps(self, poses: Numbers, lying: Lying, key: str = "", cell: int = 0) -> Numbers:
         """A bound that may be below 0, or far above ``UNREACHABLE``; with one more key that was dropped on a cell."""
-        codes, worth = np.full(poses.shape, self._code), np.zeros(poses.shape, dtype=np.int64)
+        codes = np.full(poses.shape, self._code)
+        worth = np.zeros(poses.shape, dtype=np.int64)
         for name, cells in (*lying.items(), (key, np.array(cell))):
             if name in self._digits:
                 codes += self._digits[name][cells]

@@ -46,11 +46,13 @@ def events(numbering: Numbering) -> Iterator[Event]:
 
 def crossings(numbering: Numbering) -> set[Crossing]:
     """Between components, for whoever need not care for blocks."""
-    places, layout = numbering.places, numbering.layout
+    places = numbering.places
+    layout = numbering.layout
     cells = list(places.index)
     found = set[Crossing]()
     for pose in np.flatnonzero(places.after >= 0):
-        origin, target = int(places.component[pose]), int(places.component[places.after[pose]])
+        origin = int(places.component[pose])
+        target = int(places.component[places.after[pose]])
         if origin != target:
             ways = _ways_into(layout, numbering, cells[places.ahead[pose]])
             found.update(Crossing(origin, target, digits) for digits in ways)
@@ -73,15 +75,19 @@ def _ways_into(layout: Layout, numbering: Numbering, cell: Cell) -> Iterator[Dig
 
 def _key_events(numbering: Numbering) -> Iterator[Event]:
     """A key lies anywhere in the part in which it was dropped, one of no more use just anywhere."""
-    places, layout, keys = numbering.places, numbering.layout, numbering.pattern.keys
+    places = numbering.places
+    layout = numbering.layout
+    keys = numbering.pattern.keys
     full = tuple((name, HAND) for name in keys)
     anywhere = np.ones(len(places), dtype=np.bool_)
     numbers = np.full(len(places.index) + 1, -1)
     for cell, part in numbering.parts.items():
         numbers[places.index[cell]] = part
-    facing, on = numbers[places.ahead], numbers[places.cell]
+    facing = numbers[places.ahead]
+    on = numbers[places.cell]
     for name in keys:
-        cell, stride = layout.keys[layout.key_index[name]].position.to_tuple(), numbering.strides[name]
+        cell = layout.keys[layout.key_index[name]].position.to_tuple()
+        stride = numbering.strides[name]
         near = places.facing(cell) | places.on(cell)
         yield Event(near, ((name, HOME),), full, (HAND - HOME) * stride)
         for part in range(numbering.radices[name] - LOOSE):
@@ -96,7 +102,8 @@ def _key_events(numbering: Numbering) -> Iterator[Event]:
 def _switch_events(numbering: Numbering) -> Iterator[Event]:
     for cell, switch in numbering.layout.switches.items():
         if switch.id in numbering:
-            on, stride = numbering.places.on(cell), numbering.strides[switch.id]
+            on = numbering.places.on(cell)
+            stride = numbering.strides[switch.id]
             yield Event(on, ((switch.id, 0),), (), stride)
             if numbering.layout.switch_type(switch.id) == "toggle":
                 yield Event(on, ((switch.id, 1),), (), -stride)
@@ -107,13 +114,15 @@ def _door_events(numbering: Numbering) -> Iterator[Event]:
 
     A key can be used up at a door that is not tracked, too, which may still be locked.
     """
-    places, layout = numbering.places, numbering.layout
+    places = numbering.places
+    layout = numbering.layout
     on_switch = np.isin(places.cell, [places.index.get(cell, NO_CELL) for cell in layout.switches])
     spent = GONE - HAND if layout.spec.rules.key_consumption else 0
     for cell, door in layout.doors.items():
         if door.initial_state == "open":
             continue
-        poses, tracked = places.facing(cell) & ~on_switch, door.id in numbering
+        poses = places.facing(cell) & ~on_switch
+        tracked = door.id in numbering
         locked: Digits = ((door.id, 0),) if tracked else ()
         opened = numbering.strides[door.id] if tracked else 0
         fitting = [key.id for key in layout.keys if key.color == door.requires_key]

@@ -88,7 +88,8 @@ def distances(edges: Edges, goals: Mask, headings: int, estimate: Numbers) -> ND
     found[first] = -estimate[first]
     border = defaultdict[int, list[Numbers]](list)
     _sort_in(border, first, found[first])
-    left, least = _MOST_ROUNDS * len(goals), -int(np.ptp(estimate))
+    left = _MOST_ROUNDS * len(goals)
+    least = -int(np.ptp(estimate))
     while border:
         level = min(border)
         states = np.concatenate(border.pop(level))
@@ -101,7 +102,8 @@ def distances(edges: Edges, goals: Mask, headings: int, estimate: Numbers) -> ND
         sources = np.concatenate((*_turned(states, headings), edges.sources[chosen]))
         costs = level + np.concatenate((np.ones(2 * len(states), dtype=np.int64), reduced[chosen]))
         cheaper = costs < found[sources]
-        sources, costs = sources[cheaper], costs[cheaper]
+        sources = sources[cheaper]
+        costs = costs[cheaper]
         if (costs + estimate[sources] < least).any():
             raise EndlessError
         np.minimum.at(found, sources, costs)
@@ -113,7 +115,8 @@ def distances(edges: Edges, goals: Mask, headings: int, estimate: Numbers) -> ND
 def _sort_in(border: defaultdict[int, list[Numbers]], states: Numbers, levels: Numbers) -> None:
     if not len(states):
         return
-    lowest, highest = int(levels.min()), int(levels.max())
+    lowest = int(levels.min())
+    highest = int(levels.max())
     if lowest == highest:
         border[lowest].append(states)
         return

@@ -29,7 +29,8 @@ class Modes:
     """
 
     def __init__(self, numbering: Numbering, start: State, limit: int) -> None:
-        self.numbering, self.places = numbering, numbering.places
+        self.numbering = numbering
+        self.places = numbering.places
         self.events = tuple(events(numbering))
         blocks = [(name, numbering.radices[name]) for name in numbering.cells]
         most = limit // (len(self.places) * prod(radix for _, radix in blocks))
@@ -77,7 +78,8 @@ class Modes:
         known = fresh = np.array([first], dtype=np.int64)
         codes = known // width
         while len(fresh):
-            codes_there, components = fresh // width, fresh % width
+            codes_there = fresh // width
+            components = fresh % width
             found = [self._happened(event, codes_there, components, cells) for event, cells in where]
             found += [self._crossed(crossing, codes_there, components) for crossing in between]
             fresh = np.setdiff1d(np.concatenate(found), known) if found else fresh[:0]

@@ -72,7 +72,9 @@ class Numbering:
     """
 
     def __init__(self, places: Places, pattern: Pattern, grain: int, limit: int) -> None:
-        self.places, self.layout, self.pattern = places, places.layout, pattern
+        self.places = places
+        self.layout = places.layout
+        self.pattern = pattern
         self.parts = places.parts(grain)
         self.radices = dict.fromkeys(pattern.keys, LOOSE + 1 + max(self.parts.values(), default=0))
         self.radices |= dict.fromkeys((*pattern.doors, *pattern.switches), 2)
@@ -128,7 +130,8 @@ class Numbering:
         return name in self.pattern.blocks or self.cells[name][cell] < self.radices[name] - 1
 
     def _roughly(self, name: str) -> dict[Cell, int]:
-        goal, reach = self.layout.spec.goal, self.places.reach[name]
+        goal = self.layout.spec.goal
+        reach = self.places.reach[name]
         ends = [
             to.to_tuple() for block, to in zip(goal.target_ids, goal.target_positions, strict=False) if block == name
         ]

@@ -34,7 +34,8 @@ class Places:
     """
 
     def __init__(self, layout: Layout, start: State) -> None:
-        self.layout, self.headings = layout, layout.tiling.headings
+        self.layout = layout
+        self.headings = layout.tiling.headings
         self._bare = start._replace(key_cells=(), block_cells=())
         blocks = list(zip(layout.blocks, start.block_cells, strict=True))
         stuck = {cell for block, cell in blocks if not block.pushable}
@@ -61,7 +62,8 @@ class Places:
 
     def parts(self, grain: int) -> dict[Cell, int]:
         """Cells on which a key might be dropped, in numbered parts: components cut into squares of ``grain`` cells."""
-        numbers, parts = dict[tuple[int, ...], int](), dict[Cell, int]()
+        numbers = dict[tuple[int, ...], int]()
+        parts = dict[Cell, int]()
         for cell in self.index:
             if self.layout.is_free(cell, self._bare):
                 part = self._component_of[cell], cell[0] // grain, cell[1] // grain
@@ -82,7 +84,8 @@ class Places:
         return found
 
     def _number_poses(self) -> None:
-        layout, index = self.layout, self.index
+        layout = self.layout
+        index = self.index
         ways = range(self.headings)
         self.cell: Numbers = np.repeat(np.arange(len(index)), self.headings)
         ahead = [index.get(layout.tiling.ahead(cell, way), -1) for cell in index for way in ways]
@@ -97,11 +100,14 @@ class Places:
         self.component: Numbers = np.array([self._component_of[cell] for cell in index], dtype=np.int64)[self.cell]
 
     def _pushed(self, start: Cell) -> dict[Cell, int]:
-        ahead, found, border = self.layout.tiling.ahead, {start: 0}, [start]
+        ahead = self.layout.tiling.ahead
+        found = {start: 0}
+        border = [start]
         while border:
             cell = border.pop()
             for way in range(self.headings):
-                pusher, beyond = ahead(cell, (way + self.headings // 2) % self.headings), ahead(cell, way)
+                pusher = ahead(cell, (way + self.headings // 2) % self.headings)
+                beyond = ahead(cell, way)
                 if pusher in self.index and beyond not in found and self._takes_block(beyond):
                     found[beyond] = len(found)
                     border.append(beyond)

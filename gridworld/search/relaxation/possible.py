@@ -20,14 +20,17 @@ class Possible:
     """Answers for all states of a projection at once; ``wanted`` False asks whether the opposite may hold."""
 
     def __init__(self, modes: Modes) -> None:
-        self.layout, self.places, self.modes = modes.places.layout, modes.places, modes
+        self.layout = modes.places.layout
+        self.places = modes.places
+        self.modes = modes
         self._switches = {switch.id: cell for cell, switch in self.layout.switches.items()}
         self._doors = {door.id: door for door in self.layout.doors.values()}
         self._gates = {gate.id: gate for gate in self.layout.gates.values()}
 
     def goal(self) -> Mask:
         """Whether goal and auxiliary conditions may hold; of ``survive_steps`` only the conditions count."""
-        goal, masks = self.layout.spec.goal, [_always(True)]
+        goal = self.layout.spec.goal
+        masks = [_always(True)]
         if self.layout.goal_square is not None:
             masks.append(self.places.on(self.layout.goal_square)[None, :])
         elif goal.goal_type == "collect_all":
@@ -45,7 +48,8 @@ class Possible:
         if self.layout.switch_type(switch) != "hold":
             return _always(True)
         cell = self._switches[switch]
-        held, blocks = self.places.on(cell)[None, :], [self.at(name, cell, wanted) for name in self.places.reach]
+        held = self.places.on(cell)[None, :]
+        blocks = [self.at(name, cell, wanted) for name in self.places.reach]
         found: Mask = reduce(np.logical_or, blocks, held) if wanted else reduce(np.logical_and, blocks, ~held)
         return found
 
@@ -82,7 +86,8 @@ class Possible:
         return self.active(name, True) if name in self._switches else self.open(name, True)
 
     def _condition(self, condition: Condition) -> Mask:
-        name, wanted = condition.id, not condition.negated
+        name = condition.id
+        wanted = not condition.negated
         match condition.kind:
             case "collected":
                 return self._key(name, HOME, not wanted)

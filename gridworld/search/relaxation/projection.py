@@ -47,7 +47,8 @@ class Projection:
         limit: int,
         anchors: Collection[Cell] | None = None,
     ) -> None:
-        self.places, self.pattern = places, pattern
+        self.places = places
+        self.pattern = pattern
         numbering = Numbering(places, pattern, grain, limit)
         self._worth = None if anchors is None else Worth(numbering, anchors)
         self.modes = Modes(numbering, start, limit)
@@ -87,14 +88,16 @@ class Projection:
         """Breadth-first, unless there is worth."""
         steps = [self._moves(), *self._pushes(), *map(self._changes, self.modes.events)]
         sources, targets = (np.concatenate([step[i] for step in steps]) for i in (0, 1))
-        goals, headings = self.possible.goal().ravel(), self.places.headings
+        goals = self.possible.goal().ravel()
+        headings = self.places.headings
         if self._worth is None:
             return layers(Edges.of(sources, targets, len(goals)), goals, headings)
         edges = Edges.of(sources, targets, len(goals), np.concatenate([step[2] for step in steps]))
         return distances(edges, goals, headings, self._worth.estimate(self.modes.codes).ravel())
 
     def _moves(self) -> Steps:
-        places, layout = self.places, self.places.layout
+        places = self.places
+        layout = self.places.layout
         allowed = np.tile(places.after >= 0, (len(self.modes), 1))
         passages = [(cell, door.id) for cell, door in layout.doors.items()]
         passages += [(cell, gate.id) for cell, gate in layout.gates.items()]
@@ -112,7 +115,9 @@ class Projection:
 
     def _pushes(self) -> Iterator[Steps]:
         """Steps onto a tracked block; what is tracked must not be in its way."""
-        places, numbering, layout = self.places, self.modes.numbering, self.places.layout
+        places = self.places
+        numbering = self.modes.numbering
+        layout = self.places.layout
         homes = {key.position.to_tuple(): key.id for key in layout.keys}
         for block, cells in numbering.cells.items():
             for cell, digit in cells.items():

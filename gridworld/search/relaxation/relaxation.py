@@ -65,9 +65,13 @@ class Relaxation:
         pairs: bool = False,
         worth: bool = False,
     ) -> None:
-        self._layout, self._start = layout, layout.start() if start is None else start
-        self.places, self._grains = Places(layout, self._start), grains
-        self._limit, self._pairs, self._worth = limit, pairs, worth
+        self._layout = layout
+        self._start = layout.start() if start is None else start
+        self.places = Places(layout, self._start)
+        self._grains = grains
+        self._limit = limit
+        self._pairs = pairs
+        self._worth = worth
         self._projections: dict[Pattern, Projection] = {}
         self._project(whole_pattern(layout) if pattern is None else pattern)
 
@@ -115,7 +119,8 @@ class Relaxation:
         return Projection(self.places, self._start, pattern, grain, limit)
 
     def _farthest(self, cells: set[Cell]) -> set[Cell]:
-        far, index = moves(self.places, [self._start.position], back=False), self.places.index
+        far = moves(self.places, [self._start.position], back=False)
+        index = self.places.index
         return {max(sorted(cells), key=lambda cell: far[index[cell]])}
 
     def _parts(self, pattern: Pattern) -> tuple[Pattern, ...]:

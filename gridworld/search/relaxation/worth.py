@@ -39,7 +39,8 @@ class Worth:
     """
 
     def __init__(self, numbering: Numbering, anchors: Collection[Cell]) -> None:
-        self.numbering, self.places = numbering, numbering.places
+        self.numbering = numbering
+        self.places = numbering.places
         self._parts = np.full(len(self.places.index) + 1, -1)
         for cell, part in numbering.parts.items():
             self._parts[self.places.index[cell]] = part
@@ -52,7 +53,8 @@ class Worth:
 
     def of(self, state: State) -> int:
         """What it is worth where the dropped keys of a state lie that are still of use."""
-        layout, numbering = self.places.layout, self.numbering
+        layout = self.places.layout
+        numbering = self.numbering
         cells = {name: state.key_cells[layout.key_index[name]] for name in numbering.loose(state)}
         keys = sum(int(self._values[name][self.places.index[cell]]) for name, cell in cells.items() if cell)
         return keys + sum(self._of(name, state.block_cells[layout.block_index[name]]) for name in self._pushes)
@@ -71,7 +73,8 @@ class Worth:
     def gain(self, event: Event) -> Numbers:
         """By pose, the worth that picking up or dropping a key gains at least."""
         name, digit = event.equal[0]
-        values, places = self._values[name], self.places
+        values = self._values[name]
+        places = self.places
         if digit == HAND:
             return values[places.ahead]
         part = digit - LOOSE
@@ -80,7 +83,8 @@ class Worth:
 
     def estimate(self, codes: Numbers) -> Numbers:
         """By mode and pose, about how far it is: the nearer to the truth, the faster distances are measured."""
-        base, rest = np.zeros(len(codes), dtype=np.int64), np.tile(-self._coming[self.places.cell], (len(codes), 1))
+        base = np.zeros(len(codes), dtype=np.int64)
+        rest = np.tile(-self._coming[self.places.cell], (len(codes), 1))
         for name, going in self._going.items():
             home = self.numbering.layout.keys[self.numbering.layout.key_index[name]].position.to_tuple()
             at_home = self.places.index.get(home, 0)
@@ -103,7 +107,9 @@ class Worth:
 
     def _to_target(self, block: str) -> dict[Cell, int]:
         """Fewest pushes from a cell to the target, if nothing else is in the way; the most where there is no way."""
-        goal, tiling, reach = self.numbering.layout.spec.goal, self.places.layout.tiling, self.places.reach[block]
+        goal = self.numbering.layout.spec.goal
+        tiling = self.places.layout.tiling
+        reach = self.places.reach[block]
         targets = dict(zip(goal.target_ids, goal.target_positions, strict=True))
         found = {targets[block].to_tuple(): 0}
         border = list(found)
@@ -129,7 +135,8 @@ class Worth:
         return most
 
     def _levelled(self, name: str) -> Numbers:
-        values, raw = np.zeros(len(self.places.index) + 1, dtype=np.int64), self._going[name] + self._coming
+        values = np.zeros(len(self.places.index) + 1, dtype=np.int64)
+        raw = self._going[name] + self._coming
         for cell, part in self.numbering.parts.items():
             number = self.places.index[cell]
             values[number] = raw[number] - self._most[name][part]
@@ -142,7 +149,8 @@ def moves(places: Places, cells: Collection[Cell], back: bool) -> Numbers:
     Turns are not counted: dropping and picking up can save them. 0 where there is no way.
     """
     able = places.after >= 0
-    origin, target = places.cell[able], places.cell[places.after[able]]
+    origin = places.cell[able]
+    target = places.cell[places.after[able]]
     if back:
         origin, target = target, origin
     found = np.full(len(places.index), -1, dtype=np.int64)

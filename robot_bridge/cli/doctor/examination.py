@@ -114,7 +114,8 @@ def _silent(account: str) -> str:
 
 def _chain_stops(body: bodies.Body, config: RobotConfig) -> Check:
     """The e-stop's way through the chain, without moving anything: what it lets through is sent."""
-    chain, now = SafetyChain(config), body.clock.now()
+    chain = SafetyChain(config)
+    now = body.clock.now()
     wish = Command(_CREEP, Source.HUMAN, now + 1.0)
     chain.stop("doctor")
     latched = chain.step([wish], body.robot.observe(), now)

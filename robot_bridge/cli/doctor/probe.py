@@ -74,7 +74,8 @@ class _Probe:
         self._driver = bus.subscription(DRIVER_COMMANDS, types.TWIST, depth=20)
         self._stops = bus.subscription(STOP, types.BOOL, reliable=True, depth=20)
         self._sent = 0.0
-        self._heard, self._is_left = 0, False
+        self._heard = 0
+        self._is_left = False
 
     def fault(self) -> tuple[str, float]:
         """Why it cannot be relied on, "" where it can; and how many times a second it sends."""
@@ -127,7 +128,8 @@ class _Probe:
         took = self._until(REST, is_commanded=True)
         is_held = self._until(_SPECK, is_commanded=True, seconds=_HELD) == inf
         self._hear()
-        self._is_left, self._heard = self._is_left or self._heard > 1, 0
+        self._is_left = self._is_left or self._heard > 1
+        self._heard = 0
         if not self._is_left:
             self._stop.send(types.make(types.BOOL, data=False))
         return took if is_held else inf

@@ -37,7 +37,8 @@ MOST_DEAD_ENDS: Final = 50
 MOST_UNSEEN: Final = 50
 MOST_FINDINGS: Final = 30
 """The oldest entries beyond these counts are forgotten, except the start."""
-_SAME_DEAD_END_M, _SAME_DEAD_END_DEG = 1.0, 45
+_SAME_DEAD_END_M = 1.0
+_SAME_DEAD_END_DEG = 45
 _DOORWAY_WIDTH_M: Final = 1.2
 _LARGEST_NUMBER: Final = 10**9
 """Largest number of a parameter that is shown; of a larger one or NaN only the type is shown."""
@@ -70,7 +71,8 @@ class ExplorationMemory:
 
     def record_discovery(self, label: str, notes: str | None, significance: str, position: Pose) -> None:
         """Record a finding: a room becomes the current one, added unless its name is known; other things lie in it."""
-        state, name = self.state, harmless(label, LABEL_LENGTH)
+        state = self.state
+        name = harmless(label, LABEL_LENGTH)
         self._position = position
         self._record_finding(significance, name, harmless(notes or "", NOTES_LENGTH), position)
         state.total_discoveries += 1

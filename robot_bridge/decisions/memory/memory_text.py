@@ -12,8 +12,15 @@ from robot_bridge.contracts import Pose, Tool
 from robot_bridge.decisions.memory.memory_state import DeadEnd, ExplorationState, Finding, KnownRoom, PastAction
 from robot_bridge.text import plain
 
-_ROOMS, _OBJECTS, _FRONTIERS, _DEAD_ENDS, _UNSEEN = 2, 2, 3, 1, 3
-_NAME, _OBJECT, _VALUE, _REASON = 20, 12, 12, 30
+_ROOMS = 2
+_OBJECTS = 2
+_FRONTIERS = 3
+_DEAD_ENDS = 1
+_UNSEEN = 3
+_NAME = 20
+_OBJECT = 12
+_VALUE = 12
+_REASON = 30
 _FINDINGS: Final = (100, 40)
 """Greatest sizes in bytes, of the newer finding and of the other."""
 VIEW: Final = "view"

@@ -55,7 +55,8 @@ def sample_depth(depth: NDArray[np.float32] | None) -> tuple[DepthPoint, ...]:
 def _median(depth: NDArray[np.float32] | None, column: int, row: int) -> float | None:
     if depth is None or depth.ndim != 2 or not depth.size:
         return None
-    u, v = column * depth.shape[1] // WIDTH, row * depth.shape[0] // HEIGHT
+    u = column * depth.shape[1] // WIDTH
+    v = row * depth.shape[0] // HEIGHT
     window = depth[max(v - _REACH, 0) : v + _REACH + 1, max(u - _REACH, 0) : u + _REACH + 1]
     valid = window[np.isfinite(window) & (window > 0)]
     return float(np.median(valid)) if valid.size else None
@@ -81,7 +82,8 @@ def draw_annotations(
     for point in depth_points:
         _write(drawn, str(point), point.column, point.row)
         cv2.circle(drawn, (point.column, point.row), 2, _WHITE, -1)
-    dx, dy = _ARROW * cos(radians(heading_deg)), -_ARROW * sin(radians(heading_deg))
+    dx = _ARROW * cos(radians(heading_deg))
+    dy = -_ARROW * sin(radians(heading_deg))
     x, y = _COMPASS
     ends = (round(x - dx), round(y - dy)), (round(x + dx), round(y + dy))
     for colour, thickness in ((_BLACK, 5), (_WHITE, 2)):
@@ -92,7 +94,8 @@ def draw_annotations(
 
 def _write(image: NDArray[np.uint8], text: str, column: int, row: int) -> None:
     """Write text in white with a black outline, centred above a pixel."""
-    font, scale = cv2.FONT_HERSHEY_SIMPLEX, 0.6
+    font = cv2.FONT_HERSHEY_SIMPLEX
+    scale = 0.6
     (width, _), _ = cv2.getTextSize(text, font, scale, 2)
     place = (min(column - width // 2, WIDTH - width - 2), row - 8)
     for colour, thickness in ((_BLACK, 4), (_WHITE, 1)):

@@ -38,7 +38,9 @@ SECTORS: Final = (
 LABELS: Final = ((0.5, "WALL"), (1.0, "OBSTACLE"), (2.0, "NEAR"))
 """Distances below each limit, in metres, get its label; CLEAR beyond the last."""
 _PERCENTILE: Final = 10
-_BLOCKED_M, _FREE_M, _LEAST_SCORE = 0.5, 2.0, 0.1
+_BLOCKED_M = 0.5
+_FREE_M = 2.0
+_LEAST_SCORE = 0.1
 _SMALL: Final = (160, 120)
 _PATCHES: Final = (32, 24)
 _PATCH_CHANGE: Final = 0.03

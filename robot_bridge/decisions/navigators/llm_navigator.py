@@ -68,7 +68,8 @@ class LLMNavigator:
     SYSTEM_PROMPT: ClassVar = SYSTEM_PROMPT
 
     def __init__(self, model: DecisionModel, timeout_s: float = TIMEOUT_S) -> None:
-        self._model, self._timeout = model, timeout_s
+        self._model = model
+        self._timeout = timeout_s
         self._notes: tuple[str, ...] = ()
         self._last: NavigationDecision | None = None
         self.latency_s: float | None = None
@@ -86,7 +87,8 @@ class LLMNavigator:
             ModelEnded: there will be no more answers.
         """
         text, image = self._build_user_message(snapshot, memory, skip_image, why_skipped)
-        self.latency_s, self.failure = None, ""
+        self.latency_s = None
+        self.failure = ""
         try:
             reply = self._model.ask(self._build_system_prompt(), text, image, tools.TOOL_NAMES, self._timeout)
             if reply.latency_s is not None and reply.latency_s > self._timeout:

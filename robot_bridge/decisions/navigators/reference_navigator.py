@@ -23,11 +23,15 @@ from robot_bridge.decisions.messages.message_parser import (
 
 _ROOM_AWAY_M: Final = 2.5
 """A doorway nearer than that to where a room was entered leads into a room that has a name."""
-_PASSED_DEG, _PASSED_M = 120, 1.3
+_PASSED_DEG = 120
+_PASSED_M = 1.3
 """A doorway so far behind was just driven through."""
-_SETTLED_M, _SETTLED_S = 1.0, 20.0
+_SETTLED_M = 1.0
+_SETTLED_S = 20.0
 """Before either of them the map has hardly begun: no frontiers means nothing yet."""
-_BLOCKED, _NARROW, _WIDE = 0.25, 0.6, 0.9
+_BLOCKED = 0.25
+_NARROW = 0.6
+_WIDE = 0.9
 """Affordances: 0.75, 1.3 and 1.8 m."""
 _MOVED_M: Final = 0.3
 _IN_VIEW_M: Final = 5.0

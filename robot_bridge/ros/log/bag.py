@@ -51,7 +51,9 @@ class BagWriter:
             raise SetupError(f"the log {path} cannot be written: {reason}; name another folder") from error
         self._channels: dict[str, int] = {}
         self._topics: dict[str, dict[str, Any]] = {}
-        self._first, self._last, self._count = 0, -1, 0
+        self._first = 0
+        self._last = -1
+        self._count = 0
 
     def write(self, now: float, topic: str, message: Any) -> None:
         """Append a message; times grow by at least a nanosecond, so that the order of reading is that of writing."""
@@ -65,7 +67,8 @@ class BagWriter:
         self._writer.add_message(self._channels[topic], self._last, data, self._last, sequence=self._count)
 
     def _add(self, topic: str, name: str) -> None:
-        store, qos = types.typestore(), _qos(topic)
+        store = types.typestore()
+        qos = _qos(topic)
         definition, _ = store.generate_msgdef(name, ros_version=2)
         schema = self._writer.register_schema(name, "ros2msg", definition.encode())
         self._channels[topic] = self._writer.register_channel(topic, "cdr", schema, {"offered_qos_profiles": qos})
@@ -177,7 +180,8 @@ def read(path: Path) -> Generator[tuple[str, int, Any], None, None]:
     Raises:
         RecordingError: it is no bag; or damaged, which is told after what comes before the damage.
     """
-    is_ended, last = is_complete(path), None
+    is_ended = is_complete(path)
+    last = None
     with opened(path) as file:
         records = _records(file, is_ended)
         while True:
@@ -215,7 +219,8 @@ def _records(file: BinaryIO, is_ended: bool) -> Iterator[tuple[str, str, int, by
 
     kinds: dict[int, str] = {}
     channels: dict[int, tuple[str, str]] = {}
-    count, end = 0, _end(file)
+    count = 0
+    end = _end(file)
     for record in StreamReader(cast(Any, _Exact(file)), validate_crcs=True).records:
         match record:
             case Schema(id=number, name=name):
@@ -230,7 +235,8 @@ def _records(file: BinaryIO, is_ended: bool) -> Iterator[tuple[str, str, int, by
             case DataEnd():
                 break
     if is_ended:
-        (begin, _, expected), stop = _INDEX.unpack_from(end, len(_FOOTER)), file.seek(-_AFTER_SUM, 2)
+        begin, _, expected = _INDEX.unpack_from(end, len(_FOOTER))
+        stop = file.seek(-_AFTER_SUM, 2)
         file.seek(begin)
         if expected not in {0, crc32(file.read(max(0, stop - begin)))}:
             raise ValueError("the index is damaged")
@@ -240,7 +246,8 @@ class _Exact:
     """A file that gives as many bytes as are asked for or raises EOFError."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self._file, self._size = file, file.seek(0, 2)
+        self._file = file
+        self._size = file.seek(0, 2)
         file.seek(0)
 
     def read(self, length: int) -> bytes:

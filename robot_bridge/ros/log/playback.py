@@ -103,7 +103,8 @@ class _Teller:
         self._scans += 1
 
     def _read_observation(self, record: dict[str, Any]) -> None:
-        odometry, battery = record["odometry"], record["battery"]
+        odometry = record["odometry"]
+        battery = record["battery"]
         seen = Observation(
             self._scanned(record["scan"]),
             odometry=None if odometry is None else _a(Odometry, odometry),

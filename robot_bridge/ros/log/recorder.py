@@ -55,7 +55,8 @@ class BagRecorder(Journal):
         self._written = Observation()
         self._scans = self._frames = 0
         self._flushed = 0.0
-        self._config, self._is_begun = config, False
+        self._config = config
+        self._is_begun = False
 
     def observed(self, observation: Observation) -> None:
         """Kept until something is told with its time."""
@@ -108,7 +109,8 @@ class BagRecorder(Journal):
 
     def _begin(self, now: float) -> None:
         """What every log begins with, at the time of what is told first: a real clock does not begin at 0."""
-        self._is_begun, self._flushed = True, now
+        self._is_begun = True
+        self._flushed = now
         note = {"now": now, "kind": "config", "data": {"config": self._config}}
         self._bag.write(now, topics.NOTES, messages.text_message(to_json(note)))
         self._bag.write(now, topics.TF_STATIC, _mounting(self._config))
@@ -136,18 +138,21 @@ class BagRecorder(Journal):
 
     def _write_pending(self, now: float) -> None:
         """What was seen and believed since something was written."""
-        seen, self._seen = self._seen, None
+        seen = self._seen
+        self._seen = None
         if seen is not None:
             self._write_sensors(now, seen)
             self._bag.write(now, topics.OBSERVATIONS, messages.text_message(to_json(self._observation(seen))))
-        estimate, self._estimate = self._estimate, None
+        estimate = self._estimate
+        self._estimate = None
         if estimate is not None:
             self._bag.write(now, topics.ESTIMATES, messages.text_message(to_json(estimate)))
             self._bag.write(now, topics.TF, _placed(estimate, self._written.odometry))
 
     def _observation(self, seen: Observation) -> Mapping[str, Any]:
         """What the messages do not hold exactly, and which of them it is."""
-        scan, frame = seen.scan, seen.frame
+        scan = seen.scan
+        frame = seen.frame
         limits = scan and (scan.angle_min, scan.angle_increment, scan.range_min, scan.range_max)
         return {
             "scan": scan and [self._scans, scan.stamp, *(limits or ())],
@@ -157,8 +162,12 @@ class BagRecorder(Journal):
         }
 
     def _write_sensors(self, now: float, seen: Observation) -> None:
-        scan, frame, odometry, battery = seen.scan, seen.frame, seen.odometry, seen.battery
-        before, self._written = self._written, seen
+        scan = seen.scan
+        frame = seen.frame
+        odometry = seen.odometry
+        battery = seen.battery
+        before = self._written
+        self._written = seen
         if scan is not None and scan is not before.scan:
             self._scans += 1
             self._bag.write(now, _ROBOT.scan, messages.scan_message(scan))
@@ -185,7 +194,8 @@ def _placed(estimate: Estimate, odometry: Odometry | None) -> Any:
 
 
 def _mounting(config: RobotConfig) -> Any:
-    lidar, camera = config.lidar, config.camera
+    lidar = config.lidar
+    camera = config.camera
     return messages.tf_message(
         messages.transform_message(0.0, messages.BASE_FRAME, messages.LIDAR_FRAME, Pose(lidar.x), lidar.z),
         messages.optical_transform(0.0, messages.BASE_FRAME, messages.CAMERA_FRAME, camera.x, camera.z),

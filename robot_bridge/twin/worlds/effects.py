@@ -40,7 +40,9 @@ class TwinEffects:
         contents: Mapping[int, int] = MappingProxyType({}),
         carrying: int | None = None,
     ) -> None:
-        self._robot, self._contents, self._carrying = robot, contents, carrying
+        self._robot = robot
+        self._contents = contents
+        self._carrying = carrying
 
     @property
     def carrying(self) -> Thing | None:
@@ -89,7 +91,8 @@ class TwinEffects:
         return EffectResult(False, f"nothing opens on a {kind}" if kind else "there is nothing ahead")
 
     def _toggle_door(self, index: int, cell: Cell) -> EffectResult:
-        door, hand = self._robot.things[index], self.carrying
+        door = self._robot.things[index]
+        hand = self.carrying
         if door.state == "locked" and (hand is None or (hand.kind, hand.color) != ("key", door.color)):
             return _result(door, f"the {door.color} door is locked: it needs the {door.color} key in hand")
         if door.state == "open" and self._is_blocked(cell, index):
@@ -128,7 +131,8 @@ class TwinEffects:
 
     def _pose(self) -> Pose:
         """The true one in world coordinates."""
-        truth, start = self._robot.truth, self._robot.world.start
+        truth = self._robot.truth
+        start = self._robot.world.start
         return Pose(truth.x + start.x, truth.y + start.y, truth.heading)
 
     def _thing_in(self, cell: Cell) -> int | None:
@@ -148,7 +152,8 @@ class TwinEffects:
         """Whether something, be it the robot, stands where the panel of a door would be."""
         x, y = middle(cell)
         things = (t for i, t in enumerate(self._robot.things) if i != door and t.is_solid)
-        body, pose = self._robot.config.body, self._pose()
+        body = self._robot.config.body
+        pose = self._pose()
         at = Pose(*pose.ahead(body.centre))
         robot = hypot(at.x - x, at.y - y) < 0.1 + hypot((body.front + body.rear) / 2, body.half_width)
         return robot or any(cell_at(t.x, t.y) == cell for t in things)

@@ -92,7 +92,8 @@ def divided(plan: FloorPlan, rng: Generator, rooms: int, smallest: float = 2.2) 
 def _split(plan: FloorPlan, room: Room, rng: Generator, smallest: float) -> FloorPlan | None:
     axis = int(room.size[1] > room.size[0])
     low, high = room.span(axis)
-    low, high = low + smallest + THICKNESS / 2, high - smallest - THICKNESS / 2
+    low = low + smallest + THICKNESS / 2
+    high = high - smallest - THICKNESS / 2
     for _ in range(_TRIES if low < high else 0):
         position = round(float(rng.uniform(low, high)), 2)
         if not any(_meets(doorway, room, axis, position) for doorway in plan.doorways):
@@ -124,7 +125,8 @@ def _wall_with_doorway(
     axis: int, position: float, low: float, high: float, rng: Generator
 ) -> tuple[Doorway, tuple[Wall, Wall]]:
     """A wall at ``position`` on an axis, from ``low`` to ``high`` on the other."""
-    width, half = round(float(rng.uniform(*DOORWAYS)), 2), THICKNESS / 2
+    width = round(float(rng.uniform(*DOORWAYS)), 2)
+    half = THICKNESS / 2
     edge = width / 2 + _BESIDE_DOORWAY
     along = round(float(rng.uniform(low + edge, high - edge)), 2)
     before = Wall(*_at(axis, position - half, low), *_at(axis, position + half, along - width / 2))

@@ -76,7 +76,8 @@ class ShadowJudge:
         """A primitive (MiniGrid's numbers) has physically happened."""
         _, reward, terminated, truncated, _ = self._env.step(code)
         self.reward = float(reward)
-        self._is_terminated, self._is_truncated = bool(terminated), bool(truncated)
+        self._is_terminated = bool(terminated)
+        self._is_truncated = bool(truncated)
 
     def tried(self) -> None:
         """A primitive was tried in vain: nothing has changed, but a step is gone, as in MiniGrid."""
@@ -103,7 +104,8 @@ def _made(env_id: str, seed: int) -> Any:
 
 def _moves_by_itself(simulator: Any) -> bool:
     """Whether anything is elsewhere after one of the four turns that take the agent round."""
-    copy, before = deepcopy(simulator), simulator.grid.encode()
+    copy = deepcopy(simulator)
+    before = simulator.grid.encode()
     for _ in range(4):
         copy.step(copy.actions.left)
         if (copy.grid.encode() != before).any():

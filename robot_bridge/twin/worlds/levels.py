@@ -69,7 +69,8 @@ class Level:
         """
         cell, direction = self.stands(truth)
         if (cell, direction) != (self.judge.cell, self.judge.direction):
-            there, word = self.judge.cell, DIRECTION_WORDS[self.judge.direction]
+            there = self.judge.cell
+            word = DIRECTION_WORDS[self.judge.direction]
             return f"the robot is in {cell} looking {DIRECTION_WORDS[direction]}, its judge has it in {there}, {word}"
         here = sorted(_told(thing) for thing in things if thing.is_present)
         judged = sorted(_told(thing) for thing in _things(self.judge.simulator) if thing.is_present)
@@ -126,7 +127,8 @@ def _things(simulator: Any) -> tuple[Thing, ...]:
 def _thing(item: Any, cell: Cell, walls: set[Cell] | frozenset[Cell] = frozenset()) -> Thing:
     """``walls``: the cells that are walls; a door is passed across the line of walls that it stands in."""
     column, row = cell
-    state, heading = "", 0.0
+    state = ""
+    heading = 0.0
     if item.type == "door":
         state = DOOR_STATES[item.encode()[2]]
         beside = sum((column + step, row) in walls for step in (-1, 1))

@@ -119,7 +119,8 @@ class _Site:
         return rooms[int(self.rng.choice(len(rooms), p=areas / areas.sum()))]
 
     def _point(self, room: Room) -> Point:
-        (x0, x1), (y0, y1) = sorted((room.x0, room.x1)), sorted((room.y0, room.y1))
+        x0, x1 = sorted((room.x0, room.x1))
+        y0, y1 = sorted((room.y0, room.y1))
         return round(float(self.rng.uniform(x0, x1)), 3), round(float(self.rng.uniform(y0, y1)), 3)
 
     def _is_free(self, x: float, y: float, radius: float) -> bool:

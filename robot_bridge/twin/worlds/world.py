@@ -17,7 +17,9 @@ from robot_bridge.contracts import Pose
 WALL_HEIGHT = 1.0
 SIGN_BOTTOM = 0.45
 """Height of the lower edge of a hanging sign: robots pass below it."""
-DOOR_WIDTH, DOOR_THICKNESS, DOOR_HEIGHT = 1.0, 0.06, 0.44
+DOOR_WIDTH = 1.0
+DOOR_THICKNESS = 0.06
+DOOR_HEIGHT = 0.44
 
 Kind = Literal["key", "ball", "box", "door", "goal", "lava"]
 DOOR_STATES = ("open", "closed", "locked")
@@ -122,7 +124,8 @@ class Obstacle:
 
     def at(self, distance: float) -> Point:
         """Where it is after so many metres of its way there and back."""
-        legs, length = _legs(self.path), self.length
+        legs = _legs(self.path)
+        length = self.length
         if length == 0:
             return self.x, self.y
         left = distance % (2 * length)
@@ -154,7 +157,8 @@ class TwinWorld:
     @property
     def bounds(self) -> tuple[float, float, float, float]:
         """``(x0, y0, x1, y1)`` of all there is, with the start."""
-        xs, ys = [self.start.x], [self.start.y]
+        xs = [self.start.x]
+        ys = [self.start.y]
         for wall in self.walls:
             xs += [wall.x0, wall.x1]
             ys += [wall.y0, wall.y1]

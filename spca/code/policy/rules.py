@@ -29,8 +29,20 @@ Words = Iterator[str]
 _ARRAYS: Final = ("full_grid", "current_observation", "previous_actions")
 _MUTATORS: Final = frozenset(
     (
-        *("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse"),
-        *("fill", "put", "itemset", "resize", "partition", "setfield"),
+        "append",
+        "extend",
+        "insert",
+        "remove",
+        "pop",
+        "clear",
+        "sort",
+        "reverse",
+        "fill",
+        "put",
+        "itemset",
+        "resize",
+        "partition",
+        "setfield",
     )
 )
 """State attributes that can be changed in place, and the methods that do it."""
@@ -185,8 +197,22 @@ def _async(node: ast.AST, _names: Names) -> Words:
 
 _COMPUTED: Final = (ast.JoinedStr, ast.BinOp, ast.Call)
 _CONSTANT_PARTS: Final = (
-    *(ast.Constant, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple, ast.List, ast.Set, ast.Dict),
-    *(ast.Subscript, ast.Slice, ast.Starred, ast.Attribute, ast.JoinedStr, ast.FormattedValue),
+    ast.Constant,
+    ast.UnaryOp,
+    ast.BinOp,
+    ast.BoolOp,
+    ast.Compare,
+    ast.IfExp,
+    ast.Tuple,
+    ast.List,
+    ast.Set,
+    ast.Dict,
+    ast.Subscript,
+    ast.Slice,
+    ast.Starred,
+    ast.Attribute,
+    ast.JoinedStr,
+    ast.FormattedValue,
 )
 _RULES: Final[dict[type[ast.AST], Callable[[Any, Names], Words]]] = {
     ast.Import: _import,

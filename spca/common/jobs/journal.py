@@ -61,7 +61,8 @@ class Journal(Generic[R]):
         self.path = path
         self.header = dict(header)
         self.finished: dict[int, R] = {}
-        self._of, self._terms = read, terms
+        self._of = read
+        self._terms = terms
         if path.exists() and not (resume or overwrite):
             begun = f"{terms.a_whole} was interrupted or still runs here"
             raise terms.error(f"{path}: {begun}; add --resume to go on, or --overwrite")
@@ -152,7 +153,8 @@ class Journal(Generic[R]):
         for number, line in enumerate(lines, start=2):
             data = self._parsed(line, number)
             try:
-                index, result = int(data["index"]), self._of(data["result"])
+                index = int(data["index"])
+                result = self._of(data["result"])
                 if not (0 <= index < len(tasks) and tasks[index]["task_id"] == result.task_id):
                     raise ValueError(f"there is no task {index} called {result.task_id!a}")
             except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -173,7 +175,8 @@ class Journal(Generic[R]):
 
 def difference(began: Mapping[str, Any], now: Mapping[str, Any], may_change: frozenset[str]) -> str:
     """Return the first difference between two headers that matters, in words, or ""."""
-    old, new = _dict(began.get("settings")), now["settings"]
+    old = _dict(began.get("settings"))
+    new = now["settings"]
     for name in sorted({*old, *new} - may_change):
         before = json_text(old.get(name))
         after = json_text(new.get(name))

@@ -57,7 +57,8 @@ class _Pool(Generic[J, R]):
     """Processes that each take one job at a time."""
 
     def __init__(self, setup: Setup[J, R], size: int) -> None:
-        self._setup, self._size = setup, size
+        self._setup = setup
+        self._size = size
         self._workers: list[_Worker[J]] = []
         self._queue: deque[J] = deque()
         self._tries: Counter[int] = Counter()
@@ -130,7 +131,8 @@ class _Pool(Generic[J, R]):
         if kind == "ready":
             worker.ready = True
         elif worker.job is not None:
-            job, worker.job = worker.job, None
+            job = worker.job
+            worker.job = None
             yield job.index, content
 
     def _bury(self, worker: _Worker[J]) -> Generator[tuple[int, R]]:

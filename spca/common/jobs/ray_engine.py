@@ -56,12 +56,14 @@ class _Doer(Generic[J, R]):
 
 def _do(ray: Any, setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generator[tuple[int, R]]:
     actor = ray.remote(_Doer)
-    queue, tries = deque(jobs), Counter[int]()
+    queue = deque(jobs)
+    tries = Counter[int]()
     running: dict[Any, tuple[J, Any]] = {}
     idle = [actor.remote(setup) for _ in range(workers)]
     while queue or running:
         while queue and idle:
-            job, doer = queue.popleft(), idle.pop()
+            job = queue.popleft()
+            doer = idle.pop()
             running[doer.do.remote(job)] = (job, doer)
         [ready], _ = ray.wait(list(running), num_returns=1)
         job, doer = running.pop(ready)

@@ -134,7 +134,8 @@ def _find_extent(frames: Sequence[GridFrame]) -> tuple[slice, slice]:
 
 def _list_changes(grids: Iterable[NDArray[np.uint8]]) -> Changes:
     first, *others = (grid.ravel() for grid in grids)
-    steps, before = [], first
+    steps = []
+    before = first
     for grid in others:
         cells = np.flatnonzero(grid != before)
         steps.append(tuple(np.column_stack((cells, grid[cells])).ravel().tolist()))

@@ -51,7 +51,8 @@ class AblationRow:
             learned: ``summary.json`` of the runs.
             frozen: ``summary.json`` of the evaluations.
         """
-        usage, counters = [run["usage"] for run in learned], [run["counters"] for run in learned]
+        usage = [run["usage"] for run in learned]
+        counters = [run["counters"] for run in learned]
         libraries = [run["library"] for run in learned if run["library"]]
         pass1 = [each["curriculum"]["pooled"]["pass1"] for each in frozen]
         return cls(

@@ -43,7 +43,8 @@ def render_page(results: Results, folder: EvaluationFolder, make_world: WorldMak
     footage = film_failures(groups, make_world, upstream_rules=folder.settings.upstream_rules)
     agents = {category: Text("python", tuple(text.split("\n"))) for category, text in folder.agent_texts().items()}
     pieces = {"tiles": pack(minigrid_tiles())}
-    failed, played = [], []
+    failed = []
+    played = []
     by_kind = [(f"{group.title} ({each.proof})", each) for group in groups for each in group.failures]
     for number, (kind, failure) in enumerate(by_kind, 1):
         trials = strip_paths([asdict(trial) for trial in failure.played.trials])

@@ -115,16 +115,19 @@ class Harness:
 
     def _done(self, stage: Stage[L], open_worker: OpenWorker[L], episodes: Sequence[Episode]) -> tuple[L, ...]:
         """Do the episodes that the journal of a stage lacks; write the lines of all, and return them."""
-        setup, jobs = BatchSetup(self._folder.path, open_worker, stage.kind), batches_of(episodes, stage.size)
+        setup = BatchSetup(self._folder.path, open_worker, stage.kind)
+        jobs = batches_of(episodes, stage.size)
         header: dict[str, Any] = {"settings": {}, "tasks": [job.to_dict() for job in jobs]}
         path = self._folder.path / "state" / f"{stage.name}.journal.jsonl"
         with Journal(path, header, setup.read, resume=True, terms=setup.terms) as journal:
             lines = [line for done in journal.finished.values() for line in done.lines]
-            finished, good = len(lines), sum(map(stage.is_good, lines))
+            finished = len(lines)
+            good = sum(map(stage.is_good, lines))
             _LOG.info("%s: %d of %d episodes are finished", stage.name, finished, len(episodes))
             self._on_progress(stage.name, finished, len(episodes), good)
             for done in do_what_is_left(setup, jobs, journal, self._workers):
-                finished, good = finished + len(done.lines), good + sum(map(stage.is_good, done.lines))
+                finished = finished + len(done.lines)
+                good = good + sum(map(stage.is_good, done.lines))
                 self._on_progress(stage.name, finished, len(episodes), good)
             found = tuple(line for job in jobs for line in journal.finished[job.index].lines)
         self._folder.write(f"{stage.name}.jsonl", "".join(f"{json_text(line.to_dict())}\n" for line in found))

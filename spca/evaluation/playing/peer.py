@@ -55,7 +55,8 @@ class BotPeer:
     """
 
     def __init__(self, *, upstream_rules: bool = False, cpu_limit: float = CPU_LIMIT_S) -> None:
-        self._upstream_rules, self._cpu_limit = upstream_rules, cpu_limit
+        self._upstream_rules = upstream_rules
+        self._cpu_limit = cpu_limit
         self._process: BaseProcess | None = None
         self._connection: Connection[Any, Any]
 
@@ -131,7 +132,9 @@ def play(env_id: str, seed: int, upstream_rules: bool) -> BotEpisode:
 
         library: Any = baby_ai_bot
         bot = library.BabyAIBot(simulator)
-        action, over, reward = None, False, 0.0
+        action = None
+        over = False
+        reward = 0.0
         while not over:
             bot.stack = _Stack(bot.stack)
             action = bot.replan(action)

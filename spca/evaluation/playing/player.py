@@ -62,7 +62,10 @@ class Player:
         agents: Mapping[str, AgentSource],
         attempts: int = 1,
     ) -> None:
-        self._make_world, self._planning, self._agents, self._attempts = make_world, planning, agents, attempts
+        self._make_world = make_world
+        self._planning = planning
+        self._agents = agents
+        self._attempts = attempts
 
     def __call__(self, episode: Episode) -> Played:
         """Play an episode until a plan succeeds or its attempts are used up.
@@ -71,7 +74,8 @@ class Player:
             SandboxError: generated code cannot be executed safely.
             ProviderConfigError, ProviderDownError, BudgetReached: as :meth:`PlannerLLM.plan`.
         """
-        started, trials = time.perf_counter(), list[Trial]()
+        started = time.perf_counter()
+        trials = list[Trial]()
         try:
             with closing(self._make_world(episode.env_id, episode.seed)) as world:
                 for trial in self._trials(world, episode):
@@ -84,7 +88,9 @@ class Player:
 
     def _trials(self, world: World, episode: Episode) -> Iterator[Trial]:
         """Yield one trial after another, at least one; each plan is carried out from the beginning."""
-        snapshot, failed, plans = world.sense(), list[FailedPlan](), set[str]()
+        snapshot = world.sense()
+        failed = list[FailedPlan]()
+        plans = set[str]()
         agent = self._agents.get(episode.category, self._agents[""])
         start = world.checkpoint() if self._attempts > 1 else None
         for planner, plan in self._plans(snapshot, episode, agent, failed):
@@ -104,7 +110,9 @@ class Player:
         self, snapshot: Snapshot, episode: Episode, agent: AgentSource, failed: Sequence[FailedPlan]
     ) -> Iterator[tuple[str, Plan | str]]:
         """Yield plans and who made them; in the end, unless there are attempts enough, why there is none."""
-        planning, missed, stored = self._planning, list[Missed](), 0
+        planning = self._planning
+        missed = list[Missed]()
+        stored = 0
         for found in planning.stored(snapshot, episode.info()):
             if isinstance(found, Missed):
                 missed.append(found)

@@ -89,7 +89,8 @@ class Maze:
 
     def distance(self, first: int, second: int) -> int:
         """Cells between two cells along rows and columns."""
-        rows, columns = first // self.width - second // self.width, first % self.width - second % self.width
+        rows = first // self.width - second // self.width
+        columns = first % self.width - second % self.width
         return abs(rows) + abs(columns)
 
     def at(self, cell: int) -> str:
@@ -169,7 +170,8 @@ def moved(maze: Maze, state: MazeState, action: int) -> tuple[MazeState, End]:
             places = _replaced(places, held, NOWHERE)
     elif action == DROP:
         if held != NOWHERE and maze.ground[ahead] == Ground.FREE and ahead not in places:
-            places, held = _replaced(places, held, ahead), NOWHERE
+            places = _replaced(places, held, ahead)
+            held = NOWHERE
         if listed:
             listed = places
     elif action == TOGGLE:

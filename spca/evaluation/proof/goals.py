@@ -207,7 +207,9 @@ class PutNextGoal(Goal):
             yield from _lifting(state, self.items)
 
     def cost(self, reach: Reach) -> float:
-        fixed, maze, state = tuple(self._fixed(reach.state)), reach.maze, reach.state
+        fixed = tuple(self._fixed(reach.state))
+        maze = reach.maze
+        state = reach.state
         spots = {near for cell in fixed for near in maze.neighbours(cell) if maze.ground[near] == Ground.FREE}
         put = min(map(reach.face, spots), default=math.inf)
         if reach.bound or math.isinf(put):

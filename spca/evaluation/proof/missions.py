@@ -69,7 +69,8 @@ class Mission:
     def judge(self, maze: Maze, before: MazeState, action: int, after: MazeState) -> tuple[Progress, End]:
         """Return progress and end after a primitive, as the verifier of minigrid comes to it."""
         flags = list(before.progress)
-        end, completed = End.NONE, False
+        end = End.NONE
+        completed = False
         for group in self.groups:
             if all(flags[number] == MET for number in group):
                 continue

@@ -69,6 +69,7 @@ def _set_back(simulator: Any, moment: _Moment) -> None:
 def _away(simulator: Any, goal: int) -> int:
     """Steps to the goal without obstacles, turns left out but for one."""
     row, column = divmod(goal, simulator.grid.width)
-    columns, rows = column - simulator.agent_pos[0], row - simulator.agent_pos[1]
+    columns = column - simulator.agent_pos[0]
+    rows = row - simulator.agent_pos[1]
     (east, south) = simulator.dir_vec
     return int(abs(columns) + abs(rows) + (columns * east + rows * south <= 0))

@@ -34,7 +34,9 @@ class Relaxed:
 
     def __init__(self, maze: Maze, state: MazeState, *, bound: bool) -> None:
         self.at: dict[int, float] = {}
-        self.maze, self.state, self.bound = maze, state, bound
+        self.maze = maze
+        self.state = state
+        self.bound = bound
         self._clearing = 1 if bound else _CLEARING if state.held == NOWHERE else _CLEARING_WITH_FULL_HAND
         self._items = {place: item for item, place in enumerate(state.places) if place != NOWHERE}
         self._within = {item.inside: box for box, item in enumerate(maze.items) if item.inside != NOWHERE}
@@ -94,7 +96,8 @@ class Relaxed:
                 heappush(self._queue, (cost + 1, near))
 
     def _pass(self, door: int, cost: float) -> None:
-        cell, color = self.maze.doors[door].cell, self.maze.doors[door].color
+        cell = self.maze.doors[door].cell
+        color = self.maze.doors[door].color
         state = self.state.doors[door]
         if state != DoorState.LOCKED:
             heappush(self._queue, (cost + 1 + (state == DoorState.CLOSED), cell))

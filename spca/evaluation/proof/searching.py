@@ -140,7 +140,9 @@ class _Walk:
     """
 
     def __init__(self, maze: Maze, mission: Mission, state: MazeState) -> None:
-        self._maze, self._mission, self._state = maze, mission, state
+        self._maze = maze
+        self._mission = mission
+        self._state = state
         self._items = {place: item for item, place in enumerate(state.places) if place != NOWHERE}
         first = 4 * state.cell + state.heading
         self._came: dict[int, tuple[int, tuple[int, ...]]] = {first: (first, ())}
@@ -149,7 +151,9 @@ class _Walk:
 
     def _spread(self, first: int) -> None:
         """Breadth first over poses; passing a closed door takes a step more, so that those beyond wait for a turn."""
-        maze, frontier, late = self._maze, [first], list[tuple[int, int]]()
+        maze = self._maze
+        frontier = [first]
+        late = list[tuple[int, int]]()
         while frontier or late:
             following: list[int] = []
             for pose, came in late:
@@ -199,7 +203,8 @@ class _Walk:
         return tuple(action for piece in reversed(pieces) for action in piece)
 
     def _approaches(self) -> Iterator[Approach]:
-        maze, state = self._maze, self._state
+        maze = self._maze
+        state = self._state
         for goal in self._mission.due(state.progress):
             yield from goal.approaches(maze, state)
         for number, door in enumerate(maze.doors):

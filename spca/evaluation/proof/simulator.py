@@ -82,7 +82,8 @@ def read(simulator: Any, upstream_rules: bool = False) -> tuple[Maze, MazeState,
     listed = tuple(things.listed) if any(isinstance(goal, GoToGoal) for goal in mission.goals) else ()
     column, row = simulator.agent_pos
     held = NOWHERE if simulator.carrying is None else things.number[id(simulator.carrying)]
-    cell, heading = int(row) * maze.width + int(column), int(simulator.agent_dir)
+    cell = int(row) * maze.width + int(column)
+    heading = int(simulator.agent_dir)
     return maze, MazeState(cell, heading, held, places, tuple(things.door_states), listed, mission.begin), mission
 
 

@@ -53,7 +53,8 @@ def quotable(response: Response) -> str:
 
 def reasoned_away(response: Response) -> str:
     """Return how reasoning used up the answer, in words; "" if it did not."""
-    reasoned, written = response.usage.reasoning_tokens or 0, response.usage.output_tokens or 0
+    reasoned = response.usage.reasoning_tokens or 0
+    written = response.usage.output_tokens or 0
     text = response.text.strip()
     is_cut = response.finish is Finish.LENGTH
     is_silent = not text and not response.tool_calls and response.finish is not Finish.REFUSAL
@@ -140,7 +141,8 @@ def _validated(found: dict[str, Any], schema: type[Schema]) -> Schema:
 def _objects(text: str) -> Iterator[dict[str, Any] | json.JSONDecodeError]:
     """Yield the JSON objects in a text in order, or else the error of the attempt that got furthest."""
     decoder = json.JSONDecoder(strict=False)
-    position, errors = text.find("{"), list[json.JSONDecodeError]()
+    position = text.find("{")
+    errors = list[json.JSONDecodeError]()
     found = 0
     while position >= 0 and len(errors) < _MAX_STARTS and found < _MAX_OBJECTS:
         try:

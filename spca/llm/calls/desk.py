@@ -88,7 +88,10 @@ class CallDesk:
         self.notify = notify
         self.step_aside: Callable[[], AbstractContextManager[object]] = nullcontext
         self.waiting: Callable[[str, str], AbstractContextManager[object]] = lambda _role, _model: nullcontext()
-        self._caps, self._cache, self._policy, self._sleep = caps, cache, policy, sleep
+        self._caps = caps
+        self._cache = cache
+        self._policy = policy
+        self._sleep = sleep
         self._place = Place(run)
         self._forms: dict[ModelRef, Form] = {}
         self._rng = random.Random()  # noqa: S311  # spreads clients over time

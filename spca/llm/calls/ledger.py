@@ -192,7 +192,8 @@ def measure_usage(request: Request, response: Response) -> tuple[Usage, bool]:
     usage = response.usage
     if usage.input_tokens is not None and usage.output_tokens is not None:
         return usage, False
-    sent, said = usage.input_tokens, usage.output_tokens
+    sent = usage.input_tokens
+    said = usage.output_tokens
     if sent is None:
         sent = estimate_prompt(request)
     if said is None:

@@ -112,8 +112,10 @@ class Transcripts:
 
     def call(self, model: ModelRef, request: Request, place: Place) -> Call:
         """The next occurrence of a question, which is asked at that place."""
-        key, turn = call_key(model, request), Turn(place.category, place.level, place.seed, place.phase)
-        occurrence, number = self._seen[key], self._turns[turn]
+        key = call_key(model, request)
+        turn = Turn(place.category, place.level, place.seed, place.phase)
+        occurrence = self._seen[key]
+        number = self._turns[turn]
         self._seen[key] += 1
         self._turns[turn] += 1
         asked = replace(request, occurrence=occurrence, turn=replace(turn, number=number))

@@ -118,7 +118,8 @@ def _about_account(status: int, codes: set[str], said: str, service: Service) ->
 
 
 def _about_request(reply: Reply, codes: set[str], said: str, service: Service, request: Request) -> ProviderError:
-    label, status = service.label, reply.status
+    label = service.label
+    status = reply.status
     client_error = 400 <= status < 500
     if client_error and (codes & _TOO_LONG_CODES or _TOO_LONG.search(said)):
         return PromptTooLongError(f"{label}: the prompt is too long for the model ({said}): {service.if_too_long}")

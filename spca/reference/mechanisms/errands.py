@@ -76,7 +76,8 @@ def _errand(part: str) -> Errand:
     name = numbered(f"{said['kind']}_{said['colour']}", int(said["number"] or 1)) if "kind" in said else ""
     cell = (int(said["row"]), int(said["column"])) if "row" in said else None
     offset = (_signed(said["down"]), _signed(said["right"])) if "down" in said else None
-    verb, target = match["verb"], 0 if cell or offset else int(said.get("target") or 1)
+    verb = match["verb"]
+    target = 0 if cell or offset else int(said.get("target") or 1)
     if verb == "have":
         return Errand("turn on" if said["kind"] == "switch" else "open", name, forbidden=True, target=target)
     return Errand(verb, name, target, cell, part != words, offset)

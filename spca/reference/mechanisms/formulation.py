@@ -42,7 +42,10 @@ def _job(
     return Action(name, (_A, *things), needs, (("settled", first), *adds), deletes, universals=(turn,))
 
 
-_K, _D, _S, _G = ("?k", "key"), ("?d", "door"), ("?s", "switch"), ("?g", "gate")
+_K = ("?k", "key")
+_D = ("?d", "door")
+_S = ("?s", "switch")
+_G = ("?g", "gate")
 _USE_KEY: Final = _job("use_key", _D, _K, needs=(_HOLDING, ("fits", "?k", "?d")), adds=(_HAND,))
 ACTIONS: Final = (
     _job("take_key", _K, needs=(_HAND,), adds=(_HOLDING,)),

@@ -75,7 +75,9 @@ class Search:
         turned_off: frozenset[str] = frozenset(),
         generous: bool = False,
     ) -> None:
-        self.terrain, self._keeps_keys, self._generous = terrain, keeps_keys, generous
+        self.terrain = terrain
+        self._keeps_keys = keeps_keys
+        self._generous = generous
         self.keys = terrain.of_kind("key")
         self.blocks = tuple(thing for thing in terrain.of_kind("block") if thing.state != "fixed")
         self._colours = tuple(key.colour for key in self.keys)
@@ -110,7 +112,8 @@ class Search:
         far = self._distances(towards) if towards else {}
         start = self.start()
         before: dict[State, State | None] = {start: None}
-        costs, number = {start: 0}, 0
+        costs = {start: 0}
+        number = 0
         heap = [(far.get(start.cell, 0), 0, 0, start)]
         while heap and len(costs) < MAX_STATES:
             _, _, cost, state = heapq.heappop(heap)
@@ -121,7 +124,9 @@ class Search:
             for after in self._successors(state):
                 total = cost + (1 if after.blocks == state.blocks else _PUSH)
                 if total < costs.get(after, MAX_STATES) and (not far or after.cell in far):
-                    costs[after], before[after], number = total, state, number + 1
+                    costs[after] = total
+                    before[after] = state
+                    number = number + 1
                     heapq.heappush(heap, (total + far.get(after.cell, 0), -number, total, after))
         return None
 
@@ -143,7 +148,8 @@ class Search:
     def _moved(self, state: State, ahead: Cell) -> State | None:
         if ahead not in self.terrain.open_ground:
             return None
-        blocks, opened = state.blocks, state.opened
+        blocks = state.blocks
+        opened = state.opened
         if ahead in blocks:
             beyond = ahead_of(ahead, state.heading)
             if beyond not in self._takes_block or beyond in blocks or beyond in state.keys:

@@ -69,10 +69,12 @@ def describe_failure(summary: Mapping[str, Any], works: Sequence[Work], blame: B
 
 def _follow(works: Sequence[Work]) -> tuple[list[str], str]:
     """Return how each round ended since the last attempt, the attempt's own first, and the last thing said in them."""
-    kinds, said = [""], ""
+    kinds = [""]
+    said = ""
     for work, event, *_ in works:
         if work == "simulation_runs":
-            kinds, said = [""], ""
+            kinds = [""]
+            said = ""
         elif work == "spca_rounds":
             kinds.append("")
         elif work == "planner_call":

@@ -45,7 +45,8 @@ def serve(
         ReportError: the folder is no run, or the address cannot be listened on.
     """
     live = LiveRun(path, make_world)
-    host, token = host.strip("[]"), secrets.token_urlsafe(32)
+    host = host.strip("[]")
+    token = secrets.token_urlsafe(32)
     server = _listening(live, host, port, token)
     with suppress(KeyboardInterrupt), answering(server):
         for line in greeting(host, str(server.server_address[0]), server.port, token):

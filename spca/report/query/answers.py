@@ -172,9 +172,11 @@ def distinct(names: Sequence[str]) -> list[str]:
     found: list[str] = []
     taken = set(names)
     for name in names:
-        other, number = name, 2
+        other = name
+        number = 2
         while other in found or (other != name and other in taken):
-            other, number = f"{name}_{number}", number + 1
+            other = f"{name}_{number}"
+            number = number + 1
         found.append(other)
     return found
 

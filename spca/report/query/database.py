@@ -150,7 +150,9 @@ class _Worker:
     only after a while."""
 
     def __init__(self, connection: DuckDBPyConnection, timeout_s: float) -> None:
-        self._connection, self._limit, self._left = connection, timeout_s, timeout_s
+        self._connection = connection
+        self._limit = timeout_s
+        self._left = timeout_s
 
     def do(self, work: Callable[[], T]) -> T:
         """Do a part of the work; all parts together may take as long as the limit says."""

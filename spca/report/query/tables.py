@@ -26,7 +26,8 @@ def records(files: RunFiles, names: Collection[str]) -> dict[str, Iterable[Recor
     """Return what a run has for each of the tables ``names``."""
     found: dict[str, Iterable[Record]] = {}
     if _OF_OVERVIEW & {*names}:
-        run, summaries = overview(files), files.summaries
+        run = overview(files)
+        summaries = files.summaries
         found |= {
             "runs": [_run(run)],
             "levels": [_level(row, run, summaries.get(row.number, {})) for row in run.levels],
@@ -58,7 +59,8 @@ def _recorded(files: RunFiles) -> Iterator[tuple[dict[str, Any], Mapping[str, An
 
 def _attempts(files: RunFiles) -> Iterator[dict[str, Any]]:
     for place, attempt in _recorded(files):
-        agent, position = lenient.text(attempt.get("agent")), plan_position(attempt)
+        agent = lenient.text(attempt.get("agent"))
+        position = plan_position(attempt)
         source = files.source(agent) if agent else None
         blamed = None if source is None else blame(attempt, source, "")
         action = {} if position is None else _action(table(attempt["plan"][position]))

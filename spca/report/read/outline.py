@@ -42,7 +42,11 @@ def methods(source: str) -> tuple[MethodLines, ...]:
     if len(source) > MAX_CHARS:
         return ()
     found = list[MethodLines]()
-    name, margin, first, line, last = "", 0, 0, 0, 0
+    name = ""
+    margin = 0
+    first = 0
+    line = 0
+    last = 0
     decorated = 0
     for number, (text, in_string) in enumerate(zip(source.split("\n"), lines_in_strings(source), strict=True), 1):
         code = text.lstrip()
@@ -56,10 +60,14 @@ def methods(source: str) -> tuple[MethodLines, ...]:
             found.append(MethodLines(name, first, line, last))
             name = ""
         if not name and (definition := _DEFINITION.match(code)):
-            name, margin, line = definition[1], len(text) - len(code), number
-            first, decorated = decorated or number, 0
+            name = definition[1]
+            margin = len(text) - len(code)
+            line = number
+            first = decorated or number
+            decorated = 0
         elif not name and code[0] == "@":
-            margin, decorated = len(text) - len(code), decorated or number
+            margin = len(text) - len(code)
+            decorated = decorated or number
         elif not name and not is_inner:
             decorated = 0
         last = number

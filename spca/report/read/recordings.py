@@ -56,11 +56,14 @@ class RecordedAttempt:
     def __init__(self, recorded: object, read_source: Callable[[str], str | None]) -> None:
         known = table(recorded)
         self.name = f"{count(known.get('round'))}.{count(known.get('attempt'))}"
-        self.status, self.message = text(known.get("status")), text(known.get("message"))
+        self.status = text(known.get("status"))
+        self.message = text(known.get("message"))
         self.before = len(items(known.get("start")))
         self.steps = [Step(*step) for step in steps(known)]
         self.plan = [_call(each) for each in items(known.get("plan"))]
-        self._known, self._agent, self._read_source = known, text(known.get("agent")), read_source
+        self._known = known
+        self._agent = text(known.get("agent"))
+        self._read_source = read_source
 
     @cached_property
     def source(self) -> str | None:

@@ -131,7 +131,8 @@ class RunFiles:
         """Return the objects of a file of JSON lines; it comes into being with its first line."""
         data = self._bytes(name) if os.path.lexists(self.path / name) else None
         lines = (data or b"").split(b"\n")
-        found, bad = list[dict[str, Any]](), list[str]()
+        found = list[dict[str, Any]]()
+        bad = list[str]()
         for position, line in enumerate(lines, 1):
             words = line.decode("utf-8", "replace")
             value = _object(words) if words else {}

@@ -164,7 +164,8 @@ def attempt_statuses(trajectory: Mapping[str, Any]) -> dict[tuple[int, int], str
 
 def _call_spans(work: Work, end: float) -> list[Span]:
     """A call is logged at its end; a planner's took ``seconds``, then came ``solve_s`` of solving."""
-    event, this = work.event, work.round
+    event = work.event
+    this = work.round
     phase = "plan" if work.kind == "planner_call" else "code"
     seconds = max(0.0, number(event.get("seconds")) or 0.0)
     solving = max(0.0, number(event.get("solve_s")) or 0.0) if phase == "plan" else 0.0

@@ -75,7 +75,8 @@ def writer_rows(
     summaries: Iterable[Mapping[str, Any]], record: Callable[[str], Mapping[str, Any]]
 ) -> tuple[WriterRow, ...]:
     """Return every version that was accepted in a run, in that order; ``record`` gives the JSON of a label."""
-    born, planned = dict[str, int](), Counter[str]()
+    born = dict[str, int]()
+    planned = Counter[str]()
     for summary in summaries:
         offered = offer(summary)
         if offered and offered.label:

@@ -65,7 +65,8 @@ class Painter:
         content = max(2 * columns * self._tile + _MARGIN, _MIN_WIDTH)
         self._lefts = (_MARGIN, _MARGIN + (content + _MARGIN) // 2)
         self._caption_top = _MARGIN + _LINE + rows * self._tile + _MARGIN // 2
-        width, height = content + 2 * _MARGIN, self._caption_top + LINES * _LINE + _MARGIN // 2
+        width = content + 2 * _MARGIN
+        height = self._caption_top + LINES * _LINE + _MARGIN // 2
         self.size = width + width % 2, height + height % 2
 
     def draw(self, number: int, lines: Sequence[str] = ()) -> Picture:
@@ -77,7 +78,8 @@ class Painter:
         self._paint(picture, self._lefts[0], frame, frame.truth, frame.view)
         self._paint(picture, self._lefts[1], frame, frame.known, np.zeros_like(frame.view))
         image = Image.fromarray(picture)
-        canvas, font = ImageDraw.Draw(image), _font()
+        canvas = ImageDraw.Draw(image)
+        font = _font()
         for left, title in zip(self._lefts, _TITLES, strict=True):
             room = (self.size[0] - 3 * _MARGIN) // 2
             canvas.text((left, _MARGIN // 2), _cut(title, room, font), fill=_INK, font=font)

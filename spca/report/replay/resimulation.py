@@ -190,7 +190,8 @@ def _task(trajectory: Mapping[str, Any]) -> tuple[str, int]:
     Raises:
         ValueError: they are not an environment of MiniGrid and a seed.
     """
-    env_id, seed = trajectory.get("env_id"), trajectory.get("seed")
+    env_id = trajectory.get("env_id")
+    seed = trajectory.get("seed")
     if not isinstance(env_id, str) or not ENV_ID.fullmatch(env_id):
         raise ValueError(f"{_shown(env_id)} is not an environment of MiniGrid")
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < _MAX_SEED:

@@ -59,7 +59,9 @@ class CompiledPlanning:
     """
 
     def __init__(self, writers: Writers | None, execution: Execution, emit: EventSink) -> None:
-        self._writers, self._execution, self._emit = writers, execution, emit
+        self._writers = writers
+        self._execution = execution
+        self._emit = emit
 
     def round(self, level: LevelContext) -> Round:
         """Round 0: carry out plans of stored writers until one succeeds, at most :data:`MAX_EXECUTED`.
@@ -74,8 +76,11 @@ class CompiledPlanning:
             return Round(None, (), "")
         self._execution.progress(0, "plan")
         self._emit("writers_tried", {"stored": [stored.label for stored in self._writers.stored]})
-        start, snapshot = level.world.checkpoint(), level.world.sense()
-        taken, tries, missed = list[Plan](), list[Attempt](), list[Missed]()
+        start = level.world.checkpoint()
+        snapshot = level.world.sense()
+        taken = list[Plan]()
+        tries = list[Attempt]()
+        missed = list[Missed]()
         for made in self._timed(self._writers.plans(snapshot, level.info)):
             if isinstance(made, Missed):
                 miss: Missed | None = made
@@ -168,7 +173,8 @@ def _told_of(made: Plan | Missed, miss: Missed | None) -> dict[str, object]:
 
 
 def _case(level: LevelInfo, env_id: str, seed: int, result: LevelResult) -> Case | None:
-    last, snapshot = result.attempts[-1], result.rounds[-1].snapshot
+    last = result.attempts[-1]
+    snapshot = result.rounds[-1].snapshot
     if snapshot is None:
         return None
     return Case(writer_state(snapshot, level), last.plan.problem, SolvedLevel(env_id, seed, last.start, last.plan))

@@ -57,8 +57,11 @@ class Execution:
         progress: Callable[[int, str], None],
         keep_copy: Callable[[AgentSource], None] = lambda _agent: None,
     ) -> None:
-        self._coder, self._regression = coder, check
-        self._emit, self.progress, self._keep_copy = emit, progress, keep_copy
+        self._coder = coder
+        self._regression = check
+        self._emit = emit
+        self.progress = progress
+        self._keep_copy = keep_copy
 
     def implement(
         self, number: int, level: LevelContext, plan: Plan, snapshot: Snapshot, agent: AgentSource, error: str | None
@@ -68,7 +71,8 @@ class Execution:
         wanted = plan.actions if error else library.missing(agent.text, plan.actions)
         if not wanted:
             return CodePatch(agent, ())
-        schemas, check = {schema.name: schema for schema in plan.schemas}, self._regression.against(level.known)
+        schemas = {schema.name: schema for schema in plan.schemas}
+        check = self._regression.against(level.known)
         state = map_text.agent_state(snapshot, level.info.skill, plan.objects)
         return self._coder.implement_actions(wanted, schemas, plan.text, state, error, agent=agent, check=check)
 

@@ -40,7 +40,8 @@ class Recorder:
     """
 
     def __init__(self, folder: RunFolder, ledger: Ledger) -> None:
-        self._folder, self._ledger = folder, ledger
+        self._folder = folder
+        self._ledger = ledger
         state = folder.state()
         check_record(SUMMARIES, state["finished"], folder.path / STATE, "finished")
         finished: list[dict[str, Any]] = state["finished"]
@@ -110,7 +111,8 @@ class Recorder:
         record = self._trajectory(task, seed, result)
         self._folder.write_json(trajectory, record)
         if result.solved and result.plan is not None:
-            self.agent, self._agent_file = result.agent, agent_file
+            self.agent = result.agent
+            self._agent_file = agent_file
             self.trusted = TrustedPDDL(result.plan.domain, result.plan.problem) if self._reuses else None
             self._writers.solved(trajectory, record)
         summary = log.summary(

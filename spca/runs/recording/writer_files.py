@@ -92,7 +92,8 @@ class WriterFiles:
         source, domain = (self._folder.read_text(f"{FOLDER}/{bare.label}.{kind}") for kind in ("py", "pddl"))
         cases = tuple(map(self._case, record["cases"]))
         writer = ProblemWriter(record["name"], domain, source)
-        late, invalid = record.get("late", 0), record.get("invalid", 0)  # which older runs did not count
+        late = record.get("late", 0)
+        invalid = record.get("invalid", 0)  # which older runs did not count
         tallies = {category: Tally(**tally) for category, tally in record.get("tallies", {}).items()}
         totals = record["solved"], record["failed"], late, invalid
         return StoredWriter(writer, record["version"], record["born"], cases, *totals, tallies)

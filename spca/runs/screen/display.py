@@ -34,7 +34,9 @@ from spca.runs.screen.lines import (
 
 _WORKING: Final = {"": "world", "plan": "solver", "code": "checks", "act": "world"}
 """What is waited for in each phase while no model is."""
-_LONG, _SILENT, _LOOK = 5.0, 30.0, 0.5
+_LONG = 5.0
+_SILENT = 30.0
+_LOOK = 0.5
 """A file is told what is waited for after as many seconds of waiting, or without a line; seconds between looks."""
 _REFRESHES: Final = 12.5
 """Refreshes of the live line a second."""
@@ -69,14 +71,21 @@ class Display:
         console: Console | None = None,
     ) -> None:
         self._console = console or open_console()
-        self._tasks, self._paid, self._quiet, self._greets = tasks, paid, quiet, greets
+        self._tasks = tasks
+        self._paid = paid
+        self._quiet = quiet
+        self._greets = greets
         self._live = self._console.is_terminal and not self._console.is_dumb_terminal
         self._status: Live | None = None
         self._spinner = Spinner("dots", style="status.spinner")
-        self._log, self._ended = threading.Thread(), threading.Event()
+        self._log = threading.Thread()
+        self._ended = threading.Event()
         self._heading: tuple[str, LevelColumns] | None = None
         self._repeated = RepeatedLine()
-        self._task, self._number, self._round, self._phase = Task(0, "", "", "", ""), 0, 0, ""
+        self._task = Task(0, "", "", "", "")
+        self._number = 0
+        self._round = 0
+        self._phase = ""
         self._level_started = self._started = time.monotonic()
         self._wait = _Wait(_WORKING[""], "", self._started)
         self._count: Callable[[], Mapping[str, Any]] = lambda: sums([])
@@ -101,7 +110,8 @@ class Display:
             self.note(f"Sandbox: {sandbox} (docs/sandbox.md says what generated code can and cannot do).")
         self.solved = sum(summary["outcome"] == "success" for summary in finished)
         self.failed = len(finished) - self.solved
-        self._count, self._usage = count, count()
+        self._count = count
+        self._usage = count()
         paid = spending.spent(self._usage)
         if finished or paid:
             done = f"resuming: {len(finished)} of {len(self._tasks)} levels are finished, {self.solved} of them solved"
@@ -120,7 +130,9 @@ class Display:
 
     def attend(self, desk: CallDesk) -> None:
         """Be told by the desk who is asked, what is asked again and when the terminal is needed."""
-        desk.notify, desk.waiting, desk.step_aside = self.note, self.asking, self.suspended
+        desk.notify = self.note
+        desk.waiting = self.asking
+        desk.step_aside = self.suspended
 
     def telling(self, emit: EventSink) -> EventSink:
         """``emit``, with a line on each answer that cannot be used; a person waits for the next question."""
@@ -138,7 +150,9 @@ class Display:
 
     def level_started(self, number: int, task: Task) -> None:
         """Begin a level; ``number`` counts from 1."""
-        self._task, self._number, self._round = task, number, 0
+        self._task = task
+        self._number = number
+        self._round = 0
         self._level_started = time.monotonic()
         self._turn_to("")
         if self._quiet:
@@ -171,7 +185,8 @@ class Display:
             self._turn_to(self._phase)
 
     def _turn_to(self, phase: str) -> None:
-        self._phase, self._wait = phase, _Wait(_WORKING.get(phase, phase), "", time.monotonic())
+        self._phase = phase
+        self._wait = _Wait(_WORKING.get(phase, phase), "", time.monotonic())
 
     def _draw(self) -> Spinner:
         """Return the live line: all that is known, in as many lines as it takes."""
@@ -196,9 +211,11 @@ class Display:
 
     def _tell_file(self) -> None:
         """Say once of each long wait of a level who is waited for."""
-        last, told = self._level_started, None
+        last = self._level_started
+        told = None
         while not self._ended.wait(_LOOK):
-            now, wait = time.monotonic(), self._wait  # in this order: a wait that begins meanwhile has not lasted
+            now = time.monotonic()
+            wait = self._wait  # in this order: a wait that begins meanwhile has not lasted
             if wait is not told and (now - wait.since >= _LONG or now - last >= _SILENT):
                 told = wait
                 level = self._columns().name_wait(clock(wait.since - self._started), self._number, self._task)

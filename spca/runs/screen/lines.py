@@ -67,8 +67,10 @@ class RepeatedLine:
 
     def end(self) -> list[tuple[str, int]]:
         """Return what to show before something else: how often the last line was said, if more than once."""
-        count, self._count = self._count, 0
-        said, self._said = self._said, ""
+        count = self._count
+        self._count = 0
+        said = self._said
+        self._said = ""
         return [(f"{count} times: {beginning(said, _REPEATED)}", self._indent)] if count > 1 else []
 
 
@@ -176,7 +178,8 @@ def format_figures(
         solved: levels solved of those that are finished.
         so_far: usage of the run.
     """
-    counters, usage = summary["counters"], summary["usage"]
+    counters = summary["counters"]
+    usage = summary["usage"]
     return {
         "rounds": str(counters["spca_rounds"]),
         "calls": str(counters["planner_calls"] + counters["coder_calls"]),

@@ -224,7 +224,8 @@ def _look_at(subject: Subject, looks: Sequence[Look]) -> Iterator[Check]:
         try:
             seen, ok = see(subject)
         except OSError as error:
-            seen, ok = f"cannot be seen: {error.strerror}", False
+            seen = f"cannot be seen: {error.strerror}"
+            ok = False
         yield Check(layer, name, probed, seen, ok)
 
 

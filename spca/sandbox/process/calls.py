@@ -46,7 +46,9 @@ class Caller:
     """
 
     def __init__(self, layers: Callable[[], Layer], module: str, limits: Limits) -> None:
-        self._layers, self._module, self._limits = layers, module, limits
+        self._layers = layers
+        self._module = module
+        self._limits = limits
         self._zygote: Zygote | None = None
         self._end: Callable[[], object] = lambda: None
 
@@ -90,7 +92,9 @@ def exchange(worker: Worker, limits: Limits, request: bytes) -> Answer:
         CallError: there was none.
         SandboxError: somebody else has killed the process.
     """
-    frames, deadline, has_grace = framing.Frames(), time.monotonic() + limits.yield_seconds, True
+    frames = framing.Frames()
+    deadline = time.monotonic() + limits.yield_seconds
+    has_grace = True
     try:
         worker.send(framing.pack(framing.CALL, 1, request), deadline)
         while (frame := frames.next()) is None:
@@ -99,7 +103,8 @@ def exchange(worker: Worker, limits: Limits, request: bytes) -> Answer:
             except TimeoutError:
                 if not has_grace or worker.cpu_seconds() >= limits.yield_seconds / 2:
                     raise
-                has_grace, deadline = False, deadline + GRACE
+                has_grace = False
+                deadline = deadline + GRACE
         cpu = worker.cpu_seconds()
     except TimeoutError as error:
         raise CallError(f"no answer for {limits.yield_seconds:.1f} s", is_late=True) from error

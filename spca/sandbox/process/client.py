@@ -192,16 +192,20 @@ class Worker:
     def __init__(self, parent: Zygote, pid: int, pidfd: int | None, to_worker: int, from_worker: int) -> None:
         self.pid = pid
         self.exit_code: int | None = None
-        self._parent, self._pidfd = parent, pidfd
-        self._to, self._from = to_worker, from_worker
+        self._parent = parent
+        self._pidfd = pidfd
+        self._to = to_worker
+        self._from = from_worker
         os.set_blocking(to_worker, False)
         os.set_blocking(from_worker, False)
-        self._readable, self._writable = select.poll(), select.poll()
+        self._readable = select.poll()
+        self._writable = select.poll()
         self._readable.register(from_worker, select.POLLIN)
         self._writable.register(to_worker, select.POLLOUT)
         self._deadly_pipe = signal.getsignal(signal.SIGPIPE) is signal.SIG_DFL
         self._cpu = _NOWHERE
-        self._here, self._anywhere = frozenset[int](), set[int]()
+        self._here = frozenset[int]()
+        self._anywhere = set[int]()
         self.closed = False
 
     def await_locked(self, layers: Layer) -> None:
@@ -210,7 +214,8 @@ class Worker:
         Raises:
             SandboxError: it is not.
         """
-        frames, deadline = framing.Frames(), time.monotonic() + ANSWER_LIMIT
+        frames = framing.Frames()
+        deadline = time.monotonic() + ANSWER_LIMIT
         try:
             while (frame := frames.next()) is None:
                 frames.feed(self.receive(deadline))
@@ -290,10 +295,12 @@ class Worker:
             try:
                 os.sched_setaffinity(0, self._here)
             except OSError:  # that processor is not for this thread any more
-                self._here, self._cpu = frozenset(), _NOWHERE
+                self._here = frozenset()
+                self._cpu = _NOWHERE
 
     def _settle(self, cpu: int) -> None:
-        self._here, self._cpu = frozenset(), cpu
+        self._here = frozenset()
+        self._cpu = cpu
         if cpu >= 0:
             with suppress(OSError):
                 self._anywhere = os.sched_getaffinity(0)

@@ -63,8 +63,11 @@ class SandboxEpisode:
         previous: Sequence[int],
         limits: Limits,
     ) -> None:
-        self.pid, self.printed = worker.pid, ""
-        self._worker, self._limits, self._steps = worker, limits, tuple(steps)
+        self.pid = worker.pid
+        self.printed = ""
+        self._worker = worker
+        self._limits = limits
+        self._steps = tuple(steps)
         self._lines = split_lines(agent.text)
         plan = tuple((step.action, arguments_of(agent.text, step)) for step in steps)
         self._start: wire.Start | None = wire.Start(module, plan, tuple(previous), VOCABULARY, limits.printed_bytes)
@@ -99,7 +102,8 @@ class SandboxEpisode:
         finally:
             self._worker.part()
             took = time.monotonic() - started
-            self._waited, self._was_slow = self._waited + took, took > _SLOW
+            self._waited = self._waited + took
+            self._was_slow = took > _SLOW
         if isinstance(event, Failed):
             self._worker.close()
         if not isinstance(event, Yielded):
@@ -111,7 +115,8 @@ class SandboxEpisode:
         self._worker.close()
 
     def _exchange(self, view: AgentView, started: float) -> Asked | Done | Fault:
-        worker, self._sequence = self._worker, self._sequence + 1
+        worker = self._worker
+        self._sequence = self._sequence + 1
         if self._sequence % _LOOK_AGAIN == 1 or self._was_slow:
             self._cpu_used = worker.cpu_seconds()
             if self._cpu_used > self._limits.cpu_seconds:  # the kernel's own limit counts in ticks that can be dodged
@@ -122,7 +127,8 @@ class SandboxEpisode:
         data = wire.pack_view(view, self._sequence, view.mission != self._mission)
         self._mission = view.mission
         if self._start:
-            start, self._start = self._start._replace(words=view.words or VOCABULARY), None
+            start = self._start._replace(words=view.words or VOCABULARY)
+            self._start = None
             data = wire.pack_start(start) + data
         limit = self._limits.first_yield_seconds if self._sequence == 1 else self._limits.yield_seconds
         left = self._limits.wall_seconds - self._waited
@@ -144,7 +150,8 @@ class SandboxEpisode:
             except TimeoutError:
                 if extended or not self._starved(limit):
                     raise
-                extended, deadline = True, deadline + GRACE
+                extended = True
+                deadline = deadline + GRACE
                 continue
             asked = None if self._frames.rest else wire.unpack_asked(data, self._sequence)
             if asked is not None:
@@ -222,7 +229,8 @@ class SandboxEpisode:
 
         ``grace``: further seconds for the rest of a dump whose writer got no processor.
         """
-        deadline, seen = time.monotonic() + _WHERE_LIMIT, len(self._frames.rest)
+        deadline = time.monotonic() + _WHERE_LIMIT
+        seen = len(self._frames.rest)
         cpu = self._worker.cpu_seconds()
         with suppress(GoneError):
             while len(self._frames.rest) < _LONGEST_DUMP and not _DUMP_END.search(self._frames.rest[seen:]):
@@ -233,7 +241,8 @@ class SandboxEpisode:
                 except TimeoutError:
                     if grace <= 0 or self._worker.cpu_seconds() - cpu > _WHERE_LIMIT / 2:
                         break
-                    deadline, grace = time.monotonic() + grace, -1.0
+                    deadline = time.monotonic() + grace
+                    grace = -1.0
         first = self._rest().split(_MOST_RECENT)[:2]  # one that crashed may go on writing the same
         found = [(name, int(line)) for line, name in _DUMPED_FRAME.findall("".join(first))]
         return tuple(reversed(found[:MAX_FRAMES]))

@@ -13,8 +13,16 @@ from typing import Final, NamedTuple
 
 from spca.sandbox.kernel.lockdown import IN_FD, OUT_FD
 
-START, VIEW, CALL = 0xD1, 0xD2, 0xD3
-READY, PRINTED, ASKED, DONE, FAULT, OPEN, RESULT = 0xE1, 0xE2, 0xE3, 0xE4, 0xE5, 0xE6, 0xE7
+START = 0xD1
+VIEW = 0xD2
+CALL = 0xD3
+READY = 0xE1
+PRINTED = 0xE2
+ASKED = 0xE3
+DONE = 0xE4
+FAULT = 0xE5
+OPEN = 0xE6
+RESULT = 0xE7
 """Kinds are no ASCII: what the interpreter's own crash reports write can be told from frames.
 
 ``OPEN``: the process could not be locked in, and why.
@@ -83,7 +91,8 @@ class Frames:
         end = HEADER.size + length
         if len(self._bytes) < end:
             return None
-        payload, self._bytes = self._bytes[HEADER.size : end], self._bytes[end:]
+        payload = self._bytes[HEADER.size : end]
+        self._bytes = self._bytes[end:]
         return Frame(kind, sequence, payload)
 
 

@@ -133,7 +133,8 @@ class Runner:
         self._module = module
         self._steps = steps
         self._state = _State(words, previous)
-        self._printed, self._print_left = printed, print_limit
+        self._printed = printed
+        self._print_left = print_limit
         self._agent: Any = None
         self._position = 0
         self._running: GeneratorType[object, None, object] | None = None

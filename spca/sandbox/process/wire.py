@@ -105,9 +105,11 @@ class View:
     def __init__(self, payload: bytes, mission: str) -> None:
         """``mission`` is the one that was sent last."""
         head = _GRID.unpack_from(payload)
-        self._payload, self._grids = payload, head[2:6]
+        self._payload = payload
+        self._grids = head[2:6]
         self.direction, self.start_direction, self.position, self.start_position = *head[:2], head[6:8], head[8:10]
-        self.inventory, self.mission = None, mission
+        self.inventory = None
+        self.mission = mission
         inventory_length, mission_length = head[10:]
         if inventory_length != _NONE or mission_length != _UNCHANGED:
             self._read_texts(inventory_length, mission_length)

@@ -24,7 +24,8 @@ from typing import Final, NoReturn
 REQUEST: Final = struct.Struct("<cI")
 ANSWER: Final = struct.Struct("<Ii")
 PID: Final = struct.Struct("<i")
-FORK, REAP = b"F", b"R"
+FORK = b"F"
+REAP = b"R"
 """Kinds of a request, which goes on with its number and a payload; an answer holds the number and one integer.
 
 FORK: marshalled layers and limits, with the worker's two pipe ends; answered by the pid with a pidfd where there are

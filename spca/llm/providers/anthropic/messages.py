@@ -38,7 +38,8 @@ def arguments(request: Request, max_output: int | None, refused: Collection[str]
         max_output: tokens that the model can answer with at most; None where that is not known.
         refused: of :data:`FORCED` and :data:`TEMPERATURE`, what the model does not take.
     """
-    limits, messages = request.limits, list(conversation(request))
+    limits = request.limits
+    messages = list(conversation(request))
     found: dict[str, Any] = {"model": request.model, "max_tokens": _most(limits.max_output_tokens, max_output)}
     if limits.temperature is not None and TEMPERATURE not in refused:
         found["extra_body"] = {"temperature": limits.temperature}  # newer models have none, and the SDK no longer

@@ -28,8 +28,19 @@ PLANNER_SCHEDULE: Final = ("broken_json", "none", "unparsable_pddl", "unsolvable
 """Fault of the first answer of each planner conversation, over and over."""
 
 WRITER_SCHEDULE: Final = (
-    *("lost_fact", "none", "crash", "endless", "constant", "none", "other_goal"),
-    *("none", "careless", "no_text", "forbidden", "too_long", "nondeterministic"),
+    "lost_fact",
+    "none",
+    "crash",
+    "endless",
+    "constant",
+    "none",
+    "other_goal",
+    "none",
+    "careless",
+    "no_text",
+    "forbidden",
+    "too_long",
+    "nondeterministic",
 )
 """Fault of the problem writer of each planner conversation that has one, over and over.
 
@@ -130,7 +141,8 @@ class FaultyProvider:
 
     def _next_fault(self, request: Request) -> str:
         if not _is_opening(request):
-            again, self._again = self._again, False
+            again = self._again
+            self._again = False
             if not again:
                 return "none"
             return "unparsable_pddl" if request.model == "planner" else "syntax_error"

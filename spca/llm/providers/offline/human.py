@@ -125,11 +125,13 @@ class HumanProvider:
         answer = path.with_name(path.name.replace(".prompt.", ".answer."))
         if not answer.exists():
             print(one_line(f"waiting for {answer}, the answer to {path.name}"), file=sys.stderr, flush=True)
-        before, since = None, time.monotonic()
+        before = None
+        since = time.monotonic()
         while True:
             state = _state(answer)
             if state != before:
-                before, since = state, time.monotonic()
+                before = state
+                since = time.monotonic()
             elif state and time.monotonic() - since >= SETTLED_S:
                 text = read_text(answer).strip()
                 if text:
@@ -138,7 +140,8 @@ class HumanProvider:
 
     def _asked(self, request: Request, suffix: str, room: str, how: str) -> Path:
         """Return the file of the question, which is written unless it is there already."""
-        mark, number = _mark(request), 0
+        mark = _mark(request)
+        number = 0
         for path in sorted(self._folder.glob("[0-9]*-*")):
             if known := _NUMBERED.fullmatch(path.name):
                 number = max(number, int(known[1]))  # of answers as well, whose questions may be gone
@@ -209,7 +212,8 @@ def _mark(request: Request) -> str:
 
 def _question(request: Request, pictures: Sequence[str]) -> str:
     """What the person reads: the form of the answer, then the conversation."""
-    parts, names = [_form(request)], iter(pictures)
+    parts = [_form(request)]
+    names = iter(pictures)
     for message in request.messages:
         parts.append(f"# {message.role}\n\n{visible(message.text)}")
         parts += [f"(picture: {next(names)})" for _ in message.images]
