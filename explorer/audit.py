@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
@@ -57,25 +57,34 @@ def audit(loaded: Loaded) -> tuple[Finding, ...]:
     Raises:
         SceneError: the scene cannot be built.
     """
-    findings = [*loaded.faults, *([] if loaded.published else _malformed(loaded))]
-    findings += [*_at_start(loaded), *_looks(loaded), *_names(loaded)]
+    findings = list(loaded.faults)
+    if not loaded.published:
+        findings += _find_malformed(loaded)
+    findings += _find_true_at_start(loaded)
+    findings += _find_mere_looks(loaded)
+    findings += _find_named_hops(loaded)
+
     if loaded.certificate is not None:
         findings += check(loaded.scene, loaded.milestones, loaded.graph, loaded.certificate)
     if findings or loaded.certificate is None:
-        findings += _proofs(loaded)
-    return tuple({(each.kind, each.milestone, each.field): each for each in _causes(findings)}.values())
+        findings += _find_refuted(loaded)
+
+    # Of findings alike in kind, milestone and field, the last one is kept, in the place of the first.
+    distinct = {(each.kind, each.milestone, each.field): each for each in _drop_consequences(findings)}
+    return tuple(distinct.values())
 
 
-def _causes(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Drop findings that only follow from another fault of the same milestone."""
-    findings = list(findings)
+def _drop_consequences(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield the findings that do not merely follow from another fault of the same milestone."""
     kinds: dict[str, set[FaultKind]] = {each.milestone: set() for each in findings}
     for each in findings:
         kinds[each.milestone].add(each.kind)
-    return (each for each in findings if not each.milestone or kinds[each.milestone].isdisjoint(_causing(each.kind)))
+    for each in findings:
+        if not each.milestone or kinds[each.milestone].isdisjoint(_list_causes(each.kind)):
+            yield each
 
 
-def _causing(kind: FaultKind) -> frozenset[FaultKind]:
+def _list_causes(kind: FaultKind) -> frozenset[FaultKind]:
     """Return the faults of a milestone that explain a fault of this kind."""
     match kind:
         case FaultKind.ALTERED_WITNESS:
@@ -109,25 +118,25 @@ def examine(read: Callable[[], Loaded]) -> tuple[Loaded | None, tuple[Finding, .
     return loaded, audit(loaded)
 
 
-def _malformed(loaded: Loaded) -> Iterator[Finding]:
+def _find_malformed(loaded: Loaded) -> Iterator[Finding]:
     """Yield what the reader would refuse, for a scene that was never written to a file."""
     problems = [("", problem) for problem in scene_problems(loaded.scene)]
     problems += milestone_problems(loaded.milestones, loaded.scene)
-    problems += [
-        ("", problem) for problem in graph_problems(loaded.graph, [each.milestone_id for each in loaded.milestones])
-    ]
+    names = [each.milestone_id for each in loaded.milestones]
+    problems += [("", problem) for problem in graph_problems(loaded.graph, names)]
     for milestone, problem in problems:
         if kind := KINDS.get(type(problem)):
             yield Finding(kind, problem.problem, milestone, loaded.source, problem.field)
 
 
-def _at_start(loaded: Loaded) -> Iterator[Finding]:
+def _find_true_at_start(loaded: Loaded) -> Iterator[Finding]:
     """Yield milestones that hold before the first step, and counts that are never crossed."""
-    state = Storage(loaded.scene).frozen(0)
+    state = Storage(loaded.scene).freeze(0)
     spawn = loaded.scene.spawn
     for name in Tracker(loaded.milestones, spawn).observe(state):
         yield Finding(FaultKind.TRUE_AT_START, "it holds before the first step: ask for what is not there yet", name)
-    for milestone, rule in _rules(loaded.milestones):
+
+    for milestone, rule in _list_rules(loaded.milestones):
         name = milestone.milestone_id
         match rule:
             case InventoryHas() | AtLeast() if rule.min_count < 1:
@@ -139,47 +148,51 @@ def _at_start(loaded: Loaded) -> Iterator[Finding]:
                     yield Finding(FaultKind.VACUOUS_COUNT, f"{problem}: put more there", name)
 
 
-def _looks(loaded: Loaded) -> Iterator[Finding]:
+def _find_mere_looks(loaded: Loaded) -> Iterator[Finding]:
     """Yield targets near the spawn, and hops before the goal that are mere looks."""
-    for milestone, rule in _rules(loaded.milestones):
-        if isinstance(rule, NearWithFacing) and math.hypot(*rule.target) <= rule.max_distance:
-            problem = f"the target is {math.hypot(*rule.target):.1f} from the spawn, within {rule.max_distance:g}"
+    for milestone, rule in _list_rules(loaded.milestones):
+        if not isinstance(rule, NearWithFacing):
+            continue
+        distance = math.hypot(*rule.target)
+        if distance <= rule.max_distance:
+            problem = f"the target is {distance:.1f} from the spawn, within {rule.max_distance:g}"
             yield Finding(FaultKind.NEAR_AT_SPAWN, f"{problem}: move it away", milestone.milestone_id)
     for milestone in loaded.milestones[:-1]:
-        if _mere_look(milestone):
+        if _is_mere_look(milestone):
             problem = "only the goal may be a mere look: an agent can walk past anything backwards"
             yield Finding(FaultKind.FIND_HOP_NOT_LAST, problem, milestone.milestone_id)
 
 
-def _mere_look(milestone: Milestone) -> bool:
+def _is_mere_look(milestone: Milestone) -> bool:
     return all(isinstance(rule, NearWithFacing) for rule in milestone.rules)
 
 
-def _rules(milestones: Iterable[Milestone]) -> Iterator[tuple[Milestone, Rule]]:
+def _list_rules(milestones: Iterable[Milestone]) -> Iterator[tuple[Milestone, Rule]]:
     return ((milestone, rule) for milestone in milestones for rule in milestone.rules)
 
 
-def _names(loaded: Loaded) -> Iterator[Finding]:
+def _find_named_hops(loaded: Loaded) -> Iterator[Finding]:
     """Yield hops before the goal that the text names."""
     for milestone in loaded.milestones[:-1]:
-        if name := _named(milestone, loaded.milestones[-1], loaded.text):
+        if name := _find_named_word(milestone, loaded.milestones[-1], loaded.text):
             problem = f"the text names {name!a}, which the agent should discover: state only the goal"
             yield Finding(FaultKind.HOP_NAMED_IN_TEXT, problem, milestone.milestone_id)
 
 
-def _named(milestone: Milestone, goal: Milestone, text: str) -> str:
+def _find_named_word(milestone: Milestone, goal: Milestone, text: str) -> str:
     """Return the word of a hop that the text names, or "". Tasks outside the pool may share words with the goal."""
     known = pool().get(milestone.task)
     if known is not None:
         return named_in(text, known.schema, known.object)
-    for name in sorted(_objects(milestone)):
-        about_goal = any(re.search(rf"\b{re.escape(name)}\b", other) for other in _objects(goal))
-        if not about_goal and re.search(rf"\b{re.escape(name)}(s|es)?\b", text.lower()):
+    for name in sorted(_list_objects(milestone)):
+        word = re.escape(name)
+        about_goal = any(re.search(rf"\b{word}\b", goal_object) for goal_object in _list_objects(goal))
+        if not about_goal and re.search(rf"\b{word}(s|es)?\b", text.lower()):
             return name
     return ""
 
 
-def _objects(milestone: Milestone) -> set[str]:
+def _list_objects(milestone: Milestone) -> set[str]:
     """Return the objects that a milestone is about, in plain words."""
     names = {_VERBLESS.sub("", milestone.task)}
     for rule in milestone.rules:
@@ -190,36 +203,45 @@ def _objects(milestone: Milestone) -> set[str]:
     return {name.replace("_", " ").lower() for name in names}
 
 
-def _proofs(loaded: Loaded) -> Iterator[Finding]:
+def _find_refuted(loaded: Loaded) -> Iterator[Finding]:
     """Yield what the closures refute, and say which unreachable items nothing in the scene could provide."""
     by_id = {each.milestone_id: each for each in loaded.milestones}
     proven = prove(Arena(loaded.scene), loaded.milestones)
     for finding in faults(proven, loaded.milestones, loaded.graph):
-        unreachable = finding.kind is FaultKind.UNREACHABLE
-        yield (_impossible(by_id[finding.milestone], loaded.scene) if unreachable else None) or finding
+        if finding.kind is FaultKind.UNREACHABLE:
+            yield _find_lacking_item(by_id[finding.milestone], loaded.scene) or finding
+        else:
+            yield finding
 
 
-def _impossible(milestone: Milestone, scene: Scene) -> Finding | None:
+def _find_lacking_item(milestone: Milestone, scene: Scene) -> Finding | None:
+    """Return the fault of the first item of which the scene cannot provide enough, or None if there is no such item."""
     for rule in milestone.rules:
-        if isinstance(rule, InventoryHas):
-            had = _most(scene).get(bare(rule.item), 0)
-            if had < rule.min_count:
-                problem = f"{rule.min_count} of {bare(rule.item)}: at most {had} can be found, dug, hunted or made here"
-                return Finding(FaultKind.IMPOSSIBLE_CRAFT, problem, milestone.milestone_id)
+        if not isinstance(rule, InventoryHas):
+            continue
+        name = bare(rule.item)
+        had = _bound_items(scene).get(name, 0)
+        if had < rule.min_count:
+            problem = f"{rule.min_count} of {name}: at most {had} can be found, dug, hunted or made here"
+            return Finding(FaultKind.IMPOSSIBLE_CRAFT, problem, milestone.milestone_id)
     return None
 
 
-def _most(scene: Scene) -> dict[str, int]:
+def _bound_items(scene: Scene) -> dict[str, int]:
     """Return an upper bound of each item's count if nothing barred the way."""
     gained: Counter[str] = Counter(scene.inventory)
-    drops = [mob_kind(mob.kind).drop for mob in scene.mobs]
-    for stack in (*chain(*scene.items.values(), *scene.chests.values()), *drops):
+    for stack in chain(*scene.items.values(), *scene.chests.values()):
         gained[stack.item] += stack.count
+    for mob in scene.mobs:
+        drop = mob_kind(mob.kind).drop
+        gained[drop.item] += drop.count
+
     codes, counts = np.unique(scene.blocks, return_counts=True)
     blocks = [(BLOCKS[code], count) for code, count in zip(codes.tolist(), counts.tolist(), strict=True)]
+    has_table = any(block.kind == "table" for block, _ in blocks)
     left = [(block, count) for block, count in blocks if block.breakable and block.drop]
     while True:
-        most = bounds(gained, any(block.kind == "table" for block, _ in blocks), caps={})
+        most = bounds(gained, has_table, caps={})
         dug = [(block, count) for block, count in left if not block.tools or block.tools & most.keys()]
         if not dug:
             return most

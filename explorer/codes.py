@@ -39,7 +39,8 @@ def unpacked(text: str, source: str = "", field: str = "codes") -> tuple[int, ..
     """
     try:
         reader = zlib.decompressobj()
-        data = reader.decompress(base64.b64decode(text.encode("ascii"), validate=True), 2 * LONGEST + 1)
+        compressed = base64.b64decode(text.encode("ascii"), validate=True)
+        data = reader.decompress(compressed, 2 * LONGEST + 1)
     except (ValueError, binascii.Error, zlib.error) as error:  # ValueError: not ASCII
         raise SceneError("it is not base64 of zlib data: restore it as it was written", source, field) from error
     if len(data) > 2 * LONGEST:

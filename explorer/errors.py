@@ -69,9 +69,11 @@ class UnknownNameError(SceneError):
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], source: str = "", field: str = "") -> None:
+        problem = f"unknown {kind} {name[:80]!a}"
         near = find_nearest(name.removeprefix("minecraft:")[:80], known)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        super().__init__(f"unknown {kind} {name[:80]!a}{hint}", source, field)
+        if near:
+            problem += f"; did you mean {' or '.join(near)}?"
+        super().__init__(problem, source, field)
 
 
 def find_known(kind: str, name: str, known: Mapping[str, _Value]) -> _Value:

@@ -54,5 +54,6 @@ class Finding:
     field: str = ""
 
     def __str__(self) -> str:
-        where = ": ".join(filter(None, (self.source, self.field, self.milestone)))
-        return one_line(f"{self.kind}: {where}: {self.problem}" if where else f"{self.kind}: {self.problem}")
+        parts = (self.kind, self.source, self.field, self.milestone)
+        where = ": ".join(filter(None, parts))
+        return one_line(f"{where}: {self.problem}")

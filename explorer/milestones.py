@@ -105,14 +105,21 @@ def bare(name: str) -> str:
 
 def box_cells(low: Offset, high: Offset, spawn: Cell) -> tuple[Cell, Cell]:
     """Return the lowest and highest cell of a spawn-relative box, both included; if it is empty, low exceeds high."""
-    least = tuple(math.ceil(bound) + origin for bound, origin in zip(low, spawn, strict=True))
-    greatest = tuple(math.floor(bound) + origin for bound, origin in zip(high, spawn, strict=True))
-    return least, greatest  # type: ignore[return-value]  # zip forgets the length
+    x, y, z = spawn
+    least = math.ceil(low[0]) + x, math.ceil(low[1]) + y, math.ceil(low[2]) + z
+    greatest = math.floor(high[0]) + x, math.floor(high[1]) + y, math.floor(high[2]) + z
+    return least, greatest
+
+
+def box_holds(cell: Cell, least: Cell, greatest: Cell) -> bool:
+    """Return whether a cell lies in a box of cells, both corners included."""
+    return all(low <= at <= high for low, at, high in zip(least, cell, greatest, strict=True))
 
 
 def inside_box(pose: Pose, rule: InsideBox, spawn: Pose) -> bool:
     """Return whether a body is in the box of a rule."""
-    return all(low <= at <= high for low, at, high in zip(rule.min, _offset(pose, spawn), rule.max, strict=True))
+    offset = _find_offset(pose, spawn)
+    return all(low <= at <= high for low, at, high in zip(rule.min, offset, rule.max, strict=True))
 
 
 def near_with_facing(pose: Pose, rule: NearWithFacing, spawn: Pose) -> bool:
@@ -120,13 +127,22 @@ def near_with_facing(pose: Pose, rule: NearWithFacing, spawn: Pose) -> bool:
 
     A crosshair straight up or down faces as the body does; a target straight above or below is faced from anywhere.
     """
-    dx, dy, dz = (to - at for to, at in zip(rule.target, _offset(pose, spawn), strict=True))
+    x, y, z = _find_offset(pose, spawn)
+    to_x, to_y, to_z = rule.target
+    dx = to_x - x
+    dy = to_y - y
+    dz = to_z - z
     if math.sqrt(dx * dx + dy * dy + dz * dz) > rule.max_distance:
         return False
+
     fx, _, fz = pose.direction
     if math.hypot(fx, fz) < _STEEP:
         fx, _, fz = FACINGS[pose.facing]
-    away = abs(math.degrees(math.atan2(fx * dz - fz * dx, fx * dx + fz * dz)))
+
+    # The cross and dot products of two vectors are proportional to sine and cosine of the angle between them.
+    cross = fx * dz - fz * dx
+    dot = fx * dx + fz * dz
+    away = abs(math.degrees(math.atan2(cross, dot)))
     return away <= rule.facing_tolerance / 2 + _ROUNDING
 
 
@@ -136,7 +152,7 @@ _ROUNDING = 1e-9
 """Rounding error allowed, in degrees."""
 
 
-def _offset(pose: Pose, spawn: Pose) -> Offset:
+def _find_offset(pose: Pose, spawn: Pose) -> Offset:
     x, y, z = pose.position
     ox, oy, oz = spawn.position
     return x - ox, y - oy, z - oz
@@ -155,12 +171,11 @@ class Tracker:
     def __init__(self, milestones: Iterable[Milestone], spawn: Pose) -> None:
         self._spawn = spawn
         self._open = {each.milestone_id: each for each in milestones}
-        self._counts = {
-            rule: _Count(rule, spawn.cell)
-            for milestone in self._open.values()
-            for rule in milestone.rules
-            if isinstance(rule, AtLeast | AtMost)
-        }
+        self._counts: dict[Rule, _Count] = {}
+        for milestone in self._open.values():
+            for rule in milestone.rules:
+                if isinstance(rule, AtLeast | AtMost):
+                    self._counts[rule] = _Count(rule, spawn.cell)
         self._blocks: NDArray[np.uint16] | None = None
         self.latched: dict[str, int] = {}
 
@@ -182,15 +197,14 @@ class Tracker:
             return ()
         if self._open and self._counts:
             self._count(state)
-        new = tuple(
-            name
-            for name, milestone in self._open.items()
-            if all(self._holds(rule, state, seen) for rule in milestone.rules)
-        )
+        new = []
+        for name, milestone in self._open.items():
+            if all(self._holds(rule, state, seen) for rule in milestone.rules):
+                new.append(name)
         for name in new:
             self.latched[name] = state.step
             del self._open[name]
-        return new
+        return tuple(new)
 
     def _holds(self, rule: Rule, state: WorldState, seen: NDArray[np.uint16] | None) -> bool:
         match rule:
@@ -202,7 +216,9 @@ class Tracker:
                 return near_with_facing(state.pose, rule, self._spawn)
             case AtLeast():
                 count = self._counts[rule]
-                return count.now >= rule.min_count and (seen is None or count.in_view(state, seen))
+                if count.now < rule.min_count:
+                    return False
+                return seen is None or count.in_view(state, seen)
             case AtMost():
                 count = self._counts[rule]
                 return count.now <= rule.max_count < count.most
@@ -216,6 +232,7 @@ class Tracker:
             for count in self._counts.values():
                 count.start(state)
             return
+
         y, z, x = np.nonzero(before != after)
         cells = np.stack((x, y, z), axis=1)
         old = before[y, z, x]
@@ -244,7 +261,7 @@ class _Count:
 
     def start(self, state: WorldState) -> None:
         """Count the whole box."""
-        self._set(state, int(self._counted[self._cut(state.blocks)].sum()))
+        self._set_counts(state, int(self._counted[self._cut_box(state.blocks)].sum()))
 
     def update(
         self, state: WorldState, cells: NDArray[np.intp], old: NDArray[np.uint16], new: NDArray[np.uint16]
@@ -256,37 +273,36 @@ class _Count:
             old, new: codes of these cells, ``[n]``.
         """
         here = np.all((self._low <= cells) & (cells <= self._high), axis=1)
-        gained = int(self._counted[new[here]].sum()) - int(self._counted[old[here]].sum())
-        self._set(state, self.now + gained)
+        gained = int(self._counted[new[here]].sum())
+        lost = int(self._counted[old[here]].sum())
+        self._set_counts(state, self.now + gained - lost)
 
     def in_view(self, state: WorldState, seen: NDArray[np.uint16]) -> bool:
         """Return whether at least one of those counted has been seen."""
         if self._kind == "mob":
-            return any(seen[mob.cell[1], mob.cell[2], mob.cell[0]] for mob in self._mobs(state))
-        both = self._counted[self._cut(seen)] & self._counted[self._cut(state.blocks)]
+            cells = [mob.cell for mob in self._list_mobs(state)]
+            return any(seen[y, z, x] for x, y, z in cells)
+        both = self._counted[self._cut_box(seen)] & self._counted[self._cut_box(state.blocks)]
         return bool(both.any())
 
-    def _set(self, state: WorldState, blocks: int) -> None:
-        self.now = blocks if self._kind == "block" else len(self._mobs(state))
+    def _set_counts(self, state: WorldState, blocks: int) -> None:
+        self.now = blocks if self._kind == "block" else len(self._list_mobs(state))
         self.most = max(self.most, self.now)
 
-    def _mobs(self, state: WorldState) -> list[Mob]:
-        return [
-            mob
-            for mob in state.mobs
-            if mob.kind == self._object
-            and all(low <= at <= high for low, at, high in zip(self._low, mob.cell, self._high, strict=True))
-        ]
+    def _list_mobs(self, state: WorldState) -> list[Mob]:
+        mobs = (mob for mob in state.mobs if mob.kind == self._object)
+        return [mob for mob in mobs if box_holds(mob.cell, self._low, self._high)]
 
-    def _cut(self, blocks: NDArray[np.uint16]) -> NDArray[np.uint16]:
-        x, y, z = self._low
-        to_x, to_y, to_z = self._high
-        return blocks[max(y, 0) : max(to_y + 1, 0), max(z, 0) : max(to_z + 1, 0), max(x, 0) : max(to_x + 1, 0)]
+    def _cut_box(self, blocks: NDArray[np.uint16]) -> NDArray[np.uint16]:
+        # A negative bound would count from the other end of the array.
+        x, y, z = (slice(max(low, 0), max(high + 1, 0)) for low, high in zip(self._low, self._high, strict=True))
+        return blocks[y, z, x]
 
 
 def out_of_order(graph: Graph, latched: Mapping[str, int]) -> tuple[Edge, ...]:
     """Return the edges whose ``after`` latched in an earlier step than ``before``, or without it."""
-    never = math.inf
-    return tuple(
-        edge for edge in graph.edges if edge.after in latched and latched.get(edge.before, never) > latched[edge.after]
-    )
+    early = []
+    for edge in graph.edges:
+        if edge.after in latched and latched.get(edge.before, math.inf) > latched[edge.after]:
+            early.append(edge)
+    return tuple(early)

@@ -84,19 +84,21 @@ class Pose:
         pitch = math.radians(self.pitch * PITCH_STEP)
         return dx * math.cos(pitch), -math.sin(pitch), dz * math.cos(pitch)
 
-    def turned(self, quarters: int) -> Pose:
+    def turn(self, quarters: int) -> Pose:
         """Return the pose after right turns; the crosshair is straight again."""
         return replace(self, facing=(self.facing + quarters) % 4, aim=None)
 
-    def aimed(self, offset: Cell) -> Pose:
+    def aim_at(self, offset: Cell) -> Pose:
         """Return the pose with the crosshair on the cell at ``offset``; facing and pitch are rounded to it."""
         x = offset[0]
         y = offset[1] + 0.5 - EYE_HEIGHT
         z = offset[2]
         facing = self.facing
         if x or z:
+            # Of two facings that are equally near to the offset, the present one stays.
             facing = max(range(4), key=lambda f: (FACINGS[f][0] * x + FACINGS[f][2] * z, f == self.facing))
-        pitch = round(-math.degrees(math.atan2(y, math.hypot(x, z))) / PITCH_STEP)
+        elevation = math.degrees(math.atan2(y, math.hypot(x, z)))
+        pitch = round(-elevation / PITCH_STEP)
         return Pose(self.cell, facing, pitch, offset)
 
 

@@ -30,18 +30,23 @@ class RandomAgent:
 
     def act(self, view: View) -> int:
         """Return the next code."""
-        kinds = [kind for kind in (*_ALWAYS, _aims(view), _holds(view), _crafts(view)) if kind]
-        return self._random.choice(self._random.choice(kinds))
+        operations = [*_ALWAYS, _list_aims(view), _list_holds(view), _list_crafts(view)]
+        possible = [codes for codes in operations if codes]
+        codes = self._random.choice(possible)
+        return self._random.choice(codes)
 
 
-def _aims(view: View) -> list[int]:
+def _list_aims(view: View) -> list[int]:
+    """Return the codes that aim at a thing in view."""
     offsets = [offset_to(view.pose.cell, thing.cell) for thing in view.things if thing.in_view]
     return [aim(*offset) for offset in offsets if max(map(abs, offset)) <= FARTHEST_AIM]
 
 
-def _holds(view: View) -> list[int]:
+def _list_holds(view: View) -> list[int]:
+    """Return the codes that take an item of the inventory in hand."""
     return [hold(item(name)) for name in view.inventory if name != view.held]
 
 
-def _crafts(view: View) -> list[int]:
+def _list_crafts(view: View) -> list[int]:
+    """Return the codes that craft something that can be crafted."""
     return [craft(recipe(offer.recipe)) for offer in view.recipes if offer.craftable]

@@ -29,21 +29,23 @@ class AgentEntry:
     help: str
 
 
-def _random(loaded: Loaded) -> Agent:
+def _make_random(loaded: Loaded) -> Agent:
     del loaded
     return RandomAgent()
 
 
-def _solver(loaded: Loaded) -> Agent:
-    if loaded.certificate is None:
+def _make_solver(loaded: Loaded) -> Agent:
+    certificate = loaded.certificate
+    if certificate is None:
         where = loaded.source or loaded.scene.name
         raise EpisodeError(f"{where}: agent solver needs a certificate to replay, and there is none")
-    return SolverAgent(unpacked(loaded.certificate.witness.codes, certificate_file(loaded), "witness.codes"))
+    codes = unpacked(certificate.witness.codes, certificate_file(loaded), "witness.codes")
+    return SolverAgent(codes)
 
 
 AGENTS: Final[Mapping[str, AgentEntry]] = {
-    "random": AgentEntry(_random, "acts at random: a lower baseline"),
-    "solver": AgentEntry(_solver, "replays the certificate's witness: an upper bound, not an agent"),
+    "random": AgentEntry(_make_random, "acts at random: a lower baseline"),
+    "solver": AgentEntry(_make_solver, "replays the certificate's witness: an upper bound, not an agent"),
 }
 
 

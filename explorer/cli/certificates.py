@@ -24,7 +24,10 @@ def require_certificates(scenes: Iterable[Loaded], *, quiet: bool = True) -> Non
     Raises:
         SceneError: a certificate does not hold; the error names its file.
     """
-    doubtful = [(each, each.certificate) for each in scenes if each.certificate and not is_released(_file(each))]
+    doubtful = []
+    for scene in scenes:
+        if scene.certificate and not is_released(_scene_file(scene)):
+            doubtful.append((scene, scene.certificate))
     with show_bar(quiet, "certificates", "hold") as update_bar:
         for number, (loaded, certificate) in enumerate(doubtful, start=1):
             try:
@@ -39,6 +42,6 @@ def require_certificates(scenes: Iterable[Loaded], *, quiet: bool = True) -> Non
             update_bar(number, len(doubtful), number)
 
 
-def _file(loaded: Loaded) -> Path:
+def _scene_file(loaded: Loaded) -> Path:
     """Return the file of a scene that is a line of one."""
     return Path(loaded.source.rpartition(":")[0])

@@ -45,11 +45,14 @@ class Verdict:
         """Yield the verdict as lines for people."""
         if self.error:
             yield f"error: {self.error}"
-        elif self.certified:
+            return
+        if self.certified:
             yield f"{self.task_id}: certified: {self.says}"
-        else:
-            yield f"{self.task_id}: NOT certified{f': {self.says}' if self.says else ''}"
-            yield from (f"  {finding}" for finding in self.findings)
+            return
+        reason = f": {self.says}" if self.says else ""
+        yield f"{self.task_id}: NOT certified{reason}"
+        for finding in self.findings:
+            yield f"  {finding}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as JSON-compatible data."""
@@ -66,7 +69,7 @@ class Place(Job):
 
 @dataclass(frozen=True, slots=True)
 class Proving(Setup[Place, Verdict]):
-    """How a worker proves scenes."""
+    """The setup of a worker that proves scenes."""
 
     terms: ClassVar[Terms] = Terms("certification", "prover", "--workers", ExplorerError)
     unusable: ClassVar[type[ExplorerError]] = ExplorerError
@@ -75,7 +78,7 @@ class Proving(Setup[Place, Verdict]):
 
     @contextmanager
     def opened(self) -> Iterator[Callable[[Place], Verdict]]:
-        yield lambda place: judged(place.id, place.read)
+        yield lambda place: judge_scene(place.id, place.read)
 
     def lost(self, job: Place, how: str) -> Verdict:
         return Verdict(job.id, error=f"{job.id}: {how}, {TRIES} times")
@@ -91,22 +94,34 @@ def certify_scenes(scenes: tuple[Path, ...], /, options: CertifyOptions = Certif
         SceneError: there are no scenes.
     """
     places = [Place(at, source, read=read) for at, (source, read) in enumerate(places_at(scenes))]
-    certified = unusable = 0
+    certified = 0
+    unusable = 0
     # A bar would redirect what is printed to its own stream.
     with show_bar(not sys.stdout.isatty(), "scenes", "certified") as update_bar:
-        for at, verdict in enumerate(_in_order(places, options.workers), start=1):
+        for at, verdict in enumerate(_verdicts_in_order(places, options.workers), start=1):
             certified += verdict.certified
             unusable += bool(verdict.error)
             update_bar(at, len(places), certified)
-            for line in [json_text(verdict.to_dict())] if options.json else map(one_line, verdict.lines()):
-                print(line, flush=True)
+            _print_verdict(verdict, as_json=options.json)
+
+    refused = len(places) - certified - unusable
     if not options.json:
-        others = f"{len(places) - certified - unusable} not{f', {unusable} not usable' if unusable else ''}"
-        print(f"{counted(len(places), 'scene')}: {certified} certified, {others}")
-    return EXIT_USER_ERROR if unusable else EXIT_FINISHED if certified == len(places) else EXIT_FAILED
+        summary = f"{counted(len(places), 'scene')}: {certified} certified, {refused} not"
+        print(f"{summary}, {unusable} not usable" if unusable else summary)
+    if unusable:
+        return EXIT_USER_ERROR
+    return EXIT_FAILED if refused else EXIT_FINISHED
 
 
-def _in_order(places: list[Place], workers: int) -> Iterator[Verdict]:
+def _print_verdict(verdict: Verdict, *, as_json: bool) -> None:
+    if as_json:
+        print(json_text(verdict.to_dict()), flush=True)
+        return
+    for line in verdict.lines():
+        print(one_line(line), flush=True)
+
+
+def _verdicts_in_order(places: list[Place], workers: int) -> Iterator[Verdict]:
     """Yield the verdicts in the order of the places, each as soon as all earlier ones are known."""
     early = dict[int, Verdict]()
     following = 0
@@ -118,7 +133,7 @@ def _in_order(places: list[Place], workers: int) -> Iterator[Verdict]:
                 following += 1
 
 
-def judged(source: str, read: Callable[[], Loaded]) -> Verdict:
+def judge_scene(source: str, read: Callable[[], Loaded]) -> Verdict:
     """Return the verdict on a scene."""
     try:
         loaded, findings = examine(read)
@@ -126,8 +141,11 @@ def judged(source: str, read: Callable[[], Loaded]) -> Verdict:
         return Verdict(source, error=str(error))
     if loaded is None or findings:
         return Verdict(source, findings=findings)
-    if loaded.certificate is None:
+    certificate = loaded.certificate
+    if certificate is None:
         return Verdict(source, says=UNPROVEN)
-    steps = loaded.certificate.witness.steps
-    least = f"no plan takes fewer than {loaded.certificate.lower_bound}"
-    return Verdict(source, True, f"{counted(loaded.hops, 'hop')}, wins in {counted(steps, 'step')}, {least}")
+
+    hops = counted(loaded.hops, "hop")
+    steps = counted(certificate.witness.steps, "step")
+    says = f"{hops}, wins in {steps}, no plan takes fewer than {certificate.lower_bound}"
+    return Verdict(source, certified=True, says=says)

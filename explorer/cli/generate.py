@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from explorer.cli.options import GenerateOptions
-from explorer.generating.batch import Made, Series, make_scenes
+from explorer.generating.batch import SceneOutcome, Series, make_scenes
 from explorer.generating.production import Tally
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_INTERRUPTED, complain
 from spca.common.jobs.progress import show_bar
@@ -30,7 +30,7 @@ def generate_scenes(options: GenerateOptions = GenerateOptions()) -> int:
             update_bar(done, total, good)
 
         try:
-            made = make_scenes(
+            outcomes = make_scenes(
                 series,
                 output,
                 jobs.workers,
@@ -41,14 +41,15 @@ def generate_scenes(options: GenerateOptions = GenerateOptions()) -> int:
         except KeyboardInterrupt:
             complain(f"interrupted; {counted(finished, 'scene')} in {output}: to go on, add --resume to this command")
             return EXIT_INTERRUPTED
-    for line in summary(made):
+
+    for line in summarize_scenes(outcomes):
         print(one_line(line))
-    kept = sum(not each.error for each in made)
-    print(one_line(f"{counted(kept, 'scene')} in {output}, each with its proof"))
-    return EXIT_FINISHED if kept == len(made) else EXIT_FAILED
+    certified = sum(not each.error for each in outcomes)
+    print(one_line(f"{counted(certified, 'scene')} in {output}, each with its proof"))
+    return EXIT_FINISHED if certified == len(outcomes) else EXIT_FAILED
 
 
-def summary(made: Sequence[Made]) -> Iterator[str]:
+def summarize_scenes(made: Sequence[SceneOutcome]) -> Iterator[str]:
     """Yield the scenes that could not be made, and figures of the others."""
     tally = Tally()
     for each in made:
@@ -56,4 +57,4 @@ def summary(made: Sequence[Made]) -> Iterator[str]:
             yield f"{each.task_id}: not made: {each.error}"
         else:
             tally.count(each.figures)
-    yield from tally.lines()
+    yield from tally.format_lines()

@@ -37,7 +37,7 @@ def play_scene(scene: Path | None = None, /, options: PlayOptions = PlayOptions(
     loaded = make_new_scene(output.parent / "scenes", options) if scene is None else scene_at(scene)
     require_certificates([loaded])
     with log_to_folder(output.parent):
-        return _on_terminal(loaded, output) if options.terminal else _in_browser(loaded, options)
+        return _play_in_terminal(loaded, output) if options.terminal else _play_in_browser(loaded, options)
 
 
 def make_new_scene(folder: Path, options: PlayOptions) -> Loaded:
@@ -61,7 +61,7 @@ def make_new_scene(folder: Path, options: PlayOptions) -> Loaded:
     return load_scene(folder_of(seed))
 
 
-def _on_terminal(loaded: Loaded, output: Path) -> int:
+def _play_in_terminal(loaded: Loaded, output: Path) -> int:
     from explorer.play.hands import MODEL
     from explorer.play.terminal import Terminal
 
@@ -69,14 +69,14 @@ def _on_terminal(loaded: Loaded, output: Path) -> int:
     with suppress(KeyboardInterrupt, OSError):  # OSError: the terminal is gone; the steps so far count
         Terminal(game, loaded.text).play()
     if not game.view.step:
-        return _nothing_played()
+        return _report_nothing_played()
     if not game.over:
         game.step(Primitive.DONE)
-    _keep(game.episode(MODEL), loaded, output)
+    _record_episode(game.episode(MODEL), loaded, output)
     return EXIT_FINISHED
 
 
-def _in_browser(loaded: Loaded, options: PlayOptions) -> int:
+def _play_in_browser(loaded: Loaded, options: PlayOptions) -> int:
     from explorer.play.server import served
     from explorer.play.session import Session
     from explorer.report.reading import PROGRAM, Read, Shelf, report
@@ -94,9 +94,9 @@ def _in_browser(loaded: Loaded, options: PlayOptions) -> int:
         with suppress(KeyboardInterrupt):
             session.finished.wait()
         if not session.game.view.step:
-            return _nothing_played()
+            return _report_nothing_played()
         is_over = session.finished.is_set()
-        _keep(session.episode(), loaded, options.output)
+        _record_episode(session.episode(), loaded, options.output)
         if is_over:
             print("The page stays open until Ctrl-C.", flush=True)
             with suppress(KeyboardInterrupt):
@@ -104,23 +104,25 @@ def _in_browser(loaded: Loaded, options: PlayOptions) -> int:
     return EXIT_FINISHED
 
 
-def _nothing_played() -> int:
+def _report_nothing_played() -> int:
     complain("interrupted; no step was taken, so nothing was recorded")
     return EXIT_INTERRUPTED
 
 
-def _keep(episode: Episode, loaded: Loaded, output: Path) -> None:
+def _record_episode(episode: Episode, loaded: Loaded, output: Path) -> None:
     append_episode(output, episode)
-    print(summary(episode, loaded))
+    print(summarize_episode(episode, loaded))
     print(one_line(f"added to {output}"))
     print(one_line(suggest_report(output)), flush=True)
 
 
-def summary(episode: Episode, loaded: Loaded) -> str:
+def summarize_episode(episode: Episode, loaded: Loaded) -> str:
     """Return the result of an episode, with a line for each milestone."""
-    reached = f"{len(episode.latched)} of {counted(episode.hops, 'milestone')} in {counted(episode.steps, 'step')}"
-    lines = [f"{'solved' if episode.solved else 'not solved'}: {reached}"]
+    outcome = "solved" if episode.solved else "not solved"
+    milestones = f"{len(episode.latched)} of {counted(episode.hops, 'milestone')}"
+    lines = [f"{outcome}: {milestones} in {counted(episode.steps, 'step')}"]
     for milestone in loaded.milestones:
-        at = episode.latched.get(milestone.milestone_id)
-        lines.append(one_line(f"  {'never' if at is None else f'step {at}':>9}  {milestone.description}"))
+        step = episode.latched.get(milestone.milestone_id)
+        when = "never" if step is None else f"step {step}"
+        lines.append(one_line(f"  {when:>9}  {milestone.description}"))
     return "\n".join(lines)

@@ -33,6 +33,7 @@ def write_report(results: tuple[Path, ...] = (), /, options: ReportOptions = Rep
     output = options.output or paths[0].with_suffix(".html")
     if output in paths:
         raise EpisodeError(f"{output}: is the results file; choose another --output")
+
     make_folder(output.parent)
     with show_bar(jobs="episodes", good="drawn") as update_bar:
 
@@ -41,9 +42,11 @@ def write_report(results: tuple[Path, ...] = (), /, options: ReportOptions = Rep
 
         page = report(episodes, _title(paths), Shelf(folder=options.scenes), on_episode)
     write_atomic(output, page)
+
     for line in rate_lines(each.episode for each in episodes):
         print(one_line(line))
-    print(one_line(f"page: {output} ({output.stat().st_size / 1e6:.1f} MB); open it in a browser"))
+    megabytes = output.stat().st_size / 1e6
+    print(one_line(f"page: {output} ({megabytes:.1f} MB); open it in a browser"))
     return EXIT_FINISHED
 
 

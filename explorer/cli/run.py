@@ -29,6 +29,7 @@ def run_agent(scenes: tuple[Path, ...], /, options: RunOptions = RunOptions()) -
     loaded = list(scenes_at(scenes))
     evaluation = Evaluation(loaded, options.agent, output, how)
     require_certificates(loaded, quiet=jobs.quiet)
+
     try:
         with show_bar(jobs.quiet, "episodes") as update_bar:
             episodes = evaluation.run(update_bar)
@@ -36,6 +37,7 @@ def run_agent(scenes: tuple[Path, ...], /, options: RunOptions = RunOptions()) -
         more = ": to go on, add --resume to this command" if evaluation.finished else ""
         complain(f"interrupted; {counted(evaluation.finished, 'episode')} finished{more}")
         return EXIT_INTERRUPTED
+
     for episode in episodes:
         if episode.error:
             print(one_line(f"{episode.scene}: the agent failed: {episode.error}"))

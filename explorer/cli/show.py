@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from explorer.certificate import Certificate
 from explorer.cli.options import ShowOptions
 from explorer.files import Loaded
 from explorer.files.listing import scene_at
@@ -25,65 +26,87 @@ def show_scene(scene: Path, /, options: ShowOptions = ShowOptions()) -> int:
         scene: folder of a scene, or a line of a file or released set, as FILE:1 or test:1
     """
     loaded = scene_at(scene)
-    for line in lines(loaded):
+    for line in describe_scene(loaded):
         print(one_line(line))
     print()
-    print(plan(loaded))
+    print(draw_map(loaded))
     if options.picture is not None:
         _write_picture(loaded, options.picture)
     return EXIT_FINISHED
 
 
-def lines(loaded: Loaded) -> Iterator[str]:
+def describe_scene(loaded: Loaded) -> Iterator[str]:
     """Yield the description of a scene, without its map."""
     scene = loaded.scene
-    certificate = loaded.certificate
-    yield f"{scene.name}: {counted(loaded.hops, 'hop')}, {' x '.join(map(str, scene.size))} cells"
+    size = " x ".join(map(str, scene.size))
+    yield f"{scene.name}: {counted(loaded.hops, 'hop')}, {size} cells"
     yield f"Task: {loaded.text}"
     yield ""
+    yield from _hop_lines(loaded)
+    yield ""
+    yield from _certificate_lines(loaded.certificate)
+    for note in loaded.notes:
+        yield f"note: {note}"
+    for fault in loaded.faults:
+        yield f"fault: {fault}"
+
+
+def _hop_lines(loaded: Loaded) -> Iterator[str]:
+    """Yield each hop with its gate, the hops that it needs, and whether it is proven necessary."""
+    certificate = loaded.certificate
     nodes = {node.id: node for node in loaded.graph.nodes}
     proofs = {proof.milestone_id: proof for proof in certificate.milestones} if certificate else {}
     for number, milestone in enumerate(loaded.milestones, start=1):
-        node = nodes.get(milestone.milestone_id)
-        proof = proofs.get(milestone.milestone_id)
-        yield f"{number}. {milestone.milestone_id}: {milestone.description} ({milestone.task})"
+        name = milestone.milestone_id
+        yield f"{number}. {name}: {milestone.description} ({milestone.task})"
+
+        node = nodes.get(name)
         if node is not None and node.gate:
-            yield f"   behind {one(node.gate)}{_opened(node.key)}"
+            yield f"   behind {one(node.gate)}{_key_words(node.key)}"
         for edge in loaded.graph.edges:
-            if edge.after == milestone.milestone_id:
+            if edge.after == name:
                 yield f"   after {edge.before}: {edge.reason}"
+        proof = proofs.get(name)
         if proof is not None:
-            yield f"   {'proven necessary' if proof.necessary else 'NOT proven necessary'}, step {proof.at_step}"
-    yield ""
+            necessity = "proven necessary" if proof.necessary else "NOT proven necessary"
+            yield f"   {necessity}, step {proof.at_step}"
+
+
+def _certificate_lines(certificate: Certificate | None) -> Iterator[str]:
     if certificate is None:
         yield "no certificate"
-    else:
-        ratio = certificate.witness.steps / max(1, certificate.lower_bound)
-        yield (
-            f"certificate (rules {certificate.rules}): wins in {certificate.witness.steps} steps, no plan takes fewer "
-            f"than {certificate.lower_bound} (ratio {ratio:.1f}), an episode ends after {certificate.max_steps}"
-        )
-        if certificate.seen_at_start:
-            yield f"in view at the spawn: {', '.join(certificate.seen_at_start)}"
-    yield from (f"note: {note}" for note in loaded.notes)
-    yield from (f"fault: {fault}" for fault in loaded.faults)
+        return
+    steps = certificate.witness.steps
+    bound = certificate.lower_bound
+    ratio = steps / max(1, bound)
+    yield (
+        f"certificate (rules {certificate.rules}): wins in {steps} steps, no plan takes fewer than {bound} "
+        f"(ratio {ratio:.1f}), an episode ends after {certificate.max_steps}"
+    )
+    if certificate.seen_at_start:
+        yield f"in view at the spawn: {', '.join(certificate.seen_at_start)}"
 
 
-def _opened(key: str | None) -> str:
+def _key_words(key: str | None) -> str:
     """Return what opens a gate, in words, or "" if nothing does."""
-    kinds = list(dict.fromkeys(key.split(" and "))) if key else []
-    return f", opened with {' and '.join(map(one, kinds))}" if kinds else ""
+    if not key:
+        return ""
+    kinds = dict.fromkeys(key.split(" and "))
+    return ", opened with " + " and ".join(map(one, kinds))
 
 
-def plan(loaded: Loaded) -> str:
+def draw_map(loaded: Loaded) -> str:
     """Return the true map at the height of the spawn, with its legend."""
     scene = loaded.scene
     things = [Thing(mob.name, mob.kind, "", mob.cell, 0, True) for mob in scene.mobs]
     for cell, stacks in scene.items.items():
-        things += [Thing(stack.item, stack.item, str(stack.count), cell, 0, True) for stack in stacks]
+        for stack in stacks:
+            things.append(Thing(stack.item, stack.item, str(stack.count), cell, 0, True))
     view = replace(VoxelWorld().reset(scene), known=scene.blocks, things=tuple(things))
+
     width, _, depth = scene.size
-    text, legend = map_text(view, width, depth, middle=(width // 2, depth // 2))
+    middle = (width // 2, depth // 2)
+    text, legend = map_text(view, width, depth, middle=middle)
     signs = "  ".join(f"{sign.text} {sign.means}" for sign in legend.values())
     return f"{text.plain.rstrip()}\n{one_line(signs)}"
 
@@ -93,5 +116,6 @@ def _write_picture(loaded: Loaded, path: Path) -> None:
     from spca.common.images import png
 
     view = VoxelWorld().reset(loaded.scene)
-    write_atomic(path, png(render(view.known, view.pose, view.things, 640, 480)))
+    picture = render(view.known, view.pose, view.things, 640, 480)
+    write_atomic(path, png(picture))
     print(one_line(f"first view: {path}"))

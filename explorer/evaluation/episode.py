@@ -54,12 +54,12 @@ class Game:
     """
 
     def __init__(self, world: VoxelWorld, loaded: Loaded, max_steps: int | None = None) -> None:
-        told, self._max_steps = _limits(loaded, max_steps)
+        shown_limit, self._max_steps = _resolve_limits(loaded, max_steps)
         self._world = world
         self._loaded = loaded
         self._codes: list[int] = []
         self._tracker = Tracker(loaded.milestones, loaded.scene.spawn)
-        self.view: View = world.reset(loaded.scene, told)
+        self.view: View = world.reset(loaded.scene, shown_limit)
         self.over = ""
         self._judge()
 
@@ -89,6 +89,7 @@ class Game:
         loaded = self._loaded
         latched = self._tracker.latched
         early = [(edge.before, edge.after) for edge in out_of_order(loaded.graph, latched)]
+
         return Episode(
             scene=loaded.scene.name,
             hops=loaded.hops,
@@ -131,7 +132,7 @@ class Game:
         return (reached and not self._tracker.complete) or not enforced.isdisjoint(early)
 
 
-def _limits(loaded: Loaded, max_steps: int | None) -> tuple[int, int]:
+def _resolve_limits(loaded: Loaded, max_steps: int | None) -> tuple[int, int]:
     """Return the step limit that the player is told, and the one at which the judge ends the episode."""
     if max_steps is None and loaded.certificate is not None:
         return TOLD_MAX_STEPS, min(loaded.certificate.max_steps, TOLD_MAX_STEPS)
@@ -162,23 +163,26 @@ def play(
         SPCAError: the agent cannot be used any more.
     """
     game = Game(world, loaded, max_steps)
-    _, error = _asked(lambda: agent.reset(game.view, loaded.text, seed))
+    _, error = _ask(lambda: agent.reset(game.view, loaded.text, seed))
     while not (game.over or error):
-        code, error = _asked(lambda: index(agent.act(game.view)))
-        if code is not None:
-            try:
-                game.step(code)
-            except ActionError as fault:
-                error = str(fault)
-    usage, missing = _asked(lambda: agent.usage)
+        code, error = _ask(lambda: index(agent.act(game.view)))
+        if code is None:
+            continue
+        try:
+            game.step(code)
+        except ActionError as fault:
+            error = str(fault)
+
+    usage, missing = _ask(lambda: agent.usage)
     return game.episode(model, usage=usage or _NOTHING, error=error or missing, seed=seed)
 
 
-def _asked(ask: Callable[[], T]) -> tuple[T | None, str]:
+def _ask(ask: Callable[[], T]) -> tuple[T | None, str]:
     """Return an agent's answer, or None and how it failed."""
     try:
         return ask(), ""
     except SPCAError:
         raise
     except Exception as fault:  # boundary to foreign code: an agent's bugs are part of its results
-        return None, one_line(f"{type(fault).__name__}: {fault}")[:_LONGEST_ERROR]
+        problem = one_line(f"{type(fault).__name__}: {fault}")
+        return None, problem[:_LONGEST_ERROR]

@@ -116,7 +116,7 @@ class Evaluation:
         self._setup = SceneSetup(agent, find_agent(agent, agents), self._how)
         if output.exists() and not output.is_file():
             raise EpisodeError(f"{output}: is not a regular file; --output names a file")
-        self._jobs = _jobs(scenes)
+        self._jobs = _make_jobs(scenes)
         self.finished = 0
 
     def run(self, on_progress: OnProgress = lambda *_: None) -> tuple[Episode, ...]:
@@ -134,7 +134,8 @@ class Evaluation:
             **read_source_state(applications()).to_dict(),
         }
         if self.output.exists() and not how.overwrite and not path.exists():
-            return self._already_there()
+            return self._read_finished()
+
         read = Episode.from_dict
         terms = self._setup.terms
         with (
@@ -147,6 +148,7 @@ class Evaluation:
                 self.finished = len(journal.finished)
                 if not self.finished:
                     journal.remove()
+
             episodes = tuple(journal.finished[job.index] for job in self._jobs)
             self._write(episodes, journal.header)
             journal.remove()
@@ -155,9 +157,9 @@ class Evaluation:
     def _play(self, journal: Journal[Episode], on_progress: OnProgress) -> None:
         solved = sum(episode.solved for episode in journal.finished.values())
         on_progress(len(journal.finished), len(self._jobs), solved)
-        doing = do_what_is_left(self._setup, self._jobs, journal, self._how.workers)
-        with closing(doing) as playing:
-            for episode in playing:
+        remaining = do_what_is_left(self._setup, self._jobs, journal, self._how.workers)
+        with closing(remaining) as episodes:
+            for episode in episodes:
                 solved += episode.solved
                 on_progress(len(journal.finished), len(self._jobs), solved)
 
@@ -168,7 +170,7 @@ class Evaluation:
         write_episodes(self.output, episodes)
         write_atomic(self.output.with_suffix(".run.json"), json_text(run, indent=1) + "\n")
 
-    def _already_there(self) -> tuple[Episode, ...]:
+    def _read_finished(self) -> tuple[Episode, ...]:
         if not self._how.resume:
             raise EpisodeError(f"{self.output}: exists; choose another --output, or add --overwrite")
         found = read_episodes(self.output)
@@ -179,7 +181,13 @@ class Evaluation:
         return tuple(found)
 
 
-def _jobs(scenes: Iterable[Loaded]) -> list[SceneJob]:
+def _make_jobs(scenes: Iterable[Loaded]) -> list[SceneJob]:
+    """Return a job for each scene.
+
+    Raises:
+        EpisodeError: there are no scenes, or two share a name.
+        SceneError: a scene cannot be played, or its certificate belongs to another scene.
+    """
     jobs: dict[str, SceneJob] = {}
     world = VoxelWorld(observe=False)
     for number, loaded in enumerate(scenes):
@@ -187,10 +195,14 @@ def _jobs(scenes: Iterable[Loaded]) -> list[SceneJob]:
         source = loaded.source
         if name in jobs:
             where = " and ".join(filter(None, (jobs[name].loaded.source, source)))
-            raise EpisodeError(f"two scenes are called {name!a}{f' ({where})' if where else ''}: rename one")
+            problem = f"two scenes are called {name!a}"
+            if where:
+                problem += f" ({where})"
+            raise EpisodeError(f"{problem}: rename one")
+
         try:
             world.reset(loaded.scene)
-            digest = _digest(loaded)
+            digest = _digest_scene(loaded)
         except SceneError as error:
             error.at(error.source or source or name)
             raise
@@ -200,15 +212,16 @@ def _jobs(scenes: Iterable[Loaded]) -> list[SceneJob]:
     return list(jobs.values())
 
 
-def _digest(loaded: Loaded) -> str:
+def _digest_scene(loaded: Loaded) -> str:
     """Return a hash of everything that an episode depends on.
 
     Raises:
         SceneError: the certificate belongs to another scene.
     """
-    about = fingerprint(loaded.scene, loaded.milestones, loaded.graph)
+    scene = fingerprint(loaded.scene, loaded.milestones, loaded.graph)
     certificate = loaded.certificate
-    if certificate is not None and certificate.fingerprint != about:
+    if certificate is not None and certificate.fingerprint != scene:
         problem = "it belongs to another scene: restore the files, or certify the scene again"
         raise SceneError(problem, certificate_file(loaded))
-    return hashlib.sha256(f"{about} {loaded.text!a} {certificate!a}".encode()).hexdigest()
+    content = f"{scene} {loaded.text!a} {certificate!a}"
+    return hashlib.sha256(content.encode()).hexdigest()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from explorer.evaluation.results import Episode
@@ -44,7 +45,7 @@ class HopMetrics:
     failed: int
 
     @classmethod
-    def of(cls, hops: int | None, episodes: Sequence[Episode]) -> HopMetrics:
+    def from_episodes(cls, hops: int | None, episodes: Sequence[Episode]) -> HopMetrics:
         """Return the figures of at least one episode."""
         count = len(episodes)
         return cls(
@@ -62,8 +63,11 @@ class HopMetrics:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON-compatible data."""
-        data = {name: getattr(self, name) for name in self.__slots__}
-        return {name: value.to_dict() if isinstance(value, Rate) else value for name, value in data.items()}
+        data = {}
+        for name in self.__slots__:
+            value = getattr(self, name)
+            data[name] = value.to_dict() if isinstance(value, Rate) else value
+        return data
 
 
 def by_hops(episodes: Iterable[Episode]) -> tuple[HopMetrics, ...]:
@@ -71,8 +75,11 @@ def by_hops(episodes: Iterable[Episode]) -> tuple[HopMetrics, ...]:
     groups: dict[int, list[Episode]] = {}
     for episode in episodes:
         groups.setdefault(episode.hops, []).append(episode)
-    rows = [HopMetrics.of(hops, groups[hops]) for hops in sorted(groups)]
-    return (*rows, HopMetrics.of(None, [each for group in groups.values() for each in group])) if rows else ()
+    if not groups:
+        return ()
+    rows = [HopMetrics.from_episodes(hops, groups[hops]) for hops in sorted(groups)]
+    together = HopMetrics.from_episodes(None, list(chain.from_iterable(groups.values())))
+    return (*rows, together)
 
 
 def by_model(episodes: Iterable[Episode]) -> dict[str, tuple[HopMetrics, ...]]:
@@ -88,4 +95,5 @@ def rate_lines(episodes: Iterable[Episode]) -> Iterator[str]:
     for model, rows in by_model(episodes).items():
         for row in rows:
             hops = "all" if row.hops is None else counted(row.hops, "hop")
-            yield f"{model}, {hops}: {counted(row.tsr.total, 'episode')}, TSR {row.tsr}, MSR {row.msr}"
+            played = counted(row.tsr.total, "episode")
+            yield f"{model}, {hops}: {played}, TSR {row.tsr}, MSR {row.msr}"

@@ -83,32 +83,38 @@ class Episode:
         Raises:
             KeyError, TypeError, ValueError: the data does not come from :meth:`to_dict`.
         """
-        latched = {str(name): _whole(step, "a step of latched") for name, step in dict(data["latched"]).items()}
+        latched: dict[str, int] = {}
+        for name, step in dict(data["latched"]).items():
+            latched[str(name)] = _require_whole(step, "a step of latched")
         read: dict[str, Any] = {
-            **{name: _of_type(str, data[name], name) for name in ("scene", "model", "state_hash")},
-            **{name: _of_type(str, data.get(name, ""), name) for name in ("ended", "error", "source")},
-            **{name: _whole(data[name], name) for name in ("hops", "steps", "restores", "calls", "tokens")},
-            **{name: _of_type(bool, data[name], name) for name in ("solved", "certificate_refuted")},
-            "seed": _whole(data.get("seed", 0), "seed"),
+            **{name: _require_type(str, data[name], name) for name in ("scene", "model", "state_hash")},
+            **{name: _require_type(str, data.get(name, ""), name) for name in ("ended", "error", "source")},
+            **{name: _require_whole(data[name], name) for name in ("hops", "steps", "restores", "calls", "tokens")},
+            **{name: _require_type(bool, data[name], name) for name in ("solved", "certificate_refuted")},
+            "seed": _require_whole(data.get("seed", 0), "seed"),
             "latched": latched,
             "cost": float(data["cost"]),
-            "codes": unpacked(_of_type(str, data["codes"], "codes")),
+            "codes": unpacked(_require_type(str, data["codes"], "codes")),
             "out_of_order": tuple((str(before), str(after)) for before, after in data["out_of_order"]),
         }
         if not 0 <= read["cost"] <= _MOST:
             raise ValueError(f"cost is {read['cost']}, not an amount of USD")
-        if not len(latched) <= read["hops"] <= MOST_HOPS or read["solved"] is not (0 < len(latched) == read["hops"]):
-            raise ValueError(f"solved is {read['solved']} with {len(latched)} of {read['hops']} hops latched")
+
+        hops = read["hops"]
+        solved = 0 < len(latched) == hops
+        if not len(latched) <= hops <= MOST_HOPS or read["solved"] is not solved:
+            raise ValueError(f"solved is {read['solved']} with {len(latched)} of {hops} hops latched")
         return cls(**read)
 
 
-def _of_type(kind: type[T], value: Any, name: str) -> T:
+def _require_type(kind: type[T], value: Any, name: str) -> T:
     if not isinstance(value, kind):
-        raise TypeError(f"{name} is {value!a:.40}, not a {'text' if kind is str else 'yes or no'}")
+        expected = "text" if kind is str else "yes or no"
+        raise TypeError(f"{name} is {value!a:.40}, not a {expected}")
     return value
 
 
-def _whole(value: Any, name: str) -> int:
+def _require_whole(value: Any, name: str) -> int:
     if type(value) is not int or not 0 <= value <= _MOST:
         raise ValueError(f"{name} is {value!a:.40}, not a whole number from 0 to {_MOST}")
     return value
@@ -127,10 +133,14 @@ def read_episodes(path: Path) -> list[Episode]:
     with suppress(ValueError, RecursionError):
         json.loads(last)
         lines.append(last)
-    return [_episode(line, f"{path}: line {number}") for number, line in enumerate(lines, start=1) if line.strip()]
+    episodes = []
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            episodes.append(_read_episode(line, f"{path}: line {number}"))
+    return episodes
 
 
-def _episode(line: bytes, where: str) -> Episode:
+def _read_episode(line: bytes, where: str) -> Episode:
     try:
         data = json.loads(line)
         if not isinstance(data, dict):

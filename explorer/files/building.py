@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -20,6 +21,9 @@ MOST_FILLED: Final = 64_000_000
 """Most cells that all commands together may set; this takes less than a second."""
 MOST_THINGS: Final = 1_000
 
+_INSIDE: Final = (slice(1, -1), slice(1, -1), slice(1, -1))
+"""Index of the cells of a box that are not on its surface."""
+
 Box = tuple[Cell, Cell]
 """Lowest and highest cell, both included, relative to the spawn."""
 
@@ -31,12 +35,15 @@ def bounds_of(deeds: Iterable[Deed]) -> Box:
         match deed:
             case Fill():
                 corners += (deed.low, deed.high)
-            case Stand(at):
-                corners += ((at[0], at[1] - 1, at[2]), (at[0], at[1] + 1, at[2]))
+            case Stand((x, y, z)):
+                corners += ((x, y - 1, z), (x, y + 1, z))
             case Lay(at) | Summon(at):
                 corners.append(at)
-    low, high = ([bound(axis) for axis in zip(*corners, strict=True)] for bound in (min, max))
-    return (low[0], low[1], low[2]), (high[0], high[1], high[2])
+
+    xs, ys, zs = zip(*corners, strict=True)
+    low = (min(xs), min(ys), min(zs))
+    high = (max(xs), max(ys), max(zs))
+    return low, high
 
 
 def size_of(arena: Box) -> Cell:
@@ -45,15 +52,21 @@ def size_of(arena: Box) -> Cell:
     Raises:
         OutsideArenaError: a side is less than 1 or more than that of :data:`LARGEST`.
     """
-    x, y, z = (high - low + 1 for low, high in zip(*arena, strict=True))
-    if any(not 1 <= cells <= most for cells, most in zip((x, y, z), LARGEST, strict=True)):
-        raise OutsideArenaError(
-            f"an arena of {x} x {y} x {z} cells: at most {' x '.join(map(str, LARGEST))} can be built"
-        )
+    x, y, z = _measure_sides(*arena)
+    fits = [1 <= cells <= most for cells, most in zip((x, y, z), LARGEST, strict=True)]
+    if not all(fits):
+        largest = " x ".join(map(str, LARGEST))
+        raise OutsideArenaError(f"an arena of {x} x {y} x {z} cells: at most {largest} can be built")
     return x, y, z
 
 
-def build(deeds: Sequence[Deed], arena: Box, ground: int = AIR) -> tuple[Scene, Cell]:
+def _measure_sides(low: Cell, high: Cell) -> Iterator[int]:
+    """Yield the cells of a box along each axis."""
+    for least, most in zip(low, high, strict=True):
+        yield most - least + 1
+
+
+def build_scene(deeds: Sequence[Deed], arena: Box, ground: int = AIR) -> tuple[Scene, Cell]:
     """Carry out deeds in an arena of air.
 
     Returns:
@@ -72,18 +85,19 @@ def build(deeds: Sequence[Deed], arena: Box, ground: int = AIR) -> tuple[Scene, 
     blocks[: max(0, -arena[0][1])] = ground
     builder = _Builder(blocks, arena)
     for deed in deeds:
-        builder.do(deed)
-    return builder.built()
+        builder.carry_out(deed)
+    return builder.finish()
 
 
 def _check_work(deeds: Sequence[Deed]) -> None:
-    filled = sum(
-        (x - ax + 1) * (y - ay + 1) * (z - az + 1)
-        for (ax, ay, az), (x, y, z) in ((deed.low, deed.high) for deed in deeds if isinstance(deed, Fill))
-    )
+    """Raise SceneError if deeds set too many blocks or things."""
+    fills = [deed for deed in deeds if isinstance(deed, Fill)]
+    filled = sum(math.prod(_measure_sides(deed.low, deed.high)) for deed in fills)
     if filled > MOST_FILLED:
         raise SceneError(f"the commands set {filled:,} blocks: at most {MOST_FILLED:,} can be set")
-    things = sum(isinstance(deed, Summon | Lay) or (isinstance(deed, Fill) and bool(deed.stacks)) for deed in deeds)
+
+    things = sum(isinstance(deed, Summon | Lay) for deed in deeds)
+    things += sum(bool(deed.stacks) for deed in fills)
     if things > MOST_THINGS:
         raise SceneError(f"the commands set up {things:,} mobs, items and filled chests: the limit is {MOST_THINGS:,}")
 
@@ -99,20 +113,20 @@ class _Builder:
         self._mobs: list[Summon] = []
         self._inventory: Counter[str] = Counter()
 
-    def do(self, deed: Deed) -> None:
+    def carry_out(self, deed: Deed) -> None:
         match deed:
             case Fill():
                 self._fill(deed)
             case Give(stack):
                 self._inventory[stack.item] += stack.count
             case Lay(at, stack):
-                cell = self._cell(at)
+                cell = self._arena_cell(at)
                 self._items[cell] = (*self._items.get(cell, ()), stack)
             case Summon(at):
-                self._cell(at)
+                self._arena_cell(at)
                 self._mobs.append(deed)
             case Stand(at):
-                self._cell(at)
+                self._arena_cell(at)
                 self._stand = deed
             case Clear():
                 self._inventory.clear()
@@ -121,53 +135,57 @@ class _Builder:
                 if kind in ("", "item"):
                     self._items.clear()
 
-    def built(self) -> tuple[Scene, Cell]:
+    def finish(self) -> tuple[Scene, Cell]:
         facing = self._stand.facing or 0
         pitch = self._stand.pitch or 0
-        spawn = Pose(self._cell(self._stand.at), facing, pitch)
-        kept = {cell: stacks for cell, stacks in self._chests.items() if self._holds(cell)}
-        mobs = _named(self._mobs, self._cell)
+        spawn = Pose(self._arena_cell(self._stand.at), facing, pitch)
+        chests = {cell: stacks for cell, stacks in self._chests.items() if self._is_chest(cell)}
+        mobs = _name_mobs(self._mobs, self._arena_cell)
         self._blocks.flags.writeable = False
-        scene = Scene("", spawn, self._blocks, self._items, kept, mobs, inventory=dict(self._inventory))
+        scene = Scene("", spawn, self._blocks, self._items, chests, mobs, inventory=dict(self._inventory))
         return scene, self._stand.at
 
-    def _holds(self, cell: Cell) -> bool:
-        return bool(BLOCKS[self._blocks[cell[1], cell[2], cell[0]]].kind == "chest")
+    def _is_chest(self, cell: Cell) -> bool:
+        block = BLOCKS[self._blocks[_index(cell)]]
+        return bool(block.kind == "chest")
 
-    def _cell(self, at: Cell) -> Cell:
+    def _arena_cell(self, at: Cell) -> Cell:
         """Return the arena's cell for one relative to the spawn."""
         low, high = self._arena
-        if any(not least <= value <= most for least, value, most in zip(low, at, high, strict=True)):
-            raise OutsideArenaError(f"{tilde(at)} is outside the arena ({tilde(low)} to {tilde(high)})")
+        for least, value, most in zip(low, at, high, strict=True):
+            if not least <= value <= most:
+                raise OutsideArenaError(
+                    f"{format_offset(at)} is outside the arena ({format_offset(low)} to {format_offset(high)})"
+                )
         return offset_to(low, at)
 
     def _fill(self, deed: Fill) -> None:
-        ax, ay, az = self._cell(deed.low)
-        x, y, z = self._cell(deed.high)
-        box = self._blocks[ay : y + 1, az : z + 1, ax : x + 1]
+        x, y, z = self._arena_cell(deed.low)
+        u, v, w = self._arena_cell(deed.high)
+        box = (slice(y, v + 1), slice(z, w + 1), slice(x, u + 1))
+        blocks = self._blocks[box]
         if deed.mode == "keep":
-            box[box == AIR] = deed.code
+            blocks[blocks == AIR] = deed.code
         elif deed.mode in ("hollow", "outline"):
-            inner = box[1:-1, 1:-1, 1:-1].copy()
-            box[...] = deed.code
-            box[1:-1, 1:-1, 1:-1] = AIR if deed.mode == "hollow" else inner
+            inner = blocks[_INSIDE].copy()
+            blocks[...] = deed.code
+            blocks[_INSIDE] = AIR if deed.mode == "hollow" else inner
         elif deed.only is not None:
-            box[np.isin(box, list(deed.only))] = deed.code
+            replaced = np.isin(blocks, list(deed.only))
+            blocks[replaced] = deed.code
         else:
-            box[...] = deed.code
-        self._fill_chests(deed, (slice(ay, y + 1), slice(az, z + 1), slice(ax, x + 1)))
+            blocks[...] = deed.code
+        self._fill_chests(deed, box)
 
     def _fill_chests(self, deed: Fill, box: tuple[slice, slice, slice]) -> None:
         """Empty the chests in a box that was painted over, and fill the chest if the command gives its contents."""
-        if deed.mode in ("replace", "destroy") and deed.only is None and self._filled[box].any():
-            ys, zs, xs = (range(side.start, side.stop) for side in box)
-            kept = {
-                cell: s
-                for cell, s in self._chests.items()
-                if cell[0] not in xs or cell[1] not in ys or cell[2] not in zs
-            }
-            self._chests = kept
+        paints_all = deed.mode in ("replace", "destroy") and deed.only is None
+        if paints_all and self._filled[box].any():
             self._filled[box] = False
+            emptied = [cell for cell in self._chests if not self._filled[_index(cell)]]
+            for cell in emptied:
+                del self._chests[cell]
+
         if deed.stacks is not None:
             if self._filled[box].size > 1:
                 raise SceneError("set chests with contents one at a time, by /setblock")
@@ -176,21 +194,29 @@ class _Builder:
             self._filled[box] = True
 
 
-def tilde(cell: Cell) -> str:
+def _index(cell: Cell) -> tuple[int, int, int]:
+    """Return the index of a cell in an array ``[y, z, x]``."""
+    x, y, z = cell
+    return y, z, x
+
+
+def format_offset(cell: Cell) -> str:
     """Return a cell relative to the spawn as commands write it."""
     return " ".join(f"~{value}" for value in cell)
 
 
-def _named(summoned: Iterable[Summon], cell: Callable[[Cell], Cell]) -> tuple[Mob, ...]:
+def _name_mobs(summoned: Iterable[Summon], cell: Callable[[Cell], Cell]) -> tuple[Mob, ...]:
     """Return the mobs; those without a name are numbered by kind."""
     numbers: Counter[str] = Counter()
     mobs = []
     for each in summoned:
         numbers[each.kind] += 1
-        mobs.append(Mob(each.name or default_name(each.kind, numbers[each.kind]), each.kind, cell(each.at)))
-    twice = [name for name, count in Counter(mob.name for mob in mobs).items() if count > 1]
-    if twice:
-        raise SceneError(f"two mobs are called {twice[0]!a}: give each its own CustomName")
+        name = each.name or default_name(each.kind, numbers[each.kind])
+        mobs.append(Mob(name, each.kind, cell(each.at)))
+
+    for name, count in Counter(mob.name for mob in mobs).items():
+        if count > 1:
+            raise SceneError(f"two mobs are called {name!a}: give each its own CustomName")
     return tuple(mobs)
 
 

@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
 from explorer.errors import OutsideArenaError, SceneError, UnknownNameError
-from explorer.files.building import tilde
+from explorer.files.building import format_offset
 from explorer.findings import FaultKind
 from explorer.graph import Graph
 from explorer.milestones import AtLeast, AtMost, InsideBox, InventoryHas, Milestone, NearWithFacing, Rule, box_cells
@@ -36,12 +36,14 @@ def scene_problems(scene: Scene) -> Iterator[SceneError]:
     """Yield the problems of the spawn and the wires; fields are those of ``metadata.json``."""
     x, y, z = scene.spawn.cell
     for cell in ((x, y, z), (x, y + 1, z)):
-        block = _block(scene, cell)
+        block = _find_block(scene, cell)
         if block is None or block.solid or block.kind == "lava":
-            yield SceneError(f"the spawn is in {_named(block)}: leave two cells free", field="commands")
-    ground = _block(scene, (x, y - 1, z))
+            yield SceneError(f"the spawn is in {_describe_block(block)}: leave two cells free", field="commands")
+    ground = _find_block(scene, (x, y - 1, z))
     if ground is not None and not ground.solid:
-        yield SceneError(f"the spawn is on {_named(ground)}: put solid ground below ~0 ~0 ~0", field="commands")
+        where = _describe_block(ground)
+        yield SceneError(f"the spawn is on {where}: put solid ground below ~0 ~0 ~0", field="commands")
+
     doors = Counter(wire.door for wire in scene.wires)
     wired = Counter(cell for wire in scene.wires for cell in wire.cells)
     for number, wire in enumerate(scene.wires):
@@ -49,30 +51,34 @@ def scene_problems(scene: Scene) -> Iterator[SceneError]:
         if doors[wire.door] > 1:
             yield SceneError(f"two doors are called {wire.door[:80]!a}: give each its own name", field=f"{field}.door")
         for place, cell in enumerate(wire.cells):
-            yield from _device(scene, cell, ("door",), f"{field}.cells[{place}]")
+            cell_field = f"{field}.cells[{place}]"
+            yield from _device_problems(scene, cell, ("door",), cell_field)
             if wired[cell] > 1:
-                yield SceneError("the cell belongs to two doors: keep one", field=f"{field}.cells[{place}]")
+                yield SceneError("the cell belongs to two doors: keep one", field=cell_field)
         for place, cell in enumerate(wire.needs):
-            yield from _device(scene, cell, _DEVICES, f"{field}.needs[{place}]")
+            yield from _device_problems(scene, cell, _DEVICES, f"{field}.needs[{place}]")
 
 
-def _device(scene: Scene, cell: Cell, kinds: tuple[str, ...], field: str) -> Iterator[SceneError]:
-    block = _block(scene, cell)
-    offset = tilde(offset_to(scene.spawn.cell, cell))
+def _device_problems(scene: Scene, cell: Cell, kinds: tuple[str, ...], field: str) -> Iterator[SceneError]:
+    block = _find_block(scene, cell)
+    offset = format_offset(offset_to(scene.spawn.cell, cell))
     if block is None:
         yield OutsideArenaError(f"{offset} is outside the arena", field=field)
     elif block.kind not in kinds:
-        what = "a door" if kinds == ("door",) else "a lever, button or plate"
-        yield SceneError(f"expected {what} at {offset}, not {block.name}", field=field)
+        expected = "a door" if kinds == ("door",) else "a lever, button or plate"
+        yield SceneError(f"expected {expected} at {offset}, not {block.name}", field=field)
 
 
-def _block(scene: Scene, cell: Cell) -> Block | None:
+def _find_block(scene: Scene, cell: Cell) -> Block | None:
+    """Return the block in a cell, or None outside the arena."""
+    for at, cells in zip(cell, scene.size, strict=True):
+        if not 0 <= at < cells:
+            return None
     x, y, z = cell
-    inside = all(0 <= at < cells for at, cells in zip(cell, scene.size, strict=True))
-    return BLOCKS[scene.blocks[y, z, x]] if inside else None
+    return BLOCKS[int(scene.blocks[y, z, x])]
 
 
-def _named(block: Block | None) -> str:
+def _describe_block(block: Block | None) -> str:
     return "no cell of the arena" if block is None else f"a block of {block.name}"
 
 
@@ -98,20 +104,32 @@ def rule_problems(rule: Rule, scene: Scene) -> Iterator[SceneError]:
         _check_names(rule)
     except UnknownNameError as error:
         yield error.at("", "item" if isinstance(rule, InventoryHas) else "object")
-    last = tuple(cells - 1 for cells in scene.size)
     if isinstance(rule, InsideBox | AtLeast | AtMost):
-        if any(low > high for low, high in zip(rule.min, rule.max, strict=True)):
+        yield from _box_problems(rule, scene)
+    elif isinstance(rule, NearWithFacing) and not _is_near_arena(rule, scene):
+        yield OutsideArenaError("no cell of the arena is near the target", field="target")
+
+
+def _box_problems(rule: InsideBox | AtLeast | AtMost, scene: Scene) -> Iterator[SceneError]:
+    for low, high in zip(rule.min, rule.max, strict=True):
+        if low > high:
             yield OutsideArenaError("the box is empty: min is above max", field="max")
             return
-        low, high = box_cells(rule.min, rule.max, scene.spawn.cell)
-        if any(high[axis] < 0 or low[axis] > last[axis] or low[axis] > high[axis] for axis in range(3)):
+
+    lowest, highest = box_cells(rule.min, rule.max, scene.spawn.cell)
+    for low, high, cells in zip(lowest, highest, scene.size, strict=True):
+        if high < 0 or low >= cells or low > high:
             yield OutsideArenaError("no cell of the arena is in the box", field="min")
-    elif isinstance(rule, NearWithFacing):
-        away = (
-            _beyond(at + origin, most) for at, origin, most in zip(rule.target, scene.spawn.cell, last, strict=True)
-        )
-        if sum(distance * distance for distance in away) > rule.max_distance**2:
-            yield OutsideArenaError("no cell of the arena is near the target", field="target")
+            return
+
+
+def _is_near_arena(rule: NearWithFacing, scene: Scene) -> bool:
+    """Return whether some cell of the arena is as near the target as the rule asks."""
+    square = 0.0
+    for offset, origin, cells in zip(rule.target, scene.spawn.cell, scene.size, strict=True):
+        distance = _distance_beyond(offset + origin, cells - 1)
+        square += distance * distance
+    return square <= rule.max_distance**2
 
 
 def _check_names(rule: Rule) -> None:
@@ -124,7 +142,8 @@ def _check_names(rule: Rule) -> None:
             raise UnknownNameError("block", rule.object, ())
 
 
-def _beyond(at: float, last: int) -> float:
+def _distance_beyond(at: float, last: int) -> float:
+    """Return how far a coordinate lies outside 0 to ``last``."""
     return max(0.0, -at, at - last)
 
 
@@ -137,6 +156,7 @@ def graph_problems(graph: Graph, ids: Sequence[str]) -> Iterator[SceneError]:
     nodes = [node.id for node in graph.nodes]
     if sorted(nodes) != sorted(ids) or nodes[-1:] != list(ids[-1:]):
         yield SceneError("expected one node for each milestone, by its id, the goal last", field="nodes")
+
     place = {name: number for number, name in enumerate(nodes)}
     sorter: TopologicalSorter[str] = TopologicalSorter()
     for number, edge in enumerate(graph.edges):
@@ -144,11 +164,15 @@ def graph_problems(graph: Graph, ids: Sequence[str]) -> Iterator[SceneError]:
             if name not in place:
                 yield UnknownNameError("node", name, nodes, field=f"edges[{number}].{end}")
         sorter.add(edge.after, edge.before)
+
     try:
         sorter.prepare()
     except CycleError as error:
-        yield GraphOrderError(f"hops wait for each other: {' <- '.join(error.args[1])[:200]}", field="edges")
+        cycle = " <- ".join(error.args[1])
+        yield GraphOrderError(f"hops wait for each other: {cycle[:200]}", field="edges")
         return
     for number, edge in enumerate(graph.edges):
-        if place.get(edge.before, -1) > place.get(edge.after, len(nodes)):
+        before = place.get(edge.before, -1)
+        after = place.get(edge.after, len(nodes))
+        if before > after:
             yield GraphOrderError("the edge goes backwards: list hops after those they need", field=f"edges[{number}]")

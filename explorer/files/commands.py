@@ -17,7 +17,7 @@ from explorer.files.snbt import Tag, parse_snbt
 from explorer.rules.blocks import BLOCKS, code
 from explorer.rules.items import item
 from explorer.rules.mobs import mob_kind
-from explorer.scene import Cell, Stack
+from explorer.scene import Cell, Stack, move_by
 
 LONGEST: Final = 8_000
 """Most characters of a command; the game's chat takes 256, its command blocks 32,500."""
@@ -146,7 +146,7 @@ def parse_commands(commands: Iterable[str]) -> Parsed:
     return reader.parsed
 
 
-def words_of(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Return the words of a command; text within brackets, braces and quotes is not split."""
     words = []
     word = ""
@@ -155,7 +155,8 @@ def words_of(text: str) -> list[str]:
     escaped = False
     for letter in text:
         if quote:
-            quote = "" if letter == quote and not escaped else quote
+            if letter == quote and not escaped:
+                quote = ""
             escaped = letter == "\\" and not escaped
         elif letter in "\"'" and depth:
             quote = letter
@@ -163,7 +164,10 @@ def words_of(text: str) -> list[str]:
             words.append(word)
             word = ""
             continue
-        depth += (letter in "{[" and not quote) - (letter in "}]" and not quote)
+        if not quote and letter in "{[":
+            depth += 1
+        elif not quote and letter in "}]":
+            depth -= 1
         word += letter
     return [word for word in (*words, word) if word]
 
@@ -178,13 +182,13 @@ class _Reader:
     def read(self, text: str) -> None:
         if len(text) > LONGEST:
             raise SceneError(f"the command has more than {LONGEST:,} characters")
-        name, *words = words_of(text.strip().removeprefix("/")) or [""]
+        name, *words = split_words(text.strip().removeprefix("/")) or [""]
         name = name.removeprefix("minecraft:")
         if name not in COMMANDS:
             raise UnknownNameError("command", name, COMMANDS)
         COMMANDS[name](self, words)
 
-    def nothing(self, words: list[str]) -> None:
+    def ignore(self, words: list[str]) -> None:
         """Do nothing: it is always day, and nothing hurts or talks."""
 
     def clear(self, words: list[str]) -> None:
@@ -196,26 +200,30 @@ class _Reader:
     def kill(self, words: list[str]) -> None:
         selector = words[0] if words else "@s"
         kinds = re.findall(r"type=(!?)(?:minecraft:)?([a-z_]+)", selector)
-        if not selector.startswith("@e[") or len(kinds) != 1 or (kinds[0][0] and kinds[0][1] != "player"):
+        negated, kind = kinds[0] if len(kinds) == 1 else ("", "")
+        is_known = kind == "player" if negated else kind
+        if not selector.startswith("@e[") or not is_known:
             self.parsed.notes.append(f"/kill {selector} is left out: only @e[type=...] and @e[type=!player] are known")
             return
-        self.parsed.deeds.append(Kill("" if kinds[0][0] else kinds[0][1]))
+        self.parsed.deeds.append(Kill("" if negated else kind))
 
     def fill(self, words: list[str]) -> None:
         if not 7 <= len(words) <= 9:
             raise SceneError("write /fill ~x ~y ~z ~x ~y ~z block [replace|hollow|outline|keep|destroy]")
-        ax, ay, az = self._cell(words[:3])
-        bx, by, bz = self._cell(words[3:6])
-        low = (min(ax, bx), min(ay, by), min(az, bz))
-        high = (max(ax, bx), max(ay, by), max(az, bz))
+        first = self._parse_cell(words[:3])
+        second = self._parse_cell(words[3:6])
+        x, y, z = map(min, first, second)
+        u, v, w = map(max, first, second)
+
         mode = words[7] if len(words) > 7 else "replace"
         if mode not in _MODES:
             raise UnknownNameError("mode of /fill", mode, _MODES)
         if len(words) > 8 and mode != "replace":
             raise SceneError(f"a filter belongs to replace, not to {mode}")
-        only = None if len(words) < 9 else self._filter(words[8])
-        block, stacks = self._block(words[6])
-        self.parsed.deeds.append(Fill(low, high, block, mode, only, stacks))  # type: ignore[arg-type]  # see above
+        only = None if len(words) < 9 else self._parse_filter(words[8])
+        block, stacks = self._parse_block(words[6])
+        fill = Fill((x, y, z), (u, v, w), block, mode, only, stacks)  # type: ignore[arg-type]  # see above
+        self.parsed.deeds.append(fill)
 
     def setblock(self, words: list[str]) -> None:
         if not 4 <= len(words) <= 5:
@@ -223,8 +231,8 @@ class _Reader:
         mode = words[4] if len(words) > 4 else "replace"
         if mode not in ("replace", "keep", "destroy"):
             raise UnknownNameError("mode of /setblock", mode, ("replace", "keep", "destroy"))
-        cell = self._cell(words[:3])
-        block, stacks = self._block(words[3])
+        cell = self._parse_cell(words[:3])
+        block, stacks = self._parse_block(words[3])
         self.parsed.deeds.append(Fill(cell, cell, block, mode, None, stacks))  # type: ignore[arg-type]  # see above
 
     def give(self, words: list[str]) -> None:
@@ -233,19 +241,25 @@ class _Reader:
         name, _, data = words[1].partition("{")
         if data:
             self.parsed.notes.append(f"the data of {name} is left out")
-        self.parsed.deeds.append(Give(_stack(name, words[2] if len(words) > 2 else "1")))
+        count = words[2] if len(words) > 2 else "1"
+        self.parsed.deeds.append(Give(_parse_stack(name, count)))
 
     def summon(self, words: list[str]) -> None:
-        if not words or 1 < len(words) < 4 or len(words) > 5:
+        if len(words) not in (1, 4, 5):
             raise SceneError("write /summon mob ~x ~y ~z [{data}]")
         kind = words[0].removeprefix("minecraft:")
-        at = self._cell(words[1:4]) if len(words) > 1 else self._origin
+        at = self._origin
+        if len(words) > 1:
+            at = self._parse_cell(words[1:4])
         data = parse_snbt(words[4]) if len(words) > 4 else {}
         if kind == "item":
-            self.parsed.deeds.append(Lay(at, _laid(data.pop("Item", None))))
+            stack = _parse_item_tag(data.pop("Item", None))
+            self.parsed.deeds.append(Lay(at, stack))
         else:
-            self.parsed.deeds.append(Summon(at, mob_kind(kind).name, _named(data.pop("CustomName", ""))))
-        self._left_out(kind, data)
+            mob = mob_kind(kind).name
+            name = _parse_mob_name(data.pop("CustomName", ""))
+            self.parsed.deeds.append(Summon(at, mob, name))
+        self._note_ignored(kind, data)
 
     def tp(self, words: list[str]) -> None:
         target = words.pop(0) if len(words) in (4, 6) else "@s"
@@ -254,53 +268,54 @@ class _Reader:
             return
         if len(words) not in (3, 5):
             raise SceneError("write /tp @s ~x ~y ~z [yaw pitch]")
-        self._origin = self._cell(words[:3])
-        facing = pitch = None
+        self._origin = self._parse_cell(words[:3])
+        facing = None
+        pitch = None
         if len(words) == 5:
-            facing = round(_number(words[3]) / 90) % 4
-            pitch = max(-3, min(3, round(_number(words[4]) / 30)))
+            facing = round(_parse_number(words[3]) / 90) % 4
+            steps = round(_parse_number(words[4]) / 30)
+            pitch = max(-3, min(3, steps))
         self.parsed.deeds.append(Stand(self._origin, facing, pitch))
 
-    def _cell(self, words: list[str]) -> Cell:
+    def _parse_cell(self, words: list[str]) -> Cell:
         """Return the cell of three coordinates, which are relative to the middle of the player's cell."""
-        x, y, z = (_coordinate(word) for word in words)
-        cell = (
-            math.floor(x + 0.5) + self._origin[0],
-            math.floor(y) + self._origin[1],
-            math.floor(z + 0.5) + self._origin[2],
-        )
+        x, y, z = (_parse_coordinate(word) for word in words)
+        offset = (math.floor(x + 0.5), math.floor(y), math.floor(z + 0.5))
+        cell = move_by(self._origin, offset)
         if max(map(abs, cell)) > FARTHEST:
             raise OutsideArenaError(f"{' '.join(words)} is outside the arena: at most {FARTHEST} blocks from the spawn")
         return cell
 
-    def _block(self, word: str) -> tuple[int, tuple[Stack, ...] | None]:
-        name, states, data = _block_parts(word)
+    def _parse_block(self, word: str) -> tuple[int, tuple[Stack, ...] | None]:
+        name, states, data = _split_block(word)
         stacks: tuple[Stack, ...] | None = None
-        block = BLOCKS[code(name, _state(name, states))]
+        block = BLOCKS[code(name, _parse_state(name, states))]
         if block.code == 0:
             raise UnknownNameError("block", name, ())
         if data:
             tags = parse_snbt(data)
             if block.kind == "chest" and "Items" in tags:
-                stacks = _contents(tags.pop("Items"))
-            self._left_out(name, tags)
+                stacks = _parse_contents(tags.pop("Items"))
+            self._note_ignored(name, tags)
         return block.code, stacks
 
-    def _filter(self, word: str) -> frozenset[int]:
-        name, states, _ = _block_parts(word)
+    def _parse_filter(self, word: str) -> frozenset[int]:
+        name, states, _ = _split_block(word)
         if states:
-            return frozenset({code(name, _state(name, states))})
+            return frozenset({code(name, _parse_state(name, states))})
         named = BLOCKS[code(name)].name
         return frozenset(block.code for block in BLOCKS if block.name == named)
 
-    def _left_out(self, what: str, data: dict[str, Tag]) -> None:
+    def _note_ignored(self, name: str, data: dict[str, Tag]) -> None:
+        """Note data that is left out, unless it agrees with the rules anyway."""
         ignored = sorted(set(data) - _QUIET)
         if ignored:
-            self.parsed.notes.append(f"the data of {what} is left out: {', '.join(ignored)[:80]}")
+            listed = ", ".join(ignored)
+            self.parsed.notes.append(f"the data of {name} is left out: {listed[:80]}")
 
 
 COMMANDS: Final[dict[str, Callable[[_Reader, list[str]], None]]] = {
-    **dict.fromkeys(_SILENT, _Reader.nothing),
+    **dict.fromkeys(_SILENT, _Reader.ignore),
     "clear": _Reader.clear,
     "kill": _Reader.kill,
     "fill": _Reader.fill,
@@ -312,54 +327,60 @@ COMMANDS: Final[dict[str, Callable[[_Reader, list[str]], None]]] = {
 }
 
 
-def _coordinate(word: str) -> float:
+def _parse_coordinate(word: str) -> float:
     if not word.startswith("~"):
         raise SceneError(f"the coordinate {word[:20]!a} is not relative to the spawn: write ~ before it")
-    return _number(word[1:]) if word != "~" else 0.0
+    return _parse_number(word[1:]) if word != "~" else 0.0
 
 
-def _number(word: str) -> float:
+def _parse_number(word: str) -> float:
     if re.fullmatch(r"[+-]?\d{1,6}(\.\d{0,9})?|[+-]?\.\d{1,9}", word) is None:
         raise SceneError(f"{word[:20]!a} is not a number")
     return float(word)
 
 
-def _block_parts(word: str) -> tuple[str, str, str]:
+def _split_block(word: str) -> tuple[str, str, str]:
     parts = re.fullmatch(r"([^\[{]+)(?:\[([^\]]*)\])?(\{.*\})?", word, re.DOTALL)
     if parts is None:
         raise SceneError(f"cannot read the block {word[:40]!a}: write name[state=value]")
     return parts[1], parts[2] or "", parts[3] or ""
 
 
-def _state(name: str, states: str) -> Literal["", "open", "on"]:
+def _parse_state(name: str, states: str) -> Literal["", "open", "on"]:
     """Translate vanilla's block states to ours; states that only turn a block are ignored."""
-    given = {key.strip(): value.strip() for key, _, value in (part.partition("=") for part in states.split(","))}
+    given = {}
+    for part in states.split(","):
+        key, _, value = part.partition("=")
+        given[key.strip()] = value.strip()
+
     kind = BLOCKS[code(name)].kind
     if kind == "door":
         return "open" if given.get("open") == "true" else ""
-    return "on" if kind in ("device", "plate") and given.get("powered") == "true" else ""
+    if kind in ("device", "plate"):
+        return "on" if given.get("powered") == "true" else ""
+    return ""
 
 
-def _stack(name: str, count: str) -> Stack:
+def _parse_stack(name: str, count: str) -> Stack:
     if re.fullmatch(r"\d{1,6}", count) is None or not 1 <= int(count) <= MOST_ITEMS:
         raise SceneError(f"the count {count[:20]!a} is out of range: expected 1 to {MOST_ITEMS:,}")
     item(name)
     return Stack(name.removeprefix("minecraft:"), int(count))
 
 
-def _laid(tag: Tag | None) -> Stack:
+def _parse_item_tag(tag: Tag | None) -> Stack:
     if not isinstance(tag, dict) or not isinstance(tag.get("id"), str):
         raise SceneError('a summoned item needs {Item:{id:"name",Count:1b}}')
-    return _stack(str(tag["id"]), str(tag.get("Count", 1)))
+    return _parse_stack(str(tag["id"]), str(tag.get("Count", 1)))
 
 
-def _contents(items: Tag) -> tuple[Stack, ...]:
+def _parse_contents(items: Tag) -> tuple[Stack, ...]:
     if not isinstance(items, list):
         raise SceneError('fill a chest by {Items:[{Slot:0b,id:"name",Count:1b}]}')
-    return tuple(_laid(each) for each in items)
+    return tuple(_parse_item_tag(each) for each in items)
 
 
-def _named(tag: Tag) -> str:
+def _parse_mob_name(tag: Tag) -> str:
     """Return the name of a mob, given in quotes or as vanilla's text; "" if it does not match :data:`MOB_NAME`."""
     found = re.fullmatch(rf'(?:\{{"text":)?"?({MOB_NAME})"?\}}?', str(tag))
     return found[1] if found else ""

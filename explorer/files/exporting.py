@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.files.building import default_name, tilde
+from explorer.files.building import default_name, format_offset
 from explorer.rules.blocks import AIR, BLOCKS
 from explorer.scene import PITCH_STEP, Cell, Scene, Stack, offset_to
 
@@ -27,49 +27,62 @@ SETUP: Final = (
 
 
 def commands_of(scene: Scene) -> list[str]:
-    """Return the commands that set up a scene; :func:`explorer.files.building.build` turns them into the same scene."""
-    return [*SETUP, *_blocks(scene), *_chests(scene), *_things(scene), *_player(scene)]
+    """Return the commands that set up a scene.
+
+    From them :func:`explorer.files.building.build_scene` builds the same scene.
+    """
+    commands = [*SETUP]
+    commands += _block_commands(scene)
+    commands += _chest_commands(scene)
+    commands += _thing_commands(scene)
+    commands += _player_commands(scene)
+    return commands
 
 
-def _blocks(scene: Scene) -> Iterator[str]:
+def _block_commands(scene: Scene) -> Iterator[str]:
     for low, high, code in boxes_of(scene.blocks):
         name = block_name(code)
         if low == high:
-            yield f"/setblock {_at(scene, low)} {name}"
+            yield f"/setblock {_format_cell(scene, low)} {name}"
         else:
-            yield f"/fill {_at(scene, low)} {_at(scene, high)} {name}"
+            yield f"/fill {_format_cell(scene, low)} {_format_cell(scene, high)} {name}"
 
 
-def _chests(scene: Scene) -> Iterator[str]:
+def _chest_commands(scene: Scene) -> Iterator[str]:
     for cell, stacks in sorted(scene.chests.items()):
-        name = BLOCKS[scene.blocks[cell[1], cell[2], cell[0]]].name
-        slots = ",".join(f"{{Slot:{slot}b,{_stack(stack)}}}" for slot, stack in enumerate(stacks))
-        yield f"/setblock {_at(scene, cell)} {name}{{Items:[{slots}]}}"
+        x, y, z = cell
+        name = BLOCKS[scene.blocks[y, z, x]].name
+        slots = [f"{{Slot:{slot}b,{_format_stack(stack)}}}" for slot, stack in enumerate(stacks)]
+        yield f"/setblock {_format_cell(scene, cell)} {name}{{Items:[{','.join(slots)}]}}"
 
 
-def _things(scene: Scene) -> Iterator[str]:
+def _thing_commands(scene: Scene) -> Iterator[str]:
     for cell, stacks in sorted(scene.items.items()):
         for stack in stacks:
-            yield f"/summon item {_at(scene, cell)} {{Item:{{{_stack(stack)}}}}}"
+            yield f"/summon item {_format_cell(scene, cell)} {{Item:{{{_format_stack(stack)}}}}}"
+
     numbers: Counter[str] = Counter()
     for mob in scene.mobs:
         numbers[mob.kind] += 1
-        name = "" if mob.name == default_name(mob.kind, numbers[mob.kind]) else f",CustomName:'\"{mob.name}\"'"
-        yield f"/summon {mob.kind} {_at(scene, mob.cell)} {{NoAI:1b{name}}}"
+        has_default_name = mob.name == default_name(mob.kind, numbers[mob.kind])
+        name = "" if has_default_name else f",CustomName:'\"{mob.name}\"'"
+        yield f"/summon {mob.kind} {_format_cell(scene, mob.cell)} {{NoAI:1b{name}}}"
 
 
-def _player(scene: Scene) -> Iterator[str]:
+def _player_commands(scene: Scene) -> Iterator[str]:
     for name, count in sorted(scene.inventory.items()):
         yield f"/give @s {name} {count}"
-    yield f"/tp @s ~0 ~0 ~0 {scene.spawn.facing * 90} {scene.spawn.pitch * PITCH_STEP}"
+    yaw = scene.spawn.facing * 90
+    pitch = scene.spawn.pitch * PITCH_STEP
+    yield f"/tp @s ~0 ~0 ~0 {yaw} {pitch}"
 
 
-def _stack(stack: Stack) -> str:
+def _format_stack(stack: Stack) -> str:
     return f'id:"{stack.item}",Count:{stack.count}b'
 
 
-def _at(scene: Scene, cell: Cell) -> str:
-    return tilde(offset_to(scene.spawn.cell, cell))
+def _format_cell(scene: Scene, cell: Cell) -> str:
+    return format_offset(offset_to(scene.spawn.cell, cell))
 
 
 def block_name(code: int) -> str:
@@ -86,17 +99,18 @@ def boxes_of(blocks: NDArray[np.uint16]) -> Iterator[tuple[Cell, Cell, int]]:
     not minimal.
     """
     codes, counts = np.unique(blocks, return_counts=True)
-    order = codes[np.argsort(-counts, kind="stable")]
+    by_count = np.argsort(-counts, kind="stable")
+    order = codes[by_count]
     rank = np.empty(len(BLOCKS), np.intp)
     rank[order] = np.arange(order.size)
     ranks = rank[blocks]
     for place, code in enumerate(order.tolist()):
         if place == 0 and code == AIR:
             continue
-        yield from _painted(ranks == place, ranks >= place, code)
+        yield from _cover(ranks == place, ranks >= place, code)
 
 
-def _painted(wanted: NDArray[np.bool_], allowed: NDArray[np.bool_], code: int) -> Iterator[tuple[Cell, Cell, int]]:
+def _cover(wanted: NDArray[np.bool_], allowed: NDArray[np.bool_], code: int) -> Iterator[tuple[Cell, Cell, int]]:
     """Yield boxes within ``allowed`` that cover all of ``wanted``."""
     at = 0
     flat = wanted.reshape(-1)
@@ -105,22 +119,27 @@ def _painted(wanted: NDArray[np.bool_], allowed: NDArray[np.bool_], code: int) -
         if not flat[at]:
             return
         start = tuple(int(axis) for axis in np.unravel_index(at, wanted.shape))
-        box = max((_grown(allowed, start, axes) for axes in _AXES), key=lambda box: int(wanted[box].sum()))
+        boxes = [_grow(allowed, start, axes) for axes in _AXES]
+        box = max(boxes, key=lambda box: int(wanted[box].sum()))
         wanted[box] = False
-        (y, z, x) = ((side.start, side.stop - 1) for side in box)
-        yield (x[0], y[0], z[0]), (x[1], y[1], z[1]), code
+
+        y, z, x = box
+        low = (x.start, y.start, z.start)
+        high = (x.stop - 1, y.stop - 1, z.stop - 1)
+        yield low, high, code
 
 
 _AXES: Final = tuple(itertools.permutations(range(3)))
 
 
-def _grown(allowed: NDArray[np.bool_], start: tuple[int, ...], axes: tuple[int, ...]) -> tuple[slice, ...]:
+def _grow(allowed: NDArray[np.bool_], start: tuple[int, ...], axes: tuple[int, ...]) -> tuple[slice, ...]:
     """Return the box that starts at a cell, grown along one axis after the other as far as ``allowed`` permits."""
     box = [slice(at, at + 1) for at in start]
     for axis in axes:
-        box[axis] = slice(start[axis], None)
+        first = start[axis]
+        box[axis] = slice(first, None)
         others = tuple(other for other in range(3) if other != axis)
         free = allowed[tuple(box)].all(axis=others)
         length = free.size if free.all() else int(free.argmin())
-        box[axis] = slice(start[axis], start[axis] + length)
+        box[axis] = slice(first, first + length)
     return tuple(box)

@@ -6,7 +6,7 @@ what their commands give. Below the spawn there is grass where no command sets a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Final
@@ -14,11 +14,11 @@ from typing import Final
 import numpy as np
 
 from explorer.errors import SceneError
-from explorer.files.building import GROUND, bounds_of, build
+from explorer.files.building import GROUND, bounds_of, build_scene
 from explorer.files.checking import KINDS, graph_problems, milestone_problems, scene_problems
 from explorer.files.commands import parse_commands
 from explorer.files.loaded import Loaded
-from explorer.files.reading import rule_of
+from explorer.files.reading import read_rule
 from explorer.files.schema import GraphFile, MetadataFile, MilestonesFile
 from explorer.findings import Finding
 from explorer.graph import Edge, Graph, Node
@@ -44,13 +44,13 @@ def import_scene(
         SceneError: nothing can be built, or no milestone can be judged.
     """
     report = _Report()
-    scene, moved = _scene(metadata, report, sources["metadata"])
-    milestones = tuple(_milestones(hops, moved, report, sources["milestones"]))
+    scene, moved = _build_scene(metadata, report, sources["metadata"])
+    milestones = tuple(_import_milestones(hops, moved, report, sources["milestones"]))
     if not milestones:
         raise SceneError("no milestone can be judged: each needs a rule of a known type", sources["milestones"])
     for name, problem in milestone_problems(milestones, scene):
-        report.problem(problem.at(sources["milestones"]), name)
-    graph = _graph(edges, milestones, report, sources["reasoning_graph"])
+        report.add_problem(problem.at(sources["milestones"]), name)
+    graph = _import_graph(edges, milestones, report, sources["reasoning_graph"])
     about = {"scene_description": metadata.scene_description, "design_notes": metadata.design_notes}
     return Loaded(
         scene,
@@ -72,7 +72,7 @@ class _Report:
         self.notes: list[str] = []
         self.faults: list[Finding] = []
 
-    def problem(self, error: SceneError, milestone: str = "") -> None:
+    def add_problem(self, error: SceneError, milestone: str = "") -> None:
         """Record an error as a fault if its type is in :data:`KINDS`, else as a note."""
         kind = KINDS.get(type(error))
         if kind is None:
@@ -81,81 +81,95 @@ class _Report:
             self.faults.append(Finding(kind, error.problem, milestone, error.source, error.field))
 
 
-def _scene(metadata: MetadataFile, report: _Report, source: str) -> tuple[Scene, Cell]:
+def _build_scene(metadata: MetadataFile, report: _Report, source: str) -> tuple[Scene, Cell]:
     """Return the scene, and the player's offset from the origin of the commands."""
     parsed = parse_commands(metadata.commands)
     for number, error in parsed.faults:
-        report.problem(error.at(source, f"commands[{number}]"))
+        report.add_problem(error.at(source, f"commands[{number}]"))
     report.notes += parsed.notes
+
     arena = bounds_of(parsed.deeds)
     try:
-        scene, moved = build(parsed.deeds, arena, GROUND)
+        scene, moved = build_scene(parsed.deeds, arena, GROUND)
     except SceneError as error:
         error.at(source, "commands")
         raise
     report.notes.append("the world ends at the outermost block that a command names; below the spawn it is grass")
+
     wires = tuple(default_wires(scene))
-    report.notes += [f"{wire.door} is opened for good by any of {len(wire.needs)} devices near it" for wire in wires]
+    for wire in wires:
+        report.notes.append(f"{wire.door} is opened for good by any of {len(wire.needs)} devices near it")
     scene = replace(scene, name=metadata.scene_name, wires=wires)
     for problem in scene_problems(scene):
-        report.problem(problem.at(source))
+        report.add_problem(problem.at(source))
     return scene, moved
 
 
 def default_wires(scene: Scene) -> Iterator[Wire]:
     """Yield a wire for each iron door that has devices nearby; the scene has no wires yet."""
-    devices = [(x, y, z) for y, z, x in np.argwhere(has_kind("device", "plate")[scene.blocks]).tolist()]
+    is_device = has_kind("device", "plate")[scene.blocks]
+    devices = [(x, y, z) for y, z, x in np.argwhere(is_device).tolist()]
     for number, door in enumerate(doors_of(scene), 1):
-        near = tuple(device for device in devices if any(cells_apart(device, cell) <= NEAR for cell in door.cells))
+        near = [device for device in devices if _is_near(device, door.cells)]
         if near:
-            yield Wire(f"door_{number}", door.cells, near)
+            yield Wire(f"door_{number}", door.cells, tuple(near))
 
 
-def _milestones(hops: MilestonesFile, moved: Cell, report: _Report, source: str) -> Iterator[Milestone]:
+def _is_near(device: Cell, door: Iterable[Cell]) -> bool:
+    return any(cells_apart(device, cell) <= NEAR for cell in door)
+
+
+def _import_milestones(hops: MilestonesFile, moved: Cell, report: _Report, source: str) -> Iterator[Milestone]:
     """Yield the milestones that can be judged, relative to the spawn."""
     for number, text in enumerate(hops.milestones):
         rules = []
-        for place, rule in enumerate(text.rules):
-            try:
-                rules.append(_moved(rule_of(rule, source, f"milestones[{number}].rules[{place}]"), moved))
-            except SceneError as error:
-                report.problem(error, text.milestone_id)
-                break
+        try:
+            for place, rule_text in enumerate(text.rules):
+                rule = read_rule(rule_text, source, f"milestones[{number}].rules[{place}]")
+                rules.append(_shift_rule(rule, moved))
+        except SceneError as error:
+            report.add_problem(error, text.milestone_id)
+            rules = []
+        if rules:
+            yield Milestone(text.task, text.milestone_id, text.description, tuple(rules))
         else:
-            if rules:
-                yield Milestone(text.task, text.milestone_id, text.description, tuple(rules))
-                continue
-        report.notes.append(f"{text.milestone_id} is left out: its rules cannot be judged here")
+            report.notes.append(f"{text.milestone_id} is left out: its rules cannot be judged here")
 
 
-def _moved(rule: Rule, by: Cell) -> Rule:
+def _shift_rule(rule: Rule, by: Cell) -> Rule:
+    """Return a rule about the origin of the commands as one about the spawn."""
     if isinstance(rule, InventoryHas):
         return rule
     if isinstance(rule, NearWithFacing):
-        return replace(rule, target=_less(rule.target, by))
-    return replace(rule, min=_less(rule.min, by), max=_less(rule.max, by))
+        return replace(rule, target=_subtract(rule.target, by))
+    return replace(rule, min=_subtract(rule.min, by), max=_subtract(rule.max, by))
 
 
-def _less(offset: Offset, by: Cell) -> Offset:
-    return offset[0] - by[0], offset[1] - by[1], offset[2] - by[2]
+def _subtract(offset: Offset, by: Cell) -> Offset:
+    x, y, z = offset
+    return x - by[0], y - by[1], z - by[2]
 
 
-def _graph(edges: GraphFile | None, milestones: Sequence[Milestone], report: _Report, source: str) -> Graph:
+def _import_graph(edges: GraphFile | None, milestones: Sequence[Milestone], report: _Report, source: str) -> Graph:
     """Return the graph over the ids of milestones; published graphs name tasks instead."""
     ids = [each.milestone_id for each in milestones]
     nodes = tuple(Node(each.milestone_id, each.task) for each in milestones)
     if edges is None:
         report.notes.append("there is no graph: the milestones are taken in order")
-        chain = tuple(Edge(a, b, "in the order of the file") for a, b in pairwise(ids))
-        return Graph(nodes, chain)
-    by_task = {each.task: each.milestone_id for each in milestones} | {name: name for name in ids}
+        chain = [Edge(before, after, "in the order of the file") for before, after in pairwise(ids)]
+        return Graph(nodes, tuple(chain))
+
+    names = {each.task: each.milestone_id for each in milestones}
+    names.update({name: name for name in ids})
     kept = []
     for number, edge in enumerate(edges.edges):
-        if edge.before in by_task and edge.after in by_task:
-            kept.append(Edge(by_task[edge.before], by_task[edge.after], edge.reason))
-        else:
+        before = names.get(edge.before)
+        after = names.get(edge.after)
+        if before is None or after is None:
             report.notes.append(f"edges[{number}] is left out: it names no milestone")
+        else:
+            kept.append(Edge(before, after, edge.reason))
     graph = Graph(nodes, tuple(kept))
     for problem in graph_problems(graph, ids):
-        report.problem(problem.at(source))
+        report.add_problem(problem.at(source))
     return graph

@@ -58,12 +58,16 @@ def json_value(text: str, source: str) -> Any:
         raise SceneError(f"has more than {LARGEST >> 20} MB", source)
     twice: list[str] = []
 
-    def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        twice.extend(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+    def make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        counts = Counter(key for key, _ in pairs)
+        twice.extend(key for key, count in counts.items() if count > 1)
         return dict(pairs)
 
+    def refuse_constant(word: str) -> NoReturn:
+        raise SceneError(f"holds {word}: expected a finite number", source)
+
     try:
-        value = json.loads(text, object_pairs_hook=made, parse_constant=lambda word: _refuse(word, source))
+        value = json.loads(text, object_pairs_hook=make_object, parse_constant=refuse_constant)
     except json.JSONDecodeError as error:
         raise SceneError(f"is not JSON: line {error.lineno} column {error.colno}: {error.msg}", source) from error
     except RecursionError as error:
@@ -77,11 +81,7 @@ def json_value(text: str, source: str) -> Any:
     return value
 
 
-def _refuse(word: str, source: str) -> NoReturn:
-    raise SceneError(f"holds {word}: expected a finite number", source)
-
-
-def validated(kind: TypeAdapter[T], value: object, source: str, inside: str = "") -> T:
+def validate(kind: TypeAdapter[T], value: object, source: str, inside: str = "") -> T:
     """Return the object that a JSON value describes, with strict types: neither true nor "3" is a number.
 
     Args:
@@ -94,14 +94,20 @@ def validated(kind: TypeAdapter[T], value: object, source: str, inside: str = ""
         return kind.validate_json(json.dumps(value), strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-    field = inside + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
-    problem = _WORDS.get(first["type"], first["msg"][:1].lower() + first["msg"][1:])
+
+    field = inside
+    for part in first["loc"]:
+        field += f"[{part}]" if isinstance(part, int) else f".{part}"
+    message = first["msg"]
+    problem = _WORDS.get(first["type"], message[:1].lower() + message[1:])
     if first["type"] not in ("missing", "extra_forbidden"):
-        problem += f", not {_shown(first['input'])}"
+        problem += f", not {_describe_value(first['input'])}"
     raise SceneError(one_line(problem), source, one_line(field.removeprefix("."))[:120])
 
 
-def _shown(value: object) -> str:
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
+def _describe_value(value: object) -> str:
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
     return json.dumps(value)[:60]

@@ -36,15 +36,16 @@ def places_at(paths: Iterable[Path]) -> Iterator[tuple[str, Callable[[], Loaded]
         SceneError: there are no scenes. The functions raise it if the scene cannot be used.
     """
     for path in paths:
-        yield from _places(path)
+        yield from _find_places(path)
 
 
-def _places(path: Path) -> Iterator[tuple[str, Callable[[], Loaded]]]:
+def _find_places(path: Path) -> Iterator[tuple[str, Callable[[], Loaded]]]:
+    """Return an iterator over the scenes at one path; what the path itself lacks is raised at once."""
     try:
         file, number = _file_and_line(path)
         if file.is_file():
-            return _lines(file, number)
-        folders = [path] if (path / "metadata.json").exists() else _folders(path)
+            return _read_lines(file, number)
+        folders = [path] if (path / "metadata.json").exists() else _find_folders(path)
     except SceneError:
         raise
     except (OSError, ValueError) as error:  # ValueError: no file can have such a name
@@ -67,27 +68,39 @@ def scene_at(path: Path) -> Loaded:
 
 def _file_and_line(path: Path) -> tuple[Path, int | None]:
     """Return the file that a path names, and the line within it or None for all lines."""
+    file = path
+    line = None
     name, _, number = str(path).rpartition(":")
-    line = int(number) if name and number.isascii() and number.isdigit() and not path.exists() else None
-    file = path if line is None else Path(name)
-    released = file_of(str(file)) if str(file) in SETS and not file.exists() else file
-    return released, line
+    if name and number.isascii() and number.isdigit() and not path.exists():
+        file = Path(name)
+        line = int(number)
+    if str(file) in SETS and not file.exists():
+        file = file_of(str(file))
+    return file, line
 
 
-def _folders(path: Path) -> list[Path]:
+def _find_folders(path: Path) -> list[Path]:
+    """Return the folders of scenes in a folder, sorted.
+
+    Raises:
+        SceneError: there are none.
+    """
     folders = sorted(each for each in path.iterdir() if (each / "metadata.json").exists())
     if not folders:
         raise SceneError("there are no scenes: name a folder of scenes, or a file with one per line", str(path))
     return folders
 
 
-def _lines(path: Path, only: int | None) -> Iterator[tuple[str, Callable[[], Loaded]]]:
-    lines = [line for line in enumerate(file_text(path, MAX_BYTES).split("\n"), start=1) if line[1].strip()]
+def _read_lines(path: Path, only: int | None) -> Iterator[tuple[str, Callable[[], Loaded]]]:
+    """Yield the location of each scene of a file, or of the one in a line, and a function that reads it."""
+    all_lines = enumerate(file_text(path, MAX_BYTES).split("\n"), start=1)
+    lines = {number: line for number, line in all_lines if line.strip()}
     if not lines:
         raise SceneError("there are no scenes: the file is empty", str(path))
-    chosen = [line for line in lines if only in (None, line[0])]
-    if not chosen:
-        raise SceneError(f"there is no scene in line {only}; the last one is in line {lines[-1][0]}", str(path))
-    for number, line in chosen:
+    if only is not None and only not in lines:
+        raise SceneError(f"there is no scene in line {only}; the last one is in line {max(lines)}", str(path))
+
+    numbers = lines if only is None else [only]
+    for number in numbers:
         source = f"{path}:{number}"
-        yield source, partial(scene_of_line, line, source)
+        yield source, partial(scene_of_line, lines[number], source)

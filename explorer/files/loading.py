@@ -11,15 +11,15 @@ from pydantic import TypeAdapter
 
 from explorer.certificate import Certificate
 from explorer.errors import SceneError
-from explorer.files.building import Box, build
+from explorer.files.building import Box, build_scene
 from explorer.files.checking import graph_problems, milestone_problems, scene_problems
 from explorer.files.commands import parse_commands
 from explorer.files.importing import import_scene
-from explorer.files.json_text import file_text, json_value, validated
+from explorer.files.json_text import file_text, json_value, validate
 from explorer.files.loaded import Loaded
-from explorer.files.reading import rule_of
+from explorer.files.reading import read_rule
 from explorer.files.saving import NAMES
-from explorer.files.schema import GRAPH, METADATA, MILESTONES, Extension, MetadataFile, MilestonesFile
+from explorer.files.schema import GRAPH, METADATA, MILESTONES, Extension, GraphFile, MetadataFile, MilestonesFile
 from explorer.graph import Edge, Graph, Node
 from explorer.milestones import Milestone
 from explorer.scene import Cell, Scene, Wire, offset_to
@@ -34,9 +34,12 @@ def load_scene(folder: Path) -> Loaded:
         SceneError: a file is missing or malformed, or one of our own breaks the rules. The error names file and field.
     """
     files = {name: folder / f"{name}.json" for name in NAMES}
-    given = {name: path for name, path in files.items() if name == "metadata" or path.exists()}
-    documents = {name: json_value(file_text(path), str(path)) for name, path in given.items()}
-    return _loaded(documents, {name: str(path) for name, path in files.items()}, str(folder))
+    documents = {}
+    for name, path in files.items():
+        if name == "metadata" or path.exists():
+            documents[name] = json_value(file_text(path), str(path))
+    sources = {name: str(path) for name, path in files.items()}
+    return _load_documents(documents, sources, str(folder))
 
 
 def scene_of_line(line: str, source: str) -> Loaded:
@@ -51,73 +54,88 @@ def scene_of_line(line: str, source: str) -> Loaded:
     documents = json_value(line, source)
     if not isinstance(documents, dict) or "metadata" not in documents:
         raise SceneError("expected an object with metadata, milestones and reasoning_graph", source)
-    return _loaded(documents, {name: f"{source}: {name}" for name in NAMES}, source)
+    sources = {name: f"{source}: {name}" for name in NAMES}
+    return _load_documents(documents, sources, source)
 
 
-def _loaded(documents: Mapping[str, Any], sources: Mapping[str, str], source: str) -> Loaded:
-    metadata = validated(METADATA, documents["metadata"], sources["metadata"])
-    written, drawn = (
-        documents.get(name, documents["metadata"].get(name)) for name in ("milestones", "reasoning_graph")
-    )
+def _load_documents(documents: Mapping[str, Any], sources: Mapping[str, str], source: str) -> Loaded:
+    metadata = validate(METADATA, documents["metadata"], sources["metadata"])
+    written = _find_document(documents, "milestones")
+    drawn = _find_document(documents, "reasoning_graph")
     if written is None:
         raise SceneError("there is no such file: a scene needs its milestones", sources["milestones"])
-    hops = validated(MILESTONES, written, sources["milestones"])
-    edges = None if drawn is None else validated(GRAPH, drawn, sources["reasoning_graph"])
+    hops = validate(MILESTONES, written, sources["milestones"])
+    edges = None if drawn is None else validate(GRAPH, drawn, sources["reasoning_graph"])
     if metadata.explorer is None:
         return import_scene(metadata, hops, edges, sources, source)
+
     if edges is None:
         raise SceneError("there is no such file: a scene needs its graph", sources["reasoning_graph"])
-    certificate = documents.get("certificate")
-    proven = None if certificate is None else validated(CERTIFICATE, certificate, sources["certificate"])
-    scene = _scene(metadata, metadata.explorer, sources["metadata"])
-    milestones = _milestones(hops, sources["milestones"])
+    proof = documents.get("certificate")
+    certificate = None if proof is None else validate(CERTIFICATE, proof, sources["certificate"])
+
+    scene = _build_scene(metadata, metadata.explorer, sources["metadata"])
+    milestones = _read_milestones(hops, sources["milestones"])
     _raise_first((problem for _, problem in milestone_problems(milestones, scene)), sources["milestones"])
     if metadata.atomic_tasks_ordered != [each.task for each in milestones]:
         raise SceneError("expected the tasks of the milestones, in order", sources["metadata"], "atomic_tasks_ordered")
-    graph = Graph(
-        tuple(Node(node.id, node.task or node.id, node.gate, node.key) for node in edges.nodes),
-        tuple(Edge(edge.before, edge.after, edge.reason) for edge in edges.edges),
-    )
-    _raise_first(graph_problems(graph, [each.milestone_id for each in milestones]), sources["reasoning_graph"])
+
+    graph = _read_graph(edges)
+    ids = [each.milestone_id for each in milestones]
+    _raise_first(graph_problems(graph, ids), sources["reasoning_graph"])
+
     about: dict[str, Any] = metadata.explorer.model_dump(include={"knobs", "seed", "index"}, exclude_unset=True)
-    about |= {"scene_description": metadata.scene_description, "design_notes": metadata.design_notes}
-    return Loaded(scene, milestones, graph, metadata.task_text, proven, about, source)
+    about["scene_description"] = metadata.scene_description
+    about["design_notes"] = metadata.design_notes
+    return Loaded(scene, milestones, graph, metadata.task_text, certificate, about, source)
 
 
-def _scene(metadata: MetadataFile, extension: Extension, source: str) -> Scene:
+def _find_document(documents: Mapping[str, Any], name: str) -> Any:
+    """Return a document, which may be a key of the metadata instead of a file; None if there is none."""
+    return documents.get(name, documents["metadata"].get(name))
+
+
+def _build_scene(metadata: MetadataFile, extension: Extension, source: str) -> Scene:
     parsed = parse_commands(metadata.commands)
     for number, error in parsed.faults:
         raise error.at(source, f"commands[{number}]")
+
     arena = extension.arena.min, extension.arena.max
     try:
-        built, moved = build(parsed.deeds, arena)
+        built, moved = build_scene(parsed.deeds, arena)
     except SceneError as error:
         error.at(source, "commands")
         raise
     if moved != (0, 0, 0):
         raise SceneError("/tp must put the player at ~0 ~0 ~0", source, "commands")
-    wires = tuple(
-        Wire(wire.door, _cells(wire.cells, arena), _cells(wire.needs, arena), wire.mode, wire.holds)
-        for wire in extension.wires
-    )
-    scene = replace(built, name=metadata.scene_name, wires=wires, dark=extension.dark)
+
+    wires = []
+    for wire in extension.wires:
+        cells = _arena_cells(wire.cells, arena)
+        needs = _arena_cells(wire.needs, arena)
+        wires.append(Wire(wire.door, cells, needs, wire.mode, wire.holds))
+    scene = replace(built, name=metadata.scene_name, wires=tuple(wires), dark=extension.dark)
     _raise_first(scene_problems(scene), source)
     return scene
 
 
-def _milestones(hops: MilestonesFile, source: str) -> tuple[Milestone, ...]:
-    return tuple(
-        Milestone(
-            text.task,
-            text.milestone_id,
-            text.description,
-            tuple(rule_of(rule, source, f"milestones[{hop}].rules[{place}]") for place, rule in enumerate(text.rules)),
-        )
-        for hop, text in enumerate(hops.milestones)
-    )
+def _read_milestones(hops: MilestonesFile, source: str) -> tuple[Milestone, ...]:
+    milestones = []
+    for number, text in enumerate(hops.milestones):
+        rules = []
+        for place, rule in enumerate(text.rules):
+            rules.append(read_rule(rule, source, f"milestones[{number}].rules[{place}]"))
+        milestones.append(Milestone(text.task, text.milestone_id, text.description, tuple(rules)))
+    return tuple(milestones)
 
 
-def _cells(offsets: Iterable[Cell], arena: Box) -> tuple[Cell, ...]:
+def _read_graph(edges: GraphFile) -> Graph:
+    nodes = [Node(node.id, node.task or node.id, node.gate, node.key) for node in edges.nodes]
+    kept = [Edge(edge.before, edge.after, edge.reason) for edge in edges.edges]
+    return Graph(tuple(nodes), tuple(kept))
+
+
+def _arena_cells(offsets: Iterable[Cell], arena: Box) -> tuple[Cell, ...]:
     return tuple(offset_to(arena[0], at) for at in offsets)
 
 

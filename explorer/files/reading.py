@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from explorer.errors import UnknownNameError
-from explorer.files.json_text import validated
+from explorer.files.json_text import validate
 from explorer.files.schema import PARAMS, RULES, RuleText
 from explorer.milestones import Rule
 
 
-def rule_of(text: RuleText, source: str, field: str) -> Rule:
+def read_rule(text: RuleText, source: str, field: str) -> Rule:
     """Return a rule.
 
     Args:
@@ -19,6 +19,7 @@ def rule_of(text: RuleText, source: str, field: str) -> Rule:
     """
     if text.type not in RULES:
         raise UnknownNameError("rule type", text.type, RULES, source, f"{field}.type")
-    values = validated(PARAMS[text.type], text.params, source, f"{field}.params").model_dump()
+    params = validate(PARAMS[text.type], text.params, source, f"{field}.params")
+    values = params.model_dump()
     values.pop("coordinate_frame", None)
     return RULES[text.type](**values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -34,11 +35,12 @@ def documents_of(loaded: Loaded) -> dict[str, Any]:
     Raises:
         SceneError: this format cannot express the scene.
     """
-    _check(loaded.scene)
+    _require_expressible(loaded.scene)
+    milestones = [_dump_milestone(each) for each in loaded.milestones]
     documents = {
-        "metadata": _metadata(loaded),
-        "milestones": {"milestones": [_milestone(each) for each in loaded.milestones]},
-        "reasoning_graph": _graph(loaded.graph),
+        "metadata": _dump_metadata(loaded),
+        "milestones": {"milestones": milestones},
+        "reasoning_graph": _dump_graph(loaded.graph),
     }
     if loaded.certificate is not None:
         documents["certificate"] = asdict(loaded.certificate)
@@ -67,72 +69,95 @@ def scene_line(loaded: Loaded) -> str:
     return json.dumps(documents_of(loaded), separators=(",", ":"))
 
 
-def _check(scene: Scene) -> None:
+def _require_expressible(scene: Scene) -> None:
     """Raise if the files could not be read back."""
-    size_of(((0, 0, 0), (scene.size[0] - 1, scene.size[1] - 1, scene.size[2] - 1)))
+    x, y, z = scene.size
+    size_of(((0, 0, 0), (x - 1, y - 1, z - 1)))
     if scene.spawn.aim is not None:
         raise SceneError("a spawn cannot aim at a cell: give it a facing and a pitch", field="spawn.aim")
-    if not AIR <= int(scene.blocks.min()) <= int(scene.blocks.max()) < len(BLOCKS):
+    if scene.blocks.min() < AIR or scene.blocks.max() >= len(BLOCKS):
         raise SceneError("expected codes of blocks, with air for empty cells", field="blocks")
     for mob in scene.mobs:
         if re.fullmatch(MOB_NAME, mob.name) is None:
             raise SceneError(f"a mob is called {mob.name[:80]!a}: use up to 40 letters, digits and _", field="mobs")
-    stacks = chain(*scene.items.values(), *scene.chests.values())
-    for name, count in (*((stack.item, stack.count) for stack in stacks), *scene.inventory.items()):
+    for name, count in _amounts(scene):
         if not 1 <= count <= MOST_ITEMS:
             raise SceneError(f"{count:,} of {name[:80]}: expected 1 to {MOST_ITEMS:,}", field="items")
     for x, y, z in scene.chests:
-        if BLOCKS[int(scene.blocks[y, z, x])].kind != "chest":
+        if BLOCKS[scene.blocks[y, z, x]].kind != "chest":
             raise SceneError(f"there are chest contents at {x} {y} {z}, but no chest", field="chests")
 
 
-def _metadata(loaded: Loaded) -> dict[str, Any]:
-    scene = loaded.scene
+def _amounts(scene: Scene) -> Iterator[tuple[str, int]]:
+    """Yield the items of each stack with their count: those that lie there, those in chests, those carried."""
+    for stack in chain(*scene.items.values(), *scene.chests.values()):
+        yield stack.item, stack.count
+    yield from scene.inventory.items()
+
+
+def _dump_metadata(loaded: Loaded) -> dict[str, Any]:
     about = loaded.metadata
-    made = {name: about[name] for name in ("knobs", "seed", "index") if name in about}
     return {
-        "scene_name": scene.name,
+        "scene_name": loaded.scene.name,
         "scene_description": about.get("scene_description", ""),
         "task_text": loaded.text,
         "atomic_tasks_ordered": [each.task for each in loaded.milestones],
-        "commands": commands_of(scene),
+        "commands": commands_of(loaded.scene),
         "design_notes": about.get("design_notes", ""),
         "requires": "explorer",
-        "explorer": {"rules": VERSION, "arena": _arena(scene), **_extras(scene), **made},
+        "explorer": _dump_extension(loaded),
     }
 
 
-def _arena(scene: Scene) -> dict[str, Any]:
+def _dump_extension(loaded: Loaded) -> dict[str, Any]:
+    """Return what the published format has no keys for."""
+    scene = loaded.scene
+    extension: dict[str, Any] = {"rules": VERSION, "arena": _dump_arena(scene)}
+    if scene.wires:
+        extension["wires"] = [_dump_wire(scene, wire) for wire in scene.wires]
+    if scene.dark:
+        extension["dark"] = True
+    for name in ("knobs", "seed", "index"):
+        if name in loaded.metadata:
+            extension[name] = loaded.metadata[name]
+    return extension
+
+
+def _dump_arena(scene: Scene) -> dict[str, Any]:
+    """Return the first and last cell of the arena, relative to the spawn."""
     x, y, z = scene.size
     spawn = scene.spawn.cell
-    return {"min": offset_to(spawn, (0, 0, 0)), "max": offset_to(spawn, (x - 1, y - 1, z - 1))}
+    last = (x - 1, y - 1, z - 1)
+    return {"min": offset_to(spawn, (0, 0, 0)), "max": offset_to(spawn, last)}
 
 
-def _extras(scene: Scene) -> dict[str, Any]:
-    wires = [_wire(scene, wire) for wire in scene.wires]
-    return {**({"wires": wires} if wires else {}), **({"dark": True} if scene.dark else {})}
-
-
-def _wire(scene: Scene, wire: Wire) -> dict[str, Any]:
+def _dump_wire(scene: Scene, wire: Wire) -> dict[str, Any]:
     cells = [offset_to(scene.spawn.cell, cell) for cell in wire.cells]
     needs = [offset_to(scene.spawn.cell, cell) for cell in wire.needs]
     return asdict(wire) | {"cells": cells, "needs": needs}
 
 
-def _milestone(milestone: Milestone) -> dict[str, Any]:
+def _dump_milestone(milestone: Milestone) -> dict[str, Any]:
+    rules = [{"type": _TYPES[type(rule)], "params": _dump_params(rule)} for rule in milestone.rules]
     return {
         "task": milestone.task,
         "milestone_id": milestone.milestone_id,
         "description": milestone.description,
-        "rules": [{"type": _TYPES[type(rule)], "params": _params(rule)} for rule in milestone.rules],
+        "rules": rules,
     }
 
 
-def _params(rule: Rule) -> dict[str, Any]:
-    frame = {} if isinstance(rule, InventoryHas) else {"coordinate_frame": "spawn_relative"}
-    return asdict(rule) | frame
+def _dump_params(rule: Rule) -> dict[str, Any]:
+    params = asdict(rule)
+    if not isinstance(rule, InventoryHas):
+        params["coordinate_frame"] = "spawn_relative"
+    return params
 
 
-def _graph(graph: Graph) -> dict[str, Any]:
-    nodes = [{name: value for name, value in asdict(node).items() if value is not None} for node in graph.nodes]
-    return {"nodes": nodes, "edges": [{"from": e.before, "to": e.after, "reason": e.reason} for e in graph.edges]}
+def _dump_graph(graph: Graph) -> dict[str, Any]:
+    nodes = []
+    for node in graph.nodes:
+        fields = asdict(node)
+        nodes.append({name: value for name, value in fields.items() if value is not None})
+    edges = [{"from": edge.before, "to": edge.after, "reason": edge.reason} for edge in graph.edges]
+    return {"nodes": nodes, "edges": edges}

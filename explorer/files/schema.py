@@ -68,7 +68,7 @@ class NodeText(Lenient):
 
     @model_validator(mode="before")
     @classmethod
-    def _named(cls, value: object) -> object:
+    def _accept_bare_name(cls, value: object) -> object:
         return {"id": value} if isinstance(value, str) else value
 
 
@@ -161,15 +161,15 @@ _FIELDS: Final[dict[str, Any]] = {
 """Types of the parameters of rules."""
 
 
-def _params(rule: type[Rule]) -> TypeAdapter[BaseModel]:
+def _make_params_adapter(rule: type[Rule]) -> TypeAdapter[BaseModel]:
     """Return the validator of a rule's parameters: the fields of its class, and their coordinate frame."""
-    fields: dict[str, Any] = {
-        each.name: (_FIELDS[each.name], ... if each.default is dataclasses.MISSING else each.default)
-        for each in dataclasses.fields(rule)
-    }
+    fields: dict[str, Any] = {}
+    for field in dataclasses.fields(rule):
+        default = ... if field.default is dataclasses.MISSING else field.default
+        fields[field.name] = (_FIELDS[field.name], default)
     if rule is not InventoryHas:
         fields["coordinate_frame"] = (Literal["spawn_relative"], "spawn_relative")
     return TypeAdapter(create_model(rule.__name__, __base__=Strict, **fields))
 
 
-PARAMS: Final = {name: _params(rule) for name, rule in RULES.items()}
+PARAMS: Final = {name: _make_params_adapter(rule) for name, rule in RULES.items()}

@@ -27,10 +27,13 @@ def parse_snbt(text: str) -> dict[str, Tag]:
         found = _TOKEN.match(text, at)
         if found is None:
             raise SceneError(f"cannot read the data {text[at : at + 20]!a}: write {{Key:value}}")
-        tokens.append((found[1] or "", found[2] if found[2] is not None else found[3], found[4] or ""))
+        mark, double_quoted, single_quoted, bare = found.groups()
+        quoted = single_quoted if double_quoted is None else double_quoted
+        tokens.append((mark or "", quoted, bare or ""))
         at = found.end()
+
     reader = _Reader(tokens)
-    value = reader.value(0)
+    value = reader.read_value(0)
     if not isinstance(value, dict) or reader.at < len(tokens):
         raise SceneError(f"cannot read the data {text[:20]!a}: write {{Key:value}}")
     return value
@@ -43,62 +46,70 @@ class _Reader:
         self._tokens = tokens
         self.at = 0
 
-    def value(self, depth: int) -> Tag:
+    def read_value(self, depth: int) -> Tag:
         if depth > _DEEPEST:
             raise SceneError(f"the data is nested more than {_DEEPEST} levels deep")
-        mark, quoted, bare = self._next()
+        mark, quoted, bare = self._take_token()
         if mark == "{":
-            return self._compound(depth)
+            return self._read_compound(depth)
         if mark == "[":
-            return self._list(depth)
+            return self._read_list(depth)
         if mark:
             raise SceneError(f"the data has {mark!a} where a value belongs")
-        return re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else _word(bare)
+        if quoted is None:
+            return _parse_word(bare)
+        return re.sub(r"\\(.)", r"\1", quoted)
 
-    def _compound(self, depth: int) -> dict[str, Tag]:
-        made: dict[str, Tag] = {}
-        while not self._closes("}"):
-            _, quoted, bare = self._next()
+    def _read_compound(self, depth: int) -> dict[str, Tag]:
+        tags: dict[str, Tag] = {}
+        while not self._skip("}"):
+            _, quoted, bare = self._take_token()
             key = bare if quoted is None else quoted
-            if not key or self._next()[0] != ":":
+            if not key or self._take_token()[0] != ":":
                 raise SceneError("the data has a key without a value: write {Key:value}")
-            made[key] = self.value(depth + 1)
-            self._comma("}")
-        return made
+            tags[key] = self.read_value(depth + 1)
+            self._skip_comma("}")
+        return tags
 
-    def _list(self, depth: int) -> list[Tag]:
-        if [token[0] or token[2] for token in self._tokens[self.at : self.at + 2]] in (
-            ["B", ";"],
-            ["I", ";"],
-            ["L", ";"],
-        ):
+    def _read_list(self, depth: int) -> list[Tag]:
+        self._skip_array_type()
+        tags: list[Tag] = []
+        while not self._skip("]"):
+            tags.append(self.read_value(depth + 1))
+            self._skip_comma("]")
+        return tags
+
+    def _skip_array_type(self) -> None:
+        """Skip the "B;", "I;" or "L;" that begins an array of numbers."""
+        words = [mark or bare for mark, _, bare in self._tokens[self.at : self.at + 2]]
+        if words in (["B", ";"], ["I", ";"], ["L", ";"]):
             self.at += 2
-        made: list[Tag] = []
-        while not self._closes("]"):
-            made.append(self.value(depth + 1))
-            self._comma("]")
-        return made
 
-    def _next(self) -> tuple[str, str | None, str]:
+    def _take_token(self) -> tuple[str, str | None, str]:
         if self.at == len(self._tokens):
             raise SceneError("the data ends too early: a bracket is missing")
         self.at += 1
         return self._tokens[self.at - 1]
 
-    def _closes(self, bracket: str) -> bool:
-        if self.at < len(self._tokens) and self._tokens[self.at][0] == bracket:
-            self.at += 1
-            return True
-        return False
+    def _is_next(self, mark: str) -> bool:
+        return self.at < len(self._tokens) and self._tokens[self.at][0] == mark
 
-    def _comma(self, bracket: str) -> None:
-        if self.at < len(self._tokens) and self._tokens[self.at][0] == bracket:
+    def _skip(self, bracket: str) -> bool:
+        """Skip a bracket; return whether it was there."""
+        found = self._is_next(bracket)
+        self.at += found
+        return found
+
+    def _skip_comma(self, bracket: str) -> None:
+        """Skip the comma after a value, unless the closing bracket comes next."""
+        if self._is_next(bracket):
             return
-        if self._next()[0] != ",":
+        if self._take_token()[0] != ",":
             raise SceneError(f"the data lacks a comma or a {bracket!a}")
 
 
-def _word(text: str) -> Tag:
+def _parse_word(text: str) -> Tag:
+    """Return the number or text that a bare word stands for."""
     if text in ("true", "false"):
         return int(text == "true")
     number = _NUMBER.fullmatch(text)

@@ -41,13 +41,16 @@ class Series:
     hops: tuple[int, ...] = ()
     knobs: Knobs = field(default_factory=Knobs)
 
-    def knobs_of(self, index: int) -> Knobs:
+    def knobs_at(self, index: int) -> Knobs:
         """Return the knobs of the scene at an index.
 
         Raises:
             GenerationError: they contradict each other.
         """
-        return replace(self.knobs, hops=self.hops[index % len(self.hops)]) if self.hops else self.knobs
+        if not self.hops:
+            return self.knobs
+        hops = self.hops[index % len(self.hops)]
+        return replace(self.knobs, hops=hops)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as JSON-compatible data."""
@@ -55,7 +58,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class SceneOutcome:
     """The outcome for an index.
 
     Attributes:
@@ -72,12 +75,12 @@ class Made:
         return asdict(self)
 
 
-MADE: Final = TypeAdapter(Made)
+SCENE_OUTCOME: Final = TypeAdapter(SceneOutcome)
 
 
 @dataclass(frozen=True, slots=True)
-class Making(Setup[Job, Made]):
-    """How a worker makes scenes."""
+class SceneJobs(Setup[Job, SceneOutcome]):
+    """The setup of a worker that makes scenes."""
 
     terms: ClassVar[Terms] = Terms("generation", "generator", "--output", GenerationError)
     unusable: ClassVar[type[GenerationError]] = GenerationError
@@ -87,21 +90,21 @@ class Making(Setup[Job, Made]):
     verbose: bool = False
 
     @contextmanager
-    def opened(self) -> Iterator[Callable[[Job], Made]]:
-        yield self._make
+    def opened(self) -> Iterator[Callable[[Job], SceneOutcome]]:
+        yield self._make_scene
 
-    def lost(self, job: Job, how: str) -> Made:
-        return Made(job.id, None, f"{how}, {TRIES} times")
+    def lost(self, job: Job, how: str) -> SceneOutcome:
+        return SceneOutcome(job.id, None, f"{how}, {TRIES} times")
 
-    def _make(self, job: Job) -> Made:
+    def _make_scene(self, job: Job) -> SceneOutcome:
         try:
-            composed = compose(self.series.seed, job.index, self.series.knobs_of(job.index))
+            composed = compose(self.series.seed, job.index, self.series.knobs_at(job.index))
         except GenerationError as error:
-            return Made(job.id, None, str(error))
+            return SceneOutcome(job.id, None, str(error))
         folder = self.output / job.id
         remove_torn_files(folder, ".*.tmp")
         save_scene(folder, composed.loaded())
-        return Made(job.id, Figures.of(composed))
+        return SceneOutcome(job.id, Figures.from_composed(composed))
 
 
 def make_scenes(
@@ -112,7 +115,7 @@ def make_scenes(
     resume: bool = False,
     overwrite: bool = False,
     on_progress: OnProgress = lambda *_: None,
-) -> tuple[Made, ...]:
+) -> tuple[SceneOutcome, ...]:
     """Make the missing scenes of a series, each in its own folder, then write :data:`INDEX`.
 
     The same series gives the same files, whatever the number of workers and interruptions.
@@ -121,27 +124,35 @@ def make_scenes(
         GenerationError: the folder holds something else, or cannot be written.
         SettingsError: the same, for the files themselves.
     """
+    # Knobs that contradict each other are refused before anything is written.
     for index in range(len(series.hops)):
-        series.knobs_of(index)
-    jobs = [Job(index, f"scene_{series.seed}_{index:05}") for index in range(series.count)]
+        series.knobs_at(index)
+
+    names = [f"scene_{series.seed}_{index:05}" for index in range(series.count)]
+    jobs = [Job(index, name) for index, name in enumerate(names)]
     path = output / "set.partial.jsonl"
     index_file = output / INDEX
     if index_file.exists() and not overwrite and not path.exists():
         raise GenerationError(f"{index_file}: there are scenes already; choose another --output, or add --overwrite")
-    setup = Making(series, output)
+
+    setup = SceneJobs(series, output)
     header = {"settings": series.to_dict(), "tasks": [job.to_dict() for job in jobs]}
     with (
-        Journal(path, header, MADE.validate_python, resume=resume, overwrite=overwrite, terms=setup.terms) as journal,
+        Journal(
+            path, header, SCENE_OUTCOME.validate_python, resume=resume, overwrite=overwrite, terms=setup.terms
+        ) as journal,
         log_to_folder(output),
     ):
-        good = sum(not made.error for made in journal.finished.values())
+        good = sum(not outcome.error for outcome in journal.finished.values())
         on_progress(len(journal.finished), len(jobs), good)
         with closing(do_what_is_left(setup, jobs, journal, workers)) as making:
-            for made in making:
-                good += not made.error
+            for outcome in making:
+                good += not outcome.error
                 on_progress(len(journal.finished), len(jobs), good)
-        all_made = tuple(journal.finished[job.index] for job in jobs)
-        names = [made.task_id for made in all_made if not made.error]
-        write_atomic(index_file, json_text({**series.to_dict(), "scenes": names}, indent=1) + "\n")
+
+        outcomes = tuple(journal.finished[job.index] for job in jobs)
+        index_data = series.to_dict()
+        index_data["scenes"] = [outcome.task_id for outcome in outcomes if not outcome.error]
+        write_atomic(index_file, json_text(index_data, indent=1) + "\n")
         journal.remove()
-    return all_made
+    return outcomes

@@ -10,10 +10,10 @@ from typing import Final
 from explorer.certificate import Certificate
 from explorer.errors import GenerationError, RefutedError
 from explorer.files import Loaded
-from explorer.generating.drafting import Drafted, draft
+from explorer.generating.drafting import Drafted, draft_scene
 from explorer.generating.knobs import Knobs
 from explorer.generating.plans.goals import draw_plan
-from explorer.generating.plans.plan import Plan, Unfit
+from explorer.generating.plans.plan import Plan, RejectedDraw
 from explorer.generating.plans.shapes import Order
 from explorer.solver.certificate import certify
 from explorer.solver.witness import carry_out
@@ -57,11 +57,11 @@ class Composed:
     def loaded(self) -> Loaded:
         """Return the scene in the form that files hold."""
         drafted = self.drafted
-        knobs = asdict(self.drafted.knobs)
+        knobs = drafted.knobs
         metadata = {
-            "scene_description": f"{drafted.knobs.hops} hops as a {drafted.knobs.shape}",
+            "scene_description": f"{knobs.hops} hops as a {knobs.shape}",
             "design_notes": ", ".join(drafted.gadgets),
-            "knobs": knobs,
+            "knobs": asdict(knobs),
             "seed": self.seed,
             "index": self.index,
         }
@@ -74,42 +74,58 @@ def compose(seed: int, index: int, knobs: Knobs) -> Composed:
     Raises:
         GenerationError: none of :data:`MOST_DRAWS` drafts can be certified, or a knob is out of range.
     """
-    settled = knobs.at(seed, index)
+    settled = knobs.settle(seed, index)
+    name = f"scene_{seed}_{index:05}"
     rejected: list[Rejected] = []
     for number in range(MOST_DRAWS):
         rng = random.Random(f"scene {seed} {index} {number}")  # noqa: S311
-        plan, before = _plan(rng, settled)
+        plan, before = _draw_plan(rng, settled)
         gadgets = tuple(sorted(set(plan.gadgets)))
         try:
-            drafted = draft(rng, plan, before, settled, f"scene_{seed}_{index:05}")
+            drafted = draft_scene(rng, plan, before, settled, name)
             codes, certificate = _prove(drafted)
-        except Unfit as unfit:
+        except RejectedDraw as unfit:
             _LOG.debug("a draft of scene %d is rejected: %s", index, unfit)
             rejected.append(Rejected(str(unfit), gadgets))
         else:
             return Composed(seed, index, drafted, codes, certificate, tuple(rejected))
+
     reason = rejected[-1].reason
     raise GenerationError(f"no scene for seed {seed}, index {index} in {MOST_DRAWS} drafts; the last: {reason}")
 
 
-def _plan(rng: random.Random, knobs: Knobs) -> tuple[Plan, Order]:
+def _draw_plan(rng: random.Random, knobs: Knobs) -> tuple[Plan, Order]:
+    """Return the first plan that fits.
+
+    Raises:
+        GenerationError: none of :data:`_MOST_PLANS` does.
+    """
     for _ in range(_MOST_PLANS):
         try:
             return draw_plan(rng, knobs)
-        except Unfit:
+        except RejectedDraw:
             continue
     raise GenerationError(f"no plan of {knobs.hops} hops as a {knobs.shape} in {_MOST_PLANS} draws")
 
 
 def _prove(drafted: Drafted) -> tuple[tuple[int, ...], Certificate]:
+    """Carry out the steps of a draft and certify it.
+
+    Raises:
+        RejectedDraw: a step fails, the certificate is refuted, or a first hop is in sight at the spawn.
+    """
     carried = carry_out(drafted.scene, drafted.steps)
     if carried.failed is not None:
-        raise Unfit(f"witness: {type(drafted.steps[carried.failed]).__name__} failed")
+        step = drafted.steps[carried.failed]
+        raise RejectedDraw(f"witness: {type(step).__name__} failed")
     try:
         certificate = certify(drafted.scene, drafted.milestones, drafted.graph, carried.codes)
     except RefutedError as error:
-        raise Unfit(f"certificate: {error.findings[0].kind}") from error
-    first = {node.id for node in drafted.graph.nodes} - {edge.after for edge in drafted.graph.edges}
-    if drafted.knobs.occlusion and first.intersection(certificate.seen_at_start):
-        raise Unfit("spawn: the first hop is in sight")
+        raise RejectedDraw(f"certificate: {error.findings[0].kind}") from error
+
+    if drafted.knobs.occlusion:
+        later = {edge.after for edge in drafted.graph.edges}
+        first = {node.id for node in drafted.graph.nodes} - later
+        if first.intersection(certificate.seen_at_start):
+            raise RejectedDraw("spawn: the first hop is in sight")
     return carried.codes, certificate

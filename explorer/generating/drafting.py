@@ -5,18 +5,18 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 
-from explorer.generating.judging import graph, milestones
+from explorer.generating.judging import make_graph, make_milestones
 from explorer.generating.knobs import Knobs
 from explorer.generating.places.deeds import Deeds
-from explorer.generating.places.dressing import dress
-from explorer.generating.places.furnishing import furnish
-from explorer.generating.places.gates import build
+from explorer.generating.places.dressing import dress_rooms
+from explorer.generating.places.furnishing import furnish_rooms
+from explorer.generating.places.gates import build_rooms
 from explorer.generating.places.rooms import lay_out
-from explorer.generating.places.spawning import spawn
-from explorer.generating.places.styles import looks
-from explorer.generating.plans.distractors import distract
-from explorer.generating.plans.plan import Plan, Unfit
-from explorer.generating.plans.shapes import Order, order
+from explorer.generating.places.spawning import choose_spawn
+from explorer.generating.places.styles import draw_looks
+from explorer.generating.plans.distractors import add_distractors
+from explorer.generating.plans.plan import Plan, RejectedDraw
+from explorer.generating.plans.shapes import Order, order_hops
 from explorer.generating.texts import goal_text
 from explorer.graph import Graph
 from explorer.milestones import Milestone
@@ -42,34 +42,43 @@ class Drafted:
     gadgets: tuple[str, ...]
 
 
-def draft(rng: random.Random, plan: Plan, before: Order, knobs: Knobs, name: str) -> Drafted:
+def draft_scene(rng: random.Random, plan: Plan, before: Order, knobs: Knobs, name: str) -> Drafted:
     """Return the scene of a plan.
 
     Raises:
-        Unfit: the plan cannot be placed, or every text gives a hop away.
+        RejectedDraw: the plan cannot be placed, or every text gives a hop away.
     """
     text = goal_text(rng, plan.goal, plan.hops[:-1])
-    distract(rng, plan, knobs)
-    try:
-        unchanged = order(plan) == before
-    except Unfit:
-        unchanged = False
-    if not unchanged:
-        raise Unfit("distractors: they change the plan")
+    add_distractors(rng, plan, knobs)
+    if not _has_order(plan, before):
+        raise RejectedDraw("distractors: they change the plan")
+
+    is_dark = bool(knobs.dark)
     layout = lay_out(rng, plan)
-    styles = looks(rng, [area.look for area in plan.areas], dark=bool(knobs.dark))
-    placed = furnish(rng, plan, layout, build(rng, layout, styles))
-    dress(placed, styles)
+    styles = draw_looks(rng, [area.look for area in plan.areas], dark=is_dark)
+    placed = furnish_rooms(rng, plan, layout, build_rooms(rng, layout, styles))
+    dress_rooms(placed, styles)
+
     deeds = Deeds(plan, placed)
-    pose = spawn(rng, plan, before, placed, knobs.occlusion)
+    pose = choose_spawn(rng, plan, before, placed, knobs.occlusion)
     if set(deeds.hops) != set(plan.hops):
-        raise Unfit("deeds: a hop is left out")
+        raise RejectedDraw("deeds: a hop is left out")
+
+    hops = deeds.hops
     return Drafted(
-        replace(placed.draft.scene(name, pose), dark=bool(knobs.dark)),
-        milestones(deeds.hops, placed, pose.cell),
-        graph(deeds.hops, {hop: before[hop] for hop in deeds.hops}, plan),
-        text,
-        tuple(deeds.steps),
-        knobs,
-        tuple(sorted(set(plan.gadgets))),
+        scene=replace(placed.draft.scene(name, pose), dark=is_dark),
+        milestones=make_milestones(hops, placed, pose.cell),
+        graph=make_graph(hops, {hop: before[hop] for hop in hops}, plan),
+        text=text,
+        steps=tuple(deeds.steps),
+        knobs=knobs,
+        gadgets=tuple(sorted(set(plan.gadgets))),
     )
+
+
+def _has_order(plan: Plan, before: Order) -> bool:
+    """Return whether a plan still needs its hops in the same order."""
+    try:
+        return order_hops(plan) == before
+    except RejectedDraw:
+        return False

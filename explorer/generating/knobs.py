@@ -51,17 +51,21 @@ class Knobs:
                 raise GenerationError(f"{name} {value} is out of range: give 0 to {most}")
         if self.shape and self.shape not in SHAPES:
             raise GenerationError(f"unknown shape {self.shape!a}; choose from {', '.join(SHAPES)}")
-        if self.shape and self.hops and self.hops < LEAST_HOPS[self.shape]:
-            raise GenerationError(f"a {self.shape} needs {LEAST_HOPS[self.shape]} hops or more, not {self.hops}")
+        least = LEAST_HOPS[self.shape] if self.shape else 0
+        if self.hops and self.hops < least:
+            raise GenerationError(f"a {self.shape} needs {least} hops or more, not {self.hops}")
 
-    def at(self, seed: int, index: int) -> Knobs:
+    def settle(self, seed: int, index: int) -> Knobs:
         """Return the knobs of one scene, with hops and shape settled by seed and index alone."""
         if seed < 0 or index < 0:
             raise GenerationError(f"seed {seed} and index {index} must be 0 or more")
         least = LEAST_HOPS[self.shape] if self.shape else 1
-        hops = self.hops or least + (seed + index) % (MOST_HOPS - least + 1)
+        choices = MOST_HOPS - least + 1
+        hops = self.hops or least + (seed + index) % choices
         if self.shape:
             return replace(self, hops=hops)
+
         shapes = [shape for shape in SHAPES if LEAST_HOPS[shape] <= hops]
-        drawn = random.Random(f"shape {seed} {index}").choices(shapes, [_SHARES[shape] for shape in shapes])  # noqa: S311
-        return replace(self, hops=hops, shape=drawn[0])
+        shares = [_SHARES[shape] for shape in shapes]
+        rng = random.Random(f"shape {seed} {index}")  # noqa: S311
+        return replace(self, hops=hops, shape=rng.choices(shapes, shares)[0])

@@ -24,7 +24,7 @@ class Figures:
     rejected: tuple[Rejected, ...]
 
     @classmethod
-    def of(cls, composed: Composed) -> Figures:
+    def from_composed(cls, composed: Composed) -> Figures:
         """Return the figures of a scene."""
         drafted = composed.drafted
         tasks = tuple(milestone.task for milestone in drafted.milestones)
@@ -61,13 +61,18 @@ class Tally:
             self.rejected[each.reason] += 1
             self.drafts.update(each.gadgets)
 
-    def lines(self) -> Iterable[str]:
+    def format_lines(self) -> Iterable[str]:
         """Yield the figures as lines of text."""
-        yield f"scenes {self.scenes}, drafts dropped {self.rejected.total()}, atomic tasks {len(self.tasks)}"
-        yield "hops " + ", ".join(f"{hops}: {self.hops[hops]}" for hops in sorted(self.hops))
+        dropped = self.rejected.total()
+        yield f"scenes {self.scenes}, drafts dropped {dropped}, atomic tasks {len(self.tasks)}"
+
+        hops = [f"{number}: {self.hops[number]}" for number in sorted(self.hops)]
+        yield "hops " + ", ".join(hops)
+
+        shapes = [f"{shape}: {count}" for shape, count in self.shapes.most_common()]
         branched = self.scenes - self.shapes["chain"]
-        shapes = ", ".join(f"{shape}: {count}" for shape, count in self.shapes.most_common())
-        yield f"shapes {shapes}, so with branches: {branched}"
+        yield f"shapes {', '.join(shapes)}, so with branches: {branched}"
+
         for gadget, count in self.gadgets.most_common():
             kept = count / self.drafts[gadget]
             share = count / self.scenes

@@ -15,35 +15,38 @@ _KEYS: Final = {
 """Opener of a gate -> reason."""
 
 
-def gate_of(hop: Hop) -> Gate | None:
+def find_gate(hop: Hop) -> Gate | None:
     """Return the nearest gate that bars the way to a hop, or None."""
-    return next((each.gate for each in hop.area.way() if each.gate is not None and each.gate.gadget), None)
+    for area in hop.area.walk_to_root():
+        if area.gate is not None and area.gate.gadget:
+            return area.gate
+    return None
 
 
-def reason(earlier: Hop, later: Hop, plan: Plan) -> str:
+def explain_edge(earlier: Hop, later: Hop, plan: Plan) -> str:
     """Return why a hop needs an earlier one: for what it is made or dug with, for its gate, or for the way to it."""
     if earlier.aim == "item":
-        return _of_item(earlier.item, later, plan)
+        return _reason_for_item(earlier.item, later, plan)
     if earlier.aim == "lay":
         return "The later step lies beyond a gap or height that no body clears, so blocks have to be laid there first."
     if earlier.aim == "gone":
         return (
             "The later step lies beyond what fills the passage or needs what it leaves behind, so that has to go first."
         )
-    gate = gate_of(later)
+    gate = find_gate(later)
     if gate is not None and isinstance(earlier.target, Area):
-        device = next((each for each in gate.devices if earlier.target in each.area.way()), None)
-        if device is not None:
-            return (
-                f"The {words(device.block)} that opens the door before the later step is behind this place, "
-                "and nobody gets at it from anywhere else."
-            )
+        for device in gate.devices:
+            if earlier.target in device.area.walk_to_root():
+                return (
+                    f"The {words(device.block)} that opens the door before the later step is behind this place, "
+                    "and nobody gets at it from anywhere else."
+                )
     return (
         "What the later step needs lies behind this place, walls and ceiling leave no way round it, so it comes first."
     )
 
 
-def _of_item(item: str, later: Hop, plan: Plan) -> str:
+def _reason_for_item(item: str, later: Hop, plan: Plan) -> str:
     name = words(item)
     if later.aim == "item" and item in plan.raws.get(later.item, ()):
         return (
@@ -55,7 +58,7 @@ def _of_item(item: str, later: Hop, plan: Plan) -> str:
             f"Bare hands do not break {words(later.target.block)}, and the {name} as the fit tool can be had in no "
             "other way here."
         )
-    gate = gate_of(later)
+    gate = find_gate(later)
     if gate is not None and gate.item == item and gate.opener in _KEYS:
         return _KEYS[gate.opener].format(name, words(gate.block))
     return (

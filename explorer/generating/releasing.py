@@ -48,14 +48,15 @@ RECIPES: Final[Mapping[str, Recipe]] = {
 }
 
 
-def scenes_of(name: str) -> Iterator[Loaded]:
+def compose_set(name: str) -> Iterator[Loaded]:
     """Yield the scenes of a set."""
     recipe = RECIPES[name]
     for index in range(recipe.count):
-        yield compose(recipe.seed, index, recipe.knobs[index % len(recipe.knobs)]).loaded()
+        knobs = recipe.knobs[index % len(recipe.knobs)]
+        yield compose(recipe.seed, index, knobs).loaded()
 
 
-def files(on_scene: Callable[[], None] = lambda: None) -> Iterator[tuple[str, bytes]]:
+def make_files(on_scene: Callable[[], None] = lambda: None) -> Iterator[tuple[str, bytes]]:
     """Yield the name and content of every file of the release; the checksums come last.
 
     Args:
@@ -65,23 +66,27 @@ def files(on_scene: Callable[[], None] = lambda: None) -> Iterator[tuple[str, by
     card = [_HEAD]
     for name in SETS:
         scenes = list[Loaded]()
-        for loaded in scenes_of(name):
+        for loaded in compose_set(name):
             scenes.append(loaded)
             on_scene()
         shown = next(each for each in scenes if each.hops == _EXAMPLE_HOPS)
+        card.append(_format_section(name, scenes, shown))
+
+        lines = "".join(f"{scene_line(each)}\n" for each in scenes)
         content = {
-            f"{name}.jsonl": "".join(f"{scene_line(each)}\n" for each in scenes).encode(),
+            f"{name}.jsonl": lines.encode(),
             f"{name}_first_view.png": _first_view(shown),
             f"{name}_scene.png": png(cutaway(shown.scene, 480, 320)),
         }
-        card.append(_section(name, scenes, shown))
         for file, data in content.items():
             sums[file] = hashlib.sha256(data).hexdigest()
             yield file, data
+
     text = "\n".join(card).encode()
     yield "README.md", text
     sums["README.md"] = hashlib.sha256(text).hexdigest()
-    yield "SHA256SUMS", "".join(f"{digest}  {file}\n" for file, digest in sorted(sums.items())).encode()
+    sum_lines = [f"{digest}  {file}\n" for file, digest in sorted(sums.items())]
+    yield "SHA256SUMS", "".join(sum_lines).encode()
 
 
 def _first_view(loaded: Loaded) -> bytes:
@@ -100,17 +105,19 @@ textures are ours, no asset of the game is in them.
 """
 
 
-def _section(name: str, scenes: list[Loaded], shown: Loaded) -> str:
+def _format_section(name: str, scenes: list[Loaded], shown: Loaded) -> str:
+    """Return the part of the card about a set."""
     recipe = RECIPES[name]
+    purpose = recipe.says[0].upper() + recipe.says[1:]
     tasks = {milestone.task for each in scenes for milestone in each.milestones}
     return f"""\
 ## {name}
 
-{recipe.says[0].upper()}{recipe.says[1:]}. Seed {recipe.seed}, {recipe.count} scenes, {len(tasks)} atomic tasks.
+{purpose}. Seed {recipe.seed}, {recipe.count} scenes, {len(tasks)} atomic tasks.
 
 | hops | scenes | steps of the witness | lower bound | cells |
 |---|---|---|---|---|
-{_rows(scenes)}
+{_format_rows(scenes)}
 
 ![What is seen first]({name}_first_view.png) ![The scene behind it]({name}_scene.png)
 
@@ -119,17 +126,17 @@ never shown.
 """
 
 
-def _rows(scenes: Iterable[Loaded]) -> str:
+def _format_rows(scenes: Iterable[Loaded]) -> str:
+    """Return the rows of the card's table, one for each number of hops."""
     by_hops: dict[int, list[Loaded]] = {}
     for each in scenes:
         by_hops.setdefault(each.hops, []).append(each)
-    return "\n".join(_row(hops, of_hops) for hops, of_hops in sorted(by_hops.items()))
+    return "\n".join(_format_row(hops, by_hops[hops]) for hops in sorted(by_hops))
 
 
-def _row(hops: int, scenes: list[Loaded]) -> str:
+def _format_row(hops: int, scenes: list[Loaded]) -> str:
     proven = [each.certificate for each in scenes if each.certificate is not None]
     steps = mean(each.witness.steps for each in proven)
-    return (
-        f"| {hops} | {len(scenes)} | {steps:.0f} | {mean(each.lower_bound for each in proven):.0f} |"
-        f" {mean(each.scene.blocks.size for each in scenes):,.0f} |"
-    )
+    bound = mean(each.lower_bound for each in proven)
+    cells = mean(each.scene.blocks.size for each in scenes)
+    return f"| {hops} | {len(scenes)} | {steps:.0f} | {bound:.0f} | {cells:,.0f} |"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from explorer.generating.plans.plan import Hop, Unfit
+from explorer.generating.plans.plan import Hop, RejectedDraw
 from explorer.tasks.naming import named_in
 from explorer.tasks.pool import task
 from explorer.tasks.wording import one, words
@@ -30,14 +30,16 @@ def goal_text(rng: random.Random, goal: Hop, others: list[Hop]) -> str:
     """Return a sentence that states the goal and names no other hop.
 
     Raises:
-        Unfit: every sentence names another hop.
+        RejectedDraw: every sentence names another hop.
     """
-    about = task(goal.task)
-    sentences = [about.text, *(each.format(words(goal.object)) for each in _MORE.get(goal.schema, ()))]
+    sentences = [task(goal.task).text]
+    for template in _MORE.get(goal.schema, ()):
+        sentences.append(template.format(words(goal.object)))
     if goal.aim == "item":
-        sentences += [each.format(one(goal.object)) for each in _HAVE]
+        sentences += [template.format(one(goal.object)) for template in _HAVE]
+
     rng.shuffle(sentences)
     for sentence in sentences:
         if not any(named_in(sentence, hop.schema, hop.object) for hop in others):
             return sentence
-    raise Unfit("text: names a hop")
+    raise RejectedDraw("text: names a hop")

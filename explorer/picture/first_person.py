@@ -14,7 +14,7 @@ from explorer.picture.shading import Shading, Standing
 from explorer.rules import reach
 from explorer.rules.blocks import BLOCKS
 from explorer.rules.state import KnownState
-from explorer.scene import PITCH_STEP, Cell, Pose
+from explorer.scene import PITCH_STEP, Cell, Pose, move_by
 from explorer.view import Thing
 
 TALL: Final = 70
@@ -42,40 +42,49 @@ def render(
     """
     yaw = pose.facing * math.pi / 2
     pitch = math.radians(pose.pitch * PITCH_STEP)
-    camera = Camera.turned(pose.eye, yaw, pitch, math.radians(TALL))
-    shading = Shading(known, camera, (width, height), standing(known, things), touched(known, pose))
+    camera = Camera.from_angles(pose.eye, yaw, pitch, math.radians(TALL))
+    target = find_target(known, pose)
+    shading = Shading(known, camera, (width, height), list_standing(known, things), target)
     image = np.rint(shading.picture().colours * 255).astype(np.uint8)
     _cross(image, camera, pose)
     return image
 
 
-def standing(known: NDArray[np.uint16], things: Iterable[Thing]) -> list[Standing]:
+def list_standing(known: NDArray[np.uint16], things: Iterable[Thing]) -> list[Standing]:
     """Return the things that are not blocks: items and mobs."""
-    return [
-        Standing(thing.kind, thing.cell, _ITEM_SIZE if thing.state else _MOB_SIZES.get(thing.kind, 1.0))
-        for thing in things
-        if BLOCKS[known[thing.cell[1], thing.cell[2], thing.cell[0]]].name != thing.kind
-    ]
+    found = []
+    for thing in things:
+        x, y, z = thing.cell
+        if BLOCKS[known[y, z, x]].name == thing.kind:
+            continue
+        # Only items have a state here: their count.
+        size = _ITEM_SIZE if thing.state else _MOB_SIZES.get(thing.kind, 1.0)
+        found.append(Standing(thing.kind, thing.cell, size))
+    return found
 
 
-def touched(known: NDArray[np.uint16], pose: Pose) -> Cell | None:
+def find_target(known: NDArray[np.uint16], pose: Pose) -> Cell | None:
     """Return the cell that the crosshair touches, or None if it touches no known cell."""
-    hit = reach.touched(KnownState(known, pose))
+    hit = reach.find_touched(KnownState(known, pose))
     if hit is None:
         return None
-    x, y, z = (at + offset for at, offset in zip(pose.cell, hit.offset, strict=True))
-    inside = 0 <= x < known.shape[2] and 0 <= y < known.shape[0] and 0 <= z < known.shape[1]
+    x, y, z = move_by(pose.cell, hit.offset)
+    height, depth, width = known.shape
+    inside = 0 <= x < width and 0 <= y < height and 0 <= z < depth
     return (x, y, z) if inside else None
 
 
 def _cross(image: NDArray[np.uint8], camera: Camera, pose: Pose) -> None:
     """Draw the crosshair, which an aim moves off the middle."""
     height, width, _ = image.shape
-    x, y, z = (at + part for at, part in zip(pose.eye, pose.direction, strict=True))
-    column, row, _ = camera.project((x, y, z), width, height)
+    x, y, z = pose.eye
+    dx, dy, dz = pose.direction
+    column, row, _ = camera.project((x + dx, y + dy, z + dz), width, height)
     size = max(2, round(height * _CROSS))
     thick = max(1, height // 240)
+
     for across, along in ((size, thick), (thick, size)):
-        top, bottom = (max(0, round(row + part)) for part in (-along, along))
-        left, right = (max(0, round(column + part)) for part in (-across, across))
-        image[top:bottom, left:right] = 255 - (255 - image[top:bottom, left:right]) // 3
+        rows = slice(max(0, round(row - along)), max(0, round(row + along)))
+        columns = slice(max(0, round(column - across)), max(0, round(column + across)))
+        bar = image[rows, columns]
+        image[rows, columns] = 255 - (255 - bar) // 3

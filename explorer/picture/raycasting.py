@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,15 +41,18 @@ class Camera:
     tall: float
 
     @classmethod
-    def turned(cls, eye: Vector, yaw: float, pitch: float, tall: float) -> Camera:
+    def from_angles(cls, eye: Vector, yaw: float, pitch: float, tall: float) -> Camera:
         """Return a camera with a level horizon.
 
         Args:
             yaw, pitch: in radians; yaw 0 is south and grows to the right, pitch grows downward.
             tall: radians from the lower to the upper edge of the picture.
         """
-        right = (-math.cos(yaw), 0.0, -math.sin(yaw))
-        forward = (-math.sin(yaw) * math.cos(pitch), -math.sin(pitch), math.cos(yaw) * math.cos(pitch))
+        sine = math.sin(yaw)
+        cosine = math.cos(yaw)
+        level = math.cos(pitch)
+        right = (-cosine, 0.0, -sine)
+        forward = (-sine * level, -math.sin(pitch), cosine * level)
         up = np.cross(right, forward)
         return cls(eye, np.array([right, up, forward]), math.tan(tall / 2))
 
@@ -58,15 +62,21 @@ class Camera:
         across = (np.arange(width) + 0.5 - width / 2) * scale
         along = (height / 2 - np.arange(height) - 0.5) * scale
         right, up, forward = self.turn[:, :, None, None]
-        rays: Floats = (across[None, None, :] * right + along[None, :, None] * up + forward).astype(np.float32)
+        sideways = across[None, None, :] * right
+        upright = along[None, :, None] * up
+        rays: Floats = (sideways + upright + forward).astype(np.float32)
+        # A component of 0 would divide by 0 in `march`.
         rays[np.abs(rays) < 1e-6] = 1e-6
         return rays.reshape(3, -1)
 
     def project(self, point: Vector, width: int, height: int) -> Vector:
         """Return the column, row and distance along forward of a point; behind the eye the distance is negative."""
         right, up, ahead = self.turn @ (np.array(point) - self.eye)
-        scale = height / (2 * self.tall) / (ahead if abs(ahead) > 1e-9 else 1e-9)
-        return float(width / 2 + right * scale), float(height / 2 - up * scale), float(ahead)
+        distance = ahead if abs(ahead) > 1e-9 else 1e-9
+        scale = height / (2 * self.tall) / distance
+        column = width / 2 + right * scale
+        row = height / 2 - up * scale
+        return float(column), float(row), float(ahead)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,6 +95,16 @@ class Hits:
     far: Floats
     axes: NDArray[np.uint8]
 
+    @classmethod
+    def join(cls, parts: Sequence[Hits]) -> Hits:
+        """Return the hits of all parts, in order."""
+        return cls(
+            np.concatenate([part.rays for part in parts]),
+            np.concatenate([part.cells for part in parts]),
+            np.concatenate([part.far for part in parts]),
+            np.concatenate([part.axes for part in parts]),
+        )
+
     def take(self, which: NDArray[np.bool_]) -> Hits:
         """Return the hits that a mask selects."""
         return Hits(self.rays[which], self.cells[which], self.far[which], self.axes[which])
@@ -99,38 +119,47 @@ def march(kinds: NDArray[np.uint8], eye: Vector, rays: Floats) -> list[Hits]:
     """
     height, depth, width = kinds.shape
     flat = kinds.ravel()
-    strides = np.array([1, depth * width, width], dtype=np.int32)
-    start, begin = _start(rays, eye, (width - 2, height - 2, depth - 2))
+    strides = np.array([[1], [depth * width], [width]], dtype=np.int32)
+    start, begin = _find_starts(rays, eye, (width - 2, height - 2, depth - 2))
     number = np.flatnonzero(begin < np.inf).astype(np.int32)
     rays = rays[:, number]
     start = start[:, number]
+    begin = begin[number]
+
+    # `due` holds, by axis, the length of each ray until it crosses the next face; `each`, from one face to the next.
     each = np.abs(1 / rays)
-    due = (start + (rays > 0) - np.array(eye, dtype=np.float32)[:, None]) / rays
-    steps = np.where(rays > 0, 1, -1).astype(np.int32) * strides[:, None]
-    cell = ((start + 1) * strides[:, None]).sum(axis=0, dtype=np.int32)
+    forward = rays > 0
+    due = (start + forward - np.array(eye, dtype=np.float32)[:, None]) / rays
+    steps = np.where(forward, 1, -1).astype(np.int32) * strides
+    cell = ((start + 1) * strides).sum(axis=0, dtype=np.int32)
+
     alive = np.ones(len(number), dtype=np.bool_)
     found = []
-    outside = begin[number] > 0
+    outside = begin > 0
     if outside.any():
-        entered = Hits(
-            number, cell, begin[number], np.argmax(np.where(due > 0, due - each, -1), axis=0).astype(np.uint8)
-        )
+        last_crossed = np.where(due > 0, due - each, -1)
+        entered = Hits(number, cell, begin, np.argmax(last_crossed, axis=0).astype(np.uint8))
         kind = flat[cell]
         found.append(entered.take(outside & (kind != PASSED) & (kind != LOST)))
         alive &= ~outside | (kind == PASSED) | (kind == THROUGH)
+
     while len(number):
-        by_x = (due[0] <= due[1]) & (due[0] <= due[2])
-        by_z = ~by_x & (due[2] < due[1])
+        due_x, due_y, due_z = due
+        step_x, step_y, step_z = steps
+        by_x = (due_x <= due_y) & (due_x <= due_z)
+        by_z = ~by_x & (due_z < due_y)
         axis = (1 - by_x + by_z).astype(np.uint8)
-        far = np.where(by_x, due[0], np.where(by_z, due[2], due[1]))
-        cell = cell + np.where(by_x, steps[0], np.where(by_z, steps[2], steps[1]))
+        far = np.where(by_x, due_x, np.where(by_z, due_z, due_y))
+        cell = cell + np.where(by_x, step_x, np.where(by_z, step_z, step_y))
         for part, crossed in enumerate((by_x, ~(by_x | by_z), by_z)):
             due[part] += each[part] * crossed
+
         kind = flat.take(cell, mode="clip")
         seen = alive & (kind != PASSED) & (kind != LOST)
         if seen.any():
             found.append(Hits(number[seen], cell[seen], far[seen], axis[seen]))
         alive &= (kind == PASSED) | (kind == THROUGH)
+
         left = np.count_nonzero(alive)
         if left < (1 - _FEW) * len(alive):
             number = number[alive]
@@ -142,16 +171,23 @@ def march(kinds: NDArray[np.uint8], eye: Vector, rays: Floats) -> list[Hits]:
     return found
 
 
-def _start(rays: Floats, eye: Vector, size: tuple[int, int, int]) -> tuple[Integers, Floats]:
+def _find_starts(rays: Floats, eye: Vector, size: tuple[int, int, int]) -> tuple[Integers, Floats]:
     """Return the cells in which rays start, ``[3, n]``, and their distances; infinite for rays that miss the blocks."""
     at = np.array(eye, dtype=np.float32)[:, None]
     bounds = np.array(size, dtype=np.float32)[:, None]
     if ((at >= 0) & (at < bounds)).all():
-        return np.repeat(np.floor(at).astype(np.int32), rays.shape[1], axis=1), np.zeros(rays.shape[1], np.float32)
+        count = rays.shape[1]
+        eye_cell = np.floor(at).astype(np.int32)
+        return np.repeat(eye_cell, count, axis=1), np.zeros(count, np.float32)
+
+    # A ray is inside from its last entry through a pair of parallel planes to its first exit.
     low = -at / rays
     high = (bounds - at) / rays
     enters = np.minimum(low, high).max(axis=0)
     leaves = np.maximum(low, high).min(axis=0)
-    enters = np.where((leaves > enters) & (leaves > 0), np.maximum(enters, 0), np.inf).astype(np.float32)
-    inside = at + rays * np.where(enters < np.inf, enters + 1e-4, 0)
-    return np.clip(np.floor(inside), 0, bounds - 1).astype(np.int32), enters
+    meets = (leaves > enters) & (leaves > 0)
+    enters = np.where(meets, np.maximum(enters, 0), np.inf).astype(np.float32)
+
+    just_inside = np.where(enters < np.inf, enters + 1e-4, 0)
+    cells = np.floor(at + rays * just_inside)
+    return np.clip(cells, 0, bounds - 1).astype(np.int32), enters

@@ -18,6 +18,7 @@ from explorer.scene import Cell
 
 FOG: Final = (0.105, 0.125, 0.165)
 """Colour of unknown and distant cells: red, green and blue from 0 to 1."""
+_FOG_COLUMN: Final = np.array(FOG, dtype=np.float32)[:, None]
 HAZE: Final = 0.028
 """Density of the fog per metre."""
 _LIGHT: Final = np.array([0.8, 0.8, 0.64, 1.0, 0.9, 0.9], dtype=np.float32)
@@ -89,15 +90,22 @@ def _find_glowing() -> NDArray[np.bool_]:
 def _detail_tiles() -> Floats:
     """Return colours and alpha of all tiles, ``[levels * tiles * 256, 4]``; all levels have as many pixels."""
     exact: Floats = load_atlas().tiles.astype(np.float32) / np.float32(255)
-    return np.concatenate([_coarser(exact, 2**level) for level in range(_LEVELS)]).reshape(-1, 4)
+    levels = [_coarsen(exact, 2**level) for level in range(_LEVELS)]
+    return np.concatenate(levels).reshape(-1, 4)
 
 
-def _coarser(tiles: Floats, size: int) -> Floats:
+def _coarsen(tiles: Floats, size: int) -> Floats:
     """Return tiles in which each square of ``size`` pixels has one colour, the mean of those that are not clear."""
-    squares = tiles.reshape(len(tiles), SIDE // size, size, SIDE // size, size, 4)
-    alpha = squares[..., 3:].mean(axis=(2, 4), keepdims=True)
-    colour = (squares[..., :3] * squares[..., 3:]).mean(axis=(2, 4), keepdims=True) / np.maximum(alpha, 1e-6)
-    return np.broadcast_to(np.concatenate([colour, alpha], axis=-1), squares.shape).reshape(tiles.shape)
+    side = SIDE // size
+    squares = tiles.reshape(len(tiles), side, size, side, size, 4)
+    opacity = squares[..., 3:]
+    alpha = opacity.mean(axis=(2, 4), keepdims=True)
+
+    weighted = (squares[..., :3] * opacity).mean(axis=(2, 4), keepdims=True)
+    colour = weighted / np.maximum(alpha, 1e-6)
+
+    mean = np.concatenate([colour, alpha], axis=-1)
+    return np.broadcast_to(mean, squares.shape).reshape(tiles.shape)
 
 
 class Shading:
@@ -122,18 +130,21 @@ class Shading:
     ) -> None:
         codes = np.pad(blocks, 1)
         self._shape = codes.shape
-        self._strides = np.array([1, codes.shape[1] * codes.shape[2], codes.shape[2]], dtype=np.int32)
+        _, depth, width = codes.shape
+        self._strides = np.array([1, depth * width, width], dtype=np.int32)
         self._codes = codes.ravel()
         self._kinds = _classify_blocks()[self._codes]
         self._solid = (self._kinds == HIT).astype(np.float32)
+
         self._camera = camera
         self._size = size
         self._eye = np.array(camera.eye, dtype=np.float32)[:, None]
         self._rays = camera.rays(*size)
         self._texel = np.float32(camera.tall * 2 / size[1] * SIDE)
         self._haze = np.float32(haze)
-        self._target = -1 if target is None else self._index(target)
-        self._standing = {self._index(cell): each for each in standing for cell in _filled(each)}
+
+        self._target = -1 if target is None else self._find_index(target)
+        self._standing = {self._find_index(cell): each for each in standing for cell in _list_cells(each)}
         for index in self._standing:
             if self._kinds[index] == PASSED:
                 self._kinds[index] = THROUGH
@@ -141,63 +152,82 @@ class Shading:
     def picture(self) -> Picture:
         """Return what the camera sees."""
         width, height = self._size
-        colours = np.zeros((3, width * height), dtype=np.float32)
-        left = np.ones(width * height, dtype=np.float32)
-        far = np.full(width * height, np.inf, dtype=np.float32)
+        count = width * height
+        colours = np.zeros((3, count), dtype=np.float32)
+        left = np.ones(count, dtype=np.float32)
+        far = np.full(count, np.inf, dtype=np.float32)
+
         cubes = []
         for hits in march(self._kinds.reshape(self._shape), self._camera.eye, self._rays):
             opaque = self._kinds[hits.cells] == HIT
             cubes.append(hits.take(opaque))
             if not opaque.all():
                 through = hits.take(~opaque)
-                self._lay(through, self._through(through), colours, left, far)
+                self._blend(through, self._shade_through(through), colours, left, far)
         if cubes:
-            ends = Hits(*(np.concatenate([getattr(each, name) for each in cubes]) for name in Hits.__slots__))
-            self._lay(ends, self._cubes(ends), colours, left, far)
-        rise = self._rays[1] / np.sqrt(np.square(self._rays).sum(axis=0))
-        colours += np.array(FOG, dtype=np.float32)[:, None] * (left * (1 + 0.35 * rise))
-        return Picture(np.clip(colours, 0, 1).T.reshape(height, width, 3), far.reshape(height, width))
+            ends = Hits.join(cubes)
+            self._blend(ends, self._shade_cubes(ends), colours, left, far)
 
-    def _lay(self, hits: Hits, shaded: Layer, colours: Floats, left: Floats, far: Floats) -> None:
+        # The fog is brighter towards the sky.
+        rise = self._rays[1] / _measure_lengths(self._rays)
+        colours += _FOG_COLUMN * (left * (1 + 0.35 * rise))
+
+        image = np.clip(colours, 0, 1).T.reshape(height, width, 3)
+        return Picture(image, far.reshape(height, width))
+
+    def _blend(self, hits: Hits, shaded: Layer, colours: Floats, left: Floats, far: Floats) -> None:
         """Blend colours, alpha and distances of hits over what is behind them, with fog in front."""
         colour, alpha, distance = shaded
         rays = self._rays[:, hits.rays]
-        clear = np.exp(-self._haze * distance * np.sqrt(np.square(rays).sum(axis=0)))
-        share = alpha * left[hits.rays]
-        fog = np.array(FOG, dtype=np.float32)[:, None]
-        colours[:, hits.rays] += share * (fog + clear * (colour - fog))
-        left[hits.rays] -= share
-        shown = alpha > _SHOWN
-        far[hits.rays[shown]] = np.minimum(far[hits.rays[shown]], distance[shown])
+        clear = np.exp(-self._haze * distance * _measure_lengths(rays))
+        hazy = _FOG_COLUMN + clear * (colour - _FOG_COLUMN)
 
-    def _cubes(self, hits: Hits) -> Layer:
+        share = alpha * left[hits.rays]
+        colours[:, hits.rays] += share * hazy
+        left[hits.rays] -= share
+
+        shown = alpha > _SHOWN
+        pixels = hits.rays[shown]
+        far[pixels] = np.minimum(far[pixels], distance[shown])
+
+    def _shade_cubes(self, hits: Hits) -> Layer:
         """Shade faces of cubes: texture, light, darker corners, and the edges of the target."""
         rays = self._rays[:, hits.rays]
         axes = hits.axes
         at = self._eye + hits.far * rays
         at -= np.floor(at)
+
         level = axes == 1
         u = np.where(axes == 0, at[2], at[0])
         v = np.where(level, at[2], at[1])
         along = np.choose(axes, rays)
         positive = along < 0
+
         codes = self._codes[hits.cells]
-        tile = number_faces()[np.where(level, 1 + positive, 0), codes]
-        slope = np.maximum(np.abs(along) / np.sqrt(np.square(rays).sum(axis=0)), _STEEP)
-        texels = self._texels(tile, u, np.where(level, v, 1 - v), hits.far / slope)
-        light = _LIGHT[2 * axes + positive] * (1 - _CORNER * self._corners(hits, positive, u, v))
+        face = np.where(level, 1 + positive, 0)
+        tile = number_faces()[face, codes]
+        slope: Floats = np.maximum(np.abs(along) / _measure_lengths(rays), _STEEP)
+        down = np.where(level, v, 1 - v)
+        texels = self._sample_texels(tile, u, down, hits.far / slope)
+
+        shadow = _CORNER * self._count_corners(hits, positive, u, v)
+        light = _LIGHT[2 * axes + positive] * (1 - shadow)
         light = np.where(_find_glowing()[codes], 1.1, light)
         colour = texels[:3] * light
-        chosen = hits.cells == self._target
-        if chosen.any():
-            rim = np.minimum(np.minimum(u, 1 - u), np.minimum(v, 1 - v)) < _EDGE
-            colour[:, chosen & rim] = np.array(_BRIGHT, dtype=np.float32)[:, None]
+
+        targeted = hits.cells == self._target
+        if targeted.any():
+            beside = np.minimum(u, 1 - u)
+            above = np.minimum(v, 1 - v)
+            rim = np.minimum(beside, above) < _EDGE
+            colour[:, targeted & rim] = np.array(_BRIGHT, dtype=np.float32)[:, None]
         return colour, texels[3], hits.far
 
-    def _corners(self, hits: Hits, positive: NDArray[np.bool_], u: Floats, v: Floats) -> Floats:
+    def _count_corners(self, hits: Hits, positive: NDArray[np.bool_], u: Floats, v: Floats) -> Floats:
         """Return the number of cubes around the nearest corner of each face, 0 to 3, interpolated over the face."""
         across, up, along = self._strides
-        before = hits.cells + np.where(positive, 1, -1).astype(np.int32) * self._strides[hits.axes]
+        outward = np.where(positive, 1, -1).astype(np.int32)
+        before = hits.cells + outward * self._strides[hits.axes]
         aside = np.array([along, across, across], dtype=np.int32)[hits.axes]
         above = np.array([up, along, up], dtype=np.int32)[hits.axes]
 
@@ -205,25 +235,39 @@ class Shading:
             found: Floats = self._solid.take(cells, mode="clip")
             return found
 
-        left, right, low, high = (solid(before + step) for step in (-aside, aside, -above, above))
-        low_left = left + low + np.maximum(left * low, solid(before - aside - above))
-        low_right = right + low + np.maximum(right * low, solid(before + aside - above))
-        high_left = left + high + np.maximum(left * high, solid(before - aside + above))
-        high_right = right + high + np.maximum(right * high, solid(before + aside + above))
+        def count(beside: Floats, level: Floats, diagonal: Integers) -> Floats:
+            # Two cubes that meet at the corner hide what is behind it, so the third counts as there.
+            found: Floats = beside + level + np.maximum(beside * level, solid(before + diagonal))
+            return found
+
+        left = solid(before - aside)
+        right = solid(before + aside)
+        low = solid(before - above)
+        high = solid(before + above)
+        low_left = count(left, low, -aside - above)
+        low_right = count(right, low, aside - above)
+        high_left = count(left, high, above - aside)
+        high_right = count(right, high, aside + above)
+
         below = low_left + u * (low_right - low_left)
-        dim: Floats = below + v * (high_left + u * (high_right - high_left) - below)
+        upper = high_left + u * (high_right - high_left)
+        dim: Floats = below + v * (upper - below)
         return dim
 
-    def _texels(self, tiles: Integers, u: Floats, down: Floats, far: Floats) -> Floats:
+    def _sample_texels(self, tiles: Integers, u: Floats, down: Floats, far: Floats) -> Floats:
         """Return colours and alpha ``[4, n]`` at points of tiles, in a detail chosen by ``far``."""
         detailed = _detail_tiles()
-        level = np.clip(np.log2(np.maximum(far * self._texel, 1e-3)) + 0.3, 0, _LEVELS - 1).astype(np.int32)
-        row, column = (np.clip(part * SIDE, 0, SIDE - 1).astype(np.int32) for part in (down, u))
+        texels_a_pixel = np.maximum(far * self._texel, 1e-3)
+        level = np.clip(np.log2(texels_a_pixel) + 0.3, 0, _LEVELS - 1).astype(np.int32)
+        row = np.clip(down * SIDE, 0, SIDE - 1).astype(np.int32)
+        column = np.clip(u * SIDE, 0, SIDE - 1).astype(np.int32)
+
         count = len(detailed) // (_LEVELS * SIDE * SIDE)
-        texels: Floats = detailed[((level * count + tiles) * SIDE + row) * SIDE + column].T
+        line = (level * count + tiles) * SIDE + row
+        texels: Floats = detailed[line * SIDE + column].T
         return texels
 
-    def _through(self, hits: Hits) -> Layer:
+    def _shade_through(self, hits: Hits) -> Layer:
         """Shade cells that let rays through: panes, liquids, plants, sheets, items, mobs."""
         codes = self._codes[hits.cells]
         colour = np.zeros((3, len(codes)), np.float32)
@@ -235,83 +279,115 @@ class Shading:
 
         cubes = has_shape("cube", "none", "unseen")[codes] & (codes != AIR)
         if cubes.any():
-            panes = hits.take(cubes)
-            faces = self._cubes(panes)
-            # There is no face between two cells of water.
-            steps = np.where(np.choose(panes.axes, self._rays[:, panes.rays]) > 0, 1, -1) * self._strides[panes.axes]
-            put(cubes, (faces[0], faces[1] * (self._codes[panes.cells - steps] != codes[cubes]), faces[2]))
+            put(cubes, self._shade_panes(hits.take(cubes)))
+
         shaders: dict[Shape, Callable[[Hits, Integers], Layer]] = {
-            "upright": self._uprights,
-            "flat": self._sheets,
-            "panel": self._leaves,
+            "upright": self._shade_uprights,
+            "flat": self._shade_sheets,
+            "panel": self._shade_doors,
         }
         for shape, shade in shaders.items():
             which = has_shape(shape)[codes]
             if which.any():
                 put(which, shade(hits.take(which), number_faces()[0, codes[which]]))
-        for index in (
-            np.unique(hits.cells[np.isin(hits.cells, list(self._standing))]).tolist() if self._standing else ()
-        ):
+
+        for index in self._find_standing(hits):
             which = hits.cells == index
-            thing = self._standing[index]
-            x, y, z = thing.cell
-            middle = np.array([x + 0.5, y + thing.size / 2, z + 0.5], dtype=np.float32)[:, None]
-            shaded = self._facing(hits.take(which), middle, thing.size, load_atlas().sprites[thing.kind])
-            which[which] = shaded[1] > 0
-            put(which, tuple(part[..., shaded[1] > 0] for part in shaded))  # type: ignore[arg-type]
+            colours, alphas, distances = self._shade_sprite(hits.take(which), self._standing[index])
+            shown = alphas > 0
+            which[which] = shown
+            put(which, (colours[:, shown], alphas[shown], distances[shown]))
         return colour, alpha, far
 
-    def _uprights(self, hits: Hits, tiles: Integers) -> Layer:
-        return self._facing(hits, self._corner(hits) + 0.5, 1.0, tiles)
+    def _shade_panes(self, hits: Hits) -> Layer:
+        """Shade cubes that let rays through, without the faces between two cells of the same block, such as water."""
+        colour, alpha, far = self._shade_cubes(hits)
+        along = np.choose(hits.axes, self._rays[:, hits.rays])
+        steps = np.where(along > 0, 1, -1) * self._strides[hits.axes]
+        entered = self._codes[hits.cells - steps] != self._codes[hits.cells]
+        return colour, alpha * entered, far
 
-    def _facing(self, hits: Hits, middle: Floats, size: float, tiles: Integers | int) -> Layer:
+    def _find_standing(self, hits: Hits) -> list[int]:
+        """Return the indices of the cells with an item or mob that rays hit, in order."""
+        if not self._standing:
+            return []
+        found = np.isin(hits.cells, list(self._standing))
+        indices: list[int] = np.unique(hits.cells[found]).tolist()
+        return indices
+
+    def _shade_sprite(self, hits: Hits, thing: Standing) -> Layer:
+        """Shade an item or mob."""
+        x, y, z = thing.cell
+        middle = np.array([x + 0.5, y + thing.size / 2, z + 0.5], dtype=np.float32)[:, None]
+        return self._shade_facing(hits, middle, thing.size, load_atlas().sprites[thing.kind])
+
+    def _shade_uprights(self, hits: Hits, tiles: Integers) -> Layer:
+        return self._shade_facing(hits, self._find_corners(hits) + 0.5, 1.0, tiles)
+
+    def _shade_facing(self, hits: Hits, middle: Floats, size: float, tiles: Integers | int) -> Layer:
         """Shade pictures that turn to the eye; they are upright unless it looks steeply."""
         right, up, forward = self._camera.turn.astype(np.float32)
         if abs(forward[1]) < _TILTS:
             up = np.array([0, 1, 0], np.float32)
             forward = np.array([right[2], 0, -right[0]], np.float32)
+
         rays = self._rays[:, hits.rays]
         ahead = forward @ rays
-        far = (forward @ (middle - self._eye)) / np.where(np.abs(ahead) < 1e-6, 1e-6, ahead)
+        ahead = np.where(np.abs(ahead) < 1e-6, 1e-6, ahead)
+        far = (forward @ (middle - self._eye)) / ahead
         apart = self._eye + far * rays - middle
         u = right @ apart / size + 0.5
         v = up @ apart / size + 0.5
-        return self._cut(tiles, u, v, far)
+        return self._clip_texels(tiles, u, v, far)
 
-    def _sheets(self, hits: Hits, tiles: Integers) -> Layer:
+    def _shade_sheets(self, hits: Hits, tiles: Integers) -> Layer:
         """Shade sheets on the floor of their cells."""
-        corner = self._corner(hits)
+        corner = self._find_corners(hits)
         rays = self._rays[:, hits.rays]
         far = (corner[1] + _THIN - self._eye[1]) / rays[1]
         apart = self._eye + far * rays - corner
-        return self._cut(tiles, apart[0], 1 - apart[2], far)
+        return self._clip_texels(tiles, apart[0], 1 - apart[2], far)
 
-    def _leaves(self, hits: Hits, tiles: Integers) -> Layer:
+    def _shade_doors(self, hits: Hits, tiles: Integers) -> Layer:
         """Shade open doors, at the side of their cells."""
-        corner = self._corner(hits)
+        corner = self._find_corners(hits)
         rays = self._rays[:, hits.rays]
         by_x = (self._solid[hits.cells - 1] + self._solid[hits.cells + 1]) > 0
+
         slope = np.where(by_x, rays[0], rays[2])
-        far = (np.where(by_x, corner[0], corner[2]) + _THIN - np.where(by_x, self._eye[0], self._eye[2])) / slope
+        side = np.where(by_x, corner[0], corner[2])
+        eye = np.where(by_x, self._eye[0], self._eye[2])
+        far = (side + _THIN - eye) / slope
+
         apart = self._eye + far * rays - corner
-        return self._cut(tiles, np.where(by_x, apart[2], apart[0]), apart[1], far)
+        u = np.where(by_x, apart[2], apart[0])
+        return self._clip_texels(tiles, u, apart[1], far)
 
-    def _cut(self, tiles: Integers | int, u: Floats, v: Floats, far: Floats) -> Layer:
+    def _clip_texels(self, tiles: Integers | int, u: Floats, v: Floats, far: Floats) -> Layer:
         """Return the texels of points that are on their picture and in front of the eye, else clear."""
-        texels = self._texels(np.asarray(tiles, dtype=np.int32), u, 1 - v, far)
-        inside = (far > _NEAR) & (u >= 0) & (u <= 1) & (v >= 0) & (v <= 1)
-        return texels[:3], texels[3] * inside, np.where(inside, far, 0).astype(np.float32)
+        texels = self._sample_texels(np.asarray(tiles, dtype=np.int32), u, 1 - v, far)
+        inside = (far > _NEAR) & (u >= 0) & (u <= 1)
+        inside &= (v >= 0) & (v <= 1)
+        distance = np.where(inside, far, 0).astype(np.float32)
+        return texels[:3], texels[3] * inside, distance
 
-    def _corner(self, hits: Hits) -> Floats:
+    def _find_corners(self, hits: Hits) -> Floats:
         """Return the lowest corners of cells, ``[3, n]``."""
         y, rest = np.divmod(hits.cells, self._strides[1])
         z, x = np.divmod(rest, self._strides[2])
         return np.stack([x, y, z]).astype(np.float32) - 1
 
-    def _index(self, cell: Cell) -> int:
+    def _find_index(self, cell: Cell) -> int:
         return int(np.dot(np.array(cell) + 1, self._strides))
 
 
-def _filled(thing: Standing) -> tuple[Cell, ...]:
+def _measure_lengths(rays: Floats) -> Floats:
+    """Return the length of each ray."""
+    lengths: Floats = np.sqrt(np.square(rays).sum(axis=0))
+    return lengths
+
+
+def _list_cells(thing: Standing) -> tuple[Cell, ...]:
+    """Return the cells that an item or mob fills."""
     x, y, z = thing.cell
     return tuple((x, y + above, z) for above in range(math.ceil(thing.size)))

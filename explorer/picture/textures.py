@@ -65,7 +65,10 @@ class Atlas:
         looks = {}
         for code in sorted(set(codes)):
             look = self.looks[code]
-            looks[code] = replace(look, top=renumber(look.top), side=renumber(look.side), bottom=renumber(look.bottom))
+            top = renumber(look.top)
+            side = renumber(look.side)
+            bottom = renumber(look.bottom)
+            looks[code] = replace(look, top=top, side=side, bottom=bottom)
         sprites = {kind: renumber(self.sprites[kind]) for kind in sorted(set(kinds))}
         return Atlas(self.tiles[list(numbers)], looks, sprites)
 

@@ -13,10 +13,10 @@ from explorer.rules.actions import FARTHEST_AIM, Primitive, aim, craft, hold
 from explorer.rules.blocks import BLOCKS, UNSEEN
 from explorer.rules.items import item
 from explorer.rules.mobs import MOBS
-from explorer.rules.reach import mob_hit, touched
+from explorer.rules.reach import find_touched, mob_hit
 from explorer.rules.recipes import recipe
 from explorer.rules.state import KnownState
-from explorer.scene import Cell, Mob, cells_apart, offset_to
+from explorer.scene import Cell, Mob, cells_apart, move_by, offset_to
 from explorer.view import Thing, View
 
 MODEL: Final = "human"
@@ -41,19 +41,25 @@ def codes_for(view: View, cell: Cell, *, place: bool = False) -> tuple[int, ...]
         return "not seen yet"
     if place and view.held is None:
         return "your hand is empty"
-    deed = Primitive.PLACE if place else _fitting(view, offset, cell)
+
+    deed = Primitive.PLACE if place else _choose_deed(view, offset, cell)
     if isinstance(deed, str):
         return deed
-    return (int(deed),) if view.pose.aim == offset else (aim(*offset), int(deed))
+    if view.pose.aim == offset:
+        return (int(deed),)
+    return aim(*offset), int(deed)
 
 
-def _fitting(view: View, offset: Cell, cell: Cell) -> Primitive | str:
-    mobs = [Mob(thing.name, thing.kind, thing.cell) for thing in view.things if thing.kind in MOBS]
-    known = KnownState(view.known, view.pose.aimed(offset), mobs)
+def _choose_deed(view: View, offset: Cell, cell: Cell) -> Primitive | str:
+    """Return what to do with what is in a cell, or the reason why the crosshair cannot reach it."""
+    animals = (thing for thing in view.things if thing.kind in MOBS)
+    mobs = [Mob(animal.name, animal.kind, animal.cell) for animal in animals]
+    known = KnownState(view.known, view.pose.aim_at(offset), mobs)
     mob = mob_hit(known)
-    if mob is not None and cell in (mob.cell, (mob.cell[0], mob.cell[1] + 1, mob.cell[2])):
+    if mob is not None and cell in (mob.cell, move_by(mob.cell, (0, 1, 0))):
         return Primitive.ATTACK
-    hit = touched(known)
+
+    hit = find_touched(known)
     if hit is None:
         return "out of reach"
     if hit.offset != offset:
@@ -62,16 +68,21 @@ def _fitting(view: View, offset: Cell, cell: Cell) -> Primitive | str:
     return Primitive.DIG if block.breakable or not block.usable else Primitive.USE
 
 
-def targets(view: View) -> Iterator[Thing]:
+def list_targets(view: View) -> Iterator[Thing]:
     """Yield the things in view that can be aimed at, nearest first."""
     here = view.pose.cell
-    near = (each for each in view.things if each.in_view and cells_apart(here, each.cell) <= FARTHEST_AIM)
+    in_view = (each for each in view.things if each.in_view)
+    near = [each for each in in_view if cells_apart(here, each.cell) <= FARTHEST_AIM]
     yield from sorted(near, key=lambda each: sum(part * part for part in offset_to(here, each.cell)))
 
 
-def named_code(kind: str, name: str) -> int | None:
+def find_code(kind: str, name: str) -> int | None:
     """Return the code to hold an item or to craft by a recipe, or None if the name is unknown."""
     try:
-        return hold(item(name)) if kind == "hold" else craft(recipe(name)) if kind == "craft" else None
+        if kind == "hold":
+            return hold(item(name))
+        if kind == "craft":
+            return craft(recipe(name))
     except UnknownNameError:
-        return None
+        pass
+    return None

@@ -16,7 +16,7 @@ from rich.text import Text
 from explorer.report.loose import is_loose, is_mob
 from explorer.rules.blocks import BLOCKS, UNSEEN, Block
 from explorer.scene import Cell, Pose, offset_to
-from explorer.view import Offer, View
+from explorer.view import Offer, Thing, View
 from spca.common.text import one_line
 
 FACING_WORDS: Final = ("south", "west", "north", "east")
@@ -52,37 +52,48 @@ def sign_of(blocks: NDArray[np.uint16], feet: int) -> Sign | None:
 
     The map is cut above the head: a block at the level of the body is a wall, one below the feet is floor.
     """
-    known = [(y, BLOCKS[int(code)]) for y, code in enumerate(blocks[: feet + 2]) if code != UNSEEN]
+    known = []
+    for y, code in enumerate(blocks[: feet + 2]):
+        if code != UNSEEN:
+            known.append((y, BLOCKS[int(code)]))
     if not known:
         return None
+
     for y, block in reversed(known):
-        if block.kind in _SIGNS:
-            sign, style = _SIGNS[block.kind]
-            return Sign(sign, f"{style} reverse" if block.state else style, _words(block))
-        if block.kind == "door":
-            return Sign("'" if block.state else "D", "bold magenta", _words(block))
-        if block.solid:
-            return _ground(block, y - feet)
-        if block.usable and not block.replaceable:
-            return Sign("*", "green", _words(block))
+        sign = _block_sign(block, y - feet)
+        if sign is not None:
+            return sign
     return Sign(_DEEP, "", "deep")
 
 
-def _ground(block: Block, height: int) -> Sign:
-    if height >= 0:
-        step_up = height == 0
-        style = "green" if block.breakable else "white"
-        return Sign(
-            "▄" if step_up else "▒" if block.breakable else _WALL,
-            style,
-            f"{_words(block)}, {'one step up' if step_up else 'a wall'}",
-        )
+def _block_sign(block: Block, height: int) -> Sign | None:
+    """Return the sign for a block ``height`` cells above the feet, or None if it is like air."""
+    if block.kind in _SIGNS:
+        sign, style = _SIGNS[block.kind]
+        return Sign(sign, f"{style} reverse" if block.state else style, _describe_block(block))
+    if block.kind == "door":
+        return Sign("'" if block.state else "D", "bold magenta", _describe_block(block))
+    if block.solid:
+        return _ground_sign(block, height)
+    if block.usable and not block.replaceable:
+        return Sign("*", "green", _describe_block(block))
+    return None
+
+
+def _ground_sign(block: Block, height: int) -> Sign:
+    style = "green" if block.breakable else "white"
+    if height > 0:
+        return Sign(_STONE if block.breakable else _WALL, style, f"{_describe_block(block)}, a wall")
+    if height == 0:
+        return Sign(_STEP, style, f"{_describe_block(block)}, one step up")
+    if height == -1:
+        return Sign(_FLOOR, "dim", "floor")
     if height >= -3:
-        return Sign((_FLOOR, _LOW, _LOW)[-1 - height], "dim", "floor" if height == -1 else "lower floor")
+        return Sign(_LOW, "dim", "lower floor")
     return Sign(_DEEP, "", "deep")
 
 
-def _words(block: Block) -> str:
+def _describe_block(block: Block) -> str:
     return " ".join(filter(None, (block.name.replace("_", " "), block.state)))
 
 
@@ -99,73 +110,98 @@ def map_text(
     x0, feet, z0 = view.pose.cell
     mid_x, mid_z = middle or (x0, z0)
     _, depth, width = view.known.shape
-    loose = {(each.cell[0], each.cell[2]): each for each in view.things if is_loose(each, view)}
+    loose: dict[tuple[int, int], Thing] = {}
+    for each in view.things:
+        if is_loose(each, view):
+            x, _, z = each.cell
+            loose[x, z] = each
+
     text = Text()
     legend = dict[str, Sign]()
-    for z in range(mid_z - rows // 2, mid_z - rows // 2 + rows):
-        for x in range(mid_x - columns // 2, mid_x - columns // 2 + columns):
+    north = mid_z - rows // 2
+    west = mid_x - columns // 2
+    for z in range(north, north + rows):
+        for x in range(west, west + columns):
             inside = 0 <= x < width and 0 <= z < depth
             sign = sign_of(view.known[:, z, x], feet) if inside else None
             if (x, z) == (x0, z0):
                 sign = Sign(_ARROWS[view.pose.facing], "bold white on red", "you")
             elif sign is not None and (x, z) in loose:
-                thing = loose[x, z]
-                letter = thing.kind[:1]
-                mob = is_mob(thing)
-                sign = Sign(letter.upper() if mob else letter, "bold white on blue", thing.kind.replace("_", " "))
+                sign = _thing_sign(loose[x, z])
             if sign is None:
                 text.append(2 * _DARK, "on grey11")
                 continue
+
             marked = chosen is not None and (x, z) == (chosen[0], chosen[2])
             twice = sign.text in (_WALL, _STONE, _STEP)
-            text.append(
-                2 * sign.text if twice else f"{sign.text} ", f"{sign.style} on yellow" if marked else sign.style
-            )
+            shown = 2 * sign.text if twice else f"{sign.text} "
+            text.append(shown, f"{sign.style} on yellow" if marked else sign.style)
             if sign.text.strip() and sign.text not in (_FLOOR, _WALL):
                 legend[sign.text] = sign
         text.append("\n")
     return text, legend
 
 
+def _thing_sign(thing: Thing) -> Sign:
+    """Return the sign of an item or mob: its first letter, upper case for a mob."""
+    letter = thing.kind[:1]
+    if is_mob(thing):
+        letter = letter.upper()
+    return Sign(letter, "bold white on blue", thing.kind.replace("_", " "))
+
+
 def half_blocks(picture: NDArray[np.uint8]) -> Text:
     """Return a picture, ``[2 * rows, columns, rgb]``, as text with two pixels per character, one above the other."""
     text = Text(no_wrap=True)
-    for upper, lower in zip(picture[::2].tolist(), picture[1::2].tolist(), strict=True):
+    upper_rows = picture[::2].tolist()
+    lower_rows = picture[1::2].tolist()
+    for upper, lower in zip(upper_rows, lower_rows, strict=True):
         for top, bottom in zip(upper, lower, strict=True):
-            text.append("▀", f"rgb({top[0]},{top[1]},{top[2]}) on rgb({bottom[0]},{bottom[1]},{bottom[2]})")
+            text.append("▀", f"{_rgb(*top)} on {_rgb(*bottom)}")
         text.append("\n")
     return text
+
+
+def _rgb(red: int, green: int, blue: int) -> str:
+    return f"rgb({red},{green},{blue})"
 
 
 def status(view: View) -> Text:
     """Return the status line: step, position, facing, item in hand, and why the last step was refused."""
     x, y, z = offset_to(view.origin, view.pose.cell)
     limit = "" if view.max_steps is None else f" of {view.max_steps}"
-    line = Text(f"step {view.step}{limit}   at {x}, {y}, {z}   facing {_facing(view.pose)}   in hand: ")
+    facing = _describe_facing(view.pose)
+    line = Text(f"step {view.step}{limit}   at {x}, {y}, {z}   facing {facing}   in hand: ")
     line.append(one_line(view.held or "nothing").replace("_", " "), "bold")
     if not view.last.done:
         line.append(f"   {one_line(view.last.reason)}", "bold yellow")
     return line
 
 
-def _facing(pose: Pose) -> str:
+def _describe_facing(pose: Pose) -> str:
     words = ("straight up", "up", "slightly up", "", "slightly down", "down", "straight down")[pose.pitch + 3]
-    return f"{FACING_WORDS[pose.facing]}{', looking ' if words else ''}{words}"
+    facing = FACING_WORDS[pose.facing]
+    return f"{facing}, looking {words}" if words else facing
 
 
 def inventory_lines(view: View) -> list[str]:
     """Return the inventory, one line per item."""
-    return [f"{count} x {one_line(name).replace('_', ' ')}" for name, count in view.inventory.items()]
+    lines = []
+    for item, count in view.inventory.items():
+        name = one_line(item).replace("_", " ")
+        lines.append(f"{count} x {name}")
+    return lines
 
 
 def recipe_line(offer: Offer) -> str:
     """Return a recipe as text, such as ``1 x chest: 8 oak planks or the like (at a table)``."""
-    needs = ", ".join(f"{count} {_group(names)}" for names, count in offer.needs)
-    return f"{offer.makes.count} x {offer.recipe}: {needs}{' (at a table)' if offer.table else ''}".replace("_", " ")
-
-
-def _group(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else f"{names[0]} or the like"
+    needs = []
+    for names, count in offer.needs:
+        likes = "" if len(names) == 1 else " or the like"
+        needs.append(f"{count} {names[0]}{likes}")
+    table = " (at a table)" if offer.table else ""
+    line = f"{offer.makes.count} x {offer.recipe}: {', '.join(needs)}{table}"
+    return line.replace("_", " ")
 
 
 def screen(
@@ -179,17 +215,27 @@ def screen(
         note: a line of advice.
     """
     columns, rows = size
-    side = (columns - 6 if picture is None else columns - picture.shape[1] - 10) // 2
-    around, legend = map_text(view, max(8, side), max(5, rows - 11), chosen)
+    panels: list[RenderableType] = []
+    room = columns - 6
+    if picture is not None:
+        panels.append(Panel(half_blocks(picture), title="you see"))
+        room = columns - picture.shape[1] - 10
+    around, legend = map_text(view, max(8, room // 2), max(5, rows - 11), chosen)
+    panels.append(Panel(around, title="map, north is up"))
     table = Table.grid(padding=(0, 1))
-    panels: list[RenderableType] = [] if picture is None else [Panel(half_blocks(picture), title="you see")]
-    table.add_row(*panels, Panel(around, title="map, north is up"))
-    signs = Text("  ".join(f"{sign.text} {sign.means}" for sign in list(legend.values())[:8]), "dim", no_wrap=True)
+    table.add_row(*panels)
+
+    signs = [f"{sign.text} {sign.means}" for sign in legend.values()]
     carried = ", ".join(inventory_lines(view)) or "nothing"
     return Group(
-        Text(f"Task: {one_line(task)}", "bold"), table, signs, status(view), Text(f"You carry {carried}."),
-        Text(note, "cyan"), Text(KEYS, "dim"),
-    )  # fmt: skip
+        Text(f"Task: {one_line(task)}", "bold"),
+        table,
+        Text("  ".join(signs[:8]), "dim", no_wrap=True),
+        status(view),
+        Text(f"You carry {carried}."),
+        Text(note, "cyan"),
+        Text(KEYS, "dim"),
+    )
 
 
 KEYS: Final = (

@@ -58,9 +58,11 @@ class PlayHandler(TokenHandler):
             self.send(HTTPStatus.NOT_FOUND)
             return
         length = self.headers.get("Content-Length", "")
-        if not (length.isascii() and length.isdigit() and len(length) < 6 and int(length) <= _LARGEST):
+        is_number = length.isascii() and length.isdigit() and len(length) < 6
+        if not is_number or int(length) > _LARGEST:
             self.send(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
             return
+
         try:
             wish = json.loads(self.rfile.read(int(length)))
             answer = self.server.session.ask(wish) if isinstance(wish, dict) else None
@@ -92,7 +94,8 @@ class PlayServer(TokenServer):
         self.token = secrets.token_urlsafe(32)
         title = session.loaded.text
         data = {"title": title, "program": program, "made": time.time()}
-        self.page = Page.of(PLAY_PAGE.render(title, {"report": pack(data)}), PLAY_PAGE.policy())
+        page = PLAY_PAGE.render(title, {"report": pack(data)})
+        self.page = Page.of(page, PLAY_PAGE.policy())
         try:
             super().__init__(socket.AF_INET, ("127.0.0.1", port), PlayHandler, Access(self.token, LOOPBACK))
         except OSError as error:

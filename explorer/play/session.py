@@ -11,8 +11,8 @@ import numpy as np
 from explorer.evaluation.episode import Game
 from explorer.evaluation.results import Episode
 from explorer.files import Loaded
-from explorer.play.hands import MODEL, codes_for, named_code
-from explorer.report.film import find_extent, in_words, list_changes, list_pose
+from explorer.play.hands import MODEL, codes_for, find_code
+from explorer.report.film import describe_code, find_extent, list_changes, list_pose
 from explorer.report.looks import Looks
 from explorer.report.loose import list_loose
 from explorer.rules.actions import Primitive
@@ -57,7 +57,7 @@ class Session:
             ValueError: the request is unknown.
         """
         with self._lock:
-            codes = self._codes(wish)
+            codes = self._resolve_codes(wish)
             if isinstance(codes, str):
                 self._said.append(("", codes))
                 return self._describe()
@@ -75,23 +75,22 @@ class Session:
                 self._step(Primitive.DONE)
             return self.game.episode(MODEL)
 
-    def _codes(self, wish: Mapping[str, Any]) -> tuple[int, ...] | str:
+    def _resolve_codes(self, wish: Mapping[str, Any]) -> tuple[int, ...] | str:
         if self.game.over:
             return "the episode is over"
         match wish:
             case {"do": str(name)} if name in BY_NAME:
                 return (BY_NAME[name],)
-            case {"hold": str(name)} if (code := named_code("hold", name)) is not None:
+            case {"hold": str(name)} if (code := find_code("hold", name)) is not None:
                 return (code,)
-            case {"craft": str(name)} if (code := named_code("craft", name)) is not None:
+            case {"craft": str(name)} if (code := find_code("craft", name)) is not None:
                 return (code,)
             case {"touch": [int(x), int(y), int(z)]}:
-                return self._hands((x, y, z), bool(wish.get("place")))
+                return self._resolve_touch((x, y, z), bool(wish.get("place")))
         raise ValueError("unknown request")
 
-    def _hands(self, cell: Cell, place: bool) -> tuple[int, ...] | str:
-        width, height, depth = self.loaded.scene.size
-        if not (0 <= cell[0] < width and 0 <= cell[1] < height and 0 <= cell[2] < depth):
+    def _resolve_touch(self, cell: Cell, place: bool) -> tuple[int, ...] | str:
+        if not all(0 <= at < size for at, size in zip(cell, self.loaded.scene.size, strict=True)):
             return "too far away"
         return codes_for(self.game.view, cell, place=place)
 
@@ -99,7 +98,7 @@ class Session:
         self.game.step(code)
         last = self.game.view.last
         self._trail.append(self.game.view.pose.cell)
-        self._said.append((in_words(code), "" if last.done else last.reason))
+        self._said.append((describe_code(code), "" if last.done else last.reason))
 
     def _describe(self) -> dict[str, Any]:
         view = self.game.view
@@ -108,6 +107,7 @@ class Session:
         self.looks.kinds |= view.inventory.keys()
         self.looks.kinds |= {offer.makes.item for offer in view.recipes}
         blocks = self.looks.numbers(view.known)
+
         y, z, x = view.known.shape
         known: dict[str, Any] = {
             "size": (x, y, z),
@@ -123,8 +123,8 @@ class Session:
             "look": f"look/{self.looks.size}",
             "held": view.held,
             "inventory": list(view.inventory.items()),
-            "recipes": [_recipe(offer) for offer in view.recipes],
-            "around": [_thing(each) for each in view.things],
+            "recipes": [_describe_recipe(offer) for offer in view.recipes],
+            "around": [_describe_thing(each) for each in view.things],
             "said": self._said[-_SAID_LINES:],
             "over": self.game.over,
         }
@@ -134,11 +134,11 @@ class Session:
         return known
 
 
-def _thing(thing: Thing) -> dict[str, Any]:
+def _describe_thing(thing: Thing) -> dict[str, Any]:
     return {"name": thing.name, "cell": thing.cell, "state": thing.state, "near": thing.in_view}
 
 
-def _recipe(offer: Offer) -> dict[str, Any]:
+def _describe_recipe(offer: Offer) -> dict[str, Any]:
     return {
         "name": offer.recipe,
         "makes": offer.makes.item,

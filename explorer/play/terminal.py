@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from explorer.evaluation.episode import Game
 from explorer.picture.first_person import render
-from explorer.play.hands import codes_for, named_code, targets
+from explorer.play.hands import codes_for, find_code, list_targets
 from explorer.play.keys import Keys, raw_keys
 from explorer.play.screen import choice, inventory_lines, recipe_line, screen
 from explorer.rules.actions import Primitive
@@ -53,21 +53,24 @@ class Terminal:
         with raw_keys() as keys, Live(screen=True, auto_refresh=False) as live:
             while not self._game.over:
                 self._show(live)
-                if not self._pressed(keys.next(), keys, live):
+                if not self._press(keys.next(), keys, live):
                     return
 
     def _show(self, live: Live) -> None:
         size = live.console.size
         view = self._game.view
+
         picture = None
         if size.width >= _LEAST_WIDTH:
             rows = max(5, size.height - 11)
             columns = min((size.width - 10) // 2, 3 * rows)
             picture = render(view.known, view.pose, view.things, columns, 2 * rows)
-        shown = screen(view, self._task, (size.width, size.height), picture, self._note, self._chosen)
+
+        room = (size.width, size.height)
+        shown = screen(view, self._task, room, picture, self._note, self._chosen)
         live.update(shown, refresh=True)
 
-    def _pressed(self, key: str, keys: Keys, live: Live) -> bool:
+    def _press(self, key: str, keys: Keys, live: Live) -> bool:
         """Carry out a key; return False if the person quits."""
         if key in PRIMITIVES:
             self._step(PRIMITIVES[key])
@@ -90,15 +93,20 @@ class Terminal:
         self._note = one_line(f"Not done: {last.reason}.") if not last.done else ""
 
     def _aim_at_next(self) -> None:
-        near = list(targets(self._game.view))
+        near = list(list_targets(self._game.view))
         if not near:
             self._note = "Nothing is near enough to aim at."
             return
         cells = [each.cell for each in near]
-        at = (cells.index(self._chosen) + 1) % len(cells) if self._chosen in cells else 0
-        self._chosen = cells[at]
-        state = f" ({near[at].state})" if near[at].state else ""
-        self._note = one_line(f"{near[at].name.replace('_', ' ')}{state}: enter uses, digs or attacks it.")
+        at = 0
+        if self._chosen in cells:
+            at = (cells.index(self._chosen) + 1) % len(cells)
+        thing = near[at]
+        self._chosen = thing.cell
+
+        name = thing.name.replace("_", " ")
+        state = f" ({thing.state})" if thing.state else ""
+        self._note = one_line(f"{name}{state}: enter uses, digs or attacks it.")
 
     def _touch(self) -> None:
         if self._chosen is None:
@@ -113,8 +121,9 @@ class Terminal:
                 self._step(code)
 
     def _hold(self, keys: Keys, live: Live) -> None:
-        names = list(self._game.view.inventory)
-        self._choose("Take in hand", inventory_lines(self._game.view), [("hold", name) for name in names], keys, live)
+        view = self._game.view
+        named = [("hold", name) for name in view.inventory]
+        self._choose("Take in hand", inventory_lines(view), named, keys, live)
 
     def _craft(self, keys: Keys, live: Live) -> None:
         offers = [each for each in self._game.view.recipes if each.craftable]
@@ -129,5 +138,8 @@ class Terminal:
     ) -> None:
         live.update(choice(title, lines), refresh=True)
         at = _LETTERS.find(keys.next() or "?")
-        if 0 <= at < len(named) and (code := named_code(*named[at])) is not None:
+        if not 0 <= at < len(named):
+            return
+        code = find_code(*named[at])
+        if code is not None:
             self._step(code)

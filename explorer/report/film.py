@@ -47,6 +47,7 @@ def film(loaded: Loaded, episode: Episode, looks: Looks) -> dict[str, Any]:
             "known_extent": find_extent(view.known),
         }
         looks.kinds |= {kind for kind, _ in now["truth_things"] + now["known_things"]}
+
         frame = {name: value for name, value in now.items() if before.get(name) != value}
         for name, blocks in (("truth", state.blocks), ("known", view.known)):
             numbers = looks.numbers(blocks)
@@ -63,19 +64,20 @@ def film(loaded: Loaded, episode: Episode, looks: Looks) -> dict[str, Any]:
     }
 
 
-def in_words(code: int) -> str:
+def describe_code(code: int) -> str:
     """Return a code in words: ``forward``, ``hold stick``, ``aim 1 0 -2``."""
     decoded = decode(code)
+    number = decoded.operand
     match decoded.kind:
         case "primitive":
-            return decoded.primitive.name.lower().replace("_", " ")
+            words = decoded.primitive.name.lower()
         case "hold":
-            return f"hold {ITEMS[decoded.operand]}".replace("_", " ") if decoded.operand < len(ITEMS) else "hold"
+            words = f"hold {ITEMS[number]}" if number < len(ITEMS) else "hold"
         case "craft":
-            known = decoded.operand < len(RECIPES)
-            return f"craft {RECIPES[decoded.operand].name}".replace("_", " ") if known else "craft"
+            words = f"craft {RECIPES[number].name}" if number < len(RECIPES) else "craft"
         case "aim":
-            return "aim {} {} {}".format(*decoded.offset)
+            words = "aim {} {} {}".format(*decoded.offset)
+    return words.replace("_", " ")
 
 
 def list_pose(pose: Pose) -> list[int]:
@@ -97,7 +99,8 @@ def list_changes(before: NDArray[np.int32], after: NDArray[np.int32]) -> list[in
 def find_extent(blocks: NDArray[np.integer[Any]]) -> list[int]:
     """Return the first and last x, and the first and last z, of the columns in which a cell is known."""
     _, z, x = np.nonzero(blocks)  # unseen cells are 0
-    return [int(edge) for edge in (x.min(), x.max(), z.min(), z.max())]
+    edges = (x.min(), x.max(), z.min(), z.max())
+    return [int(edge) for edge in edges]
 
 
 def _play(loaded: Loaded, episode: Episode) -> Iterator[tuple[str, str, WorldState, View]]:
@@ -109,8 +112,10 @@ def _play(loaded: Loaded, episode: Episode) -> Iterator[tuple[str, str, WorldSta
         try:
             happened = world.step(code)
         except ExplorerError as error:
-            raise EpisodeError(f"step {number} of {len(episode.codes)} cannot be played: {error}") from error
-        yield in_words(code), "" if happened.done else happened.reason, world.state(), world.view()
+            step = f"step {number} of {len(episode.codes)}"
+            raise EpisodeError(f"{step} cannot be played: {error}") from error
+        refusal = "" if happened.done else happened.reason
+        yield describe_code(code), refusal, world.state(), world.view()
 
 
 def _list_things(state: WorldState) -> list[tuple[str, Cell]]:
@@ -122,7 +127,12 @@ def _list_things(state: WorldState) -> list[tuple[str, Cell]]:
 def _describe_milestones(loaded: Loaded) -> list[dict[str, Any]]:
     """Return each milestone with its needs: numbers of those that come first, and why."""
     numbers = {milestone.milestone_id: number for number, milestone in enumerate(loaded.milestones)}
-    described: list[dict[str, Any]] = [{"text": each.description, "needs": []} for each in loaded.milestones]
+    needs: list[list[tuple[int, str]]] = [[] for _ in loaded.milestones]
     for edge in loaded.graph.edges:
-        described[numbers[edge.after]]["needs"].append((numbers[edge.before], edge.reason))
+        need = numbers[edge.before], edge.reason
+        needs[numbers[edge.after]].append(need)
+
+    described = []
+    for milestone, first in zip(loaded.milestones, needs, strict=True):
+        described.append({"text": milestone.description, "needs": first})
     return described

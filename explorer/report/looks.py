@@ -29,7 +29,8 @@ class Looks:
 
     def numbers(self, codes: NDArray[np.uint16]) -> NDArray[np.int32]:
         """Return the numbers of blocks; blocks without a number get the next one."""
-        for code in np.unique(codes[self._numbers.take(codes) < 0]).tolist():
+        new = codes[self._numbers.take(codes) < 0]
+        for code in np.unique(new).tolist():
             self._numbers[code] = len(self._codes)
             self._codes.append(code)
         return self._numbers.take(codes)
@@ -41,11 +42,13 @@ class Looks:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-compatible data; the tiles are a PNG in base64."""
-        made = load_atlas().select(self._codes, self.kinds)
+        atlas = load_atlas().select(self._codes, self.kinds)
+        sprites = {kind: {"tile": tile, "form": _find_form(kind)} for kind, tile in atlas.sprites.items()}
+        sheet = png(atlas.sheet(), optimize=True)
         return {
-            "looks": [asdict(made.looks[code]) for code in self._codes],
-            "sprites": {kind: {"tile": tile, "form": _find_form(kind)} for kind, tile in made.sprites.items()},
-            "picture": base64.b64encode(png(made.sheet(), optimize=True)).decode("ascii"),
+            "looks": [asdict(atlas.looks[code]) for code in self._codes],
+            "sprites": sprites,
+            "picture": base64.b64encode(sheet).decode("ascii"),
         }
 
 

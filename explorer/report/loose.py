@@ -15,8 +15,10 @@ def is_mob(thing: Thing) -> bool:
 
 def is_loose(thing: Thing, view: View) -> bool:
     """Return whether a thing is an item or mob rather than a block."""
+    if is_mob(thing):
+        return True
     x, y, z = thing.cell
-    return is_mob(thing) or BLOCKS[int(view.known[y, z, x])].name != thing.kind
+    return BLOCKS[int(view.known[y, z, x])].name != thing.kind
 
 
 def list_loose(view: View) -> list[tuple[str, Cell]]:

@@ -52,8 +52,9 @@ class Shelf:
         """
         if episode.scene in self._known:
             return self._known[episode.scene]
+
         fault: ExplorerError | None = None
-        for path in self._places(episode, beside):
+        for path in self._list_places(episode, beside):
             try:
                 found = self._load(path)
             except SPCAError as error:
@@ -65,7 +66,7 @@ class Shelf:
             f"the scene {one_line(episode.scene)[:80]} was not found: name its folder by --scenes"
         )
 
-    def _places(self, episode: Episode, beside: Path | None) -> Iterator[Path]:
+    def _list_places(self, episode: Episode, beside: Path | None) -> Iterator[Path]:
         if episode.source:
             yield Path(episode.source)
             if beside is not None:
@@ -107,19 +108,24 @@ def report(episodes: Sequence[Read], title: str, shelf: Shelf, done: Callable[[i
             row["why"] = one_line(str(error))
         rows.append(row)
         done(number + 1)
-    figures = by_model(each.episode for each in episodes)
-    rates = [{"model": model, **row.to_dict()} for model, of_model in figures.items() for row in of_model]
+
+    rates = []
+    for model, figures in by_model(each.episode for each in episodes).items():
+        rates += [{"model": model, **of_hops.to_dict()} for of_hops in figures]
     page = {"title": title, "program": PROGRAM, "made": time.time(), "rates": rates, "episodes": rows}
-    return REPORT_PAGE.render(title, {"report": pack(page), "look": pack(looks.to_dict()), **films})
+    pieces = {"report": pack(page), "look": pack(looks.to_dict()), **films}
+    return REPORT_PAGE.render(title, pieces)
 
 
 def _describe_episode(number: int, episode: Episode) -> dict[str, Any]:
     """Return a row of the report; ``latched``: of each milestone the step at which it latched, None for never."""
+    latched: list[int | None] = list(episode.latched.values())
+    latched += [None] * (episode.hops - len(latched))
     return {
         **{name: getattr(episode, name) for name in _SHOWN},
         "number": number,
         "text": episode.scene,
-        "latched": [*episode.latched.values(), *[None] * (episode.hops - len(episode.latched))],
+        "latched": latched,
         "refuted": episode.certificate_refuted,
         "why": "",
     }

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from explorer.rules.blocks import AIR, BLOCKS, LAVA, REPLACEABLE, SOLID, variant
+from explorer.rules.blocks import AIR, BLOCKS, LAVA, REPLACEABLE, SOLID, Block, variant
 from explorer.rules.devices import tick
 from explorer.rules.items import block_of, digs, tool_needed
 from explorer.rules.mobs import mob_kind
 from explorer.rules.moves import stands
 from explorer.rules.reach import table_in_reach
-from explorer.rules.recipes import RECIPES, recipe, used
+from explorer.rules.recipes import RECIPES, recipe, take_ingredients
 from explorer.rules.state import RuleState
 from explorer.scene import Cell, Change, Event, Stack
 
@@ -43,8 +43,11 @@ def apply(state: RuleState, event: Event) -> Applied:
 
 
 def _arrive(state: RuleState, _: Event) -> Applied:
-    stacks = state.items.get(state.pose.cell, ())
-    return Applied((Change("items", state.pose.cell), *_gained(stacks)) if stacks else ())
+    cell = state.pose.cell
+    stacks = state.items.get(cell, ())
+    if not stacks:
+        return Applied()
+    return Applied((Change("items", cell), *_gain(stacks)))
 
 
 def _tick(state: RuleState, _: Event) -> Applied:
@@ -52,25 +55,46 @@ def _tick(state: RuleState, _: Event) -> Applied:
 
 
 def _use(state: RuleState, event: Event) -> Applied:
-    cell = _cell(event)
+    cell = _require_cell(event)
     block = BLOCKS[state.block(cell)]
-    if block.kind == "device":
-        if block.state == "on" and block.name != "lever":
-            return Applied(refusal="already pressed")
-        return Applied((Change("block", cell, code=variant(block.code, "" if block.state else "on")),))
-    if block.kind == "chest":
-        stacks = state.chests.get(cell, ())
-        return Applied((Change("chest", cell), *_gained(stacks))) if stacks else Applied(refusal="empty")
-    if block.kind == "door":
-        if any(cell in door.cells for door in state.doors):
-            return Applied(refusal="it has no handle")
-        opened = variant(block.code, "open")
-        return Applied(tuple(Change("block", each, code=opened) for each in _door(state, cell, block.code)))
-    return Applied(refusal="craft by name" if block.kind == "table" else "nothing to use")
+    match block.kind:
+        case "device":
+            return _switch(cell, block)
+        case "chest":
+            return _empty_chest(state, cell)
+        case "door":
+            return _open_door(state, cell, block)
+        case "table":
+            return Applied(refusal="craft by name")
+        case _:
+            return Applied(refusal="nothing to use")
+
+
+def _switch(cell: Cell, device: Block) -> Applied:
+    """Return the effect of using a lever or button; a button springs back by itself."""
+    if device.state == "on" and device.name != "lever":
+        return Applied(refusal="already pressed")
+    switched = variant(device.code, "" if device.state else "on")
+    return Applied((Change("block", cell, code=switched),))
+
+
+def _empty_chest(state: RuleState, cell: Cell) -> Applied:
+    stacks = state.chests.get(cell, ())
+    if not stacks:
+        return Applied(refusal="empty")
+    return Applied((Change("chest", cell), *_gain(stacks)))
+
+
+def _open_door(state: RuleState, cell: Cell, block: Block) -> Applied:
+    if any(cell in door.cells for door in state.doors):
+        return Applied(refusal="it has no handle")
+    opened = variant(block.code, "open")
+    cells = _find_door(state, cell, block.code)
+    return Applied(tuple(Change("block", each, code=opened) for each in cells))
 
 
 def _dig(state: RuleState, event: Event) -> Applied:
-    cell = _cell(event)
+    cell = _require_cell(event)
     block = BLOCKS[state.block(cell)]
     if cell in state.placed:
         return Applied(refusal="placed blocks are final")
@@ -78,19 +102,21 @@ def _dig(state: RuleState, event: Event) -> Applied:
         return Applied(refusal="cannot be broken")
     if not digs(state.held, block):
         return Applied(refusal=f"needs {tool_needed(block)}")
-    return Applied((Change("block", cell, code=AIR), *_gained((Stack(block.drop),) if block.drop else ())))
+    drops = (Stack(block.drop),) if block.drop else ()
+    return Applied((Change("block", cell, code=AIR), *_gain(drops)))
 
 
 def _attack(state: RuleState, event: Event) -> Applied:
     mob = next((mob for mob in state.mobs if mob.name == event.name), None)
     if mob is None:
         return Applied(refusal="nothing to attack")
-    return Applied((Change("mob", mob.cell, mob.name), *_gained((mob_kind(mob.kind).drop,))))
+    drop = mob_kind(mob.kind).drop
+    return Applied((Change("mob", mob.cell, mob.name), *_gain((drop,))))
 
 
 def _place(state: RuleState, event: Event) -> Applied:
     """Place a block. If the target is the cell of the feet, this is place_below: the body rises onto the block."""
-    cell = _cell(event)
+    cell = _require_cell(event)
     placed = block_of(state.held) if state.held else None
     if state.held is None or placed is None:
         return Applied(refusal="nothing to place in hand")
@@ -101,7 +127,7 @@ def _place(state: RuleState, event: Event) -> Applied:
     if state.block(cell) == LAVA and not SOLID[placed]:
         return Applied(refusal="lava burns it")
     filled = Change("block", cell, code=placed), Change("placed", cell)
-    return Applied((*filled, *_spent(state, {state.held: 1})))
+    return Applied((*filled, *_spend(state, {state.held: 1})))
 
 
 def _hold(state: RuleState, event: Event) -> Applied:
@@ -111,25 +137,27 @@ def _hold(state: RuleState, event: Event) -> Applied:
 
 
 def _drop(state: RuleState, event: Event) -> Applied:
-    cell = _cell(event)
+    cell = _require_cell(event)
     if state.held is None:
         return Applied(refusal="nothing in hand")
     if not stands(state, cell):
         return Applied(refusal="no room for it in front")
-    return Applied((Change("items", cell, stacks=(Stack(state.held),)), *_spent(state, {state.held: 1})))
+    dropped = Change("items", cell, stacks=(Stack(state.held),))
+    return Applied((dropped, *_spend(state, {state.held: 1})))
 
 
 def _craft(state: RuleState, event: Event) -> Applied:
     made = RECIPES[recipe(event.name)]
-    taken = used(made, state.inventory)
+    taken = take_ingredients(made, state.inventory)
     if taken is None:
         return Applied(refusal="ingredients are missing")
     if made.table and not table_in_reach(state):
         return Applied(refusal="needs a crafting table in reach")
-    return Applied((*_spent(state, taken), *_gained((Stack(made.makes, made.count),))))
+    gained = _gain((Stack(made.makes, made.count),))
+    return Applied((*_spend(state, taken), *gained))
 
 
-def _door(state: RuleState, cell: Cell, code: int) -> Iterable[Cell]:
+def _find_door(state: RuleState, cell: Cell, code: int) -> Iterable[Cell]:
     """Yield the cells straight above and below, and the cell itself, that hold the same door in the same state."""
     x, low, z = cell
     while state.block((x, low - 1, z)) == code:
@@ -140,18 +168,21 @@ def _door(state: RuleState, cell: Cell, code: int) -> Iterable[Cell]:
         level += 1
 
 
-def _gained(stacks: Iterable[Stack]) -> tuple[Change, ...]:
+def _gain(stacks: Iterable[Stack]) -> tuple[Change, ...]:
+    """Return the changes that add stacks to the inventory."""
     return tuple(Change("inventory", name=stack.item, count=stack.count) for stack in stacks)
 
 
-def _spent(state: RuleState, taken: Mapping[str, int]) -> tuple[Change, ...]:
+def _spend(state: RuleState, taken: Mapping[str, int]) -> tuple[Change, ...]:
     """Return the changes that take items out of the inventory; the hands are bare if the held item runs out."""
-    changes = tuple(Change("inventory", name=name, count=-count) for name, count in taken.items())
+    changes = [Change("inventory", name=name, count=-count) for name, count in taken.items()]
     held = state.held
-    return (*changes, Change("hold")) if held and taken.get(held, 0) >= state.inventory.get(held, 0) else changes
+    if held and taken.get(held, 0) >= state.inventory.get(held, 0):
+        changes.append(Change("hold"))
+    return tuple(changes)
 
 
-def _cell(event: Event) -> Cell:
+def _require_cell(event: Event) -> Cell:
     if event.cell is None:
         raise ValueError(f"{event.kind} without a cell")
     return event.cell

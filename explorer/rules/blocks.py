@@ -130,48 +130,51 @@ class Block:
 
 
 @cache
-def _pattern(patterns: str) -> re.Pattern[str]:
+def _compile_patterns(patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(map(translate, patterns.split())))
 
 
 def _matches(name: str, patterns: str) -> bool:
-    return _pattern(patterns).match(name) is not None
+    return _compile_patterns(patterns).match(name) is not None
 
 
-def _kind(name: str, solid: bool) -> Kind:
-    named = next((kind for pattern, kind in KINDS.items() if _matches(name, pattern)), None)
-    if named is not None:
-        return named
-    if not name.startswith("potted_") and any(_matches(name, patterns) for patterns in NATURAL.values()):
+def _find_kind(name: str, solid: bool) -> Kind:
+    for pattern, kind in KINDS.items():
+        if _matches(name, pattern):
+            return kind
+    natural = any(_matches(name, patterns) for patterns in NATURAL.values())
+    if natural and not name.startswith("potted_"):
         return "natural"
     return "built" if solid else "decor"
 
 
-def _drop(name: str, drops: list[str]) -> str | None:
+def _find_drop(name: str, drops: list[str]) -> str | None:
     for pattern, drop in DROPS.items():
         if _matches(name, pattern):
             return drop
     return drops[0] if drops else None
 
 
-def _states(kind: Kind) -> tuple[State, ...]:
+def _list_states(kind: Kind) -> tuple[State, ...]:
     if kind == "door":
         return ("", "open")
     return ("", "on") if kind in ("device", "plate") else ("",)
 
 
-def _blocks() -> Iterator[Block]:
+def _list_blocks() -> Iterator[Block]:
     """Yield every block: unseen, then vanilla's blocks in vanilla's order, all states of a block in a row."""
     code = 0
-    for name, hardness, collides, _, tools, drops in [["unseen", -1, 0, "", [], []], *FACTS["blocks"]]:
+    unseen = ["unseen", -1, 0, "", [], []]
+    for name, hardness, collides, _, tools, drops in [unseen, *FACTS["blocks"]]:
         if name in ALIASES:
             continue
         solid = (bool(collides) or name == "cobweb") and not _matches(name, FLAT)
-        kind = _kind(name, solid)
+        kind = _find_kind(name, solid)
         breakable = kind == "natural"
-        for state in _states(kind):
+        through = kind in ("unseen", "air", "water", "lava") or _matches(name, SCENERY)
+        hands_pass = through or (solid and kind in ("natural", "built"))
+        for state in _list_states(kind):
             bars = solid and state != "open"
-            through = kind in ("unseen", "air", "water", "lava") or _matches(name, SCENERY)
             yield Block(
                 code=code,
                 name=name,
@@ -179,17 +182,17 @@ def _blocks() -> Iterator[Block]:
                 kind=kind,
                 solid=bars,
                 opaque=bars and not _matches(name, CLEAR),
-                usable=state != "open" and not through and (not solid or kind not in ("natural", "built")),
+                usable=state != "open" and not hands_pass,
                 replaceable=through and kind != "unseen",
                 breakable=breakable,
                 tools=frozenset(tools) if breakable else frozenset(),
-                drop=_drop(name, drops) if breakable else None,
+                drop=_find_drop(name, drops) if breakable else None,
                 hardness=hardness,
             )
             code += 1
 
 
-BLOCKS: Final = tuple(_blocks())
+BLOCKS: Final = tuple(_list_blocks())
 UNSEEN: Final = 0
 AIR: Final = 1
 _CODES: Final[dict[tuple[str, str], int]] = {(block.name, block.state): block.code for block in BLOCKS}

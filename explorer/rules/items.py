@@ -71,5 +71,7 @@ def tool_needed(block: Block) -> str:
     kinds = sorted({tool.rpartition("_")[2] for tool in block.tools}, reverse=True)
     if len(kinds) > 1 or f"wooden_{kinds[0]}" in block.tools:
         return " or ".join(f"a {kind}" if kind != "shears" else kind for kind in kinds)
-    least = next(tier for tier in ("stone", "iron", "diamond") if f"{tier}_{kinds[0]}" in block.tools)
-    return f"{'an' if least == 'iron' else 'a'} {least} {kinds[0]} or better"
+    kind = kinds[0]
+    least = next(tier for tier in ("stone", "iron", "diamond") if f"{tier}_{kind}" in block.tools)
+    article = "an" if least == "iron" else "a"
+    return f"{article} {least} {kind} or better"

@@ -5,7 +5,7 @@ A world need only say which block a cell holds. Cells outside the arena are soli
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
@@ -45,22 +45,24 @@ class Way:
     kind: Literal["walk", "up", "over"] = "walk"
 
 
-def heading(pose: Pose, primitive: Primitive) -> Cell:
+def find_heading(pose: Pose, primitive: Primitive) -> Cell:
     """Return the direction of a move as a unit offset."""
     return FACINGS[(pose.facing + _TURNS[primitive]) % 4]
 
 
 def move(terrain: Terrain, pose: Pose, primitive: Primitive) -> Way:
     """Return where forward, back, left, right or jump ends."""
-    towards = heading(pose, primitive)
-    return _jump(terrain, pose.cell, towards) if primitive is Primitive.JUMP else _walk(terrain, pose.cell, towards)
+    towards = find_heading(pose, primitive)
+    if primitive is Primitive.JUMP:
+        return _jump(terrain, pose.cell, towards)
+    return _walk(terrain, pose.cell, towards)
 
 
 def fall(terrain: Terrain, cell: Cell) -> Way:
     """Return where a body that starts in a cell comes to rest; it may fall any depth."""
     x, y, z = cell
     while True:
-        if _lava(terrain, ((x, y, z), (x, y + 1, z))):
+        if _has_lava(terrain, ((x, y, z), (x, y + 1, z))):
             return Way((x, y, z), "lava")
         if SOLID[terrain.block((x, y - 1, z))]:
             return Way((x, y, z), "moved")
@@ -71,17 +73,21 @@ def stands(terrain: Terrain, cell: Cell) -> bool:
     """Return whether a body can stand in a cell: two free cells without lava, on solid ground."""
     x, y, z = cell
     room = (cell, (x, y + 1, z))
-    return _free(terrain, room) and not _lava(terrain, room) and SOLID[terrain.block((x, y - 1, z))] != 0
+    if not _is_free(terrain, room) or _has_lava(terrain, room):
+        return False
+    return SOLID[terrain.block((x, y - 1, z))] != 0
 
 
 def _walk(terrain: Terrain, cell: Cell, towards: Cell) -> Way:
     x = cell[0] + towards[0]
     y = cell[1]
     z = cell[2] + towards[2]
-    if not _free(terrain, ((x, y, z), (x, y + 1, z))):
+    room = ((x, y, z), (x, y + 1, z))
+    if not _is_free(terrain, room):
         return Way(cell, "refused", "bumped")
-    if _lava(terrain, ((x, y, z), (x, y + 1, z))):
+    if _has_lava(terrain, room):
         return Way((x, y, z), "lava")
+
     for below in range(DEEPEST + 1):
         if terrain.block((x, y - below, z)) == LAVA:
             return Way((x, y - below, z), "lava")
@@ -91,29 +97,38 @@ def _walk(terrain: Terrain, cell: Cell, towards: Cell) -> Way:
 
 
 def _jump(terrain: Terrain, cell: Cell, towards: Cell) -> Way:
+    """Return where a jump up, or over a gap of one cell, ends."""
     x, y, z = cell
-    front = x + towards[0], y, z + towards[2]
-    if SOLID[terrain.block(front)]:
-        up = front[0], y + 1, front[2]
-        return _jumped(terrain, cell, up, ((x, y + 2, z), up, (up[0], y + 2, up[2])), "up")
-    if SOLID[terrain.block((front[0], y - 1, front[2]))]:
+    dx, _, dz = towards
+    head_room = x, y + 2, z
+    near_x = x + dx
+    near_z = z + dz
+    if SOLID[terrain.block((near_x, y, near_z))]:
+        up = near_x, y + 1, near_z
+        return _fly(terrain, cell, up, (head_room, up, (near_x, y + 2, near_z)), "up")
+
+    far_x = near_x + dx
+    far_z = near_z + dz
+    has_gap = not SOLID[terrain.block((near_x, y - 1, near_z))]
+    if not has_gap or not SOLID[terrain.block((far_x, y - 1, far_z))]:
         return Way(cell, "refused", "nothing to jump on")
-    far = x + 2 * towards[0], y, z + 2 * towards[2]
-    if not SOLID[terrain.block((far[0], y - 1, far[2]))]:
-        return Way(cell, "refused", "nothing to jump on")
-    way = (x, y + 2, z), *((a, y + rise, b) for a, _, b in (front, far) for rise in range(3))
-    return _jumped(terrain, cell, far, way, "over")
+    way = [head_room]
+    for rise in range(3):
+        way.append((near_x, y + rise, near_z))
+        way.append((far_x, y + rise, far_z))
+    return _fly(terrain, cell, (far_x, y, far_z), way, "over")
 
 
-def _jumped(terrain: Terrain, cell: Cell, goal: Cell, way: tuple[Cell, ...], kind: Literal["up", "over"]) -> Way:
-    if not _free(terrain, way):
+def _fly(terrain: Terrain, cell: Cell, goal: Cell, way: Collection[Cell], kind: Literal["up", "over"]) -> Way:
+    """Return where a jump ends that leads through the cells of a way."""
+    if not _is_free(terrain, way):
         return Way(cell, "refused", "bumped", kind)
-    return Way(goal, "lava" if _lava(terrain, way) else "moved", "", kind)
+    return Way(goal, "lava" if _has_lava(terrain, way) else "moved", "", kind)
 
 
-def _free(terrain: Terrain, cells: Iterable[Cell]) -> bool:
+def _is_free(terrain: Terrain, cells: Iterable[Cell]) -> bool:
     return not any(SOLID[terrain.block(cell)] for cell in cells)
 
 
-def _lava(terrain: Terrain, cells: Iterable[Cell]) -> bool:
+def _has_lava(terrain: Terrain, cells: Iterable[Cell]) -> bool:
     return any(terrain.block(cell) == LAVA for cell in cells)

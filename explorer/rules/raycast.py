@@ -48,8 +48,11 @@ def ray(pose: Pose) -> tuple[Crossing, ...]:
 @cache
 def _crossings(facing: int, pitch: int, aim: Cell | None) -> tuple[Crossing, ...]:
     if aim is None:
-        return walk(_EYE, tuple(map(Fraction, Pose((0, 0, 0), facing, pitch).direction)), REACH)
-    return walk(_EYE, tuple(goal + Fraction(1, 2) - eye for goal, eye in zip(aim, _EYE, strict=True)), REACH)
+        straight = Pose((0, 0, 0), facing, pitch).direction
+        return walk(_EYE, tuple(map(Fraction, straight)), REACH)
+    middle = [goal + Fraction(1, 2) for goal in aim]
+    to_middle = tuple(goal - eye for goal, eye in zip(middle, _EYE, strict=True))
+    return walk(_EYE, to_middle, REACH)
 
 
 def walk(start: Vector, direction: Vector, length: float) -> tuple[Crossing, ...]:
@@ -64,6 +67,7 @@ def walk(start: Vector, direction: Vector, length: float) -> tuple[Crossing, ...
     step = [0, 0, 0]
     each: list[Number] = [_NEVER] * 3
     ahead: list[Number] = [_NEVER] * 3
+
     for axis, (value, slope) in enumerate(zip(start, direction, strict=True)):
         if slope > _FLAT:
             step[axis] = 1
@@ -73,6 +77,7 @@ def walk(start: Vector, direction: Vector, length: float) -> tuple[Crossing, ...
             step[axis] = -1
             each[axis] = -1 / slope
             ahead[axis] = (cell[axis] - value) / slope
+
     here = before = (cell[0], cell[1], cell[2])
     crossings = [Crossing(here, 0.0, before)]
     while (distance := float(first := min(ahead)) * norm) <= length:

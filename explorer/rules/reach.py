@@ -11,7 +11,7 @@ from explorer.rules.actions import FARTHEST_AIM, Decoded, Primitive
 from explorer.rules.blocks import BLOCKS, SOLID, USABLE
 from explorer.rules.items import ITEMS
 from explorer.rules.mobs import mob_kind
-from explorer.rules.moves import heading
+from explorer.rules.moves import find_heading
 from explorer.rules.raycast import Crossing, ray
 from explorer.rules.recipes import RECIPES
 from explorer.rules.state import ReachState, RuleState
@@ -20,25 +20,25 @@ from explorer.scene import Cell, Deed, Event, Mob, Pose, move_by
 OUT_OF_REACH: Final = "out of reach"
 
 
-def intended(state: RuleState, decoded: Decoded) -> Event | str:
+def resolve_event(state: RuleState, decoded: Decoded) -> Event | str:
     """Return the event that a primitive of the hands stands for, or the reason why there is none.
 
     Args:
         decoded: use, dig, attack, place, place_ahead, place_below, drop, hold or craft.
     """
     if decoded.kind != "primitive":
-        return _named(decoded)
+        return _resolve_name(decoded)
     return _INTENTIONS[decoded.primitive](state)
 
 
-def _named(decoded: Decoded) -> Event | str:
+def _resolve_name(decoded: Decoded) -> Event | str:
     if decoded.kind == "hold":
         return Event("hold", name=ITEMS[decoded.operand]) if decoded.operand < len(ITEMS) else "no such item"
     known = decoded.operand < len(RECIPES)
     return Event("craft", name=RECIPES[decoded.operand].name) if known else "no such recipe"
 
 
-def touched(state: ReachState, pose: Pose | None = None) -> Crossing | None:
+def find_touched(state: ReachState, pose: Pose | None = None) -> Crossing | None:
     """Return the first solid or usable cell along the crosshair, or None if there is none within reach.
 
     The eye's own cell does not count.
@@ -69,35 +69,38 @@ def mob_hit(state: ReachState) -> Mob | None:
 
 def mob_cells(mob: Mob) -> tuple[Cell, ...]:
     """Return the cells that a mob fills."""
-    x, y, z = mob.cell
-    return ((x, y, z), (x, y + 1, z)) if mob_kind(mob.kind).tall else ((x, y, z),)
+    if not mob_kind(mob.kind).tall:
+        return (mob.cell,)
+    return mob.cell, move_by(mob.cell, (0, 1, 0))
 
 
 def table_in_reach(state: RuleState) -> bool:
     """Return whether a ray from the eye to the middle of some crafting table touches that table first."""
-    return any(can_touch(state, offset) for offset in _tables(state))
+    return any(can_touch(state, offset) for offset in _list_tables(state))
 
 
 def can_touch(state: ReachState, offset: Cell) -> bool:
     """Return whether a ray from the eye to the middle of the cell at an offset touches that cell first."""
     if max(map(abs, offset)) > FARTHEST_AIM:
         return False
-    hit = touched(state, replace(state.pose, aim=offset))
+    hit = find_touched(state, replace(state.pose, aim=offset))
     return hit is not None and hit.offset == offset
 
 
-def _tables(state: RuleState) -> Iterator[Cell]:
+def _list_tables(state: RuleState) -> Iterator[Cell]:
+    """Yield the offsets of the crafting tables that can be aimed at."""
     x, y, z = state.pose.cell
     span = range(-FARTHEST_AIM, FARTHEST_AIM + 1)
     for up in span:
         for along in span:
             for aside in span:
-                if BLOCKS[state.block((x + aside, y + up, z + along))].kind == "table":
+                code = state.block((x + aside, y + up, z + along))
+                if BLOCKS[code].kind == "table":
                     yield aside, up, along
 
 
-def _on(deed: Deed, state: RuleState) -> Event | str:
-    hit = touched(state)
+def _act_on(deed: Deed, state: RuleState) -> Event | str:
+    hit = find_touched(state)
     return Event(deed, move_by(state.pose.cell, hit.offset)) if hit else OUT_OF_REACH
 
 
@@ -107,37 +110,43 @@ def _attack(state: RuleState) -> Event | str:
 
 
 def _place(state: RuleState) -> Event | str:
-    hit = touched(state)
+    hit = find_touched(state)
     if hit is None:
         return OUT_OF_REACH
-    empty = move_by(state.pose.cell, hit.before)
-    x, y, z = state.pose.cell
-    return "the body is in the way" if empty in ((x, y, z), (x, y + 1, z)) else Event("place", empty)
+    feet = state.pose.cell
+    head = move_by(feet, (0, 1, 0))
+    target = move_by(feet, hit.before)
+    if target in (feet, head):
+        return "the body is in the way"
+    return Event("place", target)
 
 
 def _place_ahead(state: RuleState) -> Event | str:
-    front = _front(state.pose)
+    front = _find_front(state.pose)
     if SOLID[state.block(front)]:
         return "something is in the way"
     return Event("place", (front[0], front[1] - 1, front[2]))
 
 
 def _place_below(state: RuleState) -> Event | str:
-    x, y, z = state.pose.cell
-    return "no head-room" if SOLID[state.block((x, y + 2, z))] else Event("place", (x, y, z))
+    feet = state.pose.cell
+    above = move_by(feet, (0, 2, 0))
+    if SOLID[state.block(above)]:
+        return "no head-room"
+    return Event("place", feet)
 
 
 def _drop(state: RuleState) -> Event | str:
-    return Event("drop", _front(state.pose))
+    return Event("drop", _find_front(state.pose))
 
 
-def _front(pose: Pose) -> Cell:
-    return move_by(pose.cell, heading(pose, Primitive.FORWARD))
+def _find_front(pose: Pose) -> Cell:
+    return move_by(pose.cell, find_heading(pose, Primitive.FORWARD))
 
 
 _INTENTIONS: Final[dict[Primitive, Callable[[RuleState], Event | str]]] = {
-    Primitive.USE: partial(_on, "use"),
-    Primitive.DIG: partial(_on, "dig"),
+    Primitive.USE: partial(_act_on, "use"),
+    Primitive.DIG: partial(_act_on, "dig"),
     Primitive.ATTACK: _attack,
     Primitive.PLACE: _place,
     Primitive.PLACE_AHEAD: _place_ahead,

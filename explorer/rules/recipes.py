@@ -36,27 +36,31 @@ class Recipe:
     table: bool
 
 
-def _recipes() -> tuple[Recipe, ...]:
+def _list_recipes() -> tuple[Recipe, ...]:
     """Return the recipes in the order of the items that they make; the simplest one is first and has the bare name."""
-    rows = sorted(FACTS["recipes"], key=lambda row: (item(row[0]), len(row[4]), -_kinds(row), row[1], _first(row)))
     made: dict[str, Recipe] = {}
-    for makes, count, width, height, groups in rows:
-        name = f"{makes}_from_{'_and_'.join(kinds[0] for kinds, _ in groups)}" if makes in made else makes
+    for makes, count, width, height, groups in sorted(FACTS["recipes"], key=_rank):
+        name = makes
+        if makes in made:
+            ingredients = [kinds[0] for kinds, _ in groups]
+            name = f"{makes}_from_{'_and_'.join(ingredients)}"
+
         needs = tuple((frozenset(kinds), number) for kinds, number in groups)
-        anyhow = not width and sum(number for _, number in needs) > 4
-        made[name] = Recipe(name, makes, count, needs, table=anyhow or max(width, height) > 2)
+        # A recipe without a width may be laid out anyhow.
+        fits = max(width, height) <= 2 if width else sum(number for _, number in needs) <= 4
+        made[name] = Recipe(name, makes, count, needs, table=not fits)
     return tuple(made.values())
 
 
-def _kinds(row: list[Any]) -> int:
-    return sum(len(kinds) for kinds, _ in row[4])
+def _rank(row: list[Any]) -> tuple[object, ...]:
+    """Return what a recipe's row is sorted by: first its item, then few groups, then many kinds of ingredients."""
+    makes, count, _, _, groups = row
+    number_of_kinds = sum(len(kinds) for kinds, _ in groups)
+    first_kinds = [item(kinds[0]) for kinds, _ in groups]
+    return item(makes), len(groups), -number_of_kinds, count, first_kinds
 
 
-def _first(row: list[Any]) -> list[int]:
-    return [item(kinds[0]) for kinds, _ in row[4]]
-
-
-RECIPES: Final = _recipes()
+RECIPES: Final = _list_recipes()
 """A recipe's number, as in codes to craft by it, is its index here, the same in every scene of rules "1"."""
 _NUMBERS: Final = {recipe.name: number for number, recipe in enumerate(RECIPES)}
 
@@ -80,7 +84,7 @@ def recipes_for(name: str) -> tuple[Recipe, ...]:
     return tuple(each for each in RECIPES if each.makes == bare)
 
 
-def used(recipe: Recipe, inventory: Mapping[str, int]) -> dict[str, int] | None:
+def take_ingredients(recipe: Recipe, inventory: Mapping[str, int]) -> dict[str, int] | None:
     """Return how many of each item a recipe takes, preferring early items of :data:`ITEMS`; None if too few."""
     taken: dict[str, int] = {}
     for kinds, number in recipe.needs:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from explorer.rules.blocks import AIR, BLOCKS, UNSEEN
 from explorer.rules.moves import OUTSIDE, Terrain
-from explorer.scene import Cell, Mob, Pose, Scene, Stack, WorldState
+from explorer.scene import Cell, Mob, Pose, Scene, Stack, WorldState, move_by
 
 PRESSED: Final = tuple(block.code for block in BLOCKS if block.kind == "plate" and block.state == "on")
 """Codes of plates that are on."""
@@ -40,24 +40,42 @@ class Door:
 
 def doors_of(scene: Scene) -> tuple[Door, ...]:
     """Return the doors that cannot be opened by hand: wired doors, and iron doors without a wire."""
-    iron = {(x, y, z) for y, z, x in np.argwhere(np.isin(scene.blocks, IRON)).tolist()}
-    doors = [Door(w.door, w.cells, w.needs, w.mode, w.holds, _beside(w.cells, iron)) for w in scene.wires]
+    iron = _find_cells(scene.blocks, IRON)
+    doors = []
+    for wire in scene.wires:
+        beside = _find_beside(wire.cells, iron)
+        doors.append(Door(wire.door, wire.cells, wire.needs, wire.mode, wire.holds, beside))
+
     loose = iron.difference(*(door.cells for door in doors))
     for x, y, z in sorted(loose):
-        if (x, y - 1, z) not in loose:
-            top = next(level for level in range(y, scene.size[1] + 1) if (x, level, z) not in loose)
-            cells = tuple((x, level, z) for level in range(y, top))
-            doors.append(Door(f"iron_door {x} {y} {z}", cells, (), "any", None, _beside(cells, iron)))
+        if (x, y - 1, z) in loose:
+            continue
+        top = y
+        while (x, top, z) in loose:
+            top += 1
+        cells = tuple((x, level, z) for level in range(y, top))
+        beside = _find_beside(cells, iron)
+        doors.append(Door(f"iron_door {x} {y} {z}", cells, (), "any", None, beside))
     return tuple(doors)
 
 
-def _beside(cells: tuple[Cell, ...], iron: set[Cell]) -> frozenset[Cell]:
-    return frozenset((x + a, y + b, z + c) for x, y, z in iron.intersection(cells) for a, b, c in SIDES)
+def _find_beside(cells: tuple[Cell, ...], iron: frozenset[Cell]) -> frozenset[Cell]:
+    """Return the neighbours of those cells that are of iron doors."""
+    beside: set[Cell] = set()
+    for cell in iron.intersection(cells):
+        beside.update(move_by(cell, side) for side in SIDES)
+    return frozenset(beside)
 
 
-def pressed_plates(blocks: NDArray[np.uint16]) -> frozenset[Cell]:
+def _find_cells(blocks: NDArray[np.uint16], codes: tuple[int, ...]) -> frozenset[Cell]:
+    """Return the cells of blocks with one of some codes."""
+    places = np.argwhere(np.isin(blocks, codes)).tolist()
+    return frozenset((x, y, z) for y, z, x in places)
+
+
+def find_pressed_plates(blocks: NDArray[np.uint16]) -> frozenset[Cell]:
     """Return the cells of plates that are on; ``blocks`` is ``[y, z, x]``."""
-    return frozenset((x, y, z) for y, z, x in np.argwhere(np.isin(blocks, PRESSED)).tolist())
+    return _find_cells(blocks, PRESSED)
 
 
 class ReachState(Terrain, Protocol):
@@ -113,7 +131,7 @@ class Still(RuleState):
         self.placed = state.placed
         self.timers = state.timers
         self.doors = doors
-        self.pressed = pressed_plates(state.blocks)
+        self.pressed = find_pressed_plates(state.blocks)
         self._blocks = state.blocks
 
     def block(self, cell: Cell) -> int:

@@ -17,8 +17,8 @@ from explorer.milestones import AtLeast, AtMost, InsideBox, InventoryHas, Milest
 from explorer.rules.recipes import recipes_for
 from explorer.scene import Cell
 from explorer.solver.closure import Arena
-from explorer.solver.flood import Bytes, shifted
-from explorer.solver.places import box_of, counted_cells, lying, sources, where_holds
+from explorer.solver.flood import Bytes, shift
+from explorer.solver.places import box_of, counted_cells, find_lying, find_sources, where_holds
 from explorer.solver.proving import Proven
 from explorer.solver.stock import most_blocks
 
@@ -35,27 +35,29 @@ def lower_bound(arena: Arena, milestones: Sequence[Milestone], proven: Proven) -
     start = np.full(arena.space.length, NEVER, np.int32)
     start[arena.space.at(arena.scene.spawn.cell)] = 0
     from_start = ways.spread(start)
+
     spread: dict[str, Steps] = {}
-    for milestone in _in_order(milestones, proven):
+    for milestone in _sort_by_needs(milestones, proven):
         least = from_start
         for earlier in proven.before(milestone.milestone_id):
             if earlier in spread:
                 least = np.maximum(least, spread[earlier])
-        there = np.where(_places(arena, proven, milestone), least, NEVER)
+        there = np.where(_find_places(arena, proven, milestone), least, NEVER)
         if milestone is milestones[-1]:
             return max(1, int(there.min()))
         spread[milestone.milestone_id] = ways.spread(there)
     return 1
 
 
-def _in_order(milestones: Sequence[Milestone], proven: Proven) -> Iterator[Milestone]:
+def _sort_by_needs(milestones: Sequence[Milestone], proven: Proven) -> Iterator[Milestone]:
     """Yield milestones after those that they need; in a cycle, the first goes first, which weakens the bound."""
     left = list(milestones[:-1])
     while left:
         names = {each.milestone_id for each in left}
-        ready = next((each for each in left if not names & set(proven.before(each.milestone_id))), left[0])
-        left.remove(ready)
-        yield ready
+        ready = (each for each in left if names.isdisjoint(proven.before(each.milestone_id)))
+        first = next(ready, left[0])
+        left.remove(first)
+        yield first
     yield milestones[-1]
 
 
@@ -66,11 +68,13 @@ class _Ways:
         space = arena.space
         self._space = space
         self._cells = space.flat(proven.everything.cells)
-        ground = arena.ground | (arena.fillable if most_blocks(proven.everything.most) else np.uint8(0))
+        ground = arena.ground.copy()
+        if most_blocks(proven.everything.most):
+            ground |= arena.fillable
         for cell in proven.everything.removed:
             ground[space.at(cell)] = 255
-        self._rest = self._cells & shifted(ground, space.up)
-        self._gap = self._cells & ~shifted(arena.lasting, space.up)
+        self._rest = self._cells & shift(ground, space.up)
+        self._gap = self._cells & ~shift(arena.lasting, space.up)
 
     def spread(self, start: Steps) -> Steps:
         """Return the least steps to every cell, given those to the start cells."""
@@ -79,9 +83,10 @@ class _Ways:
         times = np.unique(start[start < NEVER])
         now = int(times[0]) if len(times) else NEVER
         last = int(times[-1]) if len(times) else 0
+
         while now < NEVER:
             here = (steps <= now) * np.uint8(255)
-            grown = self._fallen(self._stepped(here))
+            grown = self._fall(self._step(here))
             fresh = (grown > 0) & (steps > now + 1)
             if not fresh.any() and now >= last and np.array_equal(here, reached):
                 return steps
@@ -90,62 +95,60 @@ class _Ways:
             now += 1
         return steps
 
-    def _stepped(self, here: Bytes) -> Bytes:
+    def _step(self, here: Bytes) -> Bytes:
         """Return the cells that one step leads to, before the body falls."""
         space = self._space
-        raised = here | shifted(here, space.up)
+        raised = here | shift(here, space.up)
         grown = raised.copy()
         for by in (space.east, -space.east, space.south, -space.south):
-            grown |= shifted(raised, by)
-            grown |= shifted(shifted(here, by) & self._gap, by)
+            grown |= shift(raised, by)
+            grown |= shift(shift(here, by) & self._gap, by)
         return grown & self._cells
 
-    def _fallen(self, grown: Bytes) -> Bytes:
+    def _fall(self, grown: Bytes) -> Bytes:
         while True:
-            lower = grown | (shifted(grown, -self._space.up) & self._cells)
+            lower = grown | (shift(grown, -self._space.up) & self._cells)
             if np.array_equal(lower, grown):
                 return grown & self._rest
             grown = lower
 
 
-def _places(arena: Arena, proven: Proven, milestone: Milestone) -> NDArray[np.bool_]:
+def _find_places(arena: Arena, proven: Proven, milestone: Milestone) -> NDArray[np.bool_]:
     """Return the cells where the body may be in the step that achieves a milestone, or just before it."""
-    rules = milestone.rules
     everywhere = proven.everything.cells
-    stands = [
-        where_holds(arena, everywhere, rule, resting=True)
-        for rule in rules
-        if isinstance(rule, InsideBox | NearWithFacing)
-    ]
+    stands = [rule for rule in milestone.rules if isinstance(rule, InsideBox | NearWithFacing)]
     if stands:
-        cells = np.logical_and.reduce(stands)
+        cells = np.logical_and.reduce([where_holds(arena, everywhere, rule, resting=True) for rule in stands])
     else:
-        cells = np.logical_or.reduce([_within_reach(arena, proven, rule) & everywhere for rule in rules])
+        cells = np.logical_or.reduce([_find_in_reach(arena, proven, rule) for rule in milestone.rules]) & everywhere
     return arena.space.flat(cells).astype(np.bool_)
 
 
-def _within_reach(arena: Arena, proven: Proven, rule: Rule) -> NDArray[np.bool_]:
+def _find_in_reach(arena: Arena, proven: Proven, rule: Rule) -> NDArray[np.bool_]:
     """Return the cells from which hands, or feet on an item, can make a rule hold."""
     near = np.zeros(arena.scene.blocks.shape, np.bool_)
     if isinstance(rule, InventoryHas):
-        for x, y, z in lying(arena, bare(rule.item)):
+        for x, y, z in find_lying(arena, bare(rule.item)):
             near[y, z, x] = True
-    targets = _targets(arena, proven, rule)
+    targets = _find_targets(arena, proven, rule)
     if targets is None:
         return np.ones_like(near)
     for x, y, z in targets:
-        columns = slice(max(z - _ARM, 0), z + _ARM + 1), slice(max(x - _ARM, 0), x + _ARM + 1)
-        near[max(y - _ARM - 1, 0) : y + _ARM + 1, columns[0], columns[1]] = True
+        levels = slice(max(y - _ARM - 1, 0), y + _ARM + 1)
+        rows = slice(max(z - _ARM, 0), z + _ARM + 1)
+        columns = slice(max(x - _ARM, 0), x + _ARM + 1)
+        near[levels, rows, columns] = True
     return near
 
 
-def _targets(arena: Arena, proven: Proven, rule: Rule) -> Iterable[Cell] | None:
+def _find_targets(arena: Arena, proven: Proven, rule: Rule) -> Iterable[Cell] | None:
     """Return the cells that hands must reach for a rule to hold, or None if it may happen anywhere."""
     match rule:
         case InventoryHas():
-            most = proven.everything.most.keys()
-            made = any(all(kinds & most for kinds, _ in recipe.needs) for recipe in recipes_for(rule.item))
-            return None if made else sources(arena, bare(rule.item))
+            for recipe in recipes_for(rule.item):
+                if all(kinds & proven.everything.most.keys() for kinds, _ in recipe.needs):
+                    return None
+            return find_sources(arena, bare(rule.item))
         case AtLeast() if rule.kind == "block" and len(counted_cells(arena, rule)) < rule.min_count:
             return box_of(arena, rule)
         case AtMost():

@@ -23,7 +23,7 @@ from explorer.milestones import AtLeast, Milestone, NearWithFacing, Rule, Tracke
 from explorer.scene import RULES, Scene
 from explorer.solver.bounds import lower_bound
 from explorer.solver.closure import Arena
-from explorer.solver.places import about
+from explorer.solver.places import list_cells
 from explorer.solver.proving import faults, prove
 from explorer.worlds.state_hash import canonical_stacks, state_hash
 from explorer.worlds.voxel import VoxelWorld
@@ -53,21 +53,25 @@ def certify(
     """
     arena = Arena(scene)
     proven = prove(arena, milestones)
-    played = _play(scene, milestones, codes)
-    findings = [*_faults_of_play(played, milestones), *faults(proven, milestones, graph)]
+
+    played = _play_witness(scene, milestones, codes)
+
+    findings = [*_list_faults(played, milestones), *faults(proven, milestones, graph)]
     if findings:
         raise RefutedError(findings)
     names = [each.milestone_id for each in milestones]
+    proofs = [Proof(name, True, proven.before(name), played.latched[name]) for name in names]
+    edges = [ProvenEdge(edge.before, edge.after, enforced=True) for edge in graph.edges]
     return Certificate(
         rules=RULES,
         fingerprint=fingerprint(scene, milestones, graph),
-        milestones=tuple(Proof(name, True, proven.before(name), played.latched[name]) for name in names),
-        edges=tuple(ProvenEdge(edge.before, edge.after, enforced=True) for edge in graph.edges),
+        milestones=tuple(proofs),
+        edges=tuple(edges),
         true_at_start=(),
         witness=Witness(packed(codes), len(codes), played.ticks, played.state_hash),
         lower_bound=lower_bound(arena, milestones, proven),
         max_steps=STEPS_A_WITNESS_STEP * len(codes) + SPARE_STEPS,
-        seen_at_start=tuple(_seen_at_start(arena, milestones)),
+        seen_at_start=tuple(_list_seen_at_start(arena, milestones)),
         states=proven.states,
     )
 
@@ -79,17 +83,23 @@ def check(scene: Scene, milestones: Sequence[Milestone], graph: Graph, certifica
         SceneError: the scene cannot be built.
     """
     if certificate.rules != RULES:
-        return (_altered(f"it is for rules {certificate.rules!a}, these are {RULES}: certify the scene again"),)
+        return (_report_altered(f"it is for rules {certificate.rules!a}, these are {RULES}: certify the scene again"),)
     if certificate.fingerprint != fingerprint(scene, milestones, graph):
-        return (_altered("the fingerprint is that of another scene: restore the files or certify the scene again"),)
+        problem = "the fingerprint is that of another scene: restore the files or certify the scene again"
+        return (_report_altered(problem),)
+
     try:
         again = certify(scene, milestones, graph, unpacked(certificate.witness.codes))
     except RefutedError as error:
         return error.findings
     except SceneError as error:
-        return (_altered(f"the witness cannot be read: {error}"),)
-    differ = [each.name for each in fields(again) if getattr(again, each.name) != getattr(certificate, each.name)]
-    return (_altered(f"{', '.join(differ)}: not what was proven, certify the scene again"),) if differ else ()
+        return (_report_altered(f"the witness cannot be read: {error}"),)
+
+    names = [each.name for each in fields(again)]
+    differ = [name for name in names if getattr(again, name) != getattr(certificate, name)]
+    if not differ:
+        return ()
+    return (_report_altered(f"{', '.join(differ)}: not what was proven, certify the scene again"),)
 
 
 def fingerprint(scene: Scene, milestones: Sequence[Milestone], graph: Graph) -> str:
@@ -104,26 +114,30 @@ def fingerprint(scene: Scene, milestones: Sequence[Milestone], graph: Graph) -> 
         "wires": [asdict(wire) for wire in scene.wires],
         "inventory": sorted((name, count) for name, count in scene.inventory.items() if count),
         "dark": scene.dark,
-        "milestones": [
-            [each.task, each.milestone_id, [[type(rule).__name__, _numbers(rule)] for rule in each.rules]]
-            for each in milestones
-        ],
+        "milestones": [_describe_milestone(each) for each in milestones],
         "graph": [[asdict(node) for node in graph.nodes], [(edge.before, edge.after) for edge in graph.edges]],
     }
+
     digest = hashlib.sha256(json.dumps(content, separators=(",", ":"), sort_keys=True).encode("ascii"))
     digest.update(scene.blocks.astype("<u2", order="C").tobytes())
     return digest.hexdigest()
 
 
-def _numbers(rule: Rule) -> dict[str, object]:
+def _describe_milestone(milestone: Milestone) -> list[object]:
+    """Return what a certificate depends on in a milestone, as JSON-compatible data."""
+    rules = [[type(rule).__name__, _describe_rule(rule)] for rule in milestone.rules]
+    return [milestone.task, milestone.milestone_id, rules]
+
+
+def _describe_rule(rule: Rule) -> dict[str, object]:
     """Return the fields of a rule with every number as a float: files do not distinguish 1 from 1.0."""
-    return {
-        name: value if isinstance(value, str) else np.asarray(value, float).tolist()
-        for name, value in asdict(rule).items()
-    }
+    described: dict[str, object] = {}
+    for name, value in asdict(rule).items():
+        described[name] = value if isinstance(value, str) else np.asarray(value, float).tolist()
+    return described
 
 
-def _altered(problem: str) -> Finding:
+def _report_altered(problem: str) -> Finding:
     return Finding(FaultKind.ALTERED_WITNESS, problem)
 
 
@@ -135,15 +149,17 @@ class _Played:
     problem: str
 
 
-def _play(scene: Scene, milestones: Sequence[Milestone], codes: Sequence[int]) -> _Played:
+def _play_witness(scene: Scene, milestones: Sequence[Milestone], codes: Sequence[int]) -> _Played:
     """Play the steps of a witness and return the outcome."""
     looks = any(isinstance(rule, AtLeast) for each in milestones for rule in each.rules)
     world = VoxelWorld(observe=looks)
     tracker = Tracker(milestones, scene.spawn)
     world.reset(scene)
+
     ticks = 0
     problem = ""
     tracker.observe(world.state(), world.view().known if looks else None)
+
     for step, code in enumerate(codes, 1):
         try:
             ticks += world.step(code).ticks
@@ -154,29 +170,31 @@ def _play(scene: Scene, milestones: Sequence[Milestone], codes: Sequence[int]) -
     return _Played(dict(tracker.latched), ticks, state_hash(world.state()), problem)
 
 
-def _faults_of_play(played: _Played, milestones: Sequence[Milestone]) -> Iterator[Finding]:
+def _list_faults(played: _Played, milestones: Sequence[Milestone]) -> Iterator[Finding]:
     for name, step in played.latched.items():
         if step == 0:
             yield Finding(
                 FaultKind.TRUE_AT_START, "it holds before the first step: ask for what is not there yet", name
             )
+
     if played.problem:
-        yield _altered(played.problem)
+        yield _report_altered(played.problem)
     for milestone in milestones:
         if milestone.milestone_id not in played.latched:
             yield Finding(
                 FaultKind.ALTERED_WITNESS, "the steps of the witness do not achieve it", milestone.milestone_id
             )
+
     goal = milestones[-1]
     for rule in goal.rules:
         if isinstance(rule, NearWithFacing) and math.hypot(*rule.target) <= rule.max_distance:
             yield Finding(FaultKind.NEAR_AT_SPAWN, "a turn on the spot finds it: move it away", goal.milestone_id)
 
 
-def _seen_at_start(arena: Arena, milestones: Iterable[Milestone]) -> Iterator[str]:
+def _list_seen_at_start(arena: Arena, milestones: Iterable[Milestone]) -> Iterator[str]:
     """Yield milestones with something in view before the first step."""
     known = VoxelWorld().reset(arena.scene).known
     for milestone in milestones:
-        cells = (cell for rule in milestone.rules for cell in about(arena, rule))
+        cells = (cell for rule in milestone.rules for cell in list_cells(arena, rule))
         if any(known[y, z, x] for x, y, z in cells):
             yield milestone.milestone_id

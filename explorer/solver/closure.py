@@ -47,20 +47,30 @@ class Arena:
         solid = mask(SOLID)[blocks]
         lava = has_kind("lava")[blocks]
         doors = has_kind("door")[blocks]
-        self.free, self.lava = self.space.flat(~solid), self.space.flat(lava)
+        natural = has_kind("natural")[blocks]
+
+        self.free = self.space.flat(~solid)
+        self.lava = self.space.flat(lava)
         self.ground = self.space.flat(solid | doors)
         self.ground[: self.space.up] = 255  # what lies below the arena carries a body
-        self.lasting = self.space.flat(solid & ~doors & ~has_kind("natural")[blocks])
+        self.lasting = self.space.flat(solid & ~doors & ~natural)
         self.fillable = self.space.flat(mask(REPLACEABLE)[blocks])
-        self.natural = self._breakable()
-        self.chests = {self.space.at(cell): stacks for cell, stacks in scene.chests.items() if self.space.holds(cell)}
-        self.devices = dict(self._of("device"))
-        self.plates = dict(self._of("plate"))
-        self.tables = tuple(at for at, _ in self._of("table"))
+        self.natural = self._group_natural()
+
+        self.chests: dict[int, tuple[Stack, ...]] = {}
+        for cell, stacks in scene.chests.items():
+            if self.space.holds(cell):
+                self.chests[self.space.at(cell)] = stacks
+        self.devices = dict(self._find_blocks("device"))
+        self.plates = dict(self._find_blocks("plate"))
+        self.tables = tuple(at for at, _ in self._find_blocks("table"))
+
         self.doors = doors_of(scene)
-        wired = {cell for door in self.doors for cell in door.cells}
-        self.leaves = frozenset(at for at, _ in self._of("door"))
-        self.handled = tuple(at for at in sorted(self.leaves) if self.space.cell(at) not in wired)
+        self.leaves = frozenset(at for at, _ in self._find_blocks("door"))
+        wired = set[int]()
+        for door in self.doors:
+            wired.update(self.places(door.cells))
+        self.handled = tuple(sorted(self.leaves - wired))
 
     def block(self, cell: Cell) -> Block:
         """Return what a cell of the arena holds at the start."""
@@ -71,15 +81,17 @@ class Arena:
         """Return the places of cells in the flat array; cells outside the arena are left out."""
         return [self.space.at(cell) for cell in cells if self.space.holds(cell)]
 
-    def _of(self, kind: Kind) -> list[tuple[int, Block]]:
+    def _find_blocks(self, kind: Kind) -> list[tuple[int, Block]]:
+        """Return the places of the blocks of a kind, and the blocks."""
         y, z, x = np.nonzero(has_kind(kind)[self.scene.blocks])
         cells = zip(x.tolist(), y.tolist(), z.tolist(), strict=True)
         return [(self.space.at(cell), self.block(cell)) for cell in cells]
 
-    def _breakable(self) -> dict[int, NDArray[np.intp]]:
-        mine = has_kind("natural")[self.scene.blocks]
-        places = np.flatnonzero(self.space.flat(mine))
-        codes = self.scene.blocks[mine]
+    def _group_natural(self) -> dict[int, NDArray[np.intp]]:
+        """Return the places of breakable blocks by code."""
+        natural = has_kind("natural")[self.scene.blocks]
+        places = np.flatnonzero(self.space.flat(natural))
+        codes = self.scene.blocks[natural]
         return {int(code): places[codes == code] for code in np.unique(codes)}
 
 
@@ -137,8 +149,8 @@ class Closure:
 
     def placeable(self, cells: Iterable[Cell]) -> int:
         """Return how many of some cells could take a placed block."""
-        places = np.array([at for at in self._arena.places(cells) if self._fillable[at]], np.intp)
-        return int(self._touch.among(places).sum())
+        places = [at for at in self._arena.places(cells) if self._fillable[at]]
+        return int(self._touch.among(np.array(places, np.intp)).sum())
 
 
 def closure(arena: Arena, restraint: Restraint = NOTHING) -> Closure:
@@ -157,10 +169,12 @@ class _Growing:
         self._touch = Touch(arena.space)
         self._open = arena.free.copy()
         self._fillable = arena.fillable.copy()
+
         self._gained: Counter[str] = Counter(scene.inventory)
         self._most: dict[str, int] = {}
         self._natural = dict(arena.natural)
         self._spared = self._spare()
+
         self._chests = dict(arena.chests)
         self._items = dict(scene.items)
         self._mobs = {mob.name: mob for mob in scene.mobs if mob.name not in restraint.spared_mobs}
@@ -172,13 +186,17 @@ class _Growing:
 
     def fixpoint(self) -> Closure:
         """Grow until nothing changes; return the closure."""
-        while self._round():
+        while self._grow_once():
             pass
+
         space = self._arena.space
+        removed: set[Cell] = set()
+        for places in self._removed:
+            removed.update(map(space.cell, places.tolist()))
         return Closure(
             cells=space.solid(self._feet),
             most=self._most,
-            removed=frozenset(space.cell(at) for places in self._removed for at in places.tolist()),
+            removed=frozenset(removed),
             hunted=frozenset(self._hunted),
             states=self._flood.states,
             restraint=self._restraint,
@@ -187,11 +205,14 @@ class _Growing:
             _fillable=self._fillable,
         )
 
-    def _round(self) -> bool:
+    def _grow_once(self) -> bool:
         """Let everything happen that now can; return whether anything did."""
-        most = self._bounds()
-        self._feet = self._flood.grow(*self._rooms(), self._arena.ground, self._supports(most), most_blocks(most))
+        most = self._bound_items()
+        room, through = self._find_rooms()
+        supports = self._find_supports(most)
+        self._feet = self._flood.grow(room, through, self._arena.ground, supports, most_blocks(most))
         self._touch.update(self._feet, self._open)
+
         steps = (
             self._pick_up,
             self._open_chests,
@@ -205,12 +226,12 @@ class _Growing:
         happened = [step() for step in steps]
         return any(happened)
 
-    def _bounds(self) -> dict[str, int]:
+    def _bound_items(self) -> dict[str, int]:
         table = self._has_table or "crafting_table" in self._most
         self._most = bounds(self._gained, table, self._restraint.caps)
         return self._most
 
-    def _rooms(self) -> tuple[Bytes, Bytes]:
+    def _find_rooms(self) -> tuple[Bytes, Bytes]:
         """Return the cells where a body fits, and those that it may only fall through."""
         up = self._arena.space.up
         room = self._open & ~self._arena.lava
@@ -222,7 +243,7 @@ class _Growing:
             return room, np.zeros_like(room)
         return room & ~(shut | through), room & through
 
-    def _supports(self, most: Mapping[str, int]) -> Bytes:
+    def _find_supports(self, most: Mapping[str, int]) -> Bytes:
         """Return the cells that can take a block to stand on."""
         restraint = self._restraint
         if restraint.empty is None or restraint.most > 0:
@@ -235,28 +256,36 @@ class _Growing:
         bundle: Counter[str] = Counter()
         for stack in stacks:
             bundle[stack.item] += stack.count
-        if any(count > self._restraint.caps.get(name, count) for name, count in bundle.items()):
+        caps = self._restraint.caps
+        if any(count > caps.get(name, count) for name, count in bundle.items()):
             return False
         self._gained += bundle
         return True
 
     def _pick_up(self) -> bool:
-        at = self._arena.space.at
-        taken = [cell for cell, stacks in self._items.items() if self._feet[at(cell)] and self._gain(*stacks)]
+        taken = []
+        for cell, stacks in self._items.items():
+            if self._feet[self._arena.space.at(cell)] and self._gain(*stacks):
+                taken.append(cell)
         for cell in taken:
             del self._items[cell]
         return bool(taken)
 
     def _open_chests(self) -> bool:
-        taken = [at for at, stacks in self._chests.items() if self._touch.reaches(at) and self._gain(*stacks)]
+        taken = []
+        for at, stacks in self._chests.items():
+            if self._touch.reaches(at) and self._gain(*stacks):
+                taken.append(at)
         for at in taken:
             del self._chests[at]
         return bool(taken)
 
     def _hunt(self) -> bool:
-        places = self._arena.places
-        reaches = self._touch.reaches
-        hit = [mob for mob in self._mobs.values() if any(map(reaches, places(mob_cells(mob))))]
+        hit = []
+        for mob in self._mobs.values():
+            places = self._arena.places(mob_cells(mob))
+            if any(map(self._touch.reaches, places)):
+                hit.append(mob)
         hunted = [mob.name for mob in hit if self._gain(mob_kind(mob.kind).drop)]
         for name in hunted:
             del self._mobs[name]
@@ -267,7 +296,9 @@ class _Growing:
         dug = False
         for code, places in list(self._natural.items()):
             block = BLOCKS[code]
-            if (block.tools and not block.tools & self._most.keys()) or self._restraint.caps.get(block.drop or "") == 0:
+            if block.tools and not block.tools & self._most.keys():
+                continue
+            if self._restraint.caps.get(block.drop or "") == 0:
                 continue
             touched = self._touch.among(places)
             if touched.any():
@@ -315,8 +346,10 @@ class _Growing:
 
     def _opens(self, door: Door) -> bool:
         on = [self._turns_on(at) for at in self._arena.places(door.needs)]
-        met = any(on) if door.mode == "any" else bool(on) and all(on)
-        return met or any(map(self._takes_handle, self._arena.places(door.beside)))
+
+        if any(on) and (door.mode == "any" or all(on)):
+            return True
+        return any(map(self._takes_handle, self._arena.places(door.beside)))
 
     def _turns_on(self, at: int) -> bool:
         arena = self._arena
@@ -327,14 +360,22 @@ class _Growing:
         return self._takes_handle(at)
 
     def _takes_handle(self, at: int) -> bool:
-        return bool(self._fillable[at]) and has_handle(self._most) and self._touch.reaches(at)
+        """Return whether a device or plate that opens a door could be placed."""
+        if not self._fillable[at] or not has_handle(self._most):
+            return False
+        return self._touch.reaches(at)
 
     def _open_by_hand(self) -> bool:
         """Open doors that hands reach, with all the door blocks right above and below them, wired ones too."""
         opened = {at for at in self._handled if self._touch.reaches(at)}
         up = self._arena.space.up
-        while more := {at + by for at in opened for by in (up, -up)} & self._arena.leaves - opened:
-            opened |= more
+        pending = list(opened)
+        while pending:
+            at = pending.pop()
+            for beside in (at + up, at - up):
+                if beside in self._arena.leaves and beside not in opened:
+                    opened.add(beside)
+                    pending.append(beside)
         self._open[list(opened)] = 255
         self._handled -= opened
         return bool(opened)

@@ -39,6 +39,10 @@ _MOST: Final = np.uint8(252)
 """Cap of the remaining flight: it stands for deeper falls too, and is far beyond any arena's width."""
 
 
+_INNER: Final = (slice(1, -2), slice(1, -1), slice(1, -1))
+"""The arena within an array ``[y, z, x]`` with its border."""
+
+
 class Space:
     """The order of an arena's cells in a flat array.
 
@@ -47,7 +51,8 @@ class Space:
     """
 
     def __init__(self, size: Cell) -> None:
-        width, height, depth = self.size = size
+        self.size = size
+        width, height, depth = size
         self._shape = height + 3, depth + 2, width + 2
         self.east = 1
         self.south = width + 2
@@ -67,17 +72,19 @@ class Space:
 
     def holds(self, cell: Cell) -> bool:
         """Return whether a cell lies in the arena."""
-        return all(0 <= value < limit for value, limit in zip(cell, self.size, strict=True))
+        x, y, z = cell
+        width, height, depth = self.size
+        return 0 <= x < width and 0 <= y < height and 0 <= z < depth
 
     def flat(self, mask: NDArray[np.bool_]) -> Bytes:
         """Return a mask ``[y, z, x]`` as a flat mask; the border is 0."""
         whole = np.zeros(self._shape, np.uint8)
-        whole[1:-2, 1:-1, 1:-1] = mask
+        whole[_INNER] = mask
         return (whole * np.uint8(255)).ravel()
 
     def solid(self, flat: Bytes) -> NDArray[np.bool_]:
         """Return a flat mask as a mask ``[y, z, x]``."""
-        inner: Bytes = flat.reshape(self._shape)[1:-2, 1:-1, 1:-1]
+        inner: Bytes = flat.reshape(self._shape)[_INNER]
         return inner.astype(np.bool_)
 
     def where(self, flat: Bytes) -> Iterator[Cell]:
@@ -91,7 +98,7 @@ class Space:
         return flat
 
 
-def shifted(flat: Bytes, by: int) -> Bytes:
+def shift(flat: Bytes, by: int) -> Bytes:
     """Return a flat array shifted by some cells: if ``by`` > 0, each cell gets the value below, north or west of it."""
     moved = np.zeros_like(flat)
     if by > 0:
@@ -130,22 +137,26 @@ class Flood:
         """
         up = self._space.up
         spread = _Spread(self._space, room, room | through)
-        stand = shifted(ground, up) & room
-        filled = shifted(fillable, up) & room
+        stand = shift(ground, up) & room
+        filled = shift(fillable, up) & room
         spread(self._ways[0], stand)
+
         before: Bytes | None = None
         for level in range(placements):
             below = self._ways[level]
             raised = (below > 0) * filled
-            if not (raised & ~stand).any() or (before is not None and np.array_equal(raised, before)):
+            # Without a new cell to place a block in, further blocks lead nowhere.
+            settled = before is not None and np.array_equal(raised, before)
+            if settled or not (raised & ~stand).any():
                 del self._ways[level + 1 :]
                 break
             before = raised
+
             if level + 1 == len(self._ways):
                 self._ways.append(below.copy())
-            else:
-                np.maximum(below, self._ways[level + 1], out=self._ways[level + 1])
-            spread(self._ways[level + 1], stand | raised)
+            ways = self._ways[level + 1]
+            np.maximum(below, ways, out=ways)
+            spread(ways, stand | raised)
         return (self._ways[-1] > 0) * room
 
 
@@ -169,31 +180,44 @@ class _Spread:
         east = self._east
         room = self._room
         fall = self._fall
-        rise = np.zeros_like(stand)
-        rise[up:] = stand[:-up] & room[up:]
-        edge = np.zeros_like(stand)
-        edge[up:] = self._beside(stand)[:-up] & room[:-up] & room[up:]
+
+        # What a start gives: standing in a cell, or rising by one from the cell below, or from beside that.
+        room_above = room[up:]
+        standing = stand & _STANDING
+        risen = stand[:-up] & room_above & _RISEN
+        overhung = self._find_beside(stand)[:-up] & room[:-up]
+        overhung &= room_above & _OVERHUNG
+
+        below = ways[:-up]
         while True:
-            new = np.maximum(ways, (ways > 0) * (stand & _STANDING))
-            np.maximum(new[up:], (ways[:-up] > 0) * (rise[up:] & _RISEN), out=new[up:])
-            np.maximum(new[up:], (ways[:-up] >= _FRESH) * (edge[up:] & _OVERHUNG), out=new[up:])
+            new = np.maximum(ways, (ways > 0) * standing)
+            above = new[up:]
+            np.maximum(above, (below > 0) * risen, out=above)
+            np.maximum(above, (below >= _FRESH) * overhung, out=above)
+
             left = (np.maximum(new, _SIDE) - _SIDE) & room
             for by in (east, south):
-                np.maximum(new[by:], left[:-by] & fall[by:], out=new[by:])
-                np.maximum(new[:-by], left[by:] & fall[:-by], out=new[:-by])
+                after = new[by:]
+                np.maximum(after, left[:-by] & fall[by:], out=after)
+                before = new[:-by]
+                np.maximum(before, left[by:] & fall[:-by], out=before)
             self._cross(new, left, south + east, 0)
             self._cross(new, left, south - east, east)
+
             fallen = np.minimum(new, _MOST)
             fallen += (_FALL - (fallen & 1)) * (fallen > 0)
-            np.maximum(new[:-up], fallen[up:] & fall[:-up], out=new[:-up])
+            lower = new[:-up]
+            np.maximum(lower, fallen[up:] & fall[:-up], out=lower)
             if np.array_equal(new, ways):
                 return
             np.copyto(ways, new)
 
-    def _beside(self, stand: Bytes) -> Bytes:
+    def _find_beside(self, stand: Bytes) -> Bytes:
         """Return the cells beside those to stand in: a body that overhangs an edge still jumps there."""
         beside = np.zeros_like(stand)
-        for by in (self._east, self._south, self._south + self._east, self._south - self._east):
+        south = self._south
+        east = self._east
+        for by in (east, south, south + east, south - east):
             beside[by:] |= stand[:-by]
             beside[:-by] |= stand[by:]
         return beside
@@ -202,7 +226,7 @@ class _Spread:
         """Let flights cross squares of four free cells, both ways along one diagonal."""
         length = len(new) - by - first
         square = self._square[:length]
-        one = slice(first, first + length)
-        other = slice(first + by, first + by + length)
-        np.maximum(new[other], left[one] & square, out=new[other])
-        np.maximum(new[one], left[other] & square, out=new[one])
+        near = slice(first, first + length)
+        far = slice(first + by, first + by + length)
+        np.maximum(new[far], left[near] & square, out=new[far])
+        np.maximum(new[near], left[far] & square, out=new[near])

@@ -26,7 +26,7 @@ from explorer.milestones import (
     bare,
 )
 from explorer.rules.blocks import AIR, BLOCKS
-from explorer.scene import Cell
+from explorer.scene import Cell, offset_to
 from explorer.solver.closure import Arena, Closure, Restraint
 from explorer.solver.places import CORNER, REST, box_of, counted_cells, mobs_of, where_holds
 from explorer.solver.stock import ANY, has_block, most_of_block
@@ -38,9 +38,11 @@ THINNEST: Final = 2
 
 def whole_cells(low: Cell, high: Cell, spawn: Cell) -> InsideBox:
     """Return the rule of a box of whole cells, both corners included, so that no body slips past along its walls."""
-    x, y, z = (a - b for a, b in zip(low, spawn, strict=True))
-    to_x, to_y, to_z = (a - b for a, b in zip(high, spawn, strict=True))
-    return InsideBox((x - 0.5, float(y), z - 0.5), (to_x + 0.5, to_y + 1.0, to_z + 0.5))
+    x, y, z = offset_to(spawn, low)
+    least = x - 0.5, float(y), z - 0.5
+    x, y, z = offset_to(spawn, high)
+    greatest = x + 0.5, y + 1.0, z + 0.5
+    return InsideBox(least, greatest)
 
 
 def restraint(arena: Arena, milestone: Milestone) -> Restraint | None:
@@ -49,36 +51,39 @@ def restraint(arena: Arena, milestone: Milestone) -> Restraint | None:
         return None
     rule = milestone.rules[0]
     match rule:
-        case InventoryHas():
-            return Restraint(caps={bare(rule.item): rule.min_count - 1}) if rule.min_count > 0 else None
+        case InventoryHas() if rule.min_count > 0:
+            return Restraint(caps={bare(rule.item): rule.min_count - 1})
         case InsideBox():
-            return _outside(arena, rule)
+            return _forbid_box(arena, rule)
         case AtLeast():
-            return _unlaid(arena, rule)
+            return _forbid_laying(arena, rule)
         case AtMost():
-            return _unremoved(arena, rule)
-        case NearWithFacing():
+            return _forbid_removing(arena, rule)
+        case InventoryHas() | NearWithFacing():
             return None
 
 
 def possible(arena: Arena, closure: Closure, milestone: Milestone) -> bool:
     """Return whether a milestone could be achieved within a closure."""
-    return all(_possible(arena, closure, rule) for rule in milestone.rules)
+    return all(_can_hold(arena, closure, rule) for rule in milestone.rules)
 
 
-def _outside(arena: Arena, rule: InsideBox) -> Restraint | None:
+def _forbid_box(arena: Arena, rule: InsideBox) -> Restraint | None:
     """Keep feet out of a box. Where it has no ground, a step may end below it, so bodies may fall through."""
-    spawn = arena.scene.spawn.cell
-    low = tuple(math.ceil(bound + half) for bound, half in zip(rule.min, CORNER, strict=True))
-    high = tuple(math.floor(bound - rest) for bound, rest in zip(rule.max, REST, strict=True))
-    if min(high[0] - low[0], high[2] - low[2]) + 1 < THINNEST or high[1] < low[1]:
+    low, high = _find_whole_cells(rule, arena.scene.spawn.cell)
+    width, height, depth = offset_to(low, high)
+    if min(width, depth) + 1 < THINNEST or height < 0:
         return None
-    x, y, z = (slice(max(a + o, 0), max(b + o + 1, 0)) for a, b, o in zip(low, high, spawn, strict=True))
+
+    # A negative bound would count from the other end of the array.
+    x, y, z = (slice(max(first, 0), max(last + 1, 0)) for first, last in zip(low, high, strict=True))
     whole = np.zeros(arena.scene.blocks.shape, np.bool_)
     whole[y, z, x] = True
-    ground = arena.space.solid(arena.lasting)[max(low[1] + spawn[1] - 1, 0), z, x]
+    floor = low[1]
+    ground = arena.space.solid(arena.lasting)[max(floor - 1, 0), z, x]
     grounded = np.zeros_like(whole)
-    grounded[y, z, x] = ground | (low[1] + spawn[1] <= 0)
+    grounded[y, z, x] = ground | (floor <= 0)
+
     inside = arena.space.flat(whole) & ~arena.lasting
     above = {at + arena.space.up for at in arena.leaves}
     if any(inside[at] for at in above - arena.leaves):
@@ -86,7 +91,14 @@ def _outside(arena: Arena, rule: InsideBox) -> Restraint | None:
     return Restraint(shut=arena.space.flat(grounded), through=arena.space.flat(whole & ~grounded))
 
 
-def _unlaid(arena: Arena, rule: AtLeast) -> Restraint | None:
+def _find_whole_cells(rule: InsideBox, spawn: Cell) -> tuple[Cell, Cell]:
+    """Return the lowest and highest cell that lie wholly inside a box; if there are none, low exceeds high."""
+    low = [math.ceil(bound + half) + origin for bound, half, origin in zip(rule.min, CORNER, spawn, strict=True)]
+    high = [math.floor(bound - rest) + origin for bound, rest, origin in zip(rule.max, REST, spawn, strict=True)]
+    return (low[0], low[1], low[2]), (high[0], high[1], high[2])
+
+
+def _forbid_laying(arena: Arena, rule: AtLeast) -> Restraint | None:
     """Keep too few of a block in the box; None if there are enough at the start, where seeing them is enough."""
     held = counted_cells(arena, rule)
     if rule.kind == "mob" or len(held) >= rule.min_count:
@@ -96,7 +108,7 @@ def _unlaid(arena: Arena, rule: AtLeast) -> Restraint | None:
     return Restraint(empty=arena.space.mask(box_of(arena, rule)), block=bare(rule.object), most=most)
 
 
-def _unremoved(arena: Arena, rule: AtMost) -> Restraint | None:
+def _forbid_removing(arena: Arena, rule: AtMost) -> Restraint | None:
     """Keep everything counted in the box; None unless removing a single one would achieve the rule."""
     if rule.kind == "mob":
         mobs = mobs_of(arena, rule)
@@ -108,11 +120,13 @@ def _unremoved(arena: Arena, rule: AtMost) -> Restraint | None:
     return Restraint(spared=held, unless=bare(rule.object), beside=frozenset(cells) - held)
 
 
-def _possible(arena: Arena, closure: Closure, rule: Rule) -> bool:
+def _can_hold(arena: Arena, closure: Closure, rule: Rule) -> bool:
     match rule:
         case InventoryHas():
-            most = min(closure.most.get(bare(rule.item), 0), closure.restraint.caps.get(bare(rule.item), ANY))
-            return most >= min(rule.min_count, ANY)
+            name = bare(rule.item)
+            most = closure.most.get(name, 0)
+            cap = closure.restraint.caps.get(name, ANY)
+            return min(most, cap) >= min(rule.min_count, ANY)
         case InsideBox() | NearWithFacing():
             return bool(where_holds(arena, closure.cells, rule).any())
         case AtLeast():
@@ -127,11 +141,15 @@ def _can_lay(arena: Arena, closure: Closure, rule: AtLeast) -> bool:
         return len(mobs_of(arena, rule)) >= rule.min_count
     cells = box_of(arena, rule)
     name = bare(rule.object)
-    held = len(counted_cells(arena, rule)) + (len(closure.removed.intersection(cells)) if name == _AIR else 0)
+    held = len(counted_cells(arena, rule))
+    if name == _AIR:
+        held += len(closure.removed.intersection(cells))
     if held >= rule.min_count:
         return True
     laid = most_of_block(closure.most, name)
-    return held + min(laid, closure.placeable(cells) if laid else 0) >= rule.min_count
+    if laid:
+        held += min(laid, closure.placeable(cells))
+    return held >= rule.min_count
 
 
 def _can_remove(arena: Arena, closure: Closure, rule: AtMost) -> bool:
@@ -139,12 +157,16 @@ def _can_remove(arena: Arena, closure: Closure, rule: AtMost) -> bool:
     if rule.kind == "mob":
         mobs = mobs_of(arena, rule)
         return len(mobs) > rule.max_count >= len(mobs - closure.hunted)
-    cells = box_of(arena, rule)
     held = counted_cells(arena, rule)
-    name = bare(rule.object)
     left = held - closure.removed
-    covered = [cell for cell in left if arena.block(cell).replaceable]
-    if len(left) - (closure.placeable(covered) if has_block(closure.most) else 0) > rule.max_count:
+    least = len(left)
+    if has_block(closure.most):
+        covered = [cell for cell in left if arena.block(cell).replaceable]
+        least -= closure.placeable(covered)
+    if least > rule.max_count:
         return False
-    laid = most_of_block(closure.most, name)
-    return len(held) > rule.max_count or name == _AIR or (laid > 0 and closure.placeable(cells) > 0)
+
+    name = bare(rule.object)
+    if len(held) > rule.max_count or name == _AIR:
+        return True
+    return most_of_block(closure.most, name) > 0 and closure.placeable(box_of(arena, rule)) > 0

@@ -10,7 +10,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.milestones import AtLeast, AtMost, InsideBox, InventoryHas, NearWithFacing, Rule, bare, box_cells
+from explorer.milestones import (
+    AtLeast,
+    AtMost,
+    InsideBox,
+    InventoryHas,
+    NearWithFacing,
+    Rule,
+    bare,
+    box_cells,
+    box_holds,
+)
 from explorer.rules.blocks import BLOCKS
 from explorer.rules.mobs import mob_kind
 from explorer.rules.reach import mob_cells
@@ -33,13 +43,17 @@ def where_holds(
     """
     y, z, x = np.nonzero(cells)
     middles = np.stack((x, y, z), axis=1) - np.array(arena.scene.spawn.cell)
-    lows, highs = (middles, middles) if resting else (middles - np.array(CORNER), middles + np.array(REST))
+    lows = middles if resting else middles - np.array(CORNER)
+    highs = middles if resting else middles + np.array(REST)
+
     if isinstance(rule, InsideBox):
         inside = (highs >= rule.min) if resting else (highs > rule.min)
         holds = (inside & (lows <= rule.max)).all(axis=1)
     else:
-        away = np.maximum(np.maximum(lows - rule.target, rule.target - highs), 0)
+        beyond = np.maximum(lows - rule.target, rule.target - highs)
+        away = np.maximum(beyond, 0)
         holds = np.sqrt((away**2).sum(axis=1)) <= rule.max_distance  # squares would round otherwise than the judge does
+
     found = np.zeros_like(cells)
     found[y[holds], z[holds], x[holds]] = True
     return found
@@ -47,8 +61,9 @@ def where_holds(
 
 def box_of(arena: Arena, rule: AtLeast | AtMost) -> list[Cell]:
     """Return the cells of a rule's box that lie in the arena."""
-    low, high = box_cells(rule.min, rule.max, arena.scene.spawn.cell)
-    x, y, z = (range(max(a, 0), min(b + 1, n)) for a, b, n in zip(low, high, arena.scene.size, strict=True))
+    least, greatest = box_cells(rule.min, rule.max, arena.scene.spawn.cell)
+    bounds = zip(least, greatest, arena.scene.size, strict=True)
+    x, y, z = (range(max(low, 0), min(high + 1, size)) for low, high, size in bounds)
     return list(itertools.product(x, y, z))
 
 
@@ -56,29 +71,32 @@ def counted_cells(arena: Arena, rule: AtLeast | AtMost) -> frozenset[Cell]:
     """Return the cells of the blocks or mobs that a rule counts at the start."""
     if rule.kind == "mob":
         names = mobs_of(arena, rule)
-        return frozenset(cell for mob in arena.scene.mobs if mob.name in names for cell in mob_cells(mob))
-    return frozenset(cell for cell in box_of(arena, rule) if arena.block(cell).name == bare(rule.object))
+        mobs = (mob for mob in arena.scene.mobs if mob.name in names)
+        return frozenset(itertools.chain.from_iterable(map(mob_cells, mobs)))
+    name = bare(rule.object)
+    return frozenset(cell for cell in box_of(arena, rule) if arena.block(cell).name == name)
 
 
 def mobs_of(arena: Arena, rule: AtLeast | AtMost) -> frozenset[str]:
     """Return the names of the mobs that a rule counts at the start."""
     low, high = box_cells(rule.min, rule.max, arena.scene.spawn.cell)
-    return frozenset(
-        mob.name
-        for mob in arena.scene.mobs
-        if mob.kind == bare(rule.object) and all(a <= n <= b for a, n, b in zip(low, mob.cell, high, strict=True))
-    )
+    mobs = (mob for mob in arena.scene.mobs if mob.kind == bare(rule.object))
+    return frozenset(mob.name for mob in mobs if box_holds(mob.cell, low, high))
 
 
-def lying(arena: Arena, item: str) -> Iterator[Cell]:
+def find_lying(arena: Arena, item: str) -> Iterator[Cell]:
     """Yield the cells where an item lies on the ground."""
-    yield from (cell for cell, stacks in arena.scene.items.items() if any(stack.item == item for stack in stacks))
+    for cell, stacks in arena.scene.items.items():
+        if any(stack.item == item for stack in stacks):
+            yield cell
 
 
-def sources(arena: Arena, item: str) -> Iterator[Cell]:
+def find_sources(arena: Arena, item: str) -> Iterator[Cell]:
     """Yield the cells of chests, natural blocks and mobs that give an item."""
     scene = arena.scene
-    yield from (cell for cell, stacks in scene.chests.items() if any(stack.item == item for stack in stacks))
+    for cell, stacks in scene.chests.items():
+        if any(stack.item == item for stack in stacks):
+            yield cell
     for code, places in arena.natural.items():
         if BLOCKS[code].drop == item:
             yield from map(arena.space.cell, places.tolist())
@@ -87,16 +105,18 @@ def sources(arena: Arena, item: str) -> Iterator[Cell]:
             yield from mob_cells(mob)
 
 
-def about(arena: Arena, rule: Rule) -> Iterable[Cell]:
+def list_cells(arena: Arena, rule: Rule) -> Iterable[Cell]:
     """Return the cells that a rule refers to; for a box that the body must enter, its free cells."""
     match rule:
         case InventoryHas():
-            return [*lying(arena, bare(rule.item)), *sources(arena, bare(rule.item))]
+            item = bare(rule.item)
+            return [*find_lying(arena, item), *find_sources(arena, item)]
         case InsideBox():
             inside = where_holds(arena, arena.space.solid(arena.free), rule)
             return [(x, y, z) for y, z, x in np.argwhere(inside).tolist()]
         case NearWithFacing():
-            x, y, z = (math.floor(to + at + 0.5) for to, at in zip(rule.target, arena.scene.spawn.cell, strict=True))
+            spawn = arena.scene.spawn.cell
+            x, y, z = (math.floor(offset + origin + 0.5) for offset, origin in zip(rule.target, spawn, strict=True))
             return [(x, y, z)] if arena.space.holds((x, y, z)) else []
         case AtLeast() | AtMost():
             return counted_cells(arena, rule) or box_of(arena, rule)

@@ -43,7 +43,8 @@ class Proven:
 def prove(arena: Arena, milestones: Sequence[Milestone]) -> Proven:
     """Return what closures prove of milestones; the goal is the last one."""
     everything = closure(arena)
-    reachable = frozenset(_achieved(arena, everything, milestones))
+    reachable = frozenset(_list_achievable(arena, everything, milestones))
+
     without: dict[str, frozenset[str]] = {}
     free = set()
     states = everything.states
@@ -56,7 +57,7 @@ def prove(arena: Arena, milestones: Sequence[Milestone]) -> Proven:
             continue
         rest = closure(arena, kept)
         states += rest.states
-        without[name] = frozenset(_achieved(arena, rest, milestones)) - {name}
+        without[name] = frozenset(_list_achievable(arena, rest, milestones)) - {name}
     return Proven(everything, reachable, without, frozenset(free), states)
 
 
@@ -66,21 +67,24 @@ def faults(proven: Proven, milestones: Sequence[Milestone], graph: Graph) -> Ite
     for name in names:
         if name not in proven.possible:
             yield Finding(FaultKind.UNREACHABLE, "no plan of any length reaches it", name)
+
     for name in names[:-1]:
         if not proven.needs(names[-1], name):
-            loose = (
-                "nothing proves that the goal needs it" if name in proven.free else "the goal can be reached without it"
-            )
-            yield Finding(FaultKind.UNNECESSARY, f"{loose}: put a gate before the goal that it opens", name)
-    for one, other in combinations(names[:-1], 2):
-        if proven.needs(one, other) and proven.needs(other, one):
-            problem = f"{other} and this need each other, so they latch in one step: make them one hop"
-            yield Finding(FaultKind.UNORDERED, problem, one)
+            problem = "the goal can be reached without it"
+            if name in proven.free:
+                problem = "nothing proves that the goal needs it"
+            yield Finding(FaultKind.UNNECESSARY, f"{problem}: put a gate before the goal that it opens", name)
+
+    for first, second in combinations(names[:-1], 2):
+        if proven.needs(first, second) and proven.needs(second, first):
+            problem = f"{second} and this need each other, so they latch in one step: make them one hop"
+            yield Finding(FaultKind.UNORDERED, problem, first)
+
     for edge in graph.edges:
         if edge.after != names[-1] and not proven.needs(edge.after, edge.before):
             problem = f"{edge.after} can be achieved before it: nothing enforces the edge"
             yield Finding(FaultKind.UNORDERED, problem, edge.before)
 
 
-def _achieved(arena: Arena, all_: Closure, milestones: Sequence[Milestone]) -> Iterator[str]:
+def _list_achievable(arena: Arena, all_: Closure, milestones: Sequence[Milestone]) -> Iterator[str]:
     return (each.milestone_id for each in milestones if possible(arena, all_, each))

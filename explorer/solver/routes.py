@@ -10,7 +10,7 @@ from typing import Final, Literal
 from explorer.rules.actions import Primitive
 from explorer.rules.blocks import LAVA, REPLACEABLE, SOLID
 from explorer.rules.moves import Terrain, move
-from explorer.scene import FACINGS, Cell, Pose
+from explorer.scene import FACINGS, Cell, Pose, move_by
 
 JUMP_COST: Final = 2
 """Cost of a jump, which most often needs a turn."""
@@ -55,32 +55,34 @@ class Routes:
         """
         best: dict[Cell, int] = {start: 0}
         came: dict[Cell, tuple[Cell, Leg]] = {}
-        pending = [(_apart(start, near), 0, start)]
+        pending = [(_bound_cost(start, near), 0, start)]
+
         while pending:
             _, cost, cell = heapq.heappop(pending)
             if cost > best[cell]:
                 continue
             if goal(cell):
-                return tuple(_traced(came, cell))
-            for leg in self._legs(cell, ahead=ahead, below=below):
+                return tuple(_trace_back(came, cell))
+
+            for leg in self._list_legs(cell, ahead=ahead, below=below):
                 total = cost + leg.cost
                 if total < best.get(leg.cell, total + 1):
                     best[leg.cell] = total
                     came[leg.cell] = cell, leg
-                    heapq.heappush(pending, (total + _apart(leg.cell, near), total, leg.cell))
+                    heapq.heappush(pending, (total + _bound_cost(leg.cell, near), total, leg.cell))
         return None
 
-    def _legs(self, cell: Cell, *, ahead: bool, below: bool) -> Iterator[Leg]:
+    def _list_legs(self, cell: Cell, *, ahead: bool, below: bool) -> Iterator[Leg]:
         moves = self._moves.get(cell)
         if moves is None:
-            moves = self._moves[cell] = tuple(self._steps(cell))
+            moves = self._moves[cell] = tuple(self._list_steps(cell))
         yield from moves
         if ahead:
-            yield from self._bridges(cell)
-        if below and not self._bars(cell, 2) and REPLACEABLE[self._at(cell, 0)]:
-            yield Leg("below", 0, (cell[0], cell[1] + 1, cell[2]), BLOCK_COST)
+            yield from self._list_bridges(cell)
+        if below and not self._bars(cell, 2) and REPLACEABLE[self._get_code(cell, 0)]:
+            yield Leg("below", 0, move_by(cell, (0, 1, 0)), BLOCK_COST)
 
-    def _steps(self, cell: Cell) -> Iterator[Leg]:
+    def _list_steps(self, cell: Cell) -> Iterator[Leg]:
         for facing in range(4):
             pose = Pose(cell, facing)
             way = move(self._terrain, pose, Primitive.FORWARD)
@@ -92,22 +94,25 @@ class Routes:
             if way.end == "moved":
                 yield Leg("jump", facing, way.cell, JUMP_COST)
 
-    def _bridges(self, cell: Cell) -> Iterator[Leg]:
+    def _list_bridges(self, cell: Cell) -> Iterator[Leg]:
         x, y, z = cell
         for facing, (dx, _, dz) in enumerate(FACINGS):
             front = x + dx, y, z + dz
-            room = not self._bars(front, 0) and not self._bars(front, 1)
-            if room and LAVA not in (self._at(front, 0), self._at(front, 1)) and REPLACEABLE[self._at(front, -1)]:
+            feet = self._get_code(front, 0)
+            head = self._get_code(front, 1)
+            room = not SOLID[feet] and not SOLID[head] and LAVA not in (feet, head)
+            if room and REPLACEABLE[self._get_code(front, -1)]:
                 yield Leg("ahead", facing, front, BLOCK_COST)
 
     def _bars(self, cell: Cell, up: int) -> bool:
-        return SOLID[self._at(cell, up)] != 0
+        return SOLID[self._get_code(cell, up)] != 0
 
-    def _at(self, cell: Cell, up: int) -> int:
-        return self._terrain.block((cell[0], cell[1] + up, cell[2]))
+    def _get_code(self, cell: Cell, up: int) -> int:
+        x, y, z = cell
+        return self._terrain.block((x, y + up, z))
 
 
-def _traced(came: dict[Cell, tuple[Cell, Leg]], cell: Cell) -> list[Leg]:
+def _trace_back(came: dict[Cell, tuple[Cell, Leg]], cell: Cell) -> list[Leg]:
     legs = []
     while cell in came:
         cell, leg = came[cell]
@@ -115,8 +120,10 @@ def _traced(came: dict[Cell, tuple[Cell, Leg]], cell: Cell) -> list[Leg]:
     return legs[::-1]
 
 
-def _apart(cell: Cell, box: Box) -> int:
+def _bound_cost(cell: Cell, box: Box) -> int:
     """Return a lower bound on the cost from a cell to a box: a step covers one cell, a jump two at a cost of two."""
     (low_x, _, low_z), (high_x, _, high_z) = box
     x, _, z = cell
-    return max(low_x - x, x - high_x, 0) + max(low_z - z, z - high_z, 0)
+    along_x = max(low_x - x, x - high_x, 0)
+    along_z = max(low_z - z, z - high_z, 0)
+    return along_x + along_z

@@ -18,11 +18,12 @@ _TURNS: Final = 24
 
 
 @cache
-def _uses() -> Mapping[str, tuple[int, ...]]:
+def _index_uses() -> Mapping[str, tuple[int, ...]]:
     """Return item -> numbers of the recipes that can use it."""
     uses: dict[str, list[int]] = {}
     for number, recipe in enumerate(RECIPES):
-        for name in frozenset().union(*(kinds for kinds, _ in recipe.needs)):
+        ingredients = frozenset().union(*(kinds for kinds, _ in recipe.needs))
+        for name in ingredients:
             uses.setdefault(name, []).append(number)
     return {name: tuple(numbers) for name, numbers in uses.items()}
 
@@ -35,38 +36,60 @@ def bounds(gained: Mapping[str, int], table: bool, caps: Mapping[str, int]) -> d
         table: whether a crafting table could be in reach that is not made.
         caps: item -> greatest count at any time, because a milestone is never achieved.
     """
-    most = _bound(gained, table, caps)
-    return _bound(gained, True, caps) if "crafting_table" in most and not table else most
+    most = _bound_counts(gained, table, caps)
+    if "crafting_table" in most and not table:
+        return _bound_counts(gained, True, caps)
+    return most
 
 
-def _bound(gained: Mapping[str, int], table: bool, caps: Mapping[str, int]) -> dict[str, int]:
-    base = Counter({name: min(count, ANY) for name, count in gained.items() if count > 0 and caps.get(name, 1) > 0})
+def _bound_counts(gained: Mapping[str, int], table: bool, caps: Mapping[str, int]) -> dict[str, int]:
+    base: Counter[str] = Counter()
+    for name, count in gained.items():
+        if count > 0 and caps.get(name, 1) > 0:
+            base[name] = min(count, ANY)
+
     total = base
     for turn in range(3 * _TURNS):
         made = base.copy()
         for recipe in recipes_using(total):
-            barred = (recipe.table and not table) or recipe.count > caps.get(recipe.makes, ANY)
-            if not barred and (times := _times(recipe, total, caps)):
+            barred = recipe.table and not table
+            if barred or recipe.count > caps.get(recipe.makes, ANY):
+                continue
+            if times := _bound_times(recipe, total, caps):
                 made[recipe.makes] += recipe.count * times
+
         grown = {name for name, count in made.items() if count > total[name]}
         if not grown:
             return dict(total)
-        total = Counter({name: ANY if turn > _TURNS and name in grown else min(n, ANY) for name, n in made.items()})
+        total = Counter({name: min(count, ANY) for name, count in made.items()})
+        if turn > _TURNS:
+            for name in grown:
+                total[name] = ANY
     return dict.fromkeys(total, ANY)
 
 
 def recipes_using(items: Iterable[str]) -> list[Recipe]:
     """Return the recipes with at least one of some items as an ingredient, in the order of all recipes."""
-    uses = _uses()
-    return [RECIPES[number] for number in sorted({number for name in items for number in uses.get(name, ())})]
+    uses = _index_uses()
+    numbers: set[int] = set()
+    for name in items:
+        numbers.update(uses.get(name, ()))
+    return [RECIPES[number] for number in sorted(numbers)]
 
 
-def _times(recipe: Recipe, total: Mapping[str, int], caps: Mapping[str, int]) -> int:
+def _bound_times(recipe: Recipe, total: Mapping[str, int], caps: Mapping[str, int]) -> int:
     """Return an upper bound on how often a recipe could be used."""
     times = ANY
     for kinds, number in recipe.needs:
-        at_once = sum(min(total.get(name, 0), caps.get(name, ANY)) for name in kinds)
-        times = min(times, sum(total.get(name, 0) for name in kinds) // number if at_once >= number else 0)
+        at_once = 0
+        over_time = 0
+        for name in kinds:
+            count = total.get(name, 0)
+            at_once += min(count, caps.get(name, ANY))
+            over_time += count
+        if at_once < number:
+            return 0
+        times = min(times, over_time // number)
         if not times:
             break
     return times
@@ -79,12 +102,14 @@ def most_blocks(total: Mapping[str, int]) -> int:
 
 def carries_without(total: Mapping[str, int], block: str) -> bool:
     """Return whether any solid block but one of a name could be placed."""
-    return any(count and bridges(name) and most_of_block({name: 1}, block) == 0 for name, count in total.items())
+    names = (name for name, count in total.items() if count and bridges(name))
+    return any(most_of_block({name: 1}, block) == 0 for name in names)
 
 
 def has_block(total: Mapping[str, int]) -> bool:
     """Return whether any block could be placed."""
-    return any(count and block_of(name) is not None for name, count in total.items())
+    names = (name for name, count in total.items() if count)
+    return any(block_of(name) is not None for name in names)
 
 
 def has_handle(total: Mapping[str, int]) -> bool:
@@ -94,7 +119,12 @@ def has_handle(total: Mapping[str, int]) -> bool:
 
 def most_of_block(total: Mapping[str, int], block: str) -> int:
     """Return an upper bound on the blocks of a name that could be placed."""
-    return sum(count for name, count in total.items() if (code := block_of(name)) and BLOCKS[code].name == block)
+    most = 0
+    for name, count in total.items():
+        code = block_of(name)
+        if code and BLOCKS[code].name == block:
+            most += count
+    return most
 
 
 @cache

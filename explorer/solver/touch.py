@@ -52,10 +52,12 @@ class Touch:
         self.eyes = head.copy()
         self.eyes[up:] |= head[:-up]
         self.eyes &= open_
+
         opened = np.flatnonzero(open_ & ~self._open)
         if self._open.any():
             self._forget(opened)
         self._open = open_.copy()
+
         seen = self.eyes
         for step in range(1, _FAR + 1):
             seen = self._next_to(seen)
@@ -76,7 +78,9 @@ class Touch:
         """Return whether a target, solid or not, could be touched."""
         if self._sure[target]:
             return True
-        return bool(self._near[target]) and bool(self.eyes[self._eyes_of(target)].any())
+        if not self._near[target]:
+            return False
+        return bool(self.eyes[self._eyes_of(target)].any())
 
     def _forget(self, opened: NDArray[np.intp]) -> None:
         """Drop cached results around newly opened cells."""
@@ -94,23 +98,29 @@ class Touch:
         return found
 
     def _join(self, target: int) -> NDArray[np.intp]:
+        """Return the places of eyes that free cells connect with a target."""
         x, y, z = self._space.cell(target)
-        base = _NEARBY[0] + y, _NEARBY[1] + z, _NEARBY[2] + x
         width, height, depth = self._space.size
-        inside = (base[0] >= 0) & (base[0] < height) & (base[1] >= 0) & (base[1] < depth)
-        inside &= (base[2] >= 0) & (base[2] < width)
-        places = (base[0] + 1) * self._space.up + (base[1] + 1) * self._space.south + base[2] + 1
+        ys = _NEARBY[0] + y
+        zs = _NEARBY[1] + z
+        xs = _NEARBY[2] + x
+        inside = (ys >= 0) & (ys < height)
+        inside &= (zs >= 0) & (zs < depth)
+        inside &= (xs >= 0) & (xs < width)
+        places = (ys + 1) * self._space.up + (zs + 1) * self._space.south
+        places += xs + 1
         free = inside & (self._open[np.where(inside, places, 0)] != 0)
+
         joined = np.zeros_like(free)
         joined[AROUND, AROUND, AROUND] = True
         while True:
             grown = joined.copy()
-            for axis in range(3):
-                ahead = [slice(None)] * 3
-                behind = [slice(None)] * 3
-                ahead[axis], behind[axis] = slice(1, None), slice(None, -1)
-                grown[tuple(ahead)] |= joined[tuple(behind)]
-                grown[tuple(behind)] |= joined[tuple(ahead)]
+            grown[1:] |= joined[:-1]
+            grown[:-1] |= joined[1:]
+            grown[:, 1:] |= joined[:, :-1]
+            grown[:, :-1] |= joined[:, 1:]
+            grown[:, :, 1:] |= joined[:, :, :-1]
+            grown[:, :, :-1] |= joined[:, :, 1:]
             grown &= free
             grown[AROUND, AROUND, AROUND] = True
             if np.array_equal(grown, joined):

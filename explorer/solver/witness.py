@@ -13,12 +13,13 @@ from typing import Final
 
 import numpy as np
 
+from explorer.milestones import box_holds
 from explorer.rules import actions
 from explorer.rules.actions import FARTHEST_AIM, Primitive
 from explorer.rules.blocks import BLOCKS, OPAQUE, REPLACEABLE, has_kind
 from explorer.rules.items import digs, item
 from explorer.rules.raycast import walk
-from explorer.rules.reach import mob_cells, mob_hit, table_in_reach, touched
+from explorer.rules.reach import find_touched, mob_cells, mob_hit, table_in_reach
 from explorer.rules.recipes import RECIPES, recipe
 from explorer.rules.state import SIDES, Still, doors_of
 from explorer.scene import Cell, Mob, Pose, Scene, move_by, offset_to
@@ -83,7 +84,8 @@ class _Carrier:
 
     @do.register
     def _(self, step: kinds.Enter) -> None:
-        self._go(lambda cell: _in(cell, (step.least, step.most)), (step.least, step.most))
+        box = (step.least, step.most)
+        self._go(lambda cell: box_holds(cell, *box), box)
 
     @do.register
     def _(self, step: kinds.BridgeTo) -> None:
@@ -103,7 +105,7 @@ class _Carrier:
 
     @do.register
     def _(self, step: kinds.Use | kinds.TakeChest) -> None:
-        self._reach((step.cell,), lambda cell: self._touching(cell, step.cell))
+        self._reach((step.cell,), lambda cell: self._touch_from(cell, step.cell))
         self._act(Primitive.USE)
 
     @do.register
@@ -115,7 +117,7 @@ class _Carrier:
             raise _Failure(f"nothing at hand digs {block.name}")
         if tool is not None:
             self._hold(tool)
-        self._reach((step.cell,), lambda cell: self._touching(cell, step.cell))
+        self._reach((step.cell,), lambda cell: self._touch_from(cell, step.cell))
         self._act(Primitive.DIG)
 
     @do.register
@@ -124,17 +126,17 @@ class _Carrier:
         if mob is None:
             raise _Failure(f"there is no {step.mob}")
         cells = mob_cells(mob)
-        self._reach(cells, lambda cell: self._hitting(cell, mob, cells))
+        self._reach(cells, lambda cell: self._hit_from(cell, mob, cells))
         self._act(Primitive.ATTACK)
 
     @do.register
     def _(self, step: kinds.Craft) -> None:
         number = recipe(step.recipe)
         if RECIPES[number].table:
-            tables = self._tables()
+            tables = self._list_tables()
             if not tables:
                 raise _Failure("there is no crafting table")
-            self._go(lambda cell: self._at_table(cell, tables), _around(tables))
+            self._go(lambda cell: self._reaches_table(cell, tables), _find_standpoints(tables))
         for _ in range(step.times):
             self._act(actions.craft(number))
 
@@ -145,17 +147,21 @@ class _Carrier:
 
     @do.register
     def _(self, step: kinds.PlaceBeside) -> None:
-        door = next((door for door in self._doors if step.door == door.name or step.door in door.cells), None)
+        doors = (door for door in self._doors if step.door == door.name or step.door in door.cells)
+        door = next(doors, None)
         if door is None or not door.beside:
             raise _Failure("there is no such iron door")
+
         self._hold(step.item)
         cell = self._place(tuple(sorted(door.beside)))
-        if BLOCKS[self._state.block(door.cells[0])].state != "open":
-            self.do(kinds.GoTo(cell) if BLOCKS[self._state.block(cell)].kind == "plate" else kinds.Use(cell))
+        if BLOCKS[self._state.block(door.cells[0])].state == "open":
+            return
+        is_plate = BLOCKS[self._state.block(cell)].kind == "plate"
+        self.do(kinds.GoTo(cell) if is_plate else kinds.Use(cell))
 
     @do.register
     def _(self, step: kinds.LookAt) -> None:
-        self._reach((step.cell,), lambda cell: self._seeing(cell, step))
+        self._reach((step.cell,), lambda cell: self._see_from(cell, step))
 
     # one primitive
 
@@ -188,7 +194,8 @@ class _Carrier:
         for _ in range(ATTEMPTS):
             way = self._routes.find(self._now.pose.cell, goal, near, ahead=ahead, below=below)
             if way is None:
-                raise _Failure(f"no way to {near[0]}" + (f" after it was {refused}" if refused else ""))
+                reason = f"no way to {near[0]}"
+                raise _Failure(f"{reason} after it was {refused}" if refused else reason)
             try:
                 for leg in way:
                     self._take(leg)
@@ -225,58 +232,65 @@ class _Carrier:
 
     def _reach(self, targets: tuple[Cell, ...], vantage: Vantage) -> None:
         """Go to the nearest cell that reaches a target, and aim at it."""
-        near = _around(targets)
-        self._go(lambda cell: _in(cell, near) and vantage(cell) is not None, near)
+        near = _find_standpoints(targets)
+        self._go(lambda cell: box_holds(cell, *near) and vantage(cell) is not None, near)
         pose = vantage(self._now.pose.cell)
         if pose is None or pose.aim is None:
             raise _Failure("out of reach")
         if self._now.pose.aim != pose.aim:
             self._act(actions.aim(*pose.aim))
 
-    def _aimed(self, cell: Cell, target: Cell) -> Pose | None:
+    def _aim_at(self, cell: Cell, target: Cell) -> Pose | None:
         """Return the pose in a cell that aims at a target, or None if it is too far away."""
         offset = offset_to(cell, target)
         if max(map(abs, offset)) > FARTHEST_AIM:
             return None
-        return self._now.pose.aimed(offset) if cell == self._now.pose.cell else Pose(cell).aimed(offset)
+        here = self._now.pose
+        pose = here if cell == here.cell else Pose(cell)
+        return pose.aim_at(offset)
 
-    def _touching(self, cell: Cell, target: Cell) -> Pose | None:
-        pose = self._aimed(cell, target)
-        hit = touched(self._state, pose) if pose else None
+    def _touch_from(self, cell: Cell, target: Cell) -> Pose | None:
+        pose = self._aim_at(cell, target)
+        hit = find_touched(self._state, pose) if pose else None
         return pose if pose and hit and hit.offset == pose.aim else None
 
-    def _facing(self, cell: Cell, target: Cell) -> Pose | None:
+    def _face_from(self, cell: Cell, target: Cell) -> Pose | None:
         """Return the pose in a cell from which placing fills a target: it touches a face next to it. None if none."""
         for side in SIDES:
             behind = move_by(target, side)
-            pose = self._touching(cell, behind)
-            hit = touched(self._state, pose) if pose else None
+            pose = self._touch_from(cell, behind)
+            hit = find_touched(self._state, pose) if pose else None
             body = cell, move_by(cell, (0, 1, 0))
             if hit and move_by(cell, hit.before) == target and target not in body:
                 return pose
         return None
 
-    def _seeing(self, cell: Cell, step: kinds.LookAt) -> Pose | None:
-        pose = self._aimed(cell, step.cell)
+    def _see_from(self, cell: Cell, step: kinds.LookAt) -> Pose | None:
+        pose = self._aim_at(cell, step.cell)
         if pose is None or np.linalg.norm(np.subtract(cell, step.cell)) > step.within:
             return None
-        for crossing in walk((0.5, pose.eye[1] - cell[1], 0.5), pose.direction, 2.0 * FARTHEST_AIM)[1:]:
+        eye = (0.5, pose.eye[1] - cell[1], 0.5)
+        for crossing in walk(eye, pose.direction, 2.0 * FARTHEST_AIM)[1:]:
             if crossing.offset == pose.aim:
                 return pose
             if OPAQUE[self._state.block(move_by(cell, crossing.offset))]:
                 return None
         return None
 
-    def _hitting(self, cell: Cell, mob: Mob, targets: Iterable[Cell]) -> Pose | None:
-        poses = (self._aimed(cell, target) for target in targets)
-        return next((pose for pose in poses if pose and mob_hit(_posed(self._state, pose)) == mob), None)
+    def _hit_from(self, cell: Cell, mob: Mob, targets: Iterable[Cell]) -> Pose | None:
+        for target in targets:
+            pose = self._aim_at(cell, target)
+            if pose and mob_hit(_copy_with_pose(self._state, pose)) == mob:
+                return pose
+        return None
 
-    def _tables(self) -> tuple[Cell, ...]:
-        return tuple((x, y, z) for y, z, x in np.argwhere(has_kind("table")[self._now.blocks]).tolist())
+    def _list_tables(self) -> tuple[Cell, ...]:
+        tables = has_kind("table")[self._now.blocks]
+        return tuple((x, y, z) for y, z, x in np.argwhere(tables).tolist())
 
-    def _at_table(self, cell: Cell, tables: Iterable[Cell]) -> bool:
-        near = any(self._touching(cell, table) for table in tables)
-        return near and table_in_reach(_posed(self._state, Pose(cell)))
+    def _reaches_table(self, cell: Cell, tables: Iterable[Cell]) -> bool:
+        near = any(self._touch_from(cell, table) for table in tables)
+        return near and table_in_reach(_copy_with_pose(self._state, Pose(cell)))
 
     def _place(self, targets: tuple[Cell, ...]) -> Cell:
         """Place the held block into one of some cells; return which."""
@@ -285,7 +299,7 @@ class _Carrier:
             raise _Failure("something is in the way")
 
         def facing(cell: Cell) -> Pose | None:
-            return next((pose for target in free if (pose := self._facing(cell, target))), None)
+            return next((pose for target in free if (pose := self._face_from(cell, target))), None)
 
         self._reach(free, facing)
         before = self._now.placed
@@ -293,19 +307,17 @@ class _Carrier:
         return next(iter(self._now.placed - before))
 
 
-def _posed(state: Still, pose: Pose) -> Still:
+def _copy_with_pose(state: Still, pose: Pose) -> Still:
     """Return the state with the body in another pose."""
     posed = copy(state)
     posed.pose = pose
     return posed
 
 
-def _around(cells: Iterable[Cell]) -> Box:
+def _find_standpoints(cells: Iterable[Cell]) -> Box:
     """Return the box of cells from which some cells can be aimed at."""
-    x, y, z = (sorted(values) for values in zip(*cells, strict=True))
-    least = x[0] - FARTHEST_AIM, y[0] - FARTHEST_AIM, z[0] - FARTHEST_AIM
-    return least, (x[-1] + FARTHEST_AIM, y[-1] + FARTHEST_AIM, z[-1] + FARTHEST_AIM)
-
-
-def _in(cell: Cell, box: Box) -> bool:
-    return all(low <= value <= high for low, value, high in zip(box[0], cell, box[1], strict=True))
+    xs, ys, zs = zip(*cells, strict=True)
+    margin = (FARTHEST_AIM, FARTHEST_AIM, FARTHEST_AIM)
+    least = offset_to(margin, (min(xs), min(ys), min(zs)))
+    greatest = move_by((max(xs), max(ys), max(zs)), margin)
+    return least, greatest

@@ -45,7 +45,8 @@ def named_in(text: str, schema: str, thing: str) -> str:
     Args:
         thing: the object of the task.
     """
-    words = [*_VERBS.get(schema, "craft" if schema.startswith("craft_") else "").split(), thing]
+    verbs = "craft" if schema.startswith("craft_") else _VERBS.get(schema, "")
+    words = [*verbs.split(), thing]
     lower = text.lower()
     for word in words:
         phrase = word.replace("_", " ")

@@ -63,7 +63,7 @@ def _make_task(schema: Schema, thing: str, why: str = "") -> Task:
     )
 
 
-def kept_tasks() -> tuple[Task, ...]:
+def list_kept_tasks() -> tuple[Task, ...]:
     """Return the tasks that scenes may ask for."""
     return tuple(each for each in pool().values() if each.kept)
 
@@ -76,5 +76,5 @@ def task(name: str) -> Task:
     """
     found = pool().get(name)
     if found is None or not found.kept:
-        raise UnknownNameError("task", name, [each.id for each in kept_tasks()])
+        raise UnknownNameError("task", name, [each.id for each in list_kept_tasks()])
     return found

@@ -18,6 +18,10 @@ def words(name: str) -> str:
 
 def one(name: str) -> str:
     """Return a name with its article, if it takes one: ``an oak log``, ``iron ore``, ``oak planks``."""
-    if name in _MASS.split() or (name.endswith(_MASS_ENDS) and name not in ("cactus", "compass")):
-        return words(name)
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {words(name)}"
+    text = words(name)
+    if name in ("cactus", "compass"):
+        return f"a {text}"
+    if name in _MASS.split() or name.endswith(_MASS_ENDS):
+        return text
+    article = "an" if name[0] in "aeiou" else "a"
+    return f"{article} {text}"

@@ -77,7 +77,7 @@ class Solids:
 
 
 @lru_cache(maxsize=1024)
-def _unit(yaw: float) -> tuple[float, float]:
+def _find_direction(yaw: float) -> tuple[float, float]:
     return sin(radians(yaw)), cos(radians(yaw))
 
 
@@ -126,30 +126,33 @@ class Body:
         vz = self.vz if abs(self.vz) >= STILL else 0.0
         slip = GROUND_SLIP if self.on_ground else AIR_SLIP
         if keys:
-            vx, vy, vz = self._driven(keys, yaw, vx, vy, vz)
+            vx, vy, vz = self._push(keys, yaw, vx, vy, vz)
+
         moved = self._rise(vy)
         self.on_ground = vy < 0 and moved != vy
         if moved != vy:
             vy = 0.0
+        # As in vanilla, the greater sideways part moves first.
         if abs(vx) < abs(vz):
-            if vz and self._south(vz) != vz:
+            if vz and self._move_south(vz) != vz:
                 vz = 0.0
-            if vx and self._east(vx) != vx:
+            if vx and self._move_east(vx) != vx:
                 vx = 0.0
         else:
-            if vx and self._east(vx) != vx:
+            if vx and self._move_east(vx) != vx:
                 vx = 0.0
-            if vz and self._south(vz) != vz:
+            if vz and self._move_south(vz) != vz:
                 vz = 0.0
+
         self.vx = vx * slip
         self.vy = (vy - GRAVITY) * FALL_DRAG
         self.vz = vz * slip
-        if self.solids.deadly and not self.burnt and DEADLY in self._box():
+        if self.solids.deadly and not self.burnt and DEADLY in self._read_box():
             self.burnt = True
 
-    def _driven(self, keys: int, yaw: float, vx: float, vy: float, vz: float) -> tuple[float, float, float]:
+    def _push(self, keys: int, yaw: float, vx: float, vy: float, vz: float) -> tuple[float, float, float]:
         """Return the velocity after the push of the keys."""
-        s, c = _unit(yaw)
+        s, c = _find_direction(yaw)
         sprinting = keys & SPRINTING and keys & FORWARD
         push = (GROUND_PUSH if self.on_ground else AIR_PUSH) * (SPRINT if sprinting else 1)
         if keys & JUMPING and self.on_ground:
@@ -157,11 +160,14 @@ class Body:
             if sprinting:
                 vx -= s * SPRINT_JUMP
                 vz += c * SPRINT_JUMP
+
         ahead = INPUT * ((keys & FORWARD != 0) - (keys & BACK != 0))
         aside = INPUT * ((keys & LEFT != 0) - (keys & RIGHT != 0))
         if ahead and aside:
             push /= (ahead * ahead + aside * aside) ** 0.5
-        return vx + push * (aside * c - ahead * s), vy, vz + push * (ahead * c + aside * s)
+        vx += push * (aside * c - ahead * s)
+        vz += push * (ahead * c + aside * s)
+        return vx, vy, vz
 
     def _rise(self, by: float) -> float:
         """Move up or down as far as there is room; return the distance moved."""
@@ -171,20 +177,21 @@ class Body:
             below = floor(y + EDGE) - 1
             if new < below + 1:
                 for level in range(below, floor(new) - 1, -1):
-                    if self._floor(level):
+                    if self._has_floor(level):
                         self.y = float(level + 1)
                         return self.y - y if new < level + 1 else by
             self.y = new
             return by
+
         top = y + HEIGHT
         above = ceil(top - EDGE)
-        if top + by > above and self._floor(above):
+        if top + by > above and self._has_floor(above):
             self.y = above - HEIGHT
             return self.y - y
         self.y = y + by
         return by
 
-    def _floor(self, level: int) -> bool:
+    def _has_floor(self, level: int) -> bool:
         """Return whether a cell over or under the body is barred at a level."""
         cells = self.solids.cells
         across = self.solids.across
@@ -193,45 +200,63 @@ class Body:
         south = at + (floor(self.z + HALF_WIDTH - EDGE) + 1) * across
         west = floor(self.x - HALF_WIDTH + EDGE) + 1
         east = floor(self.x + HALF_WIDTH - EDGE) + 1
-        return BARRED in (cells[north + west], cells[north + east], cells[south + west], cells[south + east])
+        if BARRED in (cells[north + west], cells[north + east]):
+            return True
+        return BARRED in (cells[south + west], cells[south + east])
 
-    def _east(self, by: float) -> float:
+    def _move_east(self, by: float) -> float:
         x = self.x
         if by > 0:
             wall = ceil(x + HALF_WIDTH - EDGE)
-            if x + by + HALF_WIDTH > wall and self._side(wall, None):
+            if x + by + HALF_WIDTH > wall and self._is_barred(wall, None):
                 self.x = wall - HALF_WIDTH
                 return self.x - x
         else:
             wall = floor(x - HALF_WIDTH + EDGE)
-            if x + by - HALF_WIDTH < wall and self._side(wall - 1, None):
+            if x + by - HALF_WIDTH < wall and self._is_barred(wall - 1, None):
                 self.x = wall + HALF_WIDTH
                 return self.x - x
         self.x = x + by
         return by
 
-    def _south(self, by: float) -> float:
+    def _move_south(self, by: float) -> float:
         z = self.z
         if by > 0:
             wall = ceil(z + HALF_WIDTH - EDGE)
-            if z + by + HALF_WIDTH > wall and self._side(None, wall):
+            if z + by + HALF_WIDTH > wall and self._is_barred(None, wall):
                 self.z = wall - HALF_WIDTH
                 return self.z - z
         else:
             wall = floor(z - HALF_WIDTH + EDGE)
-            if z + by - HALF_WIDTH < wall and self._side(None, wall - 1):
+            if z + by - HALF_WIDTH < wall and self._is_barred(None, wall - 1):
                 self.z = wall + HALF_WIDTH
                 return self.z - z
         self.z = z + by
         return by
 
-    def _side(self, x: int | None, z: int | None) -> bool:
+    def _is_barred(self, x: int | None, z: int | None) -> bool:
         """Return whether a cell beside the body, in column x or row z, is barred."""
-        return any(value == BARRED for value in self._box(x, z))
+        return BARRED in self._read_box(x, z)
 
-    def _box(self, x: int | None = None, z: int | None = None) -> list[int]:
+    def _read_box(self, x: int | None = None, z: int | None = None) -> list[int]:
+        """Return what the cells that the body overlaps mean to it, or those in a column x or row z at its height."""
         solids = self.solids
-        xs = (x, x) if x is not None else (floor(self.x - HALF_WIDTH + EDGE), floor(self.x + HALF_WIDTH - EDGE))
-        zs = (z, z) if z is not None else (floor(self.z - HALF_WIDTH + EDGE), floor(self.z + HALF_WIDTH - EDGE))
-        levels = range(floor(self.y + EDGE), floor(self.y + HEIGHT - EDGE) + 1)
-        return [solids.cells[solids.at(a, b, c)] for b in levels for c in {*zs} for a in {*xs}]
+        columns = _find_overlapped(self.x) if x is None else (x,)
+        rows = _find_overlapped(self.z) if z is None else (z,)
+        lowest = floor(self.y + EDGE)
+        highest = floor(self.y + HEIGHT - EDGE)
+
+        meanings = []
+        for level in range(lowest, highest + 1):
+            for row in rows:
+                start = solids.at(0, level, row)
+                for column in columns:
+                    meanings.append(solids.cells[start + column])
+        return meanings
+
+
+def _find_overlapped(middle: float) -> tuple[int, ...]:
+    """Return the columns, or rows, of cells that a body overlaps whose middle is at ``middle``."""
+    first = floor(middle - HALF_WIDTH + EDGE)
+    last = floor(middle + HALF_WIDTH - EDGE)
+    return (first,) if first == last else (first, last)

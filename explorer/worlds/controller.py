@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from explorer.rules.actions import Primitive
-from explorer.rules.moves import Way, heading
+from explorer.rules.moves import Way, find_heading
 from explorer.scene import Cell, Pose
 from explorer.worlds.body import (
     AIR_PUSH,
@@ -46,16 +46,19 @@ _KEYS: Final = {
 
 def carry_out(body: Body, pose: Pose, primitive: Primitive, way: Way) -> bool:
     """Move a body as the lattice says. Return whether it got there; if not, it is back where it started."""
-    dx, _, dz = heading(pose, primitive)
+    dx, _, dz = find_heading(pose, primitive)
     on, off = _KEYS[primitive]
     yaw = 90.0 * pose.facing
-    end = (way.cell[0] + 0.5) * dx + (way.cell[2] + 0.5) * dz
-    drop = way.kind == "walk" and way.cell[1] < pose.cell[1]
+    x, floor, z = way.cell
+    end = (x + 0.5) * dx + (z + 0.5) * dz
+    drop = way.kind == "walk" and floor < pose.cell[1]
+
     rested = 0
     for tick in range(LONGEST):
         here = body.x * dx + body.z * dz
         speed = body.vx * dx + body.vz * dz
-        keys = (0, on, off)[_push(body, end - here, speed, way.cell[1], drop)]
+        push = _choose_push(body, end - here, speed, floor, drop)
+        keys = (0, on, off)[push]
         if tick == 0 and primitive is Primitive.JUMP:
             keys = on | JUMPING | (SPRINTING if way.kind == "over" else 0)
         body.tick(keys, yaw)
@@ -92,20 +95,18 @@ def rise(body: Body, put: Callable[[], None]) -> bool:
     return False
 
 
-def _push(body: Body, left: float, speed: float, floor: int, drop: bool) -> int:
+def _choose_push(body: Body, left: float, speed: float, floor: int, drop: bool) -> int:
     """Return the key after which the body would coast to rest nearest to the end: 0 none, 1 forward, -1 back."""
     grounded = body.on_ground
     push = INPUT * (GROUND_PUSH if grounded else AIR_PUSH)
-    if grounded and not (drop and body.y > floor):
-        reach = 1 / (1 - GROUND_SLIP)
-    elif grounded:
-        return max((-1, 0, 1), key=lambda k: (speed + k * push <= CREEP, k))
-    else:
-        reach = _glide(body.y - floor, body.vy)
-    return min((0, 1, -1), key=lambda k: abs(left - (speed + k * push) * reach))
+    if grounded and drop and body.y > floor:
+        # Creep to the edge, as fast as allowed.
+        return max((-1, 0, 1), key=lambda key: (speed + key * push <= CREEP, key))
+    reach = 1 / (1 - GROUND_SLIP) if grounded else _measure_glide(body.y - floor, body.vy)
+    return min((0, 1, -1), key=lambda key: abs(left - (speed + key * push) * reach))
 
 
-def _glide(height: float, vy: float) -> float:
+def _measure_glide(height: float, vy: float) -> float:
     """Return how far a body in the air travels per unit of speed until it has landed and slid to rest."""
     far = 0.0
     share = 1.0
@@ -118,11 +119,9 @@ def _glide(height: float, vy: float) -> float:
 
 
 def _rests(body: Body, cell: Cell) -> bool:
-    return (
-        body.on_ground
-        and body.y == cell[1]
-        and abs(body.x - cell[0] - 0.5) <= NEAR
-        and abs(body.z - cell[2] - 0.5) <= NEAR
-        and abs(body.vx) <= SLOW
-        and abs(body.vz) <= SLOW
-    )
+    x, y, z = cell
+    if not body.on_ground or body.y != y:
+        return False
+    if abs(body.x - x - 0.5) > NEAR or abs(body.z - z - 0.5) > NEAR:
+        return False
+    return abs(body.vx) <= SLOW and abs(body.vz) <= SLOW

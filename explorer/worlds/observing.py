@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from explorer.rules.blocks import BLOCKS, OPAQUE, has_kind, mask
 from explorer.rules.reach import can_touch
 from explorer.rules.state import KnownState
-from explorer.scene import Cell, Change, Happened, Mob, Pose, Scene, Stack
+from explorer.scene import Cell, Change, Happened, Mob, Pose, Scene, Stack, offset_to
 from explorer.view import Offer, Thing
 from explorer.worlds.offers import offers
 from explorer.worlds.sight import Layout, light, see
@@ -41,25 +41,27 @@ class Observer:
         self._layout.inner(self._blocks)[:] = scene.blocks
         self._opaque = np.ones(self._layout.size, dtype=np.bool_)
         self._layout.inner(self._opaque)[:] = _OPAQUE[scene.blocks]
+
         self._known = np.zeros_like(self._blocks)
         self._seen_at = np.full(self._layout.size, -1, dtype=np.int32)
         self._lit = np.zeros_like(self._opaque) if scene.dark else None
+
         self._things = Things(self._layout)
         self._felt: list[int] = []
         self._hit: dict[str, str] = {}
         self._pose = scene.spawn
         self._step = 0
-        self._shine()
+        self._spread_light()
 
     @property
     def known(self) -> NDArray[np.uint16]:
         """Codes as last seen, 0 where nothing was; ``[y, z, x]``, a live read-only view."""
-        return self._layout.reading(self._known)
+        return self._layout.view_read_only(self._known)
 
     @property
     def seen_at(self) -> NDArray[np.int32]:
         """Step at which each cell was last in view, -1 for never; ``[y, z, x]``, a live read-only view."""
-        return self._layout.reading(self._seen_at)
+        return self._layout.view_read_only(self._seen_at)
 
     def follow(self, changes: Iterable[Change]) -> None:
         """Apply changes to the world; the next :meth:`look` decides which of them the agent sees."""
@@ -80,8 +82,9 @@ class Observer:
                 self.empty(change.cell)
             elif change.kind == "mob":
                 self._hit[change.name] = self._things.name_of(change.name)
+
         if shone:
-            self._shine()
+            self._spread_light()
 
     def empty(self, cell: Cell) -> None:
         """Note that the agent emptied a chest, or found it empty."""
@@ -91,10 +94,12 @@ class Observer:
         """See what is in view after a step; ``items`` and ``mobs`` are those of the whole world."""
         self._pose = pose
         self._step = step
-        places = np.append(see(self._opaque, self._layout, pose, self._lit), np.array(self._felt, np.intp))
+        seen = see(self._opaque, self._layout, pose, self._lit)
+        places = np.append(seen, np.array(self._felt, np.intp))
         self._felt.clear()
         seen_at = self._seen_at
         seen_at[places] = step
+
         differ = np.unique(places[self._blocks[places] != self._known[places]])
         if len(differ):
             before = self._known[differ]
@@ -109,9 +114,9 @@ class Observer:
         It notices changes of what it carries, and changes of cells in sight that were not undone in the same step. The
         timer of a door cannot be seen. A mob has the agent's own name: the scene's tells how many there are.
         """
-        return replace(happened, changes=tuple(self._noticed(happened.changes)))
+        return replace(happened, changes=tuple(self._filter_noticed(happened.changes)))
 
-    def _noticed(self, changes: Iterable[Change]) -> Iterator[Change]:
+    def _filter_noticed(self, changes: Iterable[Change]) -> Iterator[Change]:
         for change in changes:
             if change.kind == "timer":
                 continue
@@ -120,11 +125,14 @@ class Observer:
                 undone = change.kind == "block" and change.code != self._known[place]
                 if undone or self._seen_at[place] != self._step:
                     continue
-            yield replace(change, name=self._hit[change.name]) if change.kind == "mob" else change
+            if change.kind == "mob":
+                yield replace(change, name=self._hit[change.name])
+            else:
+                yield change
 
     def things(self) -> tuple[Thing, ...]:
         """Return the things seen, in order of first sight."""
-        return self._things.listed(self._known, self._seen_at, self._step, self._pose.cell)
+        return self._things.list_things(self._known, self._seen_at, self._step, self._pose.cell)
 
     def offers(self, inventory: Mapping[str, int]) -> tuple[Offer, ...]:
         """Return the recipes that use something seen or held (:func:`explorer.worlds.offers.offers`).
@@ -134,17 +142,22 @@ class Observer:
         return offers(inventory, self._things.materials, self._has_table)
 
     def _has_table(self) -> bool:
+        """Return whether a known table is in reach."""
         known = KnownState(self.known, self._pose)
-        x, y, z = self._pose.cell
-        tables = map(self._layout.cell, np.flatnonzero(has_kind("table")[self._known]).tolist())
-        return any(can_touch(known, (at[0] - x, at[1] - y, at[2] - z)) for at in tables)
+        here = self._pose.cell
+        places = np.flatnonzero(has_kind("table")[self._known]).tolist()
+        tables = map(self._layout.cell, places)
+        return any(can_touch(known, offset_to(here, table)) for table in tables)
 
     def _notice(self, places: NDArray[np.intp], before: NDArray[np.uint16], now: NDArray[np.uint16]) -> None:
+        """Tell :class:`Things` what changed, the nearest first."""
         matter = np.flatnonzero(JOINING[before] | JOINING[now])
         near = self._layout.square_distances(places[matter], self._layout.index(self._pose.cell))
         for i in matter[np.argsort(near, kind="stable")].tolist():
             self._things.notice(int(places[i]), int(before[i]), int(now[i]))
 
-    def _shine(self) -> None:
+    def _spread_light(self) -> None:
+        """Light a dark scene anew."""
         if self._lit is not None:
-            self._layout.inner(self._lit)[:] = light(_LIGHTS[self._layout.inner(self._blocks)])
+            blocks = self._layout.inner(self._blocks)
+            self._layout.inner(self._lit)[:] = light(_LIGHTS[blocks])

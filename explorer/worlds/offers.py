@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 
 from explorer.rules.items import item
-from explorer.rules.recipes import RECIPES, used
+from explorer.rules.recipes import RECIPES, take_ingredients
 from explorer.scene import Stack
 from explorer.view import Offer
 
@@ -20,41 +20,52 @@ def offers(
         materials: items seen on the ground, and drops of blocks and mobs seen.
         table_in_reach: called only if a table would make a difference.
     """
-    held = tuple(sorted((name, count) for name, count in inventory.items() if count > 0))
-    book = _book(materials | {name for name, _ in held})
-    possible = _possible(book, held)
+    held = {name: count for name, count in inventory.items() if count > 0}
+    stocks = tuple(sorted(held.items()))
+    book = _find_useful(materials.union(held))
+    possible = _find_possible(book, stocks)
     table = any(RECIPES[number].table for number in possible) and table_in_reach()
-    return _listed(book, possible, table)
+    return _list_offers(book, possible, table)
 
 
 @lru_cache(maxsize=256)
-def _book(materials: frozenset[str]) -> tuple[int, ...]:
+def _find_useful(materials: frozenset[str]) -> tuple[int, ...]:
     """Return the numbers of the recipes whose ingredients are materials, or can be made from them."""
     available = set(materials)
-    book = dict.fromkeys(range(len(RECIPES)), False)
-    while new := [number for number, listed in book.items() if not listed and _makeable(number, available)]:
-        book.update(dict.fromkeys(new, True))
+    useful: set[int] = set()
+    new = _find_makeable(useful, available)
+    while new:
+        useful.update(new)
         available.update(RECIPES[number].makes for number in new)
-    return tuple(number for number, listed in book.items() if listed)
+        new = _find_makeable(useful, available)
+    return tuple(sorted(useful))
 
 
-def _makeable(number: int, available: set[str]) -> bool:
+def _find_makeable(useful: set[int], available: set[str]) -> list[int]:
+    """Return the numbers of the other recipes for which something of each group of ingredients is available."""
+    others = (number for number in range(len(RECIPES)) if number not in useful)
+    return [number for number in others if _can_make(number, available)]
+
+
+def _can_make(number: int, available: set[str]) -> bool:
     return all(not kinds.isdisjoint(available) for kinds, _ in RECIPES[number].needs)
 
 
 @lru_cache(maxsize=256)
-def _possible(book: tuple[int, ...], held: tuple[tuple[str, int], ...]) -> frozenset[int]:
+def _find_possible(book: tuple[int, ...], held: tuple[tuple[str, int], ...]) -> frozenset[int]:
+    """Return those recipes of a book for which enough is held."""
     inventory = dict(held)
-    return frozenset(number for number in book if used(RECIPES[number], inventory) is not None)
+    return frozenset(number for number in book if take_ingredients(RECIPES[number], inventory) is not None)
 
 
 @lru_cache(maxsize=256)
-def _listed(book: tuple[int, ...], possible: frozenset[int], table: bool) -> tuple[Offer, ...]:
-    return tuple(_offer(n, n in possible and (table or not RECIPES[n].table)) for n in book)
+def _list_offers(book: tuple[int, ...], possible: frozenset[int], table: bool) -> tuple[Offer, ...]:
+    craftable = {number for number in possible if table or not RECIPES[number].table}
+    return tuple(_make_offer(number, number in craftable) for number in book)
 
 
 @cache
-def _offer(number: int, craftable: bool) -> Offer:
+def _make_offer(number: int, craftable: bool) -> Offer:
     recipe = RECIPES[number]
     needs = tuple((tuple(sorted(kinds, key=item)), count) for kinds, count in recipe.needs)
     return Offer(recipe.name, Stack(recipe.makes, recipe.count), needs, recipe.table, craftable)

@@ -38,6 +38,9 @@ _HEAD: Final = np.array([0, math.floor(EYE_HEIGHT), 0])
 _FELT: Final = ((0, 0, 0), (0, -1, 0))
 """Cells that a body knows by touch: the cell of its feet and the one below."""
 _REACH: Final = RANGE + 2
+_SPAN: Final = 2 * _REACH + 1
+_NO_FACE: Final = 3 * _SPAN**3
+"""Stands for no face among the numbers of faces."""
 _ASIDE: Final = 0.03
 
 
@@ -66,7 +69,8 @@ class Layout:
         """Lay out an arena of ``shape`` y, z, x."""
         self.shape = shape
         self._padded = tuple(side + 2 for side in shape)
-        self.strides = (1, self._padded[1] * self._padded[2], self._padded[2])
+        _, depth, width = self._padded
+        self.strides = (1, depth * width, width)
         self._margin = _REACH * sum(self.strides)
         self.size = math.prod(self._padded) + 2 * self._margin
         self._tables: dict[tuple[int, int], tuple[int, NDArray[np.intp]]] = {}
@@ -88,14 +92,17 @@ class Layout:
         y, rest = np.divmod(places - self._margin, self.strides[1])
         z, x = np.divmod(rest, self.strides[2])
         at_x, at_y, at_z = self.cell(to)
-        squares: NDArray[np.int64] = (x - 1 - at_x) ** 2 + (y - 1 - at_y) ** 2 + (z - 1 - at_z) ** 2
+        squares: NDArray[np.int64] = (x - (at_x + 1)) ** 2
+        squares += (y - (at_y + 1)) ** 2
+        squares += (z - (at_z + 1)) ** 2
         return squares
 
     def inner(self, flat: NDArray[Any]) -> NDArray[Any]:
         """Return the arena within a flat array as a view ``[y, z, x]``."""
-        return flat[self._margin : -self._margin].reshape(self._padded)[1:-1, 1:-1, 1:-1]
+        padded = flat[self._margin : -self._margin].reshape(self._padded)
+        return padded[1:-1, 1:-1, 1:-1]
 
-    def reading(self, flat: NDArray[Any]) -> NDArray[Any]:
+    def view_read_only(self, flat: NDArray[Any]) -> NDArray[Any]:
         """Return the arena within a flat array as a read-only view ``[y, z, x]``."""
         view = self.inner(flat)
         view.flags.writeable = False
@@ -104,7 +111,8 @@ class Layout:
     def table(self, facing: int, pitch: int) -> tuple[int, NDArray[np.intp]]:
         """Return the smallest offset of a table's cells in a flat array, and all offsets relative to it."""
         if (facing, pitch) not in self._tables:
-            offsets = (table(facing, pitch).cells @ np.array(self.strides)).astype(np.intp)
+            cells = table(facing, pitch).cells
+            offsets = (cells @ np.array(self.strides)).astype(np.intp)
             least = int(offsets.min())
             self._tables[facing, pitch] = least, offsets - least
         return self._tables[facing, pitch]
@@ -125,9 +133,10 @@ def see(
     bars = opaque[start:].take(offsets, mode="clip")
     # A cell is hidden if an earlier opaque cell ends after it; runs are either nested or disjoint.
     hidden_to = np.maximum.accumulate(forest.ends * bars)
+    numbers = _count_up(len(bars))
     seen = np.empty(len(bars), dtype=np.bool_)
     seen[0] = True
-    np.less_equal(hidden_to[:-1], _numbers(len(bars))[1:], out=seen[1:])
+    np.less_equal(hidden_to[:-1], numbers[1:], out=seen[1:])
     if lit is not None:
         seen &= forest.near | lit[start:].take(offsets, mode="clip")
     return offsets[seen] + start
@@ -136,17 +145,21 @@ def see(
 def light(sources: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which cells are within :data:`LIGHT` of a source; both ``[y, z, x]``."""
     lit = np.zeros_like(sources)
-    along = np.ogrid[tuple(slice(side) for side in sources.shape)]
-    for source in np.argwhere(sources).tolist():
-        lit |= sum((axis - at) ** 2 for axis, at in zip(along, source, strict=True)) <= LIGHT**2
+    height, depth, width = sources.shape
+    ys, zs, xs = np.ogrid[:height, :depth, :width]
+    for y, z, x in np.argwhere(sources).tolist():
+        squares = (ys - y) ** 2 + (zs - z) ** 2 + (xs - x) ** 2
+        lit |= squares <= LIGHT**2
     return lit
 
 
 @cache
 def rays(pitch: int) -> NDArray[np.float64]:
     """Return the directions of the rays to the south, unit vectors ``(rays, 3)``; none passes through a cell's edge."""
-    directions, faces = _candidates(pitch)
-    return directions[_chosen(_keys(*_march(directions)), _keys(*faces))]
+    directions, faces = _aim_at_faces(pitch)
+    entered = _number_faces(*_march_rays(directions))
+    wanted = _number_faces(*faces)
+    return directions[_choose_rays(entered, wanted)]
 
 
 @cache
@@ -156,29 +169,32 @@ def table(facing: int, pitch: int) -> Table:
         before = table(facing - 1, pitch)
         x, y, z = before.cells.T
         return Table(np.stack([-z, y, x], axis=1), before.ends, before.near)
-    cells, axes = _march(rays(pitch))
-    return _forest(cells, axes >= 0)
+    cells, axes = _march_rays(rays(pitch))
+    return _build_forest(cells, axes >= 0)
 
 
 @cache
-def _numbers(count: int) -> NDArray[np.int32]:
+def _count_up(count: int) -> NDArray[np.int32]:
     return np.arange(count, dtype=np.int32)
 
 
-def _candidates(pitch: int) -> tuple[NDArray[np.float64], tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def _aim_at_faces(pitch: int) -> tuple[NDArray[np.float64], tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Return unit vectors from the eye to the middles of the faces turned to it, farthest first, and cells and axes."""
     angle = math.radians(pitch * PITCH_STEP)
     forward = np.array([0, -math.sin(angle), math.cos(angle)])
     up = np.array([0, math.cos(angle), math.sin(angle)])
     span = np.arange(-_REACH, _REACH + 1)
-    grid = np.stack(np.meshgrid(span, span, span, indexing="ij"), axis=-1).reshape(-1, 3)
+    axes_of_grid = np.meshgrid(span, span, span, indexing="ij")
+    grid = np.stack(axes_of_grid, axis=-1).reshape(-1, 3)
+
     vectors = []
     cells = []
     axes = []
     for axis in range(3):
         turned = grid[grid[:, axis] != _HEAD[axis]]
         middle = turned + 0.5
-        middle[:, axis] = turned[:, axis] + (turned[:, axis] < _HEAD[axis])
+        along = turned[:, axis]
+        middle[:, axis] = along + (along < _HEAD[axis])
         if axis == 1:
             # Aim off the middle: otherwise the ray passes through edges, and the side it sees is arbitrary.
             middle[:, 0] += _ASIDE * np.sign(turned[:, 0])
@@ -188,16 +204,22 @@ def _candidates(pitch: int) -> tuple[NDArray[np.float64], tuple[NDArray[np.int64
     vector = np.concatenate(vectors)
     cell = np.concatenate(cells)
     axis_of = np.concatenate(axes)
+
     length = np.linalg.norm(vector, axis=1)
     ahead = vector @ forward
+    widest = ahead * math.tan(math.radians(WIDTH / 2))
+    highest = ahead * math.tan(math.radians(HEIGHT / 2))
     keep = (length <= RANGE) & (ahead > 0)
-    keep &= np.abs(vector[:, 0]) <= ahead * math.tan(math.radians(WIDTH / 2))
-    keep &= np.abs(vector @ up) <= ahead * math.tan(math.radians(HEIGHT / 2))
-    order = np.flatnonzero(keep)[np.argsort(-length[keep], kind="stable")]
-    return vector[order] / length[order, None], (cell[order], axis_of[order])
+    keep &= np.abs(vector[:, 0]) <= widest
+    keep &= np.abs(vector @ up) <= highest
+
+    farthest_first = np.argsort(-length[keep], kind="stable")
+    order = np.flatnonzero(keep)[farthest_first]
+    directions = vector[order] / length[order, None]
+    return directions, (cell[order], axis_of[order])
 
 
-def _march(directions: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _march_rays(directions: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the cells of each ray, ``(rays, steps, 3)``, and the axes of the faces it enters by, -1 after its end."""
     rays = np.arange(len(directions))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -205,6 +227,8 @@ def _march(directions: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[
         into = _EYE - _HEAD
         due = np.where(directions > 0, 1 - into, into) * across
     due = np.where(directions == 0, np.inf, due)
+    signs = np.sign(directions).astype(np.int64)
+
     cell = np.tile(_HEAD, (len(rays), 1))
     cells = [cell.copy()]
     axes = [np.zeros(len(rays), dtype=np.int64)]
@@ -213,23 +237,25 @@ def _march(directions: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[
         going = due[rays, axis] <= RANGE
         if not going.any():
             return np.stack(cells, axis=1), np.stack(axes, axis=1)
-        cell[rays[going], axis[going]] += np.sign(directions[rays, axis]).astype(np.int64)[going]
+        moved = rays[going]
+        crossed = axis[going]
+        cell[moved, crossed] += signs[moved, crossed]
         due[rays, axis] += across[rays, axis]
         cells.append(cell.copy())
         axes.append(np.where(going, axis, -1))
 
 
-def _keys(cells: NDArray[np.int64], axes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a number for each face of each cell; the last number stands for no face."""
-    span = 2 * _REACH + 1
+def _number_faces(cells: NDArray[np.int64], axes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a number for each face of each cell; :data:`_NO_FACE` for an axis of -1."""
     places = cells + _REACH
-    numbers = ((places[..., 0] * span + places[..., 1]) * span + places[..., 2]) * 3 + axes
-    return np.where(axes < 0, 3 * span**3, numbers)
+    column = places[..., 0] * _SPAN + places[..., 1]
+    cell = column * _SPAN + places[..., 2]
+    return np.where(axes < 0, _NO_FACE, cell * 3 + axes)
 
 
-def _chosen(entered: NDArray[np.int64], wanted: NDArray[np.int64]) -> list[int]:
+def _choose_rays(entered: NDArray[np.int64], wanted: NDArray[np.int64]) -> list[int]:
     """Return the numbers of rays that together enter all wanted faces; ray i goes to the middle of face i."""
-    times = np.zeros(3 * (2 * _REACH + 1) ** 3 + 1, dtype=np.int32)
+    times = np.zeros(_NO_FACE + 1, dtype=np.int32)
     chosen = []
     for ray, face in enumerate(wanted.tolist()):
         if times[face] < RAYS:
@@ -238,24 +264,32 @@ def _chosen(entered: NDArray[np.int64], wanted: NDArray[np.int64]) -> list[int]:
     return chosen
 
 
-def _forest(cells: NDArray[np.int64], touched: NDArray[np.bool_]) -> Table:
+def _build_forest(cells: NDArray[np.int64], touched: NDArray[np.bool_]) -> Table:
     """Return the rays' cells as a table; common prefixes of rays occur once."""
-    numbers = np.where(touched, _keys(cells, np.zeros_like(cells[..., 0])), -1)
+    same_axis = np.zeros_like(cells[..., 0])
+    numbers = np.where(touched, _number_faces(cells, same_axis), -1)
     order = np.lexsort(numbers.T[::-1])
     cells = cells[order]
     numbers = numbers[order]
-    # A ray's own cells start at the first one that differs from the previous ray.
-    own = np.empty(len(numbers), dtype=np.int64)
-    own[0] = 0
-    own[1:] = (numbers[1:] != numbers[:-1]).argmax(axis=1)
+
+    # A ray branches off at the first cell that differs from the previous ray; those before it are shared.
+    differs = numbers[1:] != numbers[:-1]
+    branches_at = np.empty(len(numbers), dtype=np.int64)
+    branches_at[0] = 0
+    branches_at[1:] = differs.argmax(axis=1)
     steps = np.arange(numbers.shape[1])
-    kept = (steps >= own[:, None]) & (numbers >= 0)
+    kept = (steps >= branches_at[:, None]) & (numbers >= 0)
+
+    # A cell's run ends where the next ray branches off at or before it.
     begins = np.concatenate([[0], kept.sum(axis=1).cumsum()])
     ends = np.empty(kept.shape, dtype=np.int32)
     for step in steps:
-        new = np.flatnonzero(own <= step)
-        ends[new, step] = begins[np.append(new[1:], len(own))]
+        new = np.flatnonzero(branches_at <= step)
+        following = np.append(new[1:], len(branches_at))
+        ends[new, step] = begins[following]
+
     offsets = np.concatenate([cells[kept], _FELT])
-    ends_kept = np.concatenate([ends[kept], begins[-1] + 1 + np.arange(len(_FELT), dtype=np.int32)])
+    felt_ends = begins[-1] + 1 + np.arange(len(_FELT), dtype=np.int32)
+    ends_kept = np.concatenate([ends[kept], felt_ends])
     near = np.linalg.norm(offsets + 0.5 - _EYE, axis=1) <= LIT
     return Table(offsets, ends_kept.astype(np.int32), near)

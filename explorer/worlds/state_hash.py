@@ -16,7 +16,7 @@ def state_hash(state: WorldState) -> str:
     Counts of 0 and empty cells of items and chests do not matter.
     """
     pose = state.pose
-    said = {
+    content = {
         "rules": RULES,
         "pose": [pose.cell, pose.facing, pose.pitch, pose.aim],
         "shape": state.blocks.shape,
@@ -30,11 +30,17 @@ def state_hash(state: WorldState) -> str:
         "step": state.step,
         "over": state.over,
     }
-    digest = hashlib.sha256(json.dumps(said, separators=(",", ":"), sort_keys=True).encode("ascii"))
+
+    digest = hashlib.sha256(json.dumps(content, separators=(",", ":"), sort_keys=True).encode("ascii"))
     digest.update(state.blocks.astype("<u2", order="C").tobytes())
     return digest.hexdigest()
 
 
 def canonical_stacks(where: Mapping[Cell, tuple[Stack, ...]]) -> list[object]:
     """Return stacks by cell as sorted JSON-compatible data, without empty cells."""
-    return [[cell, [(stack.item, stack.count) for stack in where[cell]]] for cell in sorted(where) if where[cell]]
+    canonical: list[object] = []
+    for cell in sorted(where):
+        stacks = [(stack.item, stack.count) for stack in where[cell]]
+        if stacks:
+            canonical.append([cell, stacks])
+    return canonical

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.rules.moves import OUTSIDE
-from explorer.rules.state import PRESSED, RuleState, doors_of, pressed_plates
+from explorer.rules.state import PRESSED, RuleState, doors_of, find_pressed_plates
 from explorer.scene import Cell, Change, Pose, Reason, Scene, Stack, WorldState
 from explorer.worlds.body import Solids
 
@@ -23,17 +23,20 @@ class Storage(RuleState):
         self._blocks = np.array(scene.blocks, np.uint16, order="C")
         self._cells = self._blocks.data.cast("B").cast("H")
         self._copy: NDArray[np.uint16] | None = None
+
         self.solids = Solids(scene.blocks)
         self.doors = doors_of(scene)
-        self.pressed = set(pressed_plates(scene.blocks))
+        self.pressed = set(find_pressed_plates(scene.blocks))
+
         self.pose: Pose = scene.spawn
         self.items: dict[Cell, tuple[Stack, ...]] = dict(scene.items)
         self.chests: dict[Cell, tuple[Stack, ...]] = dict(scene.chests)
-        self.inventory: dict[str, int] = {name: count for name, count in scene.inventory.items() if count}
+        self.inventory = {name: count for name, count in scene.inventory.items() if count}
         self.held: str | None = None
         self.placed: set[Cell] = set()
         self.timers: dict[str, int] = {}
         self.over: Reason = ""
+
         self._mobs = {mob.name: mob for mob in scene.mobs}
         self.mobs = self._mobs.values()
         self._width, self._height, self._depth = scene.size
@@ -53,11 +56,11 @@ class Storage(RuleState):
     def _do_one(self, change: Change) -> None:
         match change.kind:
             case "block":
-                self._put(_cell(change), change.code)
+                self._put(_require_cell(change), change.code)
             case "items":
-                self._put_items(_cell(change), change.stacks)
+                self._put_items(_require_cell(change), change.stacks)
             case "chest":
-                del self.chests[_cell(change)]
+                del self.chests[_require_cell(change)]
             case "mob":
                 del self._mobs[change.name]
             case "inventory":
@@ -65,13 +68,13 @@ class Storage(RuleState):
             case "hold":
                 self.held = change.name or None
             case "placed":
-                self.placed.add(_cell(change))
+                self.placed.add(_require_cell(change))
             case "timer":
                 self._set_timer(change.name, change.count)
             case "over":
                 self.over = change.name  # type: ignore[assignment]
 
-    def frozen(self, step: int) -> WorldState:
+    def freeze(self, step: int) -> WorldState:
         """Return the present state as an immutable value."""
         if self._copy is None:
             self._copy = self._blocks.copy()
@@ -109,7 +112,10 @@ class Storage(RuleState):
         x, y, z = cell
         self._cells[(y * self._depth + z) * self._width + x] = code
         self.solids.put(cell, code)
-        (self.pressed.add if code in PRESSED else self.pressed.discard)(cell)
+        if code in PRESSED:
+            self.pressed.add(cell)
+        else:
+            self.pressed.discard(cell)
         self._copy = None
 
     def _count(self, name: str, more: int) -> None:
@@ -120,7 +126,7 @@ class Storage(RuleState):
             del self.inventory[name]
 
 
-def _cell(change: Change) -> Cell:
+def _require_cell(change: Change) -> Cell:
     if change.cell is None:
         raise ValueError(f"a change of {change.kind} without a cell")
     return change.cell

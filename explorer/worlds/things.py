@@ -39,7 +39,7 @@ _COLUMN: Final = 2
 _CLUSTER: Final = 3
 
 
-def _joining(block: Block) -> int:
+def _classify_joining(block: Block) -> int:
     """Return how blocks of a name join into things; 0 if they are not things."""
     if block.kind in ("device", "plate", "chest", "table"):
         return _ALONE
@@ -50,7 +50,7 @@ def _joining(block: Block) -> int:
     return _CLUSTER if block.kind == "natural" or (block.kind == "decor" and block.usable) else 0
 
 
-JOINING: Final[NDArray[np.uint8]] = np.array([_joining(block) for block in BLOCKS], dtype=np.uint8)
+JOINING: Final[NDArray[np.uint8]] = np.array([_classify_joining(block) for block in BLOCKS], dtype=np.uint8)
 """How blocks join, by code; 0 for blocks that are not things."""
 
 
@@ -84,7 +84,10 @@ class Things:
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         _, up, along = layout.strides
-        self._neighbours = {_ALONE: (), _COLUMN: (up, -up), _CLUSTER: (1, -1, up, -up, along, -along)}
+        column = (up, -up)
+        cluster = (1, -1, up, -up, along, -along)
+        self._neighbours: dict[int, tuple[int, ...]] = {_ALONE: (), _COLUMN: column, _CLUSTER: cluster}
+
         self._names: list[tuple[str, str]] = []
         self._numbers: Counter[str] = Counter()
         self._merged: dict[int, int] = {}
@@ -120,16 +123,21 @@ class Things:
         self._sorted = None
         self._at.pop(place, None)
         joining = int(JOINING[code])
-        if not joining or (place in self._placed and BLOCKS[code].breakable):
+        block = BLOCKS[code]
+        if not joining or (place in self._placed and block.breakable):
             return
-        name = BLOCKS[code].name
-        drop = BLOCKS[code].drop
-        if drop:
-            self._materials.add(drop)
-        beside = {
-            self._oldest(self._at[place + step]) for step in self._neighbours[joining] if place + step in self._at
-        }
-        same = sorted(label for label in beside if self._names[label][1] == name) or [self._named(name)]
+        if block.drop:
+            self._materials.add(block.drop)
+
+        # Join the clusters of the same name that the cell touches, under the oldest of their names.
+        touching: set[int] = set()
+        for step in self._neighbours[joining]:
+            label = self._at.get(place + step)
+            if label is not None:
+                touching.add(self._find_oldest(label))
+        same = sorted(label for label in touching if self._names[label][1] == block.name)
+        if not same:
+            same = [self._add_name(block.name)]
         self._at[place] = same[0]
         self._merged.update(dict.fromkeys(same[1:], same[0]))
 
@@ -143,16 +151,24 @@ class Things:
             for stack in stacks:
                 present[place, stack.item] = stack.item, place, str(stack.count), stack.item
         for mob in mobs:
-            present[mob.name] = mob.kind, self._layout.index(mob.cell), "", mob_kind(mob.kind).drop.item
-        for key in [key for key, thing in self._loose.items() if key not in present and in_view(thing.place)]:
-            del self._loose[key]
+            place = self._layout.index(mob.cell)
+            present[mob.name] = mob.kind, place, "", mob_kind(mob.kind).drop.item
+
+        missing = [key for key in self._loose if key not in present]
+        for key in missing:
+            if in_view(self._loose[key].place):
+                del self._loose[key]
+
         for key, (kind, place, state, gives) in present.items():
             if in_view(place):
                 self._materials.add(gives)
                 before = self._loose.get(key)
-                self._loose[key] = _Loose(before.label if before else self._named(kind), place, state)
+                label = before.label if before else self._add_name(kind)
+                self._loose[key] = _Loose(label, place, state)
 
-    def listed(self, known: NDArray[np.uint16], seen_at: NDArray[np.int32], step: int, feet: Cell) -> tuple[Thing, ...]:
+    def list_things(
+        self, known: NDArray[np.uint16], seen_at: NDArray[np.int32], step: int, feet: Cell
+    ) -> tuple[Thing, ...]:
         """Return the things in order of first sight.
 
         The cell of a thing is its block nearest to the feet; for a door, its block seen last.
@@ -163,8 +179,9 @@ class Things:
         things: dict[int, Thing] = {}
         for each in self._loose.values():
             name, kind = self._names[each.label]
+            cell = self._layout.cell(each.place)
             at = int(seen_at[each.place])
-            things[each.label] = Thing(name, kind, each.state, self._layout.cell(each.place), at, at == step)
+            things[each.label] = Thing(name, kind, each.state, cell, at, at == step)
         if self._at:
             self._list_blocks(things, known, seen_at, step, self._layout.index(feet))
         return tuple(things[label] for label in sorted(things))
@@ -177,38 +194,51 @@ class Things:
         step: int,
         feet: int,
     ) -> None:
-        order = self._sorted = self._sorted or self._sort(known)
+        """Add the things that are blocks to ``things``, by label."""
+        if self._sorted is None:
+            self._sorted = self._sort_places(known)
+        order = self._sorted
         seen = seen_at[order.places].astype(np.int64)
         near = self._layout.square_distances(order.places, feet)
+
         # One number to sort by: steps since a door's block was seen, then distance, then index.
-        ranks = (order.columns * (step - seen) << 44) | (near << 24) | np.arange(len(near))
+        unseen_for = order.columns * (step - seen)
+        ranks = (unseen_for << 44) | (near << 24) | np.arange(len(near))
         first = np.minimum.reduceat(ranks, order.starts) & 0xFFFFFF
+
+        labels = order.labels.tolist()
+        places = order.places[first].tolist()
         latest = np.maximum.reduceat(seen, order.starts).tolist()
         counts = np.diff(np.append(order.starts, len(near))).tolist()
-        for label, place, at, count in zip(
-            order.labels.tolist(), order.places[first].tolist(), latest, counts, strict=True
-        ):
+        for label, place, at, count in zip(labels, places, latest, counts, strict=True):
             name, kind = self._names[label]
             block = BLOCKS[known[place]]
-            state = str(count) if block.breakable else "empty" if place in self._emptied else block.state
-            things[label] = Thing(name, kind, state, self._layout.cell(place), at, at == step)
+            state: str = block.state
+            if block.breakable:
+                state = str(count)
+            elif place in self._emptied:
+                state = "empty"
+            cell = self._layout.cell(place)
+            things[label] = Thing(name, kind, state, cell, at, at == step)
 
-    def _sort(self, known: NDArray[np.uint16]) -> _Sorted:
-        places = np.fromiter(self._at, np.int64, len(self._at))
-        labels = np.fromiter(map(self._oldest, self._at.values()), np.int64, len(self._at))
+    def _sort_places(self, known: NDArray[np.uint16]) -> _Sorted:
+        count = len(self._at)
+        places = np.fromiter(self._at, np.int64, count)
+        labels = np.fromiter(map(self._find_oldest, self._at.values()), np.int64, count)
         order = np.argsort(labels, kind="stable")
         places = places[order]
         labels = labels[order]
         distinct, starts = np.unique(labels, return_index=True)
-        return _Sorted(distinct, places, starts, (JOINING[known[places]] == _COLUMN).astype(np.int64))
+        columns = JOINING[known[places]] == _COLUMN
+        return _Sorted(distinct, places, starts, columns.astype(np.int64))
 
-    def _named(self, kind: str) -> int:
+    def _add_name(self, kind: str) -> int:
         """Name a new thing; return its label."""
         self._numbers[kind] += 1
         self._names.append((f"{kind}_{self._numbers[kind]}", kind))
         return len(self._names) - 1
 
-    def _oldest(self, label: int) -> int:
+    def _find_oldest(self, label: int) -> int:
         """Return the present label of a label's cluster."""
         while label in self._merged:
             label = self._merged[label]

@@ -14,7 +14,7 @@ from explorer.rules.apply import apply
 from explorer.rules.blocks import BLOCKS
 from explorer.rules.items import dig_ticks
 from explorer.rules.moves import Way, fall, move, stands
-from explorer.rules.reach import intended
+from explorer.rules.reach import resolve_event
 from explorer.scene import STEEPEST, Cell, Change, Event, Happened, Pose, Reason, Scene, WorldState
 from explorer.view import View
 from explorer.worlds.body import Body
@@ -50,6 +50,7 @@ class VoxelWorld:
             raise SceneError(
                 f"the body cannot stand at the spawn {scene.spawn.cell}: leave 2 cells free on solid ground"
             )
+
         self._scene = scene
         self._max_steps = max_steps
         self._now = now
@@ -72,19 +73,23 @@ class VoxelWorld:
         """
         if self._now.over:
             raise ActionError(f"the episode is over ({self._now.over}): reset the world")
+
         decoded = decode(code)
         before = self._body.ticks
         happened = self._do(decoded)
         changes = list(happened.changes)
+
         if not self._now.over:
             self._settle(changes)
         if not self._now.over:
-            changes += self._judged(_TICK)
+            changes += self._judge(_TICK)
             self._settle(changes)
+
         self._step += 1
         if self._max_steps is not None and self._step >= self._max_steps and not self._now.over:
             changes.append(self._end("max_steps"))
         self._look(changes)
+
         ticks = happened.ticks + self._body.ticks - before
         truth = replace(happened, ticks=ticks, changes=tuple(changes))
         self._last = self._observer.limit_to_sight(truth) if self._observer else replace(truth, changes=())
@@ -109,20 +114,20 @@ class VoxelWorld:
 
     def state(self) -> WorldState:
         """Return the complete present state: for evaluators and proofs, never for agents."""
-        return self._now.frozen(self._step)
+        return self._now.freeze(self._step)
 
     def _do(self, decoded: Decoded) -> Happened:
         """Carry out a primitive, without the end of the step."""
         now = self._now
         primitive = decoded.primitive
         if decoded.kind == "aim":
-            now.pose = now.pose.aimed(decoded.offset)
+            now.pose = now.pose.aim_at(decoded.offset)
         elif decoded.kind != "primitive":
             return self._act(decoded)
         elif primitive in _MOVES:
             return self._move(primitive)
         elif primitive in _QUARTERS:
-            now.pose = now.pose.turned(_QUARTERS[primitive])
+            now.pose = now.pose.turn(_QUARTERS[primitive])
         elif primitive in _LOOKS:
             pitch = now.pose.pitch + _LOOKS[primitive]
             if abs(pitch) > STEEPEST:
@@ -148,7 +153,7 @@ class VoxelWorld:
     def _act(self, decoded: Decoded) -> Happened:
         """Do something with the hands."""
         now = self._now
-        event = intended(now, decoded)
+        event = resolve_event(now, decoded)
         if isinstance(event, str):
             return Happened(done=False, reason=event)
         applied = apply(now, event)
@@ -156,9 +161,11 @@ class VoxelWorld:
             if self._observer and event.cell and applied.refusal == "empty":
                 self._observer.empty(event.cell)
             return Happened(done=False, reason=applied.refusal)
+
         ticks = 1
         if event.kind == "dig" and event.cell is not None:
             ticks = dig_ticks(now.held, BLOCKS[now.block(event.cell)])
+
         if event.kind == "place" and event.cell == now.pose.cell:
             if not rise(self._body, lambda: now.do(applied.changes)):
                 return Happened(done=False, reason="no head-room")
@@ -175,9 +182,9 @@ class VoxelWorld:
             return
         if way.cell != self._now.pose.cell:
             self._stand(drop_down(self._body))
-        changes += self._judged(_ARRIVE)
+        changes += self._judge(_ARRIVE)
 
-    def _judged(self, event: Event) -> Iterable[Change]:
+    def _judge(self, event: Event) -> Iterable[Change]:
         changes = apply(self._now, event).changes
         self._now.do(changes)
         return changes

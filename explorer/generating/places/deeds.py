@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from explorer.generating.places.draft import Box
 from explorer.generating.places.furnishing import Furnished
 from explorer.generating.places.gates import door_cells, door_name
-from explorer.generating.places.rooms import Passage
-from explorer.generating.plans.plan import Area, Gate, Hop, Plan, Thing, Unfit
+from explorer.generating.places.rooms import STEPS, Passage
+from explorer.generating.plans.plan import Area, Gate, Hop, Plan, RejectedDraw, Thing
+from explorer.scene import Cell
 from explorer.solver import steps as do
 from explorer.solver.steps import Step
 
@@ -33,78 +35,90 @@ class Deeds:
         self._at = plan.areas[0]
         self._things: set[Thing] = set()
         self._crafted: set[str] = set()
-        self._do(plan.goal)
+        self._do_hop(plan.goal)
 
-    def _do(self, hop: Hop) -> None:
+    def _do_hop(self, hop: Hop) -> None:
         """Do a hop, after everything that it needs."""
         target = hop.target
-        if isinstance(target, Area):
-            if hop.aim == "item":
-                self._have(hop.item)
-            else:
-                self._enter(target)
-        elif hop.aim == "item":
-            self._have(hop.item)
+        if hop.aim == "item":
+            self._get_item(hop.item)
+        elif isinstance(target, Area):
+            self._enter_area(target)
         elif hop.aim == "gone":
-            self._get(target)
+            self._get_thing(target)
         elif hop.aim == "put":
-            self._have(hop.item)
-            self._go(target.area)
-            self.steps.append(do.Place(self._placed.cells[target][0], hop.item))
+            self._get_item(hop.item)
+            self._go_to(target.area)
+            self.steps.append(do.Place(self._aim_cell(target), hop.item))
         else:
-            self._go(target.area)
-            self.steps.append(do.LookAt(self._placed.cells[target][0], LOOK_WITHIN))
-        self._done(hop)
+            self._go_to(target.area)
+            self.steps.append(do.LookAt(self._aim_cell(target), LOOK_WITHIN))
+        self._mark_done(hop)
 
-    def _done(self, hop: Hop | None) -> None:
+    def _aim_cell(self, thing: Thing) -> Cell:
+        """Return the cell of a thing to aim at or stand in."""
+        return self._placed.cells[thing][0]
+
+    def _mark_done(self, hop: Hop | None) -> None:
         if hop is not None and hop not in self.hops:
             self.hops.append(hop)
 
     # areas
 
-    def _enter(self, area: Area) -> None:
+    def _enter_area(self, area: Area) -> None:
         """Open the way to an area for good."""
         if area in self._areas:
             return
         parent, gate = area.entrance
-        self._enter(parent)
+        self._enter_area(parent)
         if gate.item:
-            self._have(gate.item)
-        for device in gate.devices[: 1 if gate.timed else None]:
-            self._go(device.area)
-            cell = self._placed.cells[device][0]
+            self._get_item(gate.item)
+
+        # The second device of a timed door is behind it.
+        devices = gate.devices[:1] if gate.timed else gate.devices
+        for device in devices:
+            self._go_to(device.area)
+            cell = self._aim_cell(device)
             self.steps.append(do.GoTo(cell) if device.kind == "plate" else do.Use(cell))
-        self._go(parent)
-        self._pass(gate, self._placed.layout.passages[area.number])
+
+        self._go_to(parent)
+        self._pass_gate(gate, self._placed.layout.passages[area.number])
         self._step_in(area)
         self._areas.add(area)
-        self._done(gate.hop)
+        self._mark_done(gate.hop)
 
-    def _go(self, area: Area) -> None:
+    def _go_to(self, area: Area) -> None:
         """Go to an area, opening doors on the way that have closed again."""
-        self._enter(area)
-        here = list(self._at.way())
-        there = list(area.way())
+        self._enter_area(area)
+        here = list(self._at.walk_to_root())
+        there = list(area.walk_to_root())
+
         for each in here:
             if each not in there and each.entrance[1].timed:
-                self._use(each.entrance[1].devices[1])
-                x, z = self._placed.layout.passages[each.number].middle[0]
-                self.steps.append(do.GoTo((x, self._placed.room(each.entrance[0]).floor, z)))
+                self._leave_by_timed_door(each)
         for each in reversed(there):
             if each not in here and each.entrance[1].timed:
-                self._use(each.entrance[1].devices[0])
+                self._use_device(each.entrance[1].devices[0])
                 self._step_in(each)
         self._at = area
 
-    def _use(self, device: Thing) -> None:
-        self.steps.append(do.Use(self._placed.cells[device][0]))
+    def _leave_by_timed_door(self, area: Area) -> None:
+        """Open the door from behind, and step out in front of it."""
+        parent, gate = area.entrance
+        self._use_device(gate.devices[1])
+        x, z = self._placed.layout.passages[area.number].middle[0]
+        outside = (x, self._placed.room(parent).floor, z)
+        self.steps.append(do.GoTo(outside))
+
+    def _use_device(self, device: Thing) -> None:
+        self.steps.append(do.Use(self._aim_cell(device)))
 
     def _step_in(self, area: Area) -> None:
         inside = room_box(self._placed.layout.passages[area.number])
         self.steps.append(do.Enter(inside.least, inside.most))
         self._at = area
 
-    def _pass(self, gate: Gate, passage: Passage) -> None:
+    def _pass_gate(self, gate: Gate, passage: Passage) -> None:
         """Open a gate from in front of it, with its key in hand."""
         if gate.opener == "handle":
             self.steps.append(do.PlaceBeside(door_name(passage), gate.item))
@@ -113,35 +127,51 @@ class Deeds:
         elif gate.opener == "blocks":
             x, z = passage.middle[passage.last + 1]
             far = (x, passage.child.floor, z)
-            self.steps.append(do.BridgeTo(far, gate.item) if gate.kind == "moat" else do.PillarTo(far, gate.item))
+            cross = do.BridgeTo if gate.kind == "moat" else do.PillarTo
+            self.steps.append(cross(far, gate.item))
         elif gate.kind == "plug":
-            rows = passage.middle[passage.first : passage.last + 1]
             level = passage.parent.floor
-            self.steps.extend(do.Dig((x, level + height, z)) for x, z in rows for height in (1, 0))
+            for x, z in passage.middle[passage.first : passage.last + 1]:
+                self.steps.append(do.Dig((x, level + 1, z)))
+                self.steps.append(do.Dig((x, level, z)))
 
     # items
 
-    def _have(self, item: str) -> None:
-        hop = next((hop for hop in self._plan.hops if hop.aim == "item" and hop.item == item), None)
+    def _get_item(self, item: str) -> None:
+        hop = next(self._hops_for(item), None)
         if item in self._plan.crafts:
-            self._craft(item)
+            self._craft_item(item)
         else:
-            found = [thing for thing in self._plan.things if thing.item == item]
-            if hop is not None and isinstance(hop.target, Thing):
-                found = [hop.target]
-            if not found:
-                raise Unfit(f"deeds: no {item}")
-            for thing in found:
-                self._get(thing)
-        self._done(hop)
+            for thing in self._sources_of(item, hop):
+                self._get_thing(thing)
+        self._mark_done(hop)
 
-    def _get(self, thing: Thing) -> None:
+    def _hops_for(self, item: str) -> Iterator[Hop]:
+        """Yield the hops that ask for an item."""
+        for hop in self._plan.hops:
+            if hop.aim == "item" and hop.item == item:
+                yield hop
+
+    def _sources_of(self, item: str, hop: Hop | None) -> list[Thing]:
+        """Return the things that give an item: the target of its hop, or else all of them.
+
+        Raises:
+            RejectedDraw: there are none.
+        """
+        if hop is not None and isinstance(hop.target, Thing):
+            return [hop.target]
+        sources = [thing for thing in self._plan.things if thing.item == item]
+        if not sources:
+            raise RejectedDraw(f"deeds: no {item}")
+        return sources
+
+    def _get_thing(self, thing: Thing) -> None:
         if thing in self._things:
             return
         self._things.add(thing)
         if thing.tool:
-            self._have(thing.tool)
-        self._go(thing.area)
+            self._get_item(thing.tool)
+        self._go_to(thing.area)
         cells = self._placed.cells[thing]
         if thing.kind == "chest":
             self.steps.append(do.TakeChest(cells[0]))
@@ -152,36 +182,38 @@ class Deeds:
         else:
             self.steps.extend(do.Dig(cell) for cell in cells[: thing.count])
 
-    def _craft(self, item: str) -> None:
-        recipes = self._plan.crafts[item]
+    def _craft_item(self, item: str) -> None:
         if item in self._crafted:
             return
         self._crafted.add(item)
-        area = next(hop.area for hop in self._plan.hops if hop.aim == "item" and hop.item == item)
         for raw in self._plan.raws[item]:
-            self._have(raw)
-        table = next((thing for thing in self._plan.things if thing.kind == "table" and thing.area is area), None)
-        if table is not None:
-            self._go(area)
-            self.steps.append(do.GoTo(self._before(table)))
-        self.steps.extend(do.Craft(name, times) for name, times in recipes)
+            self._get_item(raw)
 
-    def _before(self, table: Thing) -> tuple[int, int, int]:
+        area = next(self._hops_for(item)).area
+        tables = [thing for thing in self._plan.things if thing.kind == "table" and thing.area is area]
+        if tables:
+            self._go_to(area)
+            self.steps.append(do.GoTo(self._cell_before(tables[0])))
+        self.steps.extend(do.Craft(name, times) for name, times in self._plan.crafts[item])
+
+    def _cell_before(self, table: Thing) -> Cell:
         """Return a cell beside a table from which it is in reach."""
-        x, y, z = self._placed.cells[table][0]
-        for i, j in ((1, 0), (-1, 0), (0, 1), (0, -1)):
-            cell = (x + i, y, z + j)
+        draft = self._placed.draft
+        x, y, z = self._aim_cell(table)
+        for i, j in STEPS:
+            feet = (x + i, y, z + j)
             head = (x + i, y + 1, z + j)
-            if self._placed.draft.is_air(cell) and self._placed.draft.is_air(head):
-                return cell
-        raise Unfit("deeds: nobody can stand at the table")
+            if draft.is_air(feet) and draft.is_air(head):
+                return feet
+        raise RejectedDraw("deeds: nobody can stand at the table")
 
 
 def room_box(passage: Passage) -> Box:
     """Return the cells that count as behind a gate: the room, and its passage beyond the gate."""
     box = passage.child.inside
-    for number, row in enumerate(passage.lanes):
-        if number > passage.last + 1 or (number > passage.last and passage.gate.kind != "moat"):
-            for x, z in row:
-                box = box.joined((x, passage.child.floor, z))
+    floor = passage.child.floor
+    beyond = passage.last + (2 if passage.gate.kind == "moat" else 1)
+    for row in passage.lanes[beyond:]:
+        for x, z in row:
+            box = box.include((x, floor, z))
     return box

@@ -21,19 +21,17 @@ class Box:
     least: Cell
     most: Cell
 
-    def grown(self, cells: int) -> Box:
+    def grow(self, cells: int) -> Box:
         """Return the box grown by some cells on every side."""
-        low = self.least
-        high = self.most
-        return Box(
-            (low[0] - cells, low[1] - cells, low[2] - cells), (high[0] + cells, high[1] + cells, high[2] + cells)
-        )
+        x, y, z = self.least
+        u, v, w = self.most
+        return Box((x - cells, y - cells, z - cells), (u + cells, v + cells, w + cells))
 
-    def joined(self, cell: Cell) -> Box:
+    def include(self, cell: Cell) -> Box:
         """Return the smallest box that contains this one and a cell."""
-        low = tuple(map(min, self.least, cell))
-        high = tuple(map(max, self.most, cell))
-        return Box((low[0], low[1], low[2]), (high[0], high[1], high[2]))
+        x, y, z = map(min, self.least, cell)
+        u, v, w = map(max, self.most, cell)
+        return Box((x, y, z), (u, v, w))
 
     @property
     def slices(self) -> tuple[slice, slice, slice]:
@@ -41,6 +39,12 @@ class Box:
         x, y, z = self.least
         u, v, w = self.most
         return slice(y, v + 1), slice(z, w + 1), slice(x, u + 1)
+
+
+def column_box(spot: tuple[int, int], floor: int, height: int) -> Box:
+    """Return the ``height`` cells of a column (x, z) from a level upwards."""
+    x, z = spot
+    return Box((x, floor, z), (x, floor + height - 1, z))
 
 
 @dataclass(slots=True, eq=False)
@@ -60,10 +64,12 @@ class Draft:
     wires: list[Wire] = field(default_factory=list)
 
     @classmethod
-    def of(cls, size: Cell, masonry: str) -> Draft:
+    def make_solid(cls, size: Cell, masonry: str) -> Draft:
         """Return a solid block of masonry."""
-        shape = size[1], size[2], size[0]
-        return cls(np.full(shape, code(masonry), np.uint16), np.full(shape, MASONRY, np.int16))
+        x, y, z = size
+        blocks = np.full((y, z, x), code(masonry), np.uint16)
+        owner = np.full((y, z, x), MASONRY, np.int16)
+        return cls(blocks, owner)
 
     def carve(self, box: Box, owner: int) -> None:
         """Empty a box for an area."""
@@ -76,15 +82,18 @@ class Draft:
 
     def put(self, cell: Cell, name: str) -> None:
         """Put a block into a cell."""
-        self.blocks[cell[1], cell[2], cell[0]] = code(name)
+        x, y, z = cell
+        self.blocks[y, z, x] = code(name)
 
     def is_air(self, cell: Cell) -> bool:
         """Return whether a cell is air."""
-        return bool(self.blocks[cell[1], cell[2], cell[0]] == AIR)
+        x, y, z = cell
+        return bool(self.blocks[y, z, x] == AIR)
 
-    def holds(self, cell: Cell, name: str) -> bool:
+    def contains_block(self, cell: Cell, name: str) -> bool:
         """Return whether a cell holds a block."""
-        return bool(self.blocks[cell[1], cell[2], cell[0]] == code(name))
+        x, y, z = cell
+        return bool(self.blocks[y, z, x] == code(name))
 
     def scene(self, name: str, spawn: Pose) -> Scene:
         """Return the scene; its array is read-only."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from explorer.generating.places.draft import Box
+from explorer.generating.places.draft import column_box
 from explorer.generating.places.furnishing import Furnished
 from explorer.generating.places.rooms import Room, Spot
 from explorer.generating.places.styles import Look
@@ -14,88 +14,89 @@ from explorer.generating.plans.plan import Thing
 _FURNITURE: Final = ("cartography_table", "smithing_table", "fletching_table", "smoker", "blast_furnace", "stonecutter")
 
 
-def dress(placed: Furnished, looks: list[Look]) -> None:
+def dress_rooms(placed: Furnished, looks: list[Look]) -> None:
     """Add decoration to each room; every way through it stays open."""
     for room, look in zip(placed.layout.rooms, looks, strict=True):
-        for build in placed.rng.sample(_DRESSES, placed.rng.choice((1, 2, 2))):
+        amount = placed.rng.choice((1, 2, 2))
+        for build in placed.rng.sample(_DRESSES, amount):
             build(placed, room, look)
 
 
-def _free(placed: Furnished, room: Room, *, edge: bool | None, clear: int) -> list[Spot]:
-    return placed.spots(Thing("target", room.area), edge=edge, clear=clear, guarded=False)
+def _free_spots(placed: Furnished, room: Room, *, edge: bool | None) -> list[Spot]:
+    return placed.find_spots(Thing("target", room.area), edge=edge, guarded=False)
 
 
-def _wall(placed: Furnished, spot: Spot, room: Room, name: str, height: int) -> None:
-    x, z = spot
-    floor = room.floor
+def _build_pillar(placed: Furnished, spot: Spot, room: Room, name: str, height: int) -> None:
     placed.taken.add(spot)
-    placed.draft.fill(Box((x, floor, z), (x, floor + height - 1, z)), name)
+    placed.draft.fill(column_box(spot, room.floor, height), name)
 
 
-def _screens(placed: Furnished, room: Room, look: Look) -> None:
+def _room_height(room: Room) -> int:
+    return room.inside.most[1] - room.floor + 1
+
+
+def _build_screens(placed: Furnished, room: Room, look: Look) -> None:
     """Build free-standing walls 3 cells wide, 2 cells high or as high as the room."""
-    high = room.inside.most[1] - room.floor + 1
     for _ in range(placed.rng.choice((1, 2))):
-        free = _free(placed, room, edge=False, clear=1)
-        height = placed.rng.choice((2, high))
+        free = _free_spots(placed, room, edge=False)
+        height = placed.rng.choice((2, _room_height(room)))
         for x, z in free:
             i, j = placed.rng.choice(((1, 0), (0, 1)))
-            line = [(x - i, z - j), (x, z), (x + i, z + j)]
-            if set(free).issuperset(line):
-                for spot in line:
-                    _wall(placed, spot, room, look.wall, height)
+            left = (x - i, z - j)
+            right = (x + i, z + j)
+            if left in free and right in free:
+                for spot in (left, (x, z), right):
+                    _build_pillar(placed, spot, room, look.wall, height)
                 break
 
 
-def _pillars(placed: Furnished, room: Room, look: Look) -> None:
+def _build_pillars(placed: Furnished, room: Room, look: Look) -> None:
     """Build pillars up to the ceiling."""
-    high = room.inside.most[1] - room.floor + 1
+    material = look.wall if "glass" in look.ceiling else look.ceiling
     for _ in range(placed.rng.choice((2, 3, 4))):
-        for spot in _free(placed, room, edge=False, clear=1)[:1]:
-            _wall(placed, spot, room, look.ceiling if "glass" not in look.ceiling else look.wall, high)
+        for spot in _free_spots(placed, room, edge=False)[:1]:
+            _build_pillar(placed, spot, room, material, _room_height(room))
 
 
-def _furniture(placed: Furnished, room: Room, _look: Look) -> None:
+def _add_furniture(placed: Furnished, room: Room, _look: Look) -> None:
     """Put furniture along the walls."""
     for _ in range(placed.rng.choice((1, 2, 3))):
-        for spot in _free(placed, room, edge=True, clear=1)[:1]:
-            _wall(placed, spot, room, placed.rng.choice(_FURNITURE), 1)
+        for spot in _free_spots(placed, room, edge=True)[:1]:
+            name = placed.rng.choice(_FURNITURE)
+            _build_pillar(placed, spot, room, name, 1)
 
 
-def _corners(placed: Furnished, room: Room, look: Look) -> None:
+def _fill_corners(placed: Furnished, room: Room, look: Look) -> None:
     """Fill corners up to the ceiling, so that the room is not a plain box."""
-    x, y, z = room.inside.least
-    u, v, w = room.inside.most
-    free = set(_free(placed, room, edge=None, clear=1))
+    x, _, z = room.inside.least
+    u, _, w = room.inside.most
+    free = set(_free_spots(placed, room, edge=None))
     size = placed.rng.choice((1, 2, 2, 3))
-    for a, b in ((x, z), (x, w), (u, z), (u, w)):
-        spots = {
-            (a + (i if a == x else -i), b + (j if b == z else -j))
-            for i in range(size)
-            for j in range(size)
-            if i + j < size
-        }
-        if free.issuperset(spots) and placed.rng.random() < 0.8:
-            placed.taken.update(spots)
-            for i, j in spots:
-                placed.draft.fill(Box((i, y, j), (i, v, j)), look.wall)
+    triangle = [(i, j) for i in range(size) for j in range(size) if i + j < size]
+
+    for corner_x, step_x in ((x, 1), (u, -1)):
+        for corner_z, step_z in ((z, 1), (w, -1)):
+            spots = [(corner_x + i * step_x, corner_z + j * step_z) for i, j in triangle]
+            if free.issuperset(spots) and placed.rng.random() < 0.8:
+                for spot in spots:
+                    _build_pillar(placed, spot, room, look.wall, _room_height(room))
 
 
-def _border(placed: Furnished, room: Room, look: Look) -> None:
+def _lay_border(placed: Furnished, room: Room, look: Look) -> None:
     """Lay a stripe of another block around the floor, except where the floor is not the room's own."""
     name = placed.rng.choice((look.ceiling, look.wall))
     if "glass" in name:
         return
     for x, z in room.columns:
-        y = room.floor - 1
-        if room.on_edge((x, z)) and placed.draft.holds((x, y, z), look.floor):
-            placed.draft.put((x, y, z), name)
+        ground = (x, room.floor - 1, z)
+        if room.is_on_edge((x, z)) and placed.draft.contains_block(ground, look.floor):
+            placed.draft.put(ground, name)
 
 
 _DRESSES: Final[tuple[Callable[[Furnished, Room, Look], None], ...]] = (
-    _screens,
-    _pillars,
-    _furniture,
-    _border,
-    _corners,
+    _build_screens,
+    _build_pillars,
+    _add_furniture,
+    _lay_border,
+    _fill_corners,
 )

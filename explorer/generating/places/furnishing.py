@@ -11,11 +11,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.generating.places.draft import Box, Draft
+from explorer.generating.places.draft import Box, Draft, column_box
 from explorer.generating.places.gates import door_cells, door_name
-from explorer.generating.places.rooms import Layout, Room, Spot
-from explorer.generating.plans.keys import FIELDS, block
-from explorer.generating.plans.plan import Area, Plan, Thing, Unfit
+from explorer.generating.places.rooms import STEPS, Layout, Passage, Room, Spot
+from explorer.generating.plans.keys import FIELDS, find_block
+from explorer.generating.plans.plan import Area, Plan, RejectedDraw, Thing
 from explorer.scene import Cell, Mob, Stack, Wire
 from explorer.solver.touch import FARTHEST
 
@@ -23,6 +23,15 @@ OUT_OF_TOUCH: Final = FARTHEST + 0.1
 """Least metres between the cell of an eye before a gate and the cell of a thing that it must not touch."""
 OUT_OF_LOOK: Final = 6.2
 """Least metres from open cells outside a room to a target that must be looked at from within 4."""
+_AISLE: Final = tuple((i, j) for i in range(-3, 4) for j in range(-3, 4) if abs(i) + abs(j) < 4)
+"""Offsets (x, z) of the columns that stay free before an opening."""
+_TARGET_EDGES: Final[dict[str, bool | None]] = {
+    "find_block": True,
+    "find_odd": True,
+    "find_banner": None,
+    "find_flower": None,
+}
+"""Role of a target -> where it stands, as ``edge`` of :meth:`Furnished.find_spots`; others stand away from walls."""
 
 
 @dataclass(slots=True, eq=False)
@@ -46,7 +55,7 @@ class Furnished:
         """Return the room of an area."""
         return self.layout.rooms[area.number]
 
-    def spots(self, thing: Thing, edge: bool | None = None, clear: int = 1, *, guarded: bool = True) -> list[Spot]:
+    def find_spots(self, thing: Thing, edge: bool | None = None, clear: int = 1, *, guarded: bool = True) -> list[Spot]:
         """Return the free columns for a thing, in random order.
 
         Args:
@@ -55,285 +64,349 @@ class Furnished:
             guarded: whether the thing must be out of touch from in front of each gate.
         """
         room = self.room(thing.area)
-        aisles = self._aisles(room)
-        found = [
-            spot
-            for spot in room.columns
-            if (edge is None or room.on_edge(spot) == edge)
-            and spot not in aisles
-            and not any(
-                (spot[0] + i, spot[1] + j) in self.taken
-                for i in range(-clear, clear + 1)
-                for j in range(-clear, clear + 1)
-            )
-            and (not guarded or self._is_guarded(thing, (spot[0], room.floor, spot[1])))
-        ]
+        aisles = self._find_aisles(room)
+
+        found = []
+        for spot in room.columns:
+            if edge is not None and room.is_on_edge(spot) != edge:
+                continue
+            if spot in aisles or self._is_crowded(spot, clear):
+                continue
+            if guarded and not self._is_guarded(thing, (spot[0], room.floor, spot[1])):
+                continue
+            found.append(spot)
+
         self.rng.shuffle(found)
         return found
 
-    def take(self, thing: Thing, spots: Iterable[Spot], height: int = 0) -> list[Cell]:
+    def take_spots(self, thing: Thing, spots: Iterable[Spot], height: int = 0) -> list[Cell]:
         """Take columns for a thing; return their cells at a height above the floor."""
         floor = self.room(thing.area).floor
         cells = [(x, floor + height, z) for x, z in spots]
         if not cells:
-            raise Unfit(f"things: no place ({thing.kind})")
+            raise RejectedDraw(f"things: no place ({thing.kind})")
         self.taken.update((x, z) for x, _, z in cells)
         self.cells[thing] = cells
         return cells
 
-    def _aisles(self, room: Room) -> set[Spot]:
+    def take_first_spot(self, thing: Thing, edge: bool | None = None, height: int = 0) -> Cell:
+        """Take the first free column for a thing; return its cell at a height above the floor."""
+        spots = self.find_spots(thing, edge=edge)
+        return self.take_spots(thing, spots[:1], height)[0]
+
+    def _is_crowded(self, spot: Spot, clear: int) -> bool:
+        """Return whether a column within a radius of another is taken."""
+        x, z = spot
+        offsets = range(-clear, clear + 1)
+        around = [(x + i, z + j) for i in offsets for j in offsets]
+        return not self.taken.isdisjoint(around)
+
+    def _find_aisles(self, room: Room) -> set[Spot]:
         """Return the columns in front of the openings of a room."""
-        found: set[Spot] = set()
+        openings: list[Spot] = []
         for passage in self.layout.passages.values():
-            ends = [passage.lanes[0]] if passage.parent is room else []
-            ends += [passage.lanes[-1]] if passage.child is room else []
-            found.update(
-                (x + i, z + j)
-                for end in ends
-                for x, z in end
-                for i in range(-3, 4)
-                for j in range(-3, 4)
-                if abs(i) + abs(j) < 4
-            )
-        return found
+            if passage.parent is room:
+                openings += passage.lanes[0]
+            if passage.child is room:
+                openings += passage.lanes[-1]
+
+        aisles: set[Spot] = set()
+        for x, z in openings:
+            aisles.update((x + i, z + j) for i, j in _AISLE)
+        return aisles
 
     def _is_guarded(self, thing: Thing, cell: Cell) -> bool:
         """Return whether a cell is out of touch from in front of each gate that guards it."""
-        gated = (area for area in thing.area.way() if area.gate is not None and area.gate.hop is not None)
-        return all((((self._eyes_before(area) - cell) ** 2).sum(axis=1) > OUT_OF_TOUCH**2).all() for area in gated)
+        for area in thing.area.walk_to_root():
+            if area.gate is None or area.gate.hop is None:
+                continue
+            if not _is_far(cell, self._eyes_before(area), OUT_OF_TOUCH):
+                return False
+        return True
 
     def _eyes_before(self, area: Area) -> NDArray[np.intp]:
         """Return the cells of eyes that have not, or only just, passed the gate of an area, ``[n, x y z]``."""
-        found = self._eyes.get(area)
-        if found is None:
-            passage = self.layout.passages[area.number]
-            y, z, x = np.nonzero(self.draft.owner == passage.parent.area.number)
-            edge = passage.lanes[min(passage.last + 1, len(passage.lanes) - 1)]
-            cells = [*zip(x, y, z, strict=True), *((a, passage.parent.floor, b) for a, b in edge)]
-            found = self._eyes[area] = np.array(cells, np.intp) + np.array((0, 1, 0))
-        return found
+        cached = self._eyes.get(area)
+        if cached is not None:
+            return cached
+
+        passage = self.layout.passages[area.number]
+        before = np.argwhere(self.draft.owner == passage.parent.area.number)[:, [2, 0, 1]]
+
+        row = min(passage.last + 1, len(passage.lanes) - 1)
+        floor = passage.parent.floor
+        just_behind = np.array([(x, floor, z) for x, z in passage.lanes[row]], np.intp)
+
+        feet = np.concatenate((before, just_behind))
+        eyes: NDArray[np.intp] = feet + np.array((0, 1, 0))
+        self._eyes[area] = eyes
+        return eyes
 
 
-def furnish(rng: random.Random, plan: Plan, layout: Layout, draft: Draft) -> Furnished:
+def furnish_rooms(rng: random.Random, plan: Plan, layout: Layout, draft: Draft) -> Furnished:
     """Put the things of a plan into its rooms, and wire its doors.
 
     Raises:
-        Unfit: a thing has no place where only its own room reaches it.
+        RejectedDraw: a thing has no place where only its own room reaches it.
     """
     placed = Furnished(draft, layout, rng)
+
+    # Bulky things come first, while there is most room.
     bulky = ("block", "tree", "target")
     for thing in sorted(plan.things, key=lambda thing: thing.kind not in bulky):
         _PLACERS[thing.kind](placed, thing)
-    for number, passage in layout.passages.items():
-        gate = layout.rooms[number].area.gate
-        if gate is not None and gate.kind == "iron_door":
-            needs = tuple(placed.cells[device][0] for device in gate.devices)
-            holds = max(_time_to_pass(cell, door_cells(passage)[0]) for cell in needs) if gate.timed else None
-            draft.wires.append(Wire(door_name(passage), door_cells(passage), needs, gate.mode, holds))
+
+    for passage in layout.passages.values():
+        if passage.gate.kind == "iron_door":
+            _wire_door(placed, passage)
     return placed
 
 
+def _wire_door(placed: Furnished, passage: Passage) -> None:
+    gate = passage.gate
+    door = door_cells(passage)
+    needs = tuple(placed.cells[device][0] for device in gate.devices)
+    holds = max(_time_to_pass(device, door[0]) for device in needs) if gate.timed else None
+    placed.draft.wires.append(Wire(door_name(passage), door, needs, gate.mode, holds))
+
+
 def _time_to_pass(device: Cell, door: Cell) -> int:
-    return abs(device[0] - door[0]) + abs(device[2] - door[2]) + 8
+    """Return the steps that a timed door stays open: the way from its device, and some to spare."""
+    x, _, z = device
+    u, _, w = door
+    return abs(x - u) + abs(z - w) + 8
 
 
-def _lying(placed: Furnished, thing: Thing) -> None:
-    cell = placed.take(thing, placed.spots(thing)[:1])[0]
+def _place_lying(placed: Furnished, thing: Thing) -> None:
+    cell = placed.take_first_spot(thing)
     placed.draft.items[cell] = (Stack(thing.item, thing.count),)
 
 
-def _chest(placed: Furnished, thing: Thing) -> None:
-    cell = placed.take(thing, placed.spots(thing, edge=True)[:1])[0]
+def _place_chest(placed: Furnished, thing: Thing) -> None:
+    cell = placed.take_first_spot(thing, edge=True)
     placed.draft.put(cell, "chest")
     if thing.item:
         placed.draft.chests[cell] = (Stack(thing.item, thing.count),)
 
 
-def _table(placed: Furnished, thing: Thing) -> None:
-    placed.draft.put(placed.take(thing, placed.spots(thing, edge=True)[:1])[0], "crafting_table")
+def _place_table(placed: Furnished, thing: Thing) -> None:
+    cell = placed.take_first_spot(thing, edge=True)
+    placed.draft.put(cell, "crafting_table")
 
 
-def _device(placed: Furnished, thing: Thing) -> None:
-    placed.draft.put(placed.take(thing, placed.spots(thing, edge=True)[:1], height=1)[0], thing.block)
+def _place_device(placed: Furnished, thing: Thing) -> None:
+    cell = placed.take_first_spot(thing, edge=True, height=1)
+    placed.draft.put(cell, thing.block)
 
 
-def _plate(placed: Furnished, thing: Thing) -> None:
-    placed.draft.put(placed.take(thing, placed.spots(thing)[:1])[0], thing.block)
+def _place_plate(placed: Furnished, thing: Thing) -> None:
+    cell = placed.take_first_spot(thing)
+    placed.draft.put(cell, thing.block)
 
 
-def _mob(placed: Furnished, thing: Thing) -> None:
+def _place_mob(placed: Furnished, thing: Thing) -> None:
     mobs = placed.draft.mobs
-    spots = placed.spots(thing, edge=False, clear=0)[: thing.count]
+    spots = placed.find_spots(thing, edge=False, clear=0)[: thing.count]
     if len(spots) < thing.count:
-        raise Unfit("things: no place for a herd")
+        raise RejectedDraw("things: no place for a herd")
+
     names = placed.names[thing] = []
-    for cell in placed.take(thing, spots):
-        names.append(f"{thing.block}_{sum(mob.kind == thing.block for mob in mobs) + 1}")
-        mobs.append(Mob(names[-1], thing.block, cell))
+    for cell in placed.take_spots(thing, spots):
+        number = sum(mob.kind == thing.block for mob in mobs) + 1
+        name = f"{thing.block}_{number}"
+        names.append(name)
+        mobs.append(Mob(name, thing.block, cell))
 
 
-def _block(placed: Furnished, thing: Thing) -> None:
+def _place_block(placed: Furnished, thing: Thing) -> None:
     """Put soft ground into the floor, blocks that need a tool into the wall, and other blocks onto the floor."""
     if thing.block in FIELDS:
-        _patch(placed, thing)
-    elif block(thing.block).tools and thing.block != "cobweb":
-        _vein(placed, thing)
-    else:
-        solid = block(thing.block).solid
-        spots = placed.spots(thing, edge=solid or None, clear=0)
-        cells = placed.take(thing, _together(spots, thing.count))
-        for cell in cells:
-            placed.draft.put(cell, thing.block)
+        _place_patch(placed, thing)
+        return
+    kind = find_block(thing.block)
+    if kind.tools and thing.block != "cobweb":
+        _place_vein(placed, thing)
+        return
+
+    spots = placed.find_spots(thing, edge=kind.solid or None, clear=0)
+    for cell in placed.take_spots(thing, _nearest_spots(spots, thing.count)):
+        placed.draft.put(cell, thing.block)
 
 
-def _together(spots: list[Spot], count: int) -> list[Spot]:
+def _nearest_spots(spots: list[Spot], count: int) -> list[Spot]:
     """Return the ``count`` columns nearest to the first."""
     if len(spots) < count:
-        raise Unfit("things: no place for a heap")
+        raise RejectedDraw("things: no place for a heap")
     x, z = spots[0]
     return sorted(spots, key=lambda spot: (abs(spot[0] - x) + abs(spot[1] - z), spot))[:count]
 
 
-def _patch(placed: Furnished, thing: Thing) -> None:
-    cells = placed.take(thing, _together(placed.spots(thing, edge=False, clear=0), thing.count), height=-1)
-    for cell in cells:
+def _place_patch(placed: Furnished, thing: Thing) -> None:
+    spots = placed.find_spots(thing, edge=False, clear=0)
+    for cell in placed.take_spots(thing, _nearest_spots(spots, thing.count), height=-1):
         placed.draft.put(cell, thing.block)
 
 
-def _vein(placed: Furnished, thing: Thing) -> None:
+def _place_vein(placed: Furnished, thing: Thing) -> None:
+    """Put blocks into a wall, two above each other."""
     room = placed.room(thing.area)
-    spots = _together(placed.spots(thing, edge=True, clear=0), -(-thing.count // 2))
-    placed.take(thing, spots)
-    cells = [cell for height in (1, 0) for spot in spots for cell in [_in_wall(room, spot, height)]][: thing.count]
+    needed = math.ceil(thing.count / 2)
+    spots = _nearest_spots(placed.find_spots(thing, edge=True, clear=0), needed)
+    placed.take_spots(thing, spots)
+
+    cells = [_cell_in_wall(room, spot, height) for height in (1, 0) for spot in spots]
+    cells = cells[: thing.count]
     if len(set(cells)) < thing.count:
-        raise Unfit("things: no place for a vein")
+        raise RejectedDraw("things: no place for a vein")
     placed.cells[thing] = cells
     for cell in cells:
         placed.draft.put(cell, thing.block)
 
 
-def _in_wall(room: Room, spot: Spot, height: int) -> Cell:
-    x, _, z = room.inside.least
-    u, _, _ = room.inside.most
-    a, b = spot
-    if a in (x, u):
-        return (a - 1 if a == x else a + 1), room.floor + height, b
-    return a, room.floor + height, (b - 1 if b == z else b + 1)
+def _cell_in_wall(room: Room, spot: Spot, height: int) -> Cell:
+    """Return the cell of the wall beside a column on the edge of a room."""
+    west, _, north = room.inside.least
+    east, _, _ = room.inside.most
+    x, z = spot
+    y = room.floor + height
+    if x == west:
+        return x - 1, y, z
+    if x == east:
+        return x + 1, y, z
+    if z == north:
+        return x, y, z - 1
+    return x, y, z + 1
 
 
-def _tree(placed: Furnished, thing: Thing) -> None:
+def _place_tree(placed: Furnished, thing: Thing) -> None:
     """Plant trunks of 3 logs, with leaves where there is space."""
-    room = placed.room(thing.area)
-    needed = -(-thing.count // 3)
-    spots: list[Spot] = []
-    for spot in placed.spots(thing, edge=False):
-        if all(max(abs(spot[0] - x), abs(spot[1] - z)) > 1 for x, z in spots):
-            spots.append(spot)
-    if len(spots) < needed:
-        raise Unfit("things: no place for a tree")
-    placed.take(thing, spots[:needed])
-    cells = [(x, room.floor + height, z) for height in range(3) for x, z in spots[:needed]]
-    placed.cells[thing] = cells
+    trunks = _trunk_spots(placed, thing)
+    placed.take_spots(thing, trunks)
+    floor = placed.room(thing.area).floor
+    logs = [(x, floor + height, z) for height in range(3) for x, z in trunks]
+    placed.cells[thing] = logs
+    for log in logs:
+        placed.draft.put(log, thing.block)
+
     leaves = thing.block.replace("_log", "_leaves")
-    for x, y, z in cells:
-        placed.draft.put((x, y, z), thing.block)
-    for x, z in spots[:needed]:
-        for i, j in ((1, 0), (-1, 0), (0, 1), (0, -1), (0, 0)):
-            cell = (x + i, room.floor + (3 if (i, j) == (0, 0) else 2), z + j)
-            if placed.draft.is_air(cell) and cell[1] <= room.inside.most[1]:
+    ceiling = placed.room(thing.area).inside.most[1]
+    for x, z in trunks:
+        crown = [(x + i, floor + 2, z + j) for i, j in STEPS]
+        crown.append((x, floor + 3, z))
+        for cell in crown:
+            if placed.draft.is_air(cell) and cell[1] <= ceiling:
                 placed.draft.put(cell, leaves)
 
 
-def _pedestal(placed: Furnished, thing: Thing) -> None:
-    x, y, z = placed.take(thing, placed.spots(thing, edge=False)[:1])[0]
+def _trunk_spots(placed: Furnished, thing: Thing) -> list[Spot]:
+    """Return the columns of the trunks, none beside another."""
+    needed = math.ceil(thing.count / 3)
+    spots: list[Spot] = []
+    for x, z in placed.find_spots(thing, edge=False):
+        if all(max(abs(x - u), abs(z - w)) > 1 for u, w in spots):
+            spots.append((x, z))
+    if len(spots) < needed:
+        raise RejectedDraw("things: no place for a tree")
+    return spots[:needed]
+
+
+def _place_pedestal(placed: Furnished, thing: Thing) -> None:
+    x, y, z = placed.take_first_spot(thing, edge=False)
     placed.draft.put((x, y, z), "chiseled_quartz_block")
     placed.cells[thing] = [(x, y + 1, z)]
 
 
-def _hole(placed: Furnished, thing: Thing) -> None:
-    cell = placed.take(thing, placed.spots(thing, edge=False)[:1], height=-1)[0]
+def _place_hole(placed: Furnished, thing: Thing) -> None:
+    cell = placed.take_first_spot(thing, edge=False, height=-1)
     placed.draft.carve(Box(cell, cell), thing.area.number)
 
 
-def _gap(placed: Furnished, thing: Thing) -> None:
+def _place_gap(placed: Furnished, thing: Thing) -> None:
     """Build a row of three fences with the middle one missing."""
-    for x, z in placed.spots(thing, edge=False, clear=2):
+    columns = placed.room(thing.area).columns
+    for x, z in placed.find_spots(thing, edge=False, clear=2):
         for i, j in ((1, 0), (0, 1)):
-            ends = [(x - i, z - j), (x + i, z + j)]
-            if all(end in placed.room(thing.area).columns for end in ends):
-                cell = placed.take(thing, [(x, z), *ends])[0]
-                for other in placed.cells[thing][1:]:
-                    placed.draft.put(other, thing.block)
-                placed.cells[thing] = [cell]
-                return
-    raise Unfit("things: no place for a fence")
+            left = (x - i, z - j)
+            right = (x + i, z + j)
+            if left not in columns or right not in columns:
+                continue
+
+            gap, *posts = placed.take_spots(thing, [(x, z), left, right])
+            for post in posts:
+                placed.draft.put(post, thing.block)
+            placed.cells[thing] = [gap]
+            return
+    raise RejectedDraw("things: no place for a fence")
 
 
-def _target(placed: Furnished, thing: Thing) -> None:
+def _place_target(placed: Furnished, thing: Thing) -> None:
     """Put a target far from all open cells outside its room, and add lookalikes."""
     draft = placed.draft
     room = placed.room(thing.area)
-    edge = {"find_block": True, "find_banner": None, "find_flower": None}.get(thing.role, thing.role == "find_odd")
-    outside = _open_outside(placed, room)
-    spots = [spot for spot in placed.spots(thing, edge=edge) if _is_far((spot[0], room.floor, spot[1]), outside)]
-    spots = spots[:1]
-    cell = placed.take(thing, spots)[0]
-    x, y, z = cell
+    edge = _TARGET_EDGES.get(thing.role, False)
+    outside = _open_cells_outside(placed, room)
+    spots = placed.find_spots(thing, edge=edge)
+    far = [(x, z) for x, z in spots if _is_far((x, room.floor, z), outside, OUT_OF_LOOK)]
+    x, y, z = placed.take_spots(thing, far[:1])[0]
+
+    target = (x, y, z)
     if thing.role == "find_odd":
-        cell = _in_wall(room, (x, z), 1)
-        draft.put(cell, thing.block)
+        target = _cell_in_wall(room, (x, z), 1)
+        draft.put(target, thing.block)
     elif thing.role == "find_pair":
-        for other in ((x, y, z), (x + 1, y, z)):
-            draft.put(other, thing.block)
+        draft.put(target, thing.block)
+        draft.put((x + 1, y, z), thing.block)
         placed.taken.add((x + 1, z))
-        _alone(placed, thing, 1)
+        _add_lone_pillar(placed, thing, 1)
     elif thing.role == "find_tallest":
-        cell = (x, y + 1, z)
-        draft.fill(Box((x, y, z), (x, y + 2, z)), thing.block)
-        _alone(placed, thing, 2)
-        _alone(placed, thing, 1)
+        draft.fill(Box(target, (x, y + 2, z)), thing.block)
+        target = (x, y + 1, z)
+        _add_lone_pillar(placed, thing, 2)
+        _add_lone_pillar(placed, thing, 1)
     else:
-        draft.put(cell, thing.block)
-    placed.cells[thing] = [cell]
+        draft.put(target, thing.block)
+    placed.cells[thing] = [target]
 
 
-def _alone(placed: Furnished, thing: Thing, height: int) -> None:
-    """Add a lone pillar of the target's block."""
-    spots = placed.spots(thing, edge=False, clear=2)
+def _add_lone_pillar(placed: Furnished, thing: Thing, height: int) -> None:
+    """Add a lone pillar of the target's block, if there is a place for it."""
+    spots = placed.find_spots(thing, edge=False, clear=2)
     if spots:
-        x, z = spots[0]
-        floor = placed.room(thing.area).floor
-        placed.taken.add((x, z))
-        placed.draft.fill(Box((x, floor, z), (x, floor + height - 1, z)), thing.block)
+        placed.taken.add(spots[0])
+        pillar = column_box(spots[0], placed.room(thing.area).floor, height)
+        placed.draft.fill(pillar, thing.block)
 
 
-def _open_outside(placed: Furnished, room: Room) -> list[Cell]:
-    owner = placed.draft.owner
-    near = room.inside.grown(7)
-    low = tuple(max(0, each) for each in near.least)
-    y, z, x = np.nonzero(owner[Box((low[0], low[1], low[2]), near.most).slices] >= 0)
-    cells = zip((x + low[0]).tolist(), (y + low[1]).tolist(), (z + low[2]).tolist(), strict=True)
+def _open_cells_outside(placed: Furnished, room: Room) -> NDArray[np.intp]:
+    """Return the open cells near a room but not in it, ``[n, x y z]``."""
     inside = room.inside
-    return [
-        cell for cell in cells if not all(a <= c <= b for a, c, b in zip(inside.least, cell, inside.most, strict=True))
-    ]
+    near = inside.grow(7)
+    low_x, low_y, low_z = (max(0, each) for each in near.least)
+    nearby = Box((low_x, low_y, low_z), near.most)
+
+    is_open = placed.draft.owner[nearby.slices] >= 0
+    cells = np.argwhere(is_open)[:, [2, 0, 1]] + nearby.least
+    is_inside = ((cells >= inside.least) & (cells <= inside.most)).all(axis=1)
+    return cells[~is_inside]
 
 
-def _is_far(cell: Cell, outside: list[Cell]) -> bool:
-    return all(math.dist(cell, other) > OUT_OF_LOOK for other in outside)
+def _is_far(cell: Cell, others: NDArray[np.intp], metres: float) -> bool:
+    """Return whether a cell is farther than a distance from all others."""
+    squares = ((others - cell) ** 2).sum(axis=1)
+    return bool((squares > metres**2).all())
 
 
 _PLACERS: Final[dict[str, Callable[[Furnished, Thing], None]]] = {
-    "lying": _lying,
-    "chest": _chest,
-    "block": _block,
-    "tree": _tree,
-    "mob": _mob,
-    "device": _device,
-    "plate": _plate,
-    "table": _table,
-    "pedestal": _pedestal,
-    "hole": _hole,
-    "gap": _gap,
-    "target": _target,
+    "lying": _place_lying,
+    "chest": _place_chest,
+    "block": _place_block,
+    "tree": _place_tree,
+    "mob": _place_mob,
+    "device": _place_device,
+    "plate": _place_plate,
+    "table": _place_table,
+    "pedestal": _place_pedestal,
+    "hole": _place_hole,
+    "gap": _place_gap,
+    "target": _place_target,
 }

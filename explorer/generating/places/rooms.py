@@ -8,7 +8,7 @@ from typing import Final
 
 from explorer.generating.places.draft import Box
 from explorer.generating.plans.gadgets import CLIFF
-from explorer.generating.plans.plan import Area, Gate, Plan, Unfit
+from explorer.generating.plans.plan import Area, Gate, Plan, RejectedDraw
 from explorer.scene import Cell
 
 MARGIN: Final = 2
@@ -27,6 +27,15 @@ LENGTHS: Final = {
 }
 """Least cells between the rooms on both sides of a gate."""
 RISES: Final = {"ledge": CLIFF + 1, "stairs_up": 4, "stairs_down": -4}
+_HALF_WIDTHS: Final[dict[str, tuple[int, ...]]] = {
+    "moat": (1, 2),
+    "trench": (0, 1, 2),
+    "open": (0, 1),
+    "ledge": (1, 2),
+    "stairs": (1,),
+    "maze": (2,),
+}
+"""Cells that a passage may reach to either side of its middle column; all others are 1 cell wide."""
 STEPS: Final = ((1, 0), (-1, 0), (0, 1), (0, -1))
 Spot = tuple[int, int]
 """A place on the grid, or a column of cells (x, z)."""
@@ -57,7 +66,7 @@ class Room:
         u, _, w = self.inside.most
         return [(a, b) for b in range(z, w + 1) for a in range(x, u + 1)]
 
-    def on_edge(self, spot: Spot) -> bool:
+    def is_on_edge(self, spot: Spot) -> bool:
         """Return whether a column touches a wall."""
         x, _, z = self.inside.least
         u, _, w = self.inside.most
@@ -99,53 +108,63 @@ def lay_out(rng: random.Random, plan: Plan) -> Layout:
     """Place the areas of a plan.
 
     Raises:
-        Unfit: there is no room for them on the grid.
+        RejectedDraw: there is no room for them on the grid.
     """
-    spots = _embed(rng, plan)
+    spots = _embed_areas(rng, plan)
     rooms = [Room(area, spots[area.number]) for area in plan.areas]
-    base = max(_depth(area) for area in plan.areas)
+    base = max(_measure_depth(area) for area in plan.areas)
     columns = _Bands(rng, rooms, axis=0)
     rows = _Bands(rng, rooms, axis=1)
+
     for room in rooms:
-        floor = base + _rise(room.area)
-        x, u = columns.span(room)
-        z, w = rows.span(room)
-        room.inside = Box((x, floor, z), (u, floor + rng.choice((3, 3, 4)), w))
-    passages = {room.area.number: _passage(rng, rooms, room, columns, rows) for room in rooms if room.area.gate}
+        floor = base + _measure_rise(room.area)
+        x, u = columns.draw_span(room)
+        z, w = rows.draw_span(room)
+        height = rng.choice((3, 3, 4))
+        room.inside = Box((x, floor, z), (u, floor + height, w))
+
+    passages = {room.area.number: _lay_passage(rng, rooms, room, columns, rows) for room in rooms if room.area.gate}
     top = max(room.inside.most[1] for room in rooms)
-    return Layout(rooms, passages, (columns.end + MARGIN, top + 4, rows.end + MARGIN))
+    size = (columns.end + MARGIN, top + 4, rows.end + MARGIN)
+    return Layout(rooms, passages, size)
 
 
-def _rise(area: Area) -> int:
+def _measure_rise(area: Area) -> int:
     """Return how far an area lies above the first one."""
-    return sum(RISES.get(each.gate.gadget, 0) for each in area.way() if each.gate is not None)
+    gates = [each.gate for each in area.walk_to_root() if each.gate is not None]
+    return sum(RISES.get(gate.gadget, 0) for gate in gates)
 
 
-def _depth(area: Area) -> int:
+def _measure_depth(area: Area) -> int:
     """Return how far the masonry below an area reaches down from the level of the first area."""
     if area.parent is None or area.gate is None:
         return MARGIN
-    return max(MARGIN - _rise(area), DEPTHS.get(area.gate.kind, 0) - _rise(area.parent))
+    below_room = MARGIN - _measure_rise(area)
+    below_gate = DEPTHS.get(area.gate.kind, 0) - _measure_rise(area.parent)
+    return max(below_room, below_gate)
 
 
-def _embed(rng: random.Random, plan: Plan) -> list[tuple[Spot, ...]]:
+def _embed_areas(rng: random.Random, plan: Plan) -> list[tuple[Spot, ...]]:
     """Return the grid places of each area; each child lies beside its parent."""
     for _ in range(30):
         children = sum(area.parent is plan.areas[0] for area in plan.areas)
         long = rng.choice((1, 1, 2, 3)) if children > 1 else 1
-        taken: list[tuple[Spot, ...]] = [tuple((number, 0) for number in range(long))]
-        used = set(taken[0])
+        corridor = tuple((number, 0) for number in range(long))
+
+        taken: list[tuple[Spot, ...]] = [corridor]
+        used = set(corridor)
         for area in plan.areas[1:]:
             parent, _ = area.entrance
             sides = [(x + i, z + j) for x, z in taken[parent.number] for i, j in STEPS]
             free = [spot for spot in sides if spot not in used]
             if not free:
                 break
-            taken.append((rng.choice(free),))
-            used.update(taken[-1])
+            spot = rng.choice(free)
+            taken.append((spot,))
+            used.add(spot)
         else:
             return taken
-    raise Unfit("rooms: no place on the grid")
+    raise RejectedDraw("rooms: no place on the grid")
 
 
 class _Bands:
@@ -154,75 +173,92 @@ class _Bands:
     def __init__(self, rng: random.Random, rooms: list[Room], axis: int) -> None:
         self._axis = axis
         self._rng = rng
-        lines = sorted({spot[axis] for room in rooms for spot in room.spots})
-        self._wide = {id(room): self._width(rng, room) for room in rooms}
-        start = MARGIN
+        self._wide = {id(room): self._draw_width(rng, room) for room in rooms}
         self._starts = {}
         self._widths = {}
-        for line in lines:
-            width = max(self._wide[id(room)] for room in rooms for spot in room.spots if spot[axis] == line)
+
+        lines: set[int] = set()
+        for room in rooms:
+            lines.update(self._find_lines(room))
+        start = MARGIN
+        for line in sorted(lines):
+            width = max(self._wide[id(room)] for room in rooms if line in self._find_lines(room))
             self._starts[line] = start
             self._widths[line] = width
-            start += width + max(
-                [3, *(LENGTHS[room.area.entrance[1].kind] for room in rooms if self._crosses(room, rooms, line))]
-            )
+
+            crossing = [room.area.entrance[1] for room in rooms if self._crosses(room, rooms, line)]
+            start += width + max((LENGTHS[gate.kind] for gate in crossing), default=3)
         self.end = start
 
-    def _width(self, rng: random.Random, room: Room) -> int:
-        along = len({spot[self._axis] for spot in room.spots})
-        if along == 1 and len(room.spots) > 1:
+    def _find_lines(self, room: Room) -> list[int]:
+        """Return the lines that a room lies on, in order."""
+        return sorted({spot[self._axis] for spot in room.spots})
+
+    def _draw_width(self, rng: random.Random, room: Room) -> int:
+        """Draw the width of a room; a corridor is narrow across, and a first room is larger."""
+        is_corridor = len(room.spots) > 1
+        if is_corridor and len(self._find_lines(room)) == 1:
             return 5
-        return rng.choice((7, 8, 9, 9, 10, 11)) + 2 * (room.area.number == 0 and len(room.spots) == 1)
+        width = rng.choice((7, 8, 9, 9, 10, 11))
+        if room.area.number == 0 and not is_corridor:
+            width += 2
+        return width
 
     def _crosses(self, room: Room, rooms: list[Room], line: int) -> bool:
         """Return whether the passage to a room crosses the band after a line."""
         if room.area.parent is None:
             return False
-        ends = neighbours(rooms[room.area.parent.number], room)
+        ends = find_adjoining_spots(rooms[room.area.parent.number], room)
         return {spot[self._axis] for spot in ends} == {line, line + 1}
 
     def middle(self, line: int) -> int:
         """Return the coordinate that every room on a line contains, with 2 cells to spare on both sides."""
         return self._starts[line] + self._widths[line] // 2
 
-    def span(self, room: Room) -> tuple[int, int]:
+    def draw_span(self, room: Room) -> tuple[int, int]:
         """Return the first and last coordinate of a room."""
-        lines = sorted({spot[self._axis] for spot in room.spots})
+        lines = self._find_lines(room)
+        start = self._starts[lines[0]]
+        end = self._starts[lines[-1]] + self._widths[lines[-1]]
         if len(lines) > 1:
-            return self._starts[lines[0]], self._starts[lines[-1]] + self._widths[lines[-1]] - 1
+            return start, end - 1
+
+        # A room narrower than its line slides along it, but always contains its middle.
         width = self._wide[id(room)]
-        line = lines[0]
-        start = self._starts[line]
-        most = self._starts[line] + self._widths[line] - width
-        middle = self.middle(line)
+        middle = self.middle(lines[0])
         least = max(start, middle + 3 - width)
-        first = self._rng.randint(least, max(least, min(most, middle - 2)))
+        most = min(end - width, middle - 2)
+        first = self._rng.randint(least, max(least, most))
         return first, first + width - 1
 
 
-def neighbours(parent: Room, child: Room) -> tuple[Spot, Spot]:
+def find_adjoining_spots(parent: Room, child: Room) -> tuple[Spot, Spot]:
     """Return the grid places where two rooms adjoin, the parent's first."""
-    spot = child.spots[0]
-    near = [each for each in parent.spots if abs(each[0] - spot[0]) + abs(each[1] - spot[1]) == 1]
-    return near[0], spot
+    x, z = child.spots[0]
+    near = [(u, w) for u, w in parent.spots if abs(u - x) + abs(w - z) == 1]
+    return near[0], (x, z)
 
 
-def _passage(rng: random.Random, rooms: list[Room], child: Room, columns: _Bands, rows: _Bands) -> Passage:
+def _lay_passage(rng: random.Random, rooms: list[Room], child: Room, columns: _Bands, rows: _Bands) -> Passage:
     before, gate = child.area.entrance
     parent = rooms[before.number]
-    start, end = neighbours(parent, child)
-    along = 0 if start[1] == end[1] else 1
-    across = (rows if along == 0 else columns).middle(end[1 - along])
-    forward = end[along] > start[along]
-    near = (parent.inside.most if forward else parent.inside.least)[2 * along]
-    far = (child.inside.least if forward else child.inside.most)[2 * along]
-    line = range(near + 1, far) if forward else range(near - 1, far, -1)
-    wide = {"moat": (1, 2), "trench": (0, 1, 2), "open": (0, 1), "ledge": (1, 2), "stairs": (1,), "maze": (2,)}
-    half = rng.choice(wide.get(gate.kind, (0,)))
-    middle = across + rng.randint(half - 2, 2 - half)
-    rows_across = [[middle + offset for offset in range(-half, half + 1)] for _ in line]
-    lanes = [
-        [(at, other) if along == 0 else (other, at) for other in others]
-        for at, others in zip(line, rows_across, strict=True)
-    ]
+    start, end = find_adjoining_spots(parent, child)
+    along_x = start[1] == end[1]
+    middle = rows.middle(end[1]) if along_x else columns.middle(end[0])
+    line = _cells_between(parent.inside, child.inside, axis=0 if along_x else 2, forward=end > start)
+
+    half = rng.choice(_HALF_WIDTHS.get(gate.kind, (0,)))
+    middle += rng.randint(half - 2, 2 - half)
+    across = range(middle - half, middle + half + 1)
+    lanes = []
+    for at in line:
+        row = [(at, z) for z in across] if along_x else [(x, at) for x in across]
+        lanes.append(row)
     return Passage(gate, parent, child, lanes)
+
+
+def _cells_between(parent: Box, child: Box, axis: int, *, forward: bool) -> range:
+    """Return the coordinates along an axis of the masonry between two rooms, from the parent on."""
+    if forward:
+        return range(parent.most[axis] + 1, child.least[axis])
+    return range(parent.least[axis] - 1, child.most[axis], -1)

@@ -49,7 +49,7 @@ class Look:
     lamp: str
 
 
-def looks(rng: random.Random, named: list[str], *, dark: bool = False) -> list[Look]:
+def draw_looks(rng: random.Random, named: list[str], *, dark: bool = False) -> list[Look]:
     """Return a look for each area: one of the scene's few styles, with the named floor if the area has one.
 
     Args:

@@ -22,17 +22,23 @@ _ROOMS: Final = 3
 """Rooms of a small plan at distance 1."""
 
 
-def distract(rng: random.Random, plan: Plan, knobs: Knobs) -> None:
+def add_distractors(rng: random.Random, plan: Plan, knobs: Knobs) -> None:
     """Add distractors to a plan, as many as its knob says, and dead-end rooms if the plan is small."""
-    for _ in range(_ROOMS + knobs.distance - 1 - len(plan.areas)):
-        plan.add_area(rng.choice(plan.areas), Gate("", rng.choice(("open", "open", "stairs"))))
-    wanted = {hop.item for hop in plan.hops} | {raw for raws in plan.raws.values() for raw in raws}
+    missing_rooms = _ROOMS + knobs.distance - 1 - len(plan.areas)
+    for _ in range(missing_rooms):
+        parent = rng.choice(plan.areas)
+        gate = Gate("", rng.choice(("open", "open", "stairs")))
+        plan.add_area(parent, gate)
+
+    wanted = {hop.item for hop in plan.hops}
+    wanted.update(*plan.raws.values())
     idle = [tool for tool in _TOOLS if tool not in wanted]
     for _ in range(knobs.distractors):
         area = rng.choice(plan.areas)
         kind = rng.choice(("device", "chest", "lying", "chest"))
         if kind == "device":
-            plan.add_thing(Thing("device", area, block=rng.choice(("lever", "stone_button"))))
+            device = rng.choice(("lever", "stone_button"))
+            plan.add_thing(Thing("device", area, block=device))
         elif kind == "chest":
             plan.add_thing(Thing("chest", area))
         else:

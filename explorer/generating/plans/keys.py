@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from functools import cache
 from typing import Final
 
-from explorer.generating.plans.plan import Unfit
+from explorer.generating.plans.plan import RejectedDraw
 from explorer.rules.blocks import BLOCKS, Block, code
 from explorer.rules.items import ITEMS
 from explorer.rules.recipes import recipes_for
 from explorer.solver.stock import recipes_using
-from explorer.tasks.pool import Task, kept_tasks
+from explorer.tasks.pool import Task, list_kept_tasks
 
 FIELDS: Final = ("dirt", "sand", "red_sand", "gravel", "coarse_dirt")
 """Soft ground that lies in a floor and is dug by hand."""
@@ -27,7 +28,7 @@ DROPPED: Final[dict[str, str]] = {
 """Item -> the mob that drops it."""
 
 
-def block(name: str) -> Block:
+def find_block(name: str) -> Block:
     """Return a block by name."""
     return BLOCKS[code(name)]
 
@@ -35,24 +36,29 @@ def block(name: str) -> Block:
 @cache
 def tasks_of(schema: str) -> tuple[Task, ...]:
     """Return the tasks of a schema that scenes may use, in the pool's order."""
-    return tuple(task for task in kept_tasks() if task.schema == schema)
+    return tuple(task for task in list_kept_tasks() if task.schema == schema)
 
 
 @cache
 def tasks_for(item: str) -> tuple[Task, ...]:
     """Return the tasks that ask for an item in the inventory."""
-    return tuple(task for task in kept_tasks() if task.rule == "inventory" and task.object == item)
+    asking = (task for task in list_kept_tasks() if task.rule == "inventory")
+    return tuple(task for task in asking if task.object == item)
 
 
 @cache
 def source_block(item: str) -> str:
     """Return the natural block that drops an item, preferably of the same name, or ""."""
     names = [each.name for each in BLOCKS if each.breakable and each.drop == item]
+    if item in names:
+        return item
     plain = {"cobblestone": "stone", "coal": "coal_ore", "string": "cobweb", "redstone": "redstone_ore"}
-    return item if item in names else plain.get(item, names[0] if names else "")
+    if item in plain:
+        return plain[item]
+    return names[0] if names else ""
 
 
-def made_from(have: set[str], table: bool, never: str = "") -> None:
+def add_craftable(have: set[str], table: bool, never: str = "") -> None:
     """Add to ``have`` everything that can be crafted from it, ignoring counts.
 
     Args:
@@ -65,33 +71,37 @@ def made_from(have: set[str], table: bool, never: str = "") -> None:
         near = recipes_using(fresh)
         fresh = []
         for recipe in near:
-            if recipe.makes in have or recipe.makes == never or (recipe.table and not table):
+            if recipe.makes in have or recipe.makes == never:
+                continue
+            if recipe.table and not table:
                 continue
             if all(not kinds.isdisjoint(have) for kinds, _ in recipe.needs):
                 have.add(recipe.makes)
                 fresh.append(recipe.makes)
+
+        # A first table makes recipes possible that were passed over before.
         if not table and "crafting_table" in have:
             table = True
             fresh = list(have)
 
 
-def taken_apart(item: str, count: int, whole: frozenset[str]) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
+def take_apart(item: str, count: int, whole: frozenset[str]) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
     """Return the raw materials of an item with counts, and the recipes with times, in order.
 
     Args:
         whole: items to find rather than craft.
 
     Raises:
-        Unfit: the item cannot be crafted.
+        RejectedDraw: the item cannot be crafted.
     """
     raw: Counter[str] = Counter()
     times: Counter[str] = Counter()
     order: list[str] = []
-    _take_apart(item, count, whole, raw, times, order, depth=0)
+    _add_parts(item, count, whole, raw, times, order, depth=0)
     return dict(raw), tuple((name, times[name]) for name in order)
 
 
-def _take_apart(
+def _add_parts(
     item: str,
     count: int,
     whole: frozenset[str],
@@ -100,24 +110,36 @@ def _take_apart(
     order: list[str],
     depth: int,
 ) -> None:
+    """Add the raw materials and recipes of an item; ``order`` has each recipe after those for its ingredients."""
     ways = recipes_for(item)
-    if (depth and item in whole) or not ways or (depth and source_block(item) and not item.endswith("_planks")):
+    if not ways or (depth and _is_found(item, whole)):
         raw[item] += count
         return
     if depth > 5:
-        raise Unfit(f"{item} is too deep to craft")
+        raise RejectedDraw(f"{item} is too deep to craft")
+
     recipe = ways[0]
-    times = -(-count // recipe.count)
+    times = math.ceil(count / recipe.count)
     for kinds, number in recipe.needs:
-        kind = next((name for name in sorted(whole) if name in kinds), "") or _plain(kinds)
-        _take_apart(kind, number * times, whole, raw, needed, order, depth + 1)
+        preferred = [name for name in sorted(whole) if name in kinds]
+        kind = preferred[0] if preferred else _choose_plainest(kinds)
+        _add_parts(kind, number * times, whole, raw, needed, order, depth + 1)
+
     needed[recipe.name] += times
     if recipe.name in order:
         order.remove(recipe.name)
     order.append(recipe.name)
 
 
-def _plain(kinds: frozenset[str]) -> str:
+def _is_found(item: str, whole: frozenset[str]) -> bool:
+    """Return whether an ingredient is found rather than crafted."""
+    if item in whole:
+        return True
+    return bool(source_block(item)) and not item.endswith("_planks")
+
+
+def _choose_plainest(kinds: frozenset[str]) -> str:
+    """Return the plainest of some items."""
     for name in ("oak_planks", "oak_log", "white_wool", "cobblestone", "coal"):
         if name in kinds:
             return name

@@ -18,7 +18,7 @@ Aim = Literal["item", "enter", "lay", "gone", "look", "put"]
 removed; ``look``: look at a thing; ``put``: a block at a thing."""
 
 
-class Unfit(Exception):  # noqa: N818  # a draw that does not fit is not an error
+class RejectedDraw(Exception):  # noqa: N818  # a draw that does not fit is not an error
     """A draw that leads to no scene; ``str`` is the reason under which it is counted."""
 
 
@@ -117,7 +117,7 @@ class Area:
             raise GenerationError("the first area has no entrance")
         return self.parent, self.gate
 
-    def way(self) -> Iterator[Area]:
+    def walk_to_root(self) -> Iterator[Area]:
         """Yield the area and its ancestors."""
         area: Area | None = self
         while area is not None:

@@ -7,48 +7,56 @@ avoids building scenes whose keys open each other's gates; it is not a proof.
 from __future__ import annotations
 
 from explorer.generating.knobs import Shape
-from explorer.generating.plans.keys import block, made_from
-from explorer.generating.plans.plan import Area, Gate, Hop, Plan, Thing, Unfit
+from explorer.generating.plans.keys import add_craftable, find_block
+from explorer.generating.plans.plan import Area, Gate, Hop, Plan, RejectedDraw, Thing
 from explorer.solver.stock import bridges, is_handle
 
 Order = dict[Hop, frozenset[Hop]]
 """Hop -> all hops that must come before it."""
 
 
-def order(plan: Plan) -> Order:
+def order_hops(plan: Plan) -> Order:
     """Return the hops that must come before each hop.
 
     Raises:
-        Unfit: a hop cannot be reached at all, or the goal can be reached without it.
+        RejectedDraw: a hop cannot be reached at all, or the goal can be reached without it.
     """
-    every = _Reach(plan, None).achieved()
+    every = _Reach(plan, None).achievable_hops()
     if len(every) < len(plan.hops):
-        raise Unfit("plan: a hop is out of reach")
-    without = {hop: _Reach(plan, hop).achieved() for hop in plan.hops}
-    if any(plan.goal in achieved for hop, achieved in without.items() if hop is not plan.goal):
-        raise Unfit("plan: a hop is not needed")
-    return {
-        hop: frozenset(each for each in plan.hops if each is not hop and hop not in without[each]) for hop in plan.hops
-    }
+        raise RejectedDraw("plan: a hop is out of reach")
+
+    without = {hop: _Reach(plan, hop).achievable_hops() for hop in plan.hops}
+    for hop in plan.hops:
+        if hop is not plan.goal and plan.goal in without[hop]:
+            raise RejectedDraw("plan: a hop is not needed")
+
+    before: Order = {}
+    for hop in plan.hops:
+        needed = [each for each in plan.hops if hop not in without[each]]
+        before[hop] = frozenset(needed) - {hop}
+    return before
 
 
-def direct(before: Order) -> dict[Hop, tuple[Hop, ...]]:
+def reduce_order(before: Order) -> dict[Hop, tuple[Hop, ...]]:
     """Return the hops directly before each: the transitive reduction of an order."""
-    return {
-        hop: tuple(each for each in before if each in earlier and not any(each in before[other] for other in earlier))
-        for hop, earlier in before.items()
-    }
+    direct = {}
+    for hop, earlier in before.items():
+        implied = frozenset[Hop]().union(*(before[each] for each in earlier))
+        direct[hop] = tuple(each for each in before if each in earlier and each not in implied)
+    return direct
 
 
-def shape(before: Order) -> Shape:
+def classify_shape(before: Order) -> Shape:
     """Return the shape of an order; its last hop is the goal."""
-    near = direct(before)
-    joins = [hop for hop, earlier in near.items() if len(earlier) > 1]
+    direct = reduce_order(before)
+    joins = [hop for hop, earlier in direct.items() if len(earlier) > 1]
     if not joins:
         return "chain"
-    if sum(not earlier for earlier in near.values()) > 1:
+    starts = [hop for hop, earlier in direct.items() if not earlier]
+    if len(starts) > 1:
         return "join"
-    return "fork" if joins == [list(near)[-1]] else "diamond"
+    goal = list(direct)[-1]
+    return "fork" if joins == [goal] else "diamond"
 
 
 class _Reach:
@@ -57,64 +65,96 @@ class _Reach:
     def __init__(self, plan: Plan, forbidden: Hop | None) -> None:
         self._plan = plan
         self._forbidden = forbidden
-        self._never = forbidden.item if forbidden is not None and forbidden.aim == "item" else ""
+        self._never_held = ""
+        self._never_laid = ""
+        if forbidden is not None and forbidden.aim == "item":
+            self._never_held = forbidden.item
+        if forbidden is not None and forbidden.aim == "lay":
+            self._never_laid = forbidden.item
         self._areas: set[Area] = set()
         self._have: set[str] = set()
+
         size = -1
         while size != (size := len(self._areas) + len(self._have)):
-            self._areas.update(area for area in plan.areas if area not in self._areas and self._entered(area))
-            self._have.update(each.item for each in plan.things if each.item and self._had(each))
-            self._have.update(drop for area in plan.areas if (drop := self._dug(area)) and drop != self._never)
-            table = any(each.kind == "table" and each.area in self._areas for each in plan.things)
-            made_from(self._have, table, self._never)
+            self._extend()
 
-    def achieved(self) -> frozenset[Hop]:
-        return frozenset(hop for hop in self._plan.hops if hop is not self._forbidden and self._done(hop))
+    def achievable_hops(self) -> frozenset[Hop]:
+        hops = [hop for hop in self._plan.hops if hop is not self._forbidden]
+        return frozenset(hop for hop in hops if self._can_do(hop))
 
-    def _done(self, hop: Hop) -> bool:
+    def _extend(self) -> None:
+        """Add what can be entered and had next."""
+        for area in self._plan.areas:
+            if area not in self._areas and self._can_enter(area):
+                self._areas.add(area)
+        for thing in self._plan.things:
+            if thing.item and self._can_get(thing):
+                self._have.add(thing.item)
+        for area in self._plan.areas:
+            drop = self._plug_drop(area)
+            if drop and drop != self._never_held:
+                self._have.add(drop)
+
+        tables = [thing for thing in self._plan.things if thing.kind == "table"]
+        near_table = any(self._can_reach(table) for table in tables)
+        add_craftable(self._have, near_table, self._never_held)
+
+    def _can_do(self, hop: Hop) -> bool:
+        target = hop.target
         if hop.aim == "item":
             return hop.item in self._have
-        if isinstance(hop.target, Area):
-            if hop.aim == "enter":
-                return hop.target in self._areas
-            gate = hop.target.gate
-            return gate is not None and hop.target.parent in self._areas and self._passed(gate)
-        return hop.target.area in self._areas and (hop.aim != "put" or hop.item in self._have)
+        if isinstance(target, Thing):
+            return self._can_reach(target) and (hop.aim != "put" or hop.item in self._have)
+        if hop.aim == "enter":
+            return target in self._areas
+        return target.gate is not None and target.parent in self._areas and self._can_pass(target.gate)
 
-    def _entered(self, area: Area) -> bool:
-        if self._forbids(area) or (area.parent is not None and area.parent not in self._areas):
+    def _can_enter(self, area: Area) -> bool:
+        if self._forbids(area):
             return False
-        return area.gate is None or self._passed(area.gate)
+        if area.parent is not None and area.parent not in self._areas:
+            return False
+        return area.gate is None or self._can_pass(area.gate)
 
     def _forbids(self, target: Area | Thing) -> bool:
         hop = self._forbidden
         return hop is not None and hop.target is target and hop.aim in ("enter", "gone")
 
-    def _dug(self, area: Area) -> str | None:
+    def _plug_drop(self, area: Area) -> str | None:
         """Return what a plug before an area drops once it is dug."""
         gate = area.gate
-        if gate is None or gate.opener != "tool" or area.parent not in self._areas or not self._passed(gate):
+        if gate is None or gate.opener != "tool":
             return None
-        return block(gate.block).drop
+        if area.parent not in self._areas or not self._can_pass(gate):
+            return None
+        return find_block(gate.block).drop
 
-    def _passed(self, gate: Gate) -> bool:
+    def _can_pass(self, gate: Gate) -> bool:
         if gate.kind == "iron_door":
-            on = [self._reached(each) for each in gate.devices]
-            wired = bool(on) and (all(on) if gate.mode == "all" else any(on))
-            return wired or any(is_handle(item) for item in self._have)
+            return self._is_wired_open(gate) or any(is_handle(item) for item in self._have)
         if gate.opener == "tool":
-            tools = block(gate.block).tools
-            return not tools or not tools.isdisjoint(self._have)
-        never = self._forbidden.item if self._forbidden is not None and self._forbidden.aim == "lay" else ""
-        return gate.opener != "blocks" or any(bridges(item) and item != never for item in self._have)
+            return self._can_dig(gate.block)
+        if gate.opener == "blocks":
+            return any(bridges(item) for item in self._have if item != self._never_laid)
+        return True
 
-    def _reached(self, thing: Thing) -> bool:
+    def _is_wired_open(self, gate: Gate) -> bool:
+        """Return whether the devices of a door that can be reached open it."""
+        reached = [self._can_reach(device) for device in gate.devices]
+        if not reached:
+            return False
+        return all(reached) if gate.mode == "all" else any(reached)
+
+    def _can_dig(self, name: str) -> bool:
+        tools = find_block(name).tools
+        return not tools or not tools.isdisjoint(self._have)
+
+    def _can_reach(self, thing: Thing) -> bool:
         return thing.area in self._areas
 
-    def _had(self, thing: Thing) -> bool:
-        if thing.item == self._never or not self._reached(thing) or self._forbids(thing):
+    def _can_get(self, thing: Thing) -> bool:
+        if thing.item == self._never_held or self._forbids(thing):
             return False
-        if thing.kind not in ("block", "tree"):
-            return True
-        tools = block(thing.block).tools
-        return not tools or not tools.isdisjoint(self._have)
+        if not self._can_reach(thing):
+            return False
+        return thing.kind not in ("block", "tree") or self._can_dig(thing.block)

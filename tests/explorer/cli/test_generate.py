@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from explorer.cli import main
-from explorer.cli.generate import summary
-from explorer.generating.batch import INDEX, MADE, Made, Making, Series, make_scenes
+from explorer.cli.generate import summarize_scenes
+from explorer.generating.batch import INDEX, SCENE_OUTCOME, SceneJobs, SceneOutcome, Series, make_scenes
 from explorer.generating.composer import Rejected
 from explorer.generating.knobs import Knobs
 from explorer.generating.production import Figures
@@ -91,11 +91,11 @@ def test_knobs_that_contradict_each_other_are_one_line(
 
 
 def test_an_index_without_a_scene_is_reported(tmp_path: Path) -> None:
-    impossible = Making(Series(1, 1, (2,), Knobs(shape="join")), tmp_path)
+    impossible = SceneJobs(Series(1, 1, (2,), Knobs(shape="join")), tmp_path)
     with impossible.opened() as make:
         made = make(Job(0, "scene_1_00000"))
     lost = impossible.lost(Job(1, "scene_1_00001"), "killed")
-    assert list(summary([made, lost]))[:3] == [
+    assert list(summarize_scenes([made, lost]))[:3] == [
         "scene_1_00000: not made: a join needs 3 hops or more, not 2",
         "scene_1_00001: not made: killed, 2 times",
         "scenes 0, drafts dropped 0, atomic tasks 0",
@@ -105,8 +105,8 @@ def test_an_index_without_a_scene_is_reported(tmp_path: Path) -> None:
 
 def test_what_was_made_survives_its_journal() -> None:
     figures = Figures(2, "chain", ("moat", "plug"), ("a", "b"), (Rejected("text: no", ("moat",)),))
-    for made in (Made("scene_1_00000", figures), Made("scene_1_00001", None, "lost")):
-        assert MADE.validate_python(made.to_dict()) == made
+    for made in (SceneOutcome("scene_1_00000", figures), SceneOutcome("scene_1_00001", None, "lost")):
+        assert SCENE_OUTCOME.validate_python(made.to_dict()) == made
 
 
 def test_progress_is_reported_scene_by_scene(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.errors import OutsideArenaError, SceneError, UnknownNameError
-from explorer.files.building import bounds_of, build
+from explorer.files.building import bounds_of, build_scene
 from explorer.files.commands import COMMANDS, Deed, Fill, Give, Lay, Parsed, Stand, Summon, parse_commands
 from explorer.files.exporting import boxes_of
 from explorer.files.snbt import parse_snbt
@@ -25,7 +25,7 @@ def parsed(*commands: str) -> Parsed:
 
 
 def built(*commands: str) -> Scene:
-    return build(parsed(*commands).deeds, ARENA)[0]
+    return build_scene(parsed(*commands).deeds, ARENA)[0]
 
 
 def at(made: Scene, x: int, y: int, z: int) -> str:
@@ -118,7 +118,7 @@ def test_kill_and_clear() -> None:
 
 
 def test_where_the_player_is_put_counts_from_then_on() -> None:
-    made, moved = build(parsed("/tp @s ~1 ~1 ~ 180 60", "/setblock ~1 ~ ~ stone").deeds, ARENA)
+    made, moved = build_scene(parsed("/tp @s ~1 ~1 ~ 180 60", "/setblock ~1 ~ ~ stone").deeds, ARENA)
     assert made.spawn == Pose((5, 2, 4), 2, 2)
     assert moved == (1, 1, 0)
     assert at(made, 2, 1, 0) == "stone"
@@ -183,13 +183,13 @@ def test_what_is_left_out_is_said() -> None:
 def test_sizes_are_refused_before_memory_is_spent() -> None:
     long = parsed("/fill ~-200 ~ ~ ~200 ~ ~ stone").deeds
     with pytest.raises(OutsideArenaError, match="an arena of 401 x 2 x 1 cells: at most 128 x 64 x 128"):
-        build(long, ((-200, 0, 0), (200, 1, 0)))
+        build_scene(long, ((-200, 0, 0), (200, 1, 0)))
     with pytest.raises(OutsideArenaError, match=r"~9 ~0 ~0 is outside the arena \(~-4 ~-1 ~-4 to"):
         built("/setblock ~9 ~ ~ stone")
     huge = ((-60, -30, -60), (60, 30, 60))
     fills = parsed(*["/fill ~-60 ~-30 ~-60 ~60 ~30 ~60 stone"] * 100).deeds
     with pytest.raises(SceneError, match="the commands set 89,310,100 blocks"):
-        build(fills, huge)
+        build_scene(fills, huge)
     with pytest.raises(SceneError, match="1,001 mobs, items and filled chests: the limit is 1,000"):
         built(*["/summon cow ~ ~ ~"] * 1001)
 
@@ -205,7 +205,7 @@ def test_many_chests_and_fills_take_no_time() -> None:
         Fill((x, y, 0), (x, y, 0), code("chest"), stacks=(Stack("stick"),)) for x in range(50) for y in range(20)
     ]
     deeds += [Fill((0, 30, 0), (9, 30, 9), 1)] * 15_000
-    assert len(build(deeds, ((0, 0, 0), (60, 40, 60)))[0].chests) == 1_000
+    assert len(build_scene(deeds, ((0, 0, 0), (60, 40, 60)))[0].chests) == 1_000
 
 
 def test_chests_are_filled_one_by_one() -> None:

@@ -13,7 +13,7 @@ from explorer.files import load_scene, save_scene
 from explorer.generating import composer
 from explorer.generating.composer import Composed, compose
 from explorer.generating.knobs import Knobs
-from explorer.generating.plans.plan import Unfit
+from explorer.generating.plans.plan import RejectedDraw
 from explorer.generating.production import Figures, Tally
 from explorer.milestones import Tracker
 from explorer.solver.certificate import check, fingerprint
@@ -86,20 +86,20 @@ def test_knobs_are_obeyed() -> None:
 def test_the_tally_counts_scenes_and_dropped_drafts(made: list[Composed]) -> None:
     tally = Tally()
     for each in made:
-        tally.count(Figures.of(each))
+        tally.count(Figures.from_composed(each))
     assert tally.scenes == 12
     assert sorted(tally.hops) == [1, 2, 3, 4, 5, 6]
     assert tally.rejected.total() == sum(len(each.rejected) for each in made)
     assert all(tally.drafts[gadget] >= count for gadget, count in tally.gadgets.items())
-    lines = list(tally.lines())
+    lines = list(tally.format_lines())
     assert lines[0].startswith(f"scenes 12, drafts dropped {tally.rejected.total()}, atomic tasks ")
 
 
 def test_a_stream_without_a_scene_ends_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
-        raise Unfit("rooms: no place on the grid")
+        raise RejectedDraw("rooms: no place on the grid")
 
-    monkeypatch.setattr(composer, "draft", never)
+    monkeypatch.setattr(composer, "draft_scene", never)
     monkeypatch.setattr(composer, "MOST_DRAWS", 2)
     with pytest.raises(GenerationError, match="no scene for seed 1, index 4 in 2 drafts; the last: rooms: no place"):
         compose(1, 4, Knobs())

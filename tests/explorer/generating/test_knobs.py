@@ -12,7 +12,7 @@ from explorer.generating.knobs import LEAST_HOPS, SHAPES, Knobs
 
 
 def test_a_thousand_scenes_have_every_hop_count_and_branches() -> None:
-    settled = [Knobs().at(1, index) for index in range(1000)]
+    settled = [Knobs().settle(1, index) for index in range(1000)]
     assert min(Counter(each.hops for each in settled).values()) >= 166
     assert sum(each.shape != "chain" for each in settled) >= 200
     assert {each.shape for each in settled} == set(SHAPES)
@@ -20,9 +20,9 @@ def test_a_thousand_scenes_have_every_hop_count_and_branches() -> None:
 
 
 def test_an_index_is_settled_by_itself() -> None:
-    assert Knobs().at(7, 40) == Knobs().at(7, 40)
-    assert Knobs(hops=5, shape="join").at(7, 40) == Knobs(hops=5, shape="join")
-    assert {Knobs(shape="diamond").at(1, index).hops for index in range(9)} == {5, 6}
+    assert Knobs().settle(7, 40) == Knobs().settle(7, 40)
+    assert Knobs(hops=5, shape="join").settle(7, 40) == Knobs(hops=5, shape="join")
+    assert {Knobs(shape="diamond").settle(1, index).hops for index in range(9)} == {5, 6}
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_a_wrong_knob_is_told_in_a_line(wrong: dict[str, Any], said: str) -> Non
 
 def test_seeds_begin_at_0() -> None:
     with pytest.raises(GenerationError, match="must be 0 or more"):
-        Knobs().at(-1, 0)
+        Knobs().settle(-1, 0)

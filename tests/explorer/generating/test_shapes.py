@@ -9,9 +9,9 @@ import pytest
 from explorer.generating.knobs import LEAST_HOPS, SHAPES, Knobs, Shape
 from explorer.generating.plans.gadgets import Draw
 from explorer.generating.plans.goals import draw_plan
-from explorer.generating.plans.keys import made_from, taken_apart
-from explorer.generating.plans.plan import Area, Gate, Hop, Plan, Thing, Unfit
-from explorer.generating.plans.shapes import direct, order, shape
+from explorer.generating.plans.keys import add_craftable, take_apart
+from explorer.generating.plans.plan import Area, Gate, Hop, Plan, RejectedDraw, Thing
+from explorer.generating.plans.shapes import classify_shape, order_hops, reduce_order
 from tests.support.explorer.drafts import plan_of
 
 
@@ -32,9 +32,9 @@ def test_a_door_waits_for_all_its_levers() -> None:
     left, first = gated(plan, root, Gate("maze", "maze"), "red")
     right, second = gated(plan, root, Gate("maze", "maze"), "blue")
     _, goal = gated(plan, root, door(plan, left, right), "green")
-    before = order(plan)
+    before = order_hops(plan)
     assert before == {first: frozenset(), second: frozenset(), goal: {first, second}}
-    assert shape(before) == "join"
+    assert classify_shape(before) == "join"
 
 
 def test_a_lever_in_the_open_makes_the_rest_needless() -> None:
@@ -42,10 +42,10 @@ def test_a_lever_in_the_open_makes_the_rest_needless() -> None:
     root = plan.add_area()
     far, _ = gated(plan, root, Gate("maze", "maze"), "red")
     gated(plan, root, door(plan, far), "green")
-    assert len(order(plan)) == 2
+    assert len(order_hops(plan)) == 2
     plan.add_thing(Thing("lying", root, "lever"))
-    with pytest.raises(Unfit, match="not needed"):
-        order(plan)
+    with pytest.raises(RejectedDraw, match="not needed"):
+        order_hops(plan)
 
 
 @pytest.mark.parametrize(("item", "fits"), [("oak_log", False), ("cobblestone", True), ("stick", True)])
@@ -56,10 +56,10 @@ def test_what_can_be_crafted_into_a_handle_opens_doors(item: str, fits: bool) ->
     gated(plan, root, door(plan, far), "green")
     plan.add_thing(Thing("chest", root, item))
     if fits:
-        assert order(plan)
+        assert order_hops(plan)
     else:
-        with pytest.raises(Unfit, match="not needed"):
-            order(plan)
+        with pytest.raises(RejectedDraw, match="not needed"):
+            order_hops(plan)
 
 
 def test_any_solid_block_bridges_a_moat() -> None:
@@ -68,15 +68,15 @@ def test_any_solid_block_bridges_a_moat() -> None:
     dirt = plan.add_thing(Thing("block", root, "dirt", 9, "dirt"))
     plan.add_hop(Hop("dig_ground", "dirt", "item", dirt, "dirt"))
     gated(plan, root, Gate("moat", "moat", "blocks", "lava", item="dirt"), "red")
-    assert shape(order(plan)) == "chain"
+    assert classify_shape(order_hops(plan)) == "chain"
     plan.add_thing(Thing("chest", root, "white_wool"))
-    with pytest.raises(Unfit, match="not needed"):
-        order(plan)
+    with pytest.raises(RejectedDraw, match="not needed"):
+        order_hops(plan)
 
 
 def test_edges_that_others_imply_are_left_out() -> None:
     one, two, three = (Hop("enter_room", name, "enter", Area(0)) for name in ("red", "blue", "green"))
-    assert direct({one: frozenset(), two: frozenset({one}), three: frozenset({one, two})}) == {
+    assert reduce_order({one: frozenset(), two: frozenset({one}), three: frozenset({one, two})}) == {
         one: (),
         two: (one,),
         three: (two,),
@@ -88,19 +88,19 @@ def test_plans_have_the_shape_and_hops_that_are_asked_for(kind: Shape) -> None:
     for hops in range(LEAST_HOPS[kind], 7):
         _, plan, before = plan_of(hops, Knobs(hops=hops, shape=kind))
         assert len(plan.hops) == hops
-        assert shape(before) == kind
+        assert classify_shape(before) == kind
 
 
 def test_crafting_closes_over_tables_and_never_makes_what_it_must_not() -> None:
     have = {"oak_log"}
-    made_from(have, table=False, never="stick")
+    add_craftable(have, table=False, never="stick")
     assert {"oak_planks", "crafting_table", "chest", "oak_button"} <= have
     assert "stick" not in have
     assert "wooden_pickaxe" not in have
 
 
 def test_a_pickaxe_is_taken_apart_into_logs() -> None:
-    raw, times = taken_apart("wooden_pickaxe", 1, frozenset({"oak_log"}))
+    raw, times = take_apart("wooden_pickaxe", 1, frozenset({"oak_log"}))
     assert raw == {"oak_log": 2}
     assert times == (("oak_planks", 2), ("stick", 1), ("wooden_pickaxe", 1))
 
@@ -110,7 +110,7 @@ def test_each_gadget_is_drawn_within_its_hops() -> None:
         draw = Draw(random.Random(seed), Knobs(hops=4, shape="chain"))
         try:
             draw.extend(draw.root, 4)
-        except Unfit:
+        except RejectedDraw:
             continue
         assert len(draw.plan.hops) == 4
 
@@ -121,7 +121,7 @@ def test_a_draw_that_does_not_fit_is_told_with_its_stage() -> None:
     for seed in range(60):
         try:
             draw_plan(random.Random(seed), Knobs(hops=6, shape="diamond"))
-        except Unfit as unfit:
+        except RejectedDraw as unfit:
             reasons.add(str(unfit))
     assert reasons
     assert all(reason.startswith("plan: ") for reason in reasons)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from explorer.picture.first_person import render, touched
+from explorer.picture.first_person import find_target, render
 from explorer.picture.shading import FOG
 from explorer.rules.blocks import AIR, BLOCKS, code
 from explorer.scene import Pose
@@ -149,10 +149,10 @@ def test_an_open_door_lets_see_and_a_closed_one_does_not() -> None:
 
 def test_the_target_has_bright_edges_and_is_what_the_crosshair_touches() -> None:
     blocks = hall(chest=(6, 1, 3))
-    aimed = SPAWN.aimed((0, 0, 2))
-    assert touched(blocks, aimed) == (6, 1, 3)
-    assert touched(blocks, SPAWN) is None
-    assert touched(blocks, Pose((6, 1, 1), 2)) == (6, 2, 0)
+    aimed = SPAWN.aim_at((0, 0, 2))
+    assert find_target(blocks, aimed) == (6, 1, 3)
+    assert find_target(blocks, SPAWN) is None
+    assert find_target(blocks, Pose((6, 1, 1), 2)) == (6, 2, 0)
     yellow = np.array([255, 219, 77])
     counts = [
         (np.abs(render(blocks, pose, (), *SIZE).astype(int) - yellow).max(axis=2) < 45).sum() for pose in (aimed, SPAWN)

@@ -25,7 +25,7 @@ def test_rays_come_to_the_cells_that_a_single_ray_comes_to(seed: int, outside: b
     kinds = np.pad(kinds, 1, constant_values=LOST)
     x, y, z = draw.uniform((0, 0, 0), (8, 6, 10))
     eye = (float(x), float(y), float(z) - 20) if outside else (float(x), float(y), float(z))
-    camera = Camera.turned(
+    camera = Camera.from_angles(
         eye, draw.uniform(-0.2, 0.2) if outside else draw.uniform(0, 6), draw.uniform(-0.3, 0.3), 0.6
     )
     rays = camera.rays(8, 6)
@@ -62,7 +62,7 @@ def alone(kinds: NDArray[np.uint8], cells: list[Cell]) -> list[int]:
 
 def test_a_camera_outside_sees_the_outer_faces() -> None:
     kinds = np.pad(np.full((3, 4, 5), HIT, dtype=np.uint8), 1, constant_values=LOST)
-    camera = Camera.turned((2.5, 1.5, -10.0), 0.0, 0.0, 0.6)
+    camera = Camera.from_angles((2.5, 1.5, -10.0), 0.0, 0.0, 0.6)
     hits = march(kinds, camera.eye, camera.rays(40, 40))
     assert len(hits) == 1
     assert set(hits[0].axes.tolist()) == {2}
@@ -74,7 +74,7 @@ def test_a_camera_outside_sees_the_outer_faces() -> None:
 
 @pytest.mark.parametrize("yaw", [0.0, 1.0, 3.0])
 def test_projecting_undoes_the_rays(yaw: float) -> None:
-    camera = Camera.turned((3.0, 4.0, 5.0), yaw, 0.3, 1.0)
+    camera = Camera.from_angles((3.0, 4.0, 5.0), yaw, 0.3, 1.0)
     rays = camera.rays(20, 10)
     for pixel in (0, 57, 199):
         x, y, z = (camera.eye[axis] + 3 * float(rays[axis, pixel]) for axis in range(3))

@@ -13,7 +13,7 @@ import pytest
 from explorer.cli import main
 from explorer.files import scene_line
 from explorer.files.listing import scene_at
-from explorer.generating.releasing import RECIPES, Recipe, scenes_of
+from explorer.generating.releasing import RECIPES, Recipe, compose_set
 from explorer.released import SETS, file_of
 from explorer.solver.certificate import check
 from tests.support.tiers import few
@@ -40,7 +40,7 @@ def test_the_release_is_small() -> None:
 @pytest.mark.parametrize("name", few(1, SETS))
 def test_the_first_scene_of_a_set_is_made_again_and_holds(name: str) -> None:
     loaded = scene_at(Path(f"{name}:1"))
-    assert scene_line(loaded) == scene_line(next(scenes_of(name)))
+    assert scene_line(loaded) == scene_line(next(compose_set(name)))
     assert loaded.certificate is not None
     assert not check(loaded.scene, loaded.milestones, loaded.graph, loaded.certificate)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from explorer.errors import EpisodeError
 from explorer.evaluation.results import Episode
 from explorer.files import Loaded
-from explorer.report.film import film, in_words, list_changes
+from explorer.report.film import describe_code, film, list_changes
 from explorer.report.looks import Looks
 from explorer.report.loose import is_loose
 from explorer.rules.actions import aim, craft, hold
@@ -122,7 +122,7 @@ def test_codes_of_another_scene_are_refused() -> None:
     ],
 )  # fmt: skip
 def test_codes_in_words(code: int, words: str) -> None:
-    assert in_words(code) == words
+    assert describe_code(code) == words
 
 
 def test_changes_are_values_and_how_often() -> None:

@@ -11,7 +11,7 @@ from explorer.rules.actions import decode
 from explorer.rules.apply import Applied, apply
 from explorer.rules.blocks import AIR, BLOCKS, UNSEEN
 from explorer.rules.moves import OUTSIDE, fall, stands
-from explorer.rules.reach import intended
+from explorer.rules.reach import resolve_event
 from explorer.rules.state import Still, doors_of
 from explorer.scene import Change, Event, Pose, Scene, WorldState
 from explorer.worlds.state_hash import state_hash
@@ -61,13 +61,13 @@ def test_a_state_is_judged_alike_wherever_it_is_kept(scene: Scene) -> None:
         events = list(EVENTS)
         decoded = decode(code)
         if decoded.kind in ("hold", "craft") or decoded.primitive in range(10, 17):
-            meant = intended(kept, decoded)
-            assert meant == intended(Still(before, doors), decoded)
+            meant = resolve_event(kept, decoded)
+            assert meant == resolve_event(Still(before, doors), decoded)
             events += [meant] if isinstance(meant, Event) else []
         hashed = state_hash(before)
         for event in events:
             assert apply(kept, event) == apply(Still(before, doors), event)
-        assert state_hash(kept.frozen(before.step)) == state_hash(before) == hashed
+        assert state_hash(kept.freeze(before.step)) == state_hash(before) == hashed
 
 
 @pytest.mark.parametrize("scene", [workshop(), *SCENES], ids=lambda scene: scene.name)
@@ -76,7 +76,7 @@ def test_the_changes_are_all_that_is_different(scene: Scene) -> None:
         kept = stored(scene, before)
         kept.do(changes)
         kept.pose = after.pose
-        assert state_hash(kept.frozen(after.step)) == state_hash(after)
+        assert state_hash(kept.freeze(after.step)) == state_hash(after)
 
 
 @pytest.mark.parametrize("scene", [workshop(), *SCENES], ids=lambda scene: scene.name)
@@ -102,7 +102,7 @@ def test_a_random_play_meets_every_kind_of_change() -> None:
 
 
 def test_outside_is_rock_that_nobody_breaks() -> None:
-    still = Still(Storage(hall().scene()).frozen(0), ())
+    still = Still(Storage(hall().scene()).freeze(0), ())
     for cell in ((-1, 1, 1), (1, -1, 1), (1, 1, -1), (9, 1, 1), (1, 6, 1), (1, 1, 9)):
         assert still.block(cell) == OUTSIDE
         assert apply(still, Event("dig", cell)) == Applied(refusal="cannot be broken")
@@ -110,12 +110,12 @@ def test_outside_is_rock_that_nobody_breaks() -> None:
 
 def test_an_event_without_its_cell_is_an_error() -> None:
     with pytest.raises(ValueError, match="dig without a cell"):
-        apply(Still(Storage(hall().scene()).frozen(0), ()), Event("dig"))
+        apply(Still(Storage(hall().scene()).freeze(0), ()), Event("dig"))
 
 
 def test_a_fall_has_an_end() -> None:
     blocks = np.full((9, 1, 1), AIR, np.uint16)
-    still = Still(Storage(Scene("shaft", Pose((0, 0, 0)), blocks)).frozen(0), ())
+    still = Still(Storage(Scene("shaft", Pose((0, 0, 0)), blocks)).freeze(0), ())
     assert fall(still, (0, 8, 0)).cell == (0, 0, 0)
 
 

@@ -14,7 +14,7 @@ from explorer.scene import EYE_HEIGHT, Pose
 
 SPAN = range(-5, 6)
 POSES = [Pose((0, 0, 0), facing, pitch) for facing in range(4) for pitch in range(-3, 4)]
-POSES += [Pose((0, 0, 0)).aimed(offset) for offset in itertools.product(SPAN, SPAN, SPAN)]
+POSES += [Pose((0, 0, 0)).aim_at(offset) for offset in itertools.product(SPAN, SPAN, SPAN)]
 
 
 def along(pose: Pose, distance: float) -> np.ndarray:
@@ -59,7 +59,7 @@ def test_an_aim_is_crossed_if_it_is_within_reach() -> None:
 
 
 def test_an_edge_is_passed_along_x_before_z() -> None:
-    offsets = [crossing.offset for crossing in ray(Pose((0, 0, 0)).aimed((2, 1, 2)))]
+    offsets = [crossing.offset for crossing in ray(Pose((0, 0, 0)).aim_at((2, 1, 2)))]
     assert offsets[:4] == [(0, 1, 0), (1, 1, 0), (1, 1, 1), (2, 1, 1)]
 
 
@@ -67,7 +67,7 @@ def test_an_edge_is_passed_along_x_before_z() -> None:
 @pytest.mark.parametrize("y", range(-2, 4))
 def test_every_edge_is_passed_so(x: int, y: int, z: int) -> None:
     """Odd offsets cross an edge half-way."""
-    pairs = itertools.pairwise(ray(Pose((0, 0, 0)).aimed((x, y, z)))[1:])
+    pairs = itertools.pairwise(ray(Pose((0, 0, 0)).aim_at((x, y, z)))[1:])
     edges = [(one, other) for one, other in pairs if one.distance == other.distance]
     assert edges
     for one, other in edges:

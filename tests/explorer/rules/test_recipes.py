@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from explorer.errors import UnknownNameError
 from explorer.rules.actions import craft, decode
 from explorer.rules.items import ITEMS, item
-from explorer.rules.recipes import RECIPES, Recipe, recipe, recipes_for, used
+from explorer.rules.recipes import RECIPES, Recipe, recipe, recipes_for, take_ingredients
 from tests.support.explorer.naive.stock import craftable
 
 TABLE_OF_RULES_1 = "42b1433916672a3a7adfb3a40a5af4fdd5ffd8710cf85731ce414cd248832657"
@@ -108,10 +108,10 @@ def test_what_is_only_found_has_no_recipe() -> None:
 
 def test_a_group_takes_any_mixture_in_the_order_of_items() -> None:
     inventory = {"birch_planks": 3, "oak_planks": 2, "acacia_planks": 5}
-    assert used(named("crafting_table"), inventory) == {"oak_planks": 2, "birch_planks": 2}
-    assert used(named("chest"), inventory) == {"oak_planks": 2, "birch_planks": 3, "acacia_planks": 3}
-    assert used(named("chest"), {"oak_planks": 7}) is None
-    assert used(named("stick"), {"oak_planks": 0}) is None
+    assert take_ingredients(named("crafting_table"), inventory) == {"oak_planks": 2, "birch_planks": 2}
+    assert take_ingredients(named("chest"), inventory) == {"oak_planks": 2, "birch_planks": 3, "acacia_planks": 3}
+    assert take_ingredients(named("chest"), {"oak_planks": 7}) is None
+    assert take_ingredients(named("stick"), {"oak_planks": 0}) is None
 
 
 def test_without_a_table_only_the_small_ones() -> None:
@@ -125,7 +125,7 @@ def test_without_a_table_only_the_small_ones() -> None:
 @given(INVENTORIES)
 def test_what_is_used_is_there_and_is_what_is_needed(inventory: dict[str, int]) -> None:
     for each in RECIPES:
-        taken = used(each, inventory)
+        taken = take_ingredients(each, inventory)
         enough = all(sum(inventory.get(name, 0) for name in group) >= number for group, number in each.needs)
         assert (taken is not None) == enough, each.name
         if taken is not None:

@@ -14,7 +14,7 @@ from explorer.rules.items import ITEMS
 from explorer.rules.mobs import MOBS
 from explorer.tasks import pool as pool_module
 from explorer.tasks.labels import LABELS
-from explorer.tasks.pool import Task, kept_tasks, pool, task
+from explorer.tasks.pool import Task, list_kept_tasks, pool, task
 from explorer.tasks.schemas import SCHEMAS
 from tests.support.explorer.tasks.filter import MOST_BY_COLOUR, MOST_OF_A_SCHEMA, as_json, coloured
 
@@ -22,15 +22,15 @@ FILE = Path(pool_module.__file__).with_name("pool.json")
 
 
 def test_two_hundred_tasks_are_kept_and_most_are_dropped_with_a_reason() -> None:
-    assert len(kept_tasks()) >= 200
+    assert len(list_kept_tasks()) >= 200
     dropped = [each for each in pool().values() if not each.kept]
-    assert len(dropped) > 5 * len(kept_tasks())
+    assert len(dropped) > 5 * len(list_kept_tasks())
     assert all(each.why for each in dropped)
 
 
 def test_no_schema_keeps_more_than_its_share() -> None:
-    of_schema = Counter(each.schema for each in kept_tasks())
-    by_colour = Counter(each.schema for each in kept_tasks() if coloured(each.object))
+    of_schema = Counter(each.schema for each in list_kept_tasks())
+    by_colour = Counter(each.schema for each in list_kept_tasks() if coloured(each.object))
     assert max(of_schema.values()) <= MOST_OF_A_SCHEMA
     assert max(by_colour.values()) <= MOST_BY_COLOUR
     assert set(of_schema) == {each.name for each in SCHEMAS}
@@ -38,7 +38,7 @@ def test_no_schema_keeps_more_than_its_share() -> None:
 
 @pytest.mark.parametrize("label", LABELS)
 def test_each_capability_is_on_ten_tasks(label: str) -> None:
-    assert sum(label in each.labels for each in kept_tasks()) >= 10
+    assert sum(label in each.labels for each in list_kept_tasks()) >= 10
 
 
 def test_everything_that_a_schema_names_is_kept() -> None:
@@ -47,7 +47,7 @@ def test_everything_that_a_schema_names_is_kept() -> None:
 
 def test_objects_of_rules_exist_in_the_game() -> None:
     blocks = {each.name for each in BLOCKS}
-    for each in kept_tasks():
+    for each in list_kept_tasks():
         if each.rule == "inventory":
             assert each.object in ITEMS, each.id
         elif each.rule == "at_most":
@@ -59,7 +59,7 @@ def test_objects_of_rules_exist_in_the_game() -> None:
 def test_the_file_is_what_the_filter_says() -> None:
     said = "python -m tests.support.explorer.tasks.filter > explorer/tasks/pool.json"
     assert FILE.read_text("utf-8") == as_json(), said
-    assert len(json.loads(FILE.read_text("utf-8"))["kept"]) == len(kept_tasks())
+    assert len(json.loads(FILE.read_text("utf-8"))["kept"]) == len(list_kept_tasks())
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from explorer.rules.actions import Primitive
 from explorer.rules.blocks import AIR, code
-from explorer.rules.moves import OUTSIDE, heading, move, stands
+from explorer.rules.moves import OUTSIDE, find_heading, move, stands
 from explorer.scene import Cell, Pose
 from explorer.worlds.body import BACK, FORWARD, JUMPING, LEFT, RIGHT, Body, Solids
 from explorer.worlds.controller import carry_out, drop_down, rise
@@ -64,7 +64,7 @@ def test_the_lattice_foretells_each_move(seed: int) -> None:
 
 def brushes_lava(rocks: Rocks, pose: Pose) -> bool:
     """Whether a jump would touch lava by the 5 cm that it rises into the cells above its head-room."""
-    (x, y, z), (dx, _, dz) = pose.cell, heading(pose, Primitive.JUMP)
+    (x, y, z), (dx, _, dz) = pose.cell, find_heading(pose, Primitive.JUMP)
     return LAVA in (rocks.block((x + far * dx, y + 3, z + far * dz)) for far in range(3))
 
 
@@ -91,7 +91,7 @@ def test_what_the_lattice_calls_a_bump_is_one(seed: int) -> None:
         for primitive in MOVES:
             way = move(rocks, pose, primitive)
             if way.reason == "bumped" and way.kind != "over":
-                dx, _, dz = heading(pose, primitive)
+                dx, _, dz = find_heading(pose, primitive)
                 body = Body(rocks.solids, pose.cell)
                 for _ in range(25):
                     body.tick(KEYS[primitive], 90.0 * pose.facing)

@@ -64,7 +64,7 @@ def test_a_change_out_of_sight_is_not_known_until_it_is_seen() -> None:
     observer = Observer(scene({(8, 1, 6): "iron_door", (8, 2, 6): "iron_door"}))
     assert look(observer)["iron_door_1"].state == ""
     observer.follow([change((8, 1, 6), "iron_door", "open"), change((8, 2, 6), "iron_door", "open")])
-    away = look(observer, 1, SPAWN.turned(2))["iron_door_1"]
+    away = look(observer, 1, SPAWN.turn(2))["iron_door_1"]
     assert (away.state, away.in_view, away.seen_at) == ("", False, 0)
     back = look(observer, 2)["iron_door_1"]
     assert (back.state, back.in_view, back.seen_at) == ("open", True, 2)
@@ -89,7 +89,7 @@ def test_things_are_numbered_in_order_of_first_sight() -> None:
         "lever_2": (9, 1, 6),
         "lever_3": (8, 1, 8),
     }
-    assert look(observer, 1, SPAWN.turned(2))["lever_4"].cell == (8, 1, 0)
+    assert look(observer, 1, SPAWN.turn(2))["lever_4"].cell == (8, 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_things_seen_to_be_gone_are_forgotten() -> None:
     observer = Observer(scene({(8, 1, 5): "pumpkin"}))
     assert set(look(observer)) == {"pumpkin_1"}
     observer.follow([change((8, 1, 5), "air")])
-    assert set(look(observer, 1, SPAWN.turned(2))) == {"pumpkin_1"}
+    assert set(look(observer, 1, SPAWN.turn(2))) == {"pumpkin_1"}
     assert set(look(observer, 2)) == set()
     observer.follow([change((8, 1, 5), "pumpkin")])
     assert set(look(observer, 3)) == {"pumpkin_2"}
@@ -171,7 +171,7 @@ def test_items_and_mobs_are_seen_with_their_cells_and_gone_when_taken() -> None:
         "stick_1": ("stick", "1", (8, 1, 4)),
         "sheep_1": ("sheep", "", (7, 1, 4)),
     }
-    assert set(look(observer, 1, SPAWN.turned(2))) == set(things)
+    assert set(look(observer, 1, SPAWN.turn(2))) == set(things)
     assert set(look(observer, 2)) == set()
 
 
@@ -223,5 +223,5 @@ def test_the_recipe_book_knows_what_was_seen() -> None:
     names = {offer.recipe for offer in observer.offers({})}
     assert {"stone_pickaxe", "painting"} <= names
     assert "crafting_table" not in names
-    look(observer, 1, SPAWN.turned(2), mobs=sheep)
+    look(observer, 1, SPAWN.turn(2), mobs=sheep)
     assert "crafting_table" in {offer.recipe for offer in observer.offers({})}

@@ -19,7 +19,7 @@ from explorer.rules.blocks import AIR, BLOCKS, OPAQUE, code, mask
 from explorer.rules.items import ITEMS
 from explorer.rules.mobs import MOBS
 from explorer.rules.moves import move, stands
-from explorer.rules.reach import intended, mob_cells
+from explorer.rules.reach import mob_cells, resolve_event
 from explorer.rules.recipes import RECIPES, recipe
 from explorer.rules.state import Still
 from explorer.scene import FACINGS, Cell, Happened, Mob, Pose, Scene, Stack, Wire, WorldState
@@ -251,7 +251,7 @@ def touched_cells(state: WorldState, step: int, after: Pose) -> set[Cell]:
     if decoded.kind == "primitive" and decoded.primitive in MOVES:
         move(feeling, state.pose, decoded.primitive)
     elif decoded.kind == "primitive" and decoded.primitive in HANDS:
-        event = intended(feeling, decoded)
+        event = resolve_event(feeling, decoded)
         if not isinstance(event, str) and event.cell is not None:
             stands(feeling, event.cell)
     x, y, z = after.cell

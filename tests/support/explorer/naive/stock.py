@@ -8,7 +8,7 @@ from math import floor
 
 from explorer.rules.blocks import SOLID
 from explorer.rules.items import ITEMS, block_of
-from explorer.rules.recipes import RECIPES, Recipe, used
+from explorer.rules.recipes import RECIPES, Recipe, take_ingredients
 
 PLACED: Mapping[str, int] = {name: code for name in ITEMS if (code := block_of(name)) is not None}
 """What can be placed -> the code of the block that it gives."""
@@ -85,4 +85,6 @@ def craftable(inventory: Mapping[str, int], table: bool) -> tuple[Recipe, ...]:
     Args:
         table: whether a crafting table is in reach.
     """
-    return tuple(each for each in RECIPES if (table or not each.table) and used(each, inventory) is not None)
+    return tuple(
+        each for each in RECIPES if (table or not each.table) and take_ingredients(each, inventory) is not None
+    )

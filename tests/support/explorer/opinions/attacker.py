@@ -59,7 +59,7 @@ class Attacker:
         self._body = Body(self._now.solids, arena.scene.spawn.cell)
         self._targets = self._interesting(arena)
         self._counts = {
-            rule: counted(rule, self._now.frozen(0), arena.scene.spawn)
+            rule: counted(rule, self._now.freeze(0), arena.scene.spawn)
             for rule in (open_.rules if open_ else ())
             if isinstance(rule, AtLeast | AtMost)
         }
@@ -122,7 +122,7 @@ class Attacker:
 
     def _outpost(self) -> Outpost:
         body = self._body
-        return Outpost(self._now.frozen(0), (body.x, body.y, body.z, body.vx, body.vy, body.vz, body.on_ground))
+        return Outpost(self._now.freeze(0), (body.x, body.y, body.z, body.vx, body.vy, body.vz, body.on_ground))
 
     def _chosen(self) -> Outpost:
         some = self._rng.sample(self._outposts, min(3, len(self._outposts)))
@@ -168,7 +168,7 @@ class Attacker:
             event = self._meant(self._looking())
         if event is None:
             return
-        before = now.frozen(0)
+        before = now.freeze(0)
         applied = apply(now, event)
         now.do(applied.changes)
         if applied.changes:
@@ -244,7 +244,7 @@ class Attacker:
 
     def _counted(self) -> None:
         for rule in self._counts:
-            self._counts[rule] = counted(rule, self._now.frozen(0), self._scene.spawn)
+            self._counts[rule] = counted(rule, self._now.freeze(0), self._scene.spawn)
 
     def achieved(self) -> bool:
         """Return whether the milestone that has to stay open is achieved."""

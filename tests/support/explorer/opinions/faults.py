@@ -82,7 +82,7 @@ def true_at_start(loaded: Loaded, rng: random.Random) -> Loaded:
 
 def near_at_spawn(loaded: Loaded, rng: random.Random) -> Loaded:
     """The goal is to look at something that stands within its radius behind the spawn's back."""
-    behind = loaded.scene.spawn.turned(2).direction
+    behind = loaded.scene.spawn.turn(2).direction
     away = rng.uniform(1.5, 4.0)
     target = behind[0] * away, 0.0, behind[2] * away
     return _with_rule(loaded, len(loaded.milestones) - 1, NearWithFacing(target, 5.0, 60.0))
