@@ -96,7 +96,7 @@ class GridTaskWorld(MappedWorld):
         return (*here, *super()._visible_objects())
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resource is held."""
 
     def _reset(self) -> None:
         self._episode.reset()
@@ -108,7 +108,8 @@ class GridTaskWorld(MappedWorld):
         """Bring map, pose and inventory up to date."""
         seen = self._episode.observe()
         column, row = seen.position
-        self._codes = np.where(seen.visible, _CODES[seen.codes], np.uint8(perception.UNSEEN)).astype(np.uint8)
+        codes = np.where(seen.visible, _CODES[seen.codes], np.uint8(perception.UNSEEN))
+        self._codes = codes.astype(np.uint8)
         self._at = row, column
         self._position = row - self._start[1], column - self._start[0]
         self._direction = seen.heading
@@ -123,7 +124,7 @@ class GridTaskWorld(MappedWorld):
             self._map.codes[self._map.index(self._position)] = self._underfoot
 
     def _window(self, size: int) -> NDArray[np.uint8]:
-        """What is visible now in a view of that side, rows north to south; unseen where the grid ends."""
+        """Return what is visible in a view of that side, rows north to south; unseen where the grid ends."""
         row, column = perception.agent_cell(size, self._direction)
         padded = np.pad(self._codes, size, constant_values=perception.UNSEEN)
         top = self._at[0] - row + size
@@ -131,7 +132,8 @@ class GridTaskWorld(MappedWorld):
         return padded[top : top + size, left : left + size]
 
     def _hash(self) -> str:
-        return hash_state(self._state(), self._episode.state, tuple(self.previous_actions), self.over, self.reward)
+        history = tuple(self.previous_actions)
+        return hash_state(self._state(), self._episode.state, history, self.over, self.reward)
 
     def _solved(self) -> bool:
         return self.solved
@@ -154,14 +156,16 @@ _HOW_IT_WORKS: Final = (
 
 
 def skill(spec: TaskSpecification) -> str:
-    """What the planner and the coder are told besides the mission: the author's words, and the rules of such tasks."""
+    """Return what planner and coder are told besides the mission: the author's words and the rules of such tasks."""
     key = "is used up" if spec.rules.key_consumption else "stays in hand"
-    said = " ".join("".join(c if c.isprintable() else " " for c in spec.description).split())
-    return " ".join(filter(None, (said, _HOW_IT_WORKS.format(key=key))))
+    words = "".join(c if c.isprintable() else " " for c in spec.description)
+    said = " ".join(words.split())
+    rules = _HOW_IT_WORKS.format(key=key)
+    return f"{said} {rules}" if said else rules
 
 
 def mission(spec: TaskSpecification) -> str:
-    """The goal and its conditions as one sentence, such as "get to the green goal square and pick up the blue key"."""
+    """Return the goal and conditions in one sentence: "get to the green goal square and pick up the blue key"."""
     conditions = Layout(spec).conditions
     parts = [*_goal(spec), *(_condition(condition, spec) for condition in conditions)]
     return " and ".join(dict.fromkeys(parts))
@@ -174,9 +178,10 @@ def _goal(spec: TaskSpecification) -> Iterator[str]:
     elif goal.goal_type == "survive_steps":
         yield f"survive {spec.max_steps} steps"
     elif goal.goal_type == "push_block_to":
+        order = sorted({(cell.y, cell.x) for cell in goal.target_positions})
         for block, target in zip(goal.target_ids, goal.target_positions, strict=True):
-            order = sorted({(cell.y, cell.x) for cell in goal.target_positions})
-            place = "the target" if len(order) == 1 else f"the {ordinal(order.index((target.y, target.x)) + 1)} target"
+            number = order.index((target.y, target.x)) + 1
+            place = "the target" if len(order) == 1 else f"the {ordinal(number)} target"
             yield f"push {_name(block, spec)} onto {place}"
     else:
         yield from (f"{_verb(name, spec)} {_name(name, spec)}" for name in goal.target_ids)
@@ -188,20 +193,23 @@ def _condition(condition: Condition, spec: TaskSpecification) -> str:
         return f"have {name} {'closed' if condition.kind == 'open' else 'off'}"
     if condition.kind == "at" and condition.position is not None:
         words = f"push {name} to {_place(*condition.position, spec)}"
+    elif condition.kind == "carrying":
+        words = f"carry {name}"
     else:
-        words = f"{'carry' if condition.kind == 'carrying' else _verb(condition.id, spec)} {name}"
+        words = f"{_verb(condition.id, spec)} {name}"
     return f"do not {words}" if condition.negated else words
 
 
 def _place(column: int, row: int, spec: TaskSpecification) -> str:
-    """A cell in words; where the agent does not know the place of its map in the grid, by the way from the start."""
+    """Return a cell in words; if the map's place in the grid is unknown, by the way from the start."""
     if spec.rules.observability == "full":
         return f"row {row}, column {column}"
     start = spec.maze.start
     down = row - start.y
     right = column - start.x
-    parts = (f"{abs(down)} {'south' if down > 0 else 'north'}", f"{abs(right)} {'east' if right > 0 else 'west'}")
-    return f"the cell {parts[0]}, {parts[1]} of the start"
+    vertical = f"{abs(down)} {'south' if down > 0 else 'north'}"
+    horizontal = f"{abs(right)} {'east' if right > 0 else 'west'}"
+    return f"the cell {vertical}, {horizontal} of the start"
 
 
 def _verb(name: str, spec: TaskSpecification) -> str:
@@ -212,7 +220,7 @@ def _verb(name: str, spec: TaskSpecification) -> str:
 
 
 def _name(name: str, spec: TaskSpecification) -> str:
-    """ "the blue key"; "the 2nd blue key" of several, counted row by row."""
+    """Return "the blue key"; "the 2nd blue key" of several, counted row by row."""
     known = looks(spec, fixed="")
     if name not in known:
         raise WorldError(f"{spec.task_id}: the goal speaks of {name!r}, which is nowhere")

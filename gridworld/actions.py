@@ -28,7 +28,7 @@ _ACTIONS: Final = tuple(Action)
 
 
 def as_action(value: SupportsIndex) -> Action:
-    """The action of a number: an int, a numpy integer or an enum member.
+    """Return the action of a number: an int, a numpy integer or an enum member.
 
     Raises:
         ActionError: anything else, or a number that is no action.

@@ -29,7 +29,7 @@ _FLOOR = CODES[Look("floor")]
 
 
 def as_task(task: TaskSpecification | Mapping[str, Any] | str | os.PathLike[str]) -> TaskSpecification:
-    """The specification itself, or what a dict or file says.
+    """Return the specification itself, or the one that a dict or file describes.
 
     Raises:
         TaskError: it cannot be read.
@@ -107,7 +107,7 @@ class CustomMiniGridEnv(MiniGridEnv):
         return self._playing().grid_state()
 
     def observe(self) -> Observation:
-        """What a model may know, of the whole grid.
+        """Return the observation of the whole grid that a model may see.
 
         Raises:
             BackendError: before ``reset``.
@@ -117,7 +117,7 @@ class CustomMiniGridEnv(MiniGridEnv):
     def reset(  # type: ignore[override]  # MiniGrid leaves its type variables open
         self, *, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin again: (observation, info).
+        """Begin again; return (observation, info).
 
         Args:
             seed: of ``np_random``, which no task uses; any integer.
@@ -144,14 +144,15 @@ class CustomMiniGridEnv(MiniGridEnv):
         return self.gen_obs(), episode.reward, episode.terminated, episode.truncated, info
 
     def gen_obs(self) -> dict[str, Any]:
-        """MiniGrid's observation of the present moment."""
-        image = encode(self._view(self.agent_view_size))
+        """Return MiniGrid's observation of the present moment."""
+        size = self.agent_view_size
+        image = encode(self._view(size))
         # As in MiniGrid, the agent's own cell shows what is in its hand.
-        image[self.agent_view_size // 2, -1] = EMPTY if self.carrying is None else self.carrying.encode()
+        image[size // 2, -1] = EMPTY if self.carrying is None else self.carrying.encode()
         return {"image": image, "direction": self.agent_dir, "mission": self.mission}
 
     def gen_obs_grid(self, agent_view_size: int | None = None) -> tuple[TaskGrid, NDArray[np.bool_]]:
-        """The agent's view as a grid, with the mask of what is seen, shape (width, height)."""
+        """Return the agent's view as a grid, with the mask of what is seen, shape (width, height)."""
         size = agent_view_size or self.agent_view_size
         codes = self._view(size)
         grid = TaskGrid(size, size)
@@ -160,15 +161,15 @@ class CustomMiniGridEnv(MiniGridEnv):
         return grid, codes != CODES[Look("unseen")]
 
     def render(self) -> Image | None:
-        """The whole grid as far as it is known, None if there is no ``render_mode``."""
+        """Return an image of the whole grid as far as it is known, None without a ``render_mode``."""
         return None if self.render_mode is None else self.get_full_render(False, self.tile_size)
 
     def get_full_render(self, highlight: bool, tile_size: int) -> Image:  # noqa: ARG002 - MiniGrid's signature
-        """The whole grid as far as it is known; shape (height * tile_size, width * tile_size, 3)."""
+        """Return an image of the known grid, shape (height * tile_size, width * tile_size, 3)."""
         return picture(self.observe(), tile_size)
 
     def get_pov_render(self, tile_size: int) -> Image:
-        """The agent's own view, as MiniGrid draws it."""
+        """Return the agent's own view, as MiniGrid draws it."""
         grid, seen = self.gen_obs_grid()
         agent = self.agent_view_size // 2, self.agent_view_size - 1
         image: Image = grid.render(tile_size, agent, agent_dir=3, highlight_mask=seen)
@@ -203,10 +204,11 @@ class CustomMiniGridEnv(MiniGridEnv):
         self._true = true
         self._known = known
         for row, column in np.argwhere(changed).tolist():
-            self.put_obj(_object(int(true[row, column]), int(known[row, column])), column, row)
+            thing = _object(int(true[row, column]), int(known[row, column]))
+            self.put_obj(thing, column, row)
 
     def _codes(self, *, everything: bool = False) -> NDArray[np.uint8]:
-        """Codes of all cells, also of hidden mechanisms or without those that are not known."""
+        """Return the codes of all cells, also of hidden mechanisms or without those that are not known."""
         layout = self._layout
         state = self._playing().state
         codes = self._background.copy()
@@ -230,6 +232,8 @@ def _mission(text: str) -> str:
 
 
 def _object(true: int, known: int) -> WorldObj | None:
-    """An object of the grid, of its true code and the one that may be known."""
+    """Return an object of the grid, of its true code and the one that may be known."""
     thing = object_of(LOOKS[true])
-    return thing if thing is None or true == known else Hidden(thing, object_of(LOOKS[known]))
+    if thing is None or true == known:
+        return thing
+    return Hidden(thing, object_of(LOOKS[known]))

@@ -39,9 +39,12 @@ class TaskError(GridworldError, ValueError):
 
     def __init__(self, problems: Iterable[str] | str, source: str = "") -> None:
         self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
-        self.source = source = source if source.isprintable() else source.encode("unicode_escape").decode("ascii")
+        self.source = source
+        if not source.isprintable():
+            self.source = source.encode("unicode_escape").decode("ascii")
         more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
-        super().__init__(f"{source}: {self.problems[0]}{more}" if source else f"{self.problems[0]}{more}")
+        where = f"{self.source}: " if self.source else ""
+        super().__init__(f"{where}{self.problems[0]}{more}")
 
 
 class TaskWarning(UserWarning):

@@ -21,7 +21,7 @@ _SHIPPED = ("tasks", "mazes")
 
 
 def benchmark_dir(name: str) -> Path:
-    """The folder of a benchmark.
+    """Return the folder of a benchmark.
 
     Raises:
         TaskError: there is no such benchmark; names those that there are.
@@ -32,7 +32,7 @@ def benchmark_dir(name: str) -> Path:
 
 
 def resolve(where: str | os.PathLike[str]) -> Path:
-    """The file or folder that a path, the name of a benchmark or a path in the repository leads to.
+    """Return the file or folder for a path, the name of a benchmark or a path in the repository.
 
     Raises:
         TaskError: to nothing; names the benchmarks.
@@ -53,7 +53,7 @@ def resolve(where: str | os.PathLike[str]) -> Path:
 
 
 def name_of(where: str | os.PathLike[str]) -> str:
-    """What results call the tasks in a folder or file: its name, that of a file without suffix.
+    """Return how results call the tasks in a folder or file: its name, that of a file without suffix.
 
     Raises:
         TaskError: it does not exist.
@@ -63,7 +63,7 @@ def name_of(where: str | os.PathLike[str]) -> str:
 
 
 def task_files(where: str | os.PathLike[str]) -> list[Path]:
-    """The files of a benchmark, folder or file, in order.
+    """Return the files of a benchmark, folder or file, in order.
 
     Of a folder: its ``*.json``; if it has none, those of its folders ``tier1``, ``tier2``, ...
 
@@ -73,7 +73,9 @@ def task_files(where: str | os.PathLike[str]) -> list[Path]:
     path = resolve(where)
     if not path.is_dir():
         return [path]
-    files = _json_files(path) or [file for tier in tiers(path) for file in _json_files(path / f"tier{tier}")]
+    files = _json_files(path)
+    if not files:
+        files = [file for tier in tiers(path) for file in _json_files(path / f"tier{tier}")]
     if not files:
         raise TaskError("holds no *.json and no folder tier1, tier2, ... that does", str(path))
     return files
@@ -85,17 +87,18 @@ def shipped_files() -> list[Path]:
 
 
 def tiers(where: str | os.PathLike[str] = TASKS) -> list[int]:
-    """The tiers of a folder with folders ``tier1``, ``tier2``, ...; in order.
+    """Return the tiers of a folder with folders ``tier1``, ``tier2``, ...; in order.
 
     Raises:
         TaskError: the folder does not exist.
     """
-    found = (re.fullmatch(r"tier([1-9][0-9]{0,8})", entry.name) for entry in _entries(resolve(where)) if entry.is_dir())
-    return sorted(int(match[1]) for match in found if match)
+    folders = [entry.name for entry in _entries(resolve(where)) if entry.is_dir()]
+    matches = (re.fullmatch(r"tier([1-9][0-9]{0,8})", name) for name in folders)
+    return sorted(int(match[1]) for match in matches if match)
 
 
 def tier_dir(tier: int, where: str | os.PathLike[str] = TASKS) -> Path:
-    """The folder of a tier.
+    """Return the folder of a tier.
 
     Raises:
         TaskError: it does not exist; names those that do.
@@ -108,7 +111,8 @@ def tier_dir(tier: int, where: str | os.PathLike[str] = TASKS) -> Path:
 
 
 def _json_files(folder: Path) -> list[Path]:
-    return sorted(entry for entry in _entries(folder) if entry.suffix == ".json" and not entry.name.startswith("."))
+    files = [entry for entry in _entries(folder) if entry.suffix == ".json"]
+    return sorted(file for file in files if not file.name.startswith("."))
 
 
 def _entries(folder: Path) -> list[Path]:

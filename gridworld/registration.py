@@ -13,7 +13,7 @@ _ENTRY_POINT: Final = "gridworld.custom_env:CustomMiniGridEnv"
 
 
 def shipped_ids() -> dict[str, str]:
-    """Paths of the shipped tasks by their ids: ``gridworld/V04_single_key-v0`` is that of ``V04_single_key.json``."""
+    """Map ids of the shipped tasks to paths: ``gridworld/V04_single_key-v0`` to that of ``V04_single_key.json``."""
     return {f"gridworld/{file.stem}-v0": str(file) for file in shipped_files()}
 
 

@@ -27,7 +27,7 @@ class TaskParser:
         self.tile_size = tile_size
 
     def parse(self, spec: TaskSpecification, seed: int | None = None) -> CustomMiniGridEnv:
-        """The environment of a task at its start.
+        """Return the environment of a task at its start.
 
         Args:
             spec: must not be changed afterwards.
@@ -41,7 +41,7 @@ class TaskParser:
         return env
 
     def parse_file(self, path: str | os.PathLike[str], seed: int | None = None) -> CustomMiniGridEnv:
-        """The same for a file; paths of shipped tasks lead to them from any working directory.
+        """Parse a file in the same way; paths of shipped tasks lead to them from any working directory.
 
         Raises:
             TaskError: the file cannot be read, or the task is not valid.
@@ -49,7 +49,7 @@ class TaskParser:
         return self.parse(as_task(path), seed)
 
     def parse_dict(self, data: Mapping[str, Any], seed: int | None = None) -> CustomMiniGridEnv:
-        """The same for the data of a file.
+        """Parse the data of a file in the same way.
 
         Raises:
             TaskError: the data cannot be read, or the task is not valid.

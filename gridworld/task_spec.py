@@ -98,7 +98,7 @@ class TaskSpecification(Task):
         return read_task(cls, read_json(resolve(path)), os.fspath(path), strict=strict, notes=warnings)
 
     def to_dict(self) -> dict[str, Any]:
-        """What :meth:`from_dict` reads; fields that are None are left out."""
+        """Return the dict that :meth:`from_dict` reads; fields that are None are left out."""
         return write(self)  # type: ignore[no-any-return]
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
@@ -110,10 +110,10 @@ class TaskSpecification(Task):
         write_json(path, self.to_dict())
 
     def validate(self) -> tuple[bool, list[str]]:
-        """Whether the task makes sense, and everything that does not, each "field: reason"."""
+        """Return whether the task makes sense, and everything that does not, each "field: reason"."""
         problems = validate(self)
         return not problems, problems
 
     def get_mission_text(self) -> str:
-        """The task in words: its description, or what the goal asks for."""
+        """Return the task in words: its description, or what the goal asks for."""
         return mission_text(self)

@@ -96,11 +96,11 @@ def describe_error(error: Exception, flag: str = "--model") -> str:
 
 def _read_servers(options: PaidOptions) -> Servers:
     """Return the servers that options and environment name."""
-    said = {prefix: (variable, os.environ.get(variable, "").strip()) for prefix, variable in VARIABLES.items()}
+    addresses = {prefix: (name, os.environ.get(name, "").strip()) for prefix, name in VARIABLES.items()}
     if options.base_url:
-        said["openai"] = "--base-url", options.base_url
-    for name, url in said.values():
+        addresses["openai"] = "--base-url", options.base_url
+    for name, url in addresses.values():
         if url and (fault := find_address_fault(name, url, is_host=name == "OLLAMA_HOST")):
             raise SettingsError(fault)
-    providers = {prefix: Server(url or None) for prefix, (_, url) in said.items()}
+    providers = {prefix: Server(url or None) for prefix, (_, url) in addresses.items()}
     return providers | parse_servers(options.servers or (), os.environ.get(SERVERS_VARIABLE, ""))

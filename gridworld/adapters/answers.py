@@ -47,16 +47,18 @@ class Choice:
         return (self.action, *self.further)
 
 
-def without_thoughts(text: str) -> str:
-    """A text without the blocks in which models think; one that is not closed reaches to the end."""
+def strip_thoughts(text: str) -> str:
+    """Return a text without the blocks in which models think; one that is not closed reaches to the end."""
     rest = _THOUGHT.sub("", text)
     # Some templates open the block in the prompt, so that only its end is in the answer.
     ends = list(_THOUGHT_END.finditer(rest))
-    return (rest[ends[-1].end() :] if ends else rest).strip()
+    if ends:
+        rest = rest[ends[-1].end() :]
+    return rest.strip()
 
 
 def read_choice(text: str, action_space: Mapping[int, str], most: int = 1) -> Choice | None:
-    """The action that an answer names, or the first ``most`` actions; None if it names none.
+    """Return the action that an answer names, or the first ``most`` actions; None if it names none.
 
     The last valid ``Action:`` line wins, then the last JSON object with an ``action``, then an answer that is a
     number or a name alone, or a list of them.
@@ -67,88 +69,110 @@ def read_choice(text: str, action_space: Mapping[int, str], most: int = 1) -> Ch
         most: more than 1: a statement may be a list.
     """
     text = text[-_LONGEST:]
-    stated = [(match.start(), _stated(match["value"], action_space, most)) for match in _STATEMENT.finditer(text)]
+    stated = list[tuple[int, Sequence[int]]]()
+    for match in _STATEMENT.finditer(text):
+        stated.append((match.start(), _read_statement(match["value"], action_space, most)))
     if most > 1:
-        stated += [(match.start(), _list(match["value"], action_space)) for match in _STATEMENT_OF_LIST.finditer(text)]
+        for match in _STATEMENT_OF_LIST.finditer(text):
+            stated.append((match.start(), _read_list(match["value"], action_space)))
     if found := [actions for _, actions in sorted(stated) if actions]:
-        return _choice(found[-1], most)
-    chosen = [choice for found in _objects(text) if (choice := _of_object(found, action_space, most))]
+        return _make_choice(found[-1], most)
+
+    choices = [_read_object(found, action_space, most) for found in _find_objects(text)]
+    chosen = [choice for choice in choices if choice]
     if chosen:
         return chosen[-1]
-    return _choice(_alone(text, action_space, most), most)
+    return _make_choice(_read_alone(text, action_space, most), most)
 
 
-def _choice(actions: Sequence[int], most: int, confidence: float | None = None) -> Choice | None:
-    return Choice(actions[0], confidence, tuple(actions[1:most])) if actions else None
+def _make_choice(actions: Sequence[int], most: int, confidence: float | None = None) -> Choice | None:
+    if not actions:
+        return None
+    return Choice(actions[0], confidence, tuple(actions[1:most]))
 
 
-def _stated(value: str, action_space: Mapping[int, str], most: int) -> Sequence[int]:
-    """The action that the rest of a line begins with, unless it goes on to another one; or the list that it is."""
-    if most > 1 and (listed := _list(value, action_space)):
+def _read_statement(value: str, action_space: Mapping[int, str], most: int) -> Sequence[int]:
+    """Return the action or actions that the rest of a line begins with, unless it goes on to another one."""
+    if most > 1 and (listed := _read_list(value, action_space)):
         return listed
-    tokens = _tokens(tuple(action_space.items()))
+    tokens = _make_pattern(tuple(action_space.items()))
     first = tokens.match(value.lstrip(_DECORATION))
     if first is None:
         return ()
-    named = [_meaning(match, action_space) for match in tokens.finditer(value)]
-    one = named[0]
-    return (one,) if one is not None and all(each in (one, None) for each in named) else ()
+    named = [_read_token(match, action_space) for match in tokens.finditer(value)]
+    action = named[0]
+    if action is None or any(each not in (action, None) for each in named):
+        return ()
+    return (action,)
 
 
-def _alone(text: str, action_space: Mapping[int, str], most: int) -> Sequence[int]:
-    """The action of a text that holds nothing else; ``2 move_forward`` is one action."""
-    if most > 1 and (listed := _list(text, action_space)):
+def _read_alone(text: str, action_space: Mapping[int, str], most: int) -> Sequence[int]:
+    """Return the action of a text that holds nothing else; ``2 move_forward`` is one action."""
+    if most > 1 and (listed := _read_list(text, action_space)):
         return listed
-    tokens = _tokens(tuple(action_space.items()))
-    named = [_meaning(match, action_space) for match in tokens.finditer(text)]
+    tokens = _make_pattern(tuple(action_space.items()))
+    named = [_read_token(match, action_space) for match in tokens.finditer(text)]
     rest = tokens.sub("", text).strip(_DECORATION + ":,-=")
-    return (named[0],) if named and named[0] is not None and not rest and len(set(named)) == 1 else ()
+    if rest or len(set(named)) != 1 or named[0] is None:
+        return ()
+    return (named[0],)
 
 
-def _list(text: str, action_space: Mapping[int, str]) -> Sequence[int]:
-    """The actions of a text that lists them and holds nothing else."""
-    items = [_item(item, action_space) for item in _BETWEEN.split(text.strip(_DECORATION + ",;|"))]
+def _read_list(text: str, action_space: Mapping[int, str]) -> Sequence[int]:
+    """Return the actions of a text that lists them and holds nothing else."""
+    parts = _BETWEEN.split(text.strip(_DECORATION + ",;|"))
+    items = [_read_item(part, action_space) for part in parts]
     return [action for item in items for action in item] if all(items) else ()
 
 
-def _item(text: str, action_space: Mapping[int, str]) -> Sequence[int]:
-    """Numbers or names, one after another; a number and a name side by side are one action, or none."""
-    tokens = _tokens(tuple(action_space.items()))
+def _read_item(text: str, action_space: Mapping[int, str]) -> Sequence[int]:
+    """Match numbers or names, one after another; a number and a name side by side are one action, or none."""
+    tokens = _make_pattern(tuple(action_space.items()))
     text = text.strip().removeprefix("- ")
     if tokens.sub("", text).strip(_DECORATION + ":"):
         return ()
-    found = [(match.lastgroup is None, _meaning(match, action_space)) for match in tokens.finditer(text)]
+    matches = list(tokens.finditer(text))
     actions: list[int] = []
-    while found:
-        is_number, action = found.pop(0)
-        if found and found[0][0] is not is_number and found.pop(0)[1] != action:
-            return ()
+    while matches:
+        match = matches.pop(0)
+        action = _read_token(match, action_space)
+        if matches and _is_number(matches[0]) is not _is_number(match):
+            other = _read_token(matches.pop(0), action_space)
+            if other != action:
+                return ()
         if action is None:
             return ()
         actions.append(action)
     return actions
 
 
-def _meaning(match: re.Match[str], action_space: Mapping[int, str]) -> int | None:
+def _is_number(match: re.Match[str]) -> bool:
+    return match.lastgroup is None
+
+
+def _read_token(match: re.Match[str], action_space: Mapping[int, str]) -> int | None:
     if match.lastgroup is not None:
         return int(match.lastgroup.removeprefix("a"))
     # Digits of other scripts and numbers of any length are numbers too, but no actions.
     number = match[0]
-    return int(number) if re.fullmatch("[0-9]{1,9}", number) and int(number) in action_space else None
+    if not re.fullmatch("[0-9]{1,9}", number):
+        return None
+    return int(number) if int(number) in action_space else None
 
 
 @lru_cache(maxsize=8)
-def _tokens(actions: tuple[tuple[int, str], ...]) -> re.Pattern[str]:
-    """Numbers and names, the words of a name joined by anything: ``move_forward``, ``Move Forward``, ``pick up``."""
-    names = (
-        f"(?P<a{number}>(?<![A-Za-z]){r'[ _-]?'.join(map(re.escape, re.sub('[ _-]', '', name)))}(?![A-Za-z]))"
-        for number, name in actions
-    )
+def _make_pattern(actions: tuple[tuple[int, str], ...]) -> re.Pattern[str]:
+    """Return the pattern of numbers and names; anything may join a name's words: ``move_forward``, ``pick up``."""
+    names = list[str]()
+    for number, name in actions:
+        letters = re.sub("[ _-]", "", name)
+        spelling = "[ _-]?".join(map(re.escape, letters))
+        names.append(f"(?P<a{number}>(?<![A-Za-z]){spelling}(?![A-Za-z]))")
     return re.compile("|".join((*names, _NUMBER)), re.IGNORECASE)
 
 
-def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """JSON objects in a text, those inside others included."""
+def _find_objects(text: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the JSON objects in a text, those inside others included."""
     decoder = json.JSONDecoder()
     starts = [match.start() for match in re.finditer(r"\{", text)][-_MOST_OBJECTS:]
     for start in starts:
@@ -160,14 +184,24 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
             yield found
 
 
-def _of_object(found: Mapping[str, Any], action_space: Mapping[int, str], most: int) -> Choice | None:
+def _read_object(found: Mapping[str, Any], action_space: Mapping[int, str], most: int) -> Choice | None:
     keys = ("action", "action_id") if most == 1 else ("actions", "action", "action_id")
     value = next((found[key] for key in found if key.lower() in keys), None)
     values = value if most > 1 and isinstance(value, list) else [value]
     if not all(isinstance(each, int | str) and not isinstance(each, bool) for each in values):
         return None
-    named = [_alone(str(each)[:_LONGEST_VALUE], action_space, most) for each in values[:_MOST_OBJECTS]]
-    sure = next((found[key] for key in found if key.lower() == "confidence"), None)
-    is_share = isinstance(sure, int | float) and not isinstance(sure, bool) and math.isfinite(sure) and 0 <= sure <= 1
-    confidence = float(sure) if is_share and sure is not None else None
-    return _choice([action for each in named for action in each], most, confidence) if all(named) else None
+    texts = [str(each)[:_LONGEST_VALUE] for each in values[:_MOST_OBJECTS]]
+    named = [_read_alone(text, action_space, most) for text in texts]
+    confidence = _read_confidence(found)
+    if not all(named):
+        return None
+    actions = [action for each in named for action in each]
+    return _make_choice(actions, most, confidence)
+
+
+def _read_confidence(found: Mapping[str, Any]) -> float | None:
+    """Return the confidence that an object states, None unless it is a number from 0 to 1."""
+    value = next((found[key] for key in found if key.lower() == "confidence"), None)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) and 0 <= value <= 1 else None

@@ -52,7 +52,7 @@ class Asking:
     notify: Callable[[str], None] = lambda _line: None
 
     def desk(self, spec: TaskSpecification | None = None, how: str = "") -> CallDesk:
-        """What the calls of an episode pass through; without a task nothing is kept.
+        """Return what the calls of an episode pass through; without a task nothing is stored.
 
         Args:
             spec: the task that is played.
@@ -106,7 +106,7 @@ class Books:
         self._known: dict[Path, tuple[int, list[Record]]] = {}
 
     def others(self) -> list[Record]:
-        """All requests of the other episodes, with those in flight.
+        """Return the records of all requests of the other episodes, with those in flight.
 
         Raises:
             SettingsError: a ledger cannot be read; names it.
@@ -142,5 +142,6 @@ def was_worked_on(books: Path) -> bool:
 
 
 def _name(spec: TaskSpecification, how: str) -> str:
-    digest = hashlib.sha256(f"{json_text(spec.to_dict())} {how}".encode()).hexdigest()
+    task = json_text(spec.to_dict())
+    digest = hashlib.sha256(f"{task} {how}".encode()).hexdigest()
     return f"{file_stem(spec.task_id)}-{digest[:8]}"

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final
 
 from gridworld.actions import Action
 from gridworld.adapters.admission import describe_error, make_asking
-from gridworld.adapters.answers import Choice, read_choice, without_thoughts
+from gridworld.adapters.answers import Choice, read_choice, strip_thoughts
 from gridworld.adapters.asking import Asking
 from gridworld.adapters.prompting import PROMPT_VERSION, repair_text, system_text, user_messages
 from gridworld.errors import BudgetSpentError, ModelError, ModelUnavailableError
@@ -94,14 +94,14 @@ class LanguageModel(ModelInterface):
         """
         del device
         try:
-            provider = self._reached().provider
+            provider = self._connect().provider
         except ProviderConfigError as error:
-            raise ModelError(self._told(error)) from error
+            raise ModelError(self._describe_failure(error)) from error
         try:
             fault = self.fault(provider)
         except ProviderError as error:  # a server need not tell of its models
             is_decisive = _is_absent(error) or isinstance(error, UnknownModelError)
-            fault = self._told(error) if is_decisive else ""
+            fault = self._describe_failure(error) if is_decisive else ""
         if fault:
             raise ModelUnavailableError(fault)
 
@@ -113,11 +113,11 @@ class LanguageModel(ModelInterface):
         What an evaluation that was interrupted in this episode has been answered is not asked again.
         """
         self._tiling = tiling
-        with self._meant():
+        with self._translate_errors():
             self._begin(self.asking.desk(task_spec, f"{seed} {backend} {tiling}"))
 
     def predict(self, input: ModelInput) -> ModelOutput:
-        """The action that the model names, and those to follow; to wait if it names none twice.
+        """Return the action that the model names, and those to follow; wait if it names none twice.
 
         Raises:
             ModelError: there is no answer; names the fix.
@@ -129,7 +129,7 @@ class LanguageModel(ModelInterface):
         system = system_text(input.action_space, self._tiling, shows_images=shows, most=most)
         messages = [Message("system", system), *user_messages(input, most)]
         first = self._ask(messages)
-        visible = without_thoughts(first.text)
+        visible = strip_thoughts(first.text)
         choice = self._read(visible, input)
         if choice is not None:
             return _output(choice, visible, first.text)
@@ -137,7 +137,7 @@ class LanguageModel(ModelInterface):
         said = visible[-_REPEATED:] or "(nothing)"
         messages += [Message("assistant", said), Message("user", repair_text(input.action_space, most))]
         second = self._ask(messages)
-        repaired = without_thoughts(second.text)
+        repaired = strip_thoughts(second.text)
         raw = f"{first.text}\n\n[asked again]\n\n{second.text}"
         choice = self._read(repaired, input)
         if choice is not None:
@@ -147,7 +147,7 @@ class LanguageModel(ModelInterface):
         return ModelOutput(int(Action.DONE), confidence=0.0, reasoning=why, raw_output=raw)
 
     def episode_details(self) -> Mapping[str, Any]:
-        """Requests, retries, repairs, unreadable answers, tokens, USD and seconds.
+        """Return requests, retries, repairs, unreadable answers, tokens, USD and seconds.
 
         ``estimated`` counts the requests whose tokens the server did not tell, ``cost_unknown`` those whose cost is
         unknown: it is in none of ``cost_usd``.
@@ -190,31 +190,31 @@ class LanguageModel(ModelInterface):
     def blind(self, why: str) -> str:
         """Return what is wrong with a model that takes no images."""
         fix = f"name a vision model with {self.other}, or give --observation text"
-        return f"{self._called()} sees no images ({quoted(why)}): {fix}"
+        return f"{self._describe_model()} sees no images ({quoted(why)}): {fix}"
 
     def failure(self, error: ProviderError) -> ModelError:
         """Return what a request that came to nothing means: a prompt too long fails the episode, else nobody plays."""
         kind = ModelError if isinstance(error, PromptTooLongError) else ModelUnavailableError
-        return kind(self._told(error))
+        return kind(self._describe_failure(error))
 
-    def _called(self) -> str:
+    def _describe_model(self) -> str:
         return self.name
 
-    def _told(self, error: Exception) -> str:
+    def _describe_failure(self, error: Exception) -> str:
         return describe_error(error, self.other)
 
     def _begin(self, desk: CallDesk) -> None:
         self._desk = desk
         self._details: dict[str, Any] = {"repairs": 0, "unreadable": 0}
 
-    def _reached(self) -> _Server:
+    def _connect(self) -> _Server:
         self._server = self._server or _Server(self, self._make())
         return self._server
 
     def _read(self, visible: str, input: ModelInput) -> Choice | None:
-        """The choice in an answer; only an answer that holds one may be served from the cache."""
+        """Return the choice in an answer; only an answer that holds one may be served from the cache."""
         choice = read_choice(visible, input.action_space, self.asking.actions_per_call)
-        with self._meant():
+        with self._translate_errors():
             (self._desk.reject if choice is None else self._desk.accept)(self._answered)
         return choice
 
@@ -223,8 +223,8 @@ class LanguageModel(ModelInterface):
         return f" ({why}; max_tokens is {self.asking.limits.max_output_tokens}: allow more)" if why else ""
 
     def _ask(self, messages: Iterable[Message]) -> Response:
-        with self._meant():
-            server = self._reached()
+        with self._translate_errors():
+            server = self._connect()
             limits = replace(self.asking.limits, effort=self._ref.effort)
             request = Request(self._ref.name, tuple(messages), limits=limits)
             with unbroken():
@@ -235,8 +235,8 @@ class LanguageModel(ModelInterface):
         return response
 
     @contextmanager
-    def _meant(self) -> Iterator[None]:
-        """What ends the evaluation, or this episode, where a call or its books fail."""
+    def _translate_errors(self) -> Iterator[None]:
+        """Raise the error that ends the evaluation, or this episode, where a call or its records fail."""
         try:
             yield
         except BudgetReached as error:
@@ -266,14 +266,14 @@ class _Server:
             response = self.provider.complete(request)
         except ProviderError as error:
             _LOG.info("no answer: %s", error)
-            meant = self._meant(error, request)
-            if meant is error:
+            translated = self._translate_error(error, request)
+            if translated is error:
                 raise
-            raise meant from error
+            raise translated from error
         self.has_answered = True
         return response
 
-    def _meant(self, error: ProviderError, request: Request) -> ProviderError:
+    def _translate_error(self, error: ProviderError, request: Request) -> ProviderError:
         words = str(error).partition(": ")[2]  # without the name of the model, which may speak of vision
         self.is_absent = _is_absent(error)
         if _BLIND.search(words) and any(message.images for message in request.messages):

@@ -50,8 +50,10 @@ class LMStudioVLMAdapter(LocalModel):
         return OpenAIProvider(Target(self.model, base, is_open=True, wording=wording))
 
     def fault(self, provider: Provider) -> str:
-        """The server would answer with another model that is loaded."""
-        names = [each.name for each in provider.listed(SETUP_TIMEOUT_S)] if isinstance(provider, Listing) else []
+        """Return what is wrong if the server would answer with another model that is loaded, else ""."""
+        if not isinstance(provider, Listing):
+            return ""
+        names = [each.name for each in provider.listed(SETUP_TIMEOUT_S)]
         if not names or self.model in names:
             return ""
         known = quoted(", ".join(names[:_SHOWN_MODELS]))

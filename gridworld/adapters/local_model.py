@@ -76,17 +76,17 @@ class LocalModel(LanguageModel):
         return {**super().describe(), "model": self.model, "base_url": self.address}
 
     def failure(self, error: ProviderError) -> ModelError:
-        """The evaluation goes on without this episode, unless nobody is there."""
-        return (ModelUnavailableError if self._reached().is_absent else ModelError)(self._told(error))
+        """Return the error for a failed call: the evaluation goes on without this episode, unless no server answers."""
+        return (ModelUnavailableError if self._connect().is_absent else ModelError)(self._describe_failure(error))
 
-    def _reached(self) -> Any:
+    def _connect(self) -> Any:
         try:
             importlib.import_module(self.sdk)
         except ImportError as error:
             raise missing_part(error, f"the {self.flag} model") from error
-        return super()._reached()
+        return super()._connect()
 
-    def _called(self) -> str:
+    def _describe_model(self) -> str:
         return f"{self.model!a} at {self.address}"
 
 

@@ -58,7 +58,7 @@ _DATA: Final = (
 
 
 def system_text(action_space: Mapping[int, str], tiling: str, *, shows_images: bool = True, most: int = 1) -> str:
-    """The rules of the world and the form of the answer.
+    """Return the rules of the world and the form of the answer.
 
     Args:
         action_space: names by number.
@@ -67,16 +67,17 @@ def system_text(action_space: Mapping[int, str], tiling: str, *, shows_images: b
         most: actions that an answer may name.
     """
     grid = TILINGS[tiling]
+    names = ", ".join(grid.heading_names)
     turning = (
-        f"There are {grid.headings} headings, clockwise: {', '.join(grid.heading_names)}."
+        f"There are {grid.headings} headings, clockwise: {names}."
         f" A turn is {360 // grid.headings} degrees: turn_right clockwise, turn_left counter-clockwise."
     )
-    form = (_FORM if most == 1 else _FORM_OF_SEVERAL).format(actions=_listed(action_space), most=most)
+    form = (_FORM if most == 1 else _FORM_OF_SEVERAL).format(actions=_format_actions(action_space), most=most)
     return "\n\n".join((_PICTURE if shows_images else _WORDS, turning, _RULES, form, _DATA))
 
 
 def user_messages(seen: ModelInput, most: int = 1) -> Iterator[Message]:
-    """The task and where it stands, earlier images oldest first, then the present one: an image a message.
+    """Return one message per image, with the task and its state; earlier images first, then the present one.
 
     Args:
         seen: of an empty image nothing is shown.
@@ -85,9 +86,13 @@ def user_messages(seen: ModelInput, most: int = 1) -> Iterator[Message]:
     Raises:
         GridworldError: Pillow is missing, or something is not an image.
     """
-    words = [f"Task: {_quoted(seen.text_prompt)}\nThis is step {seen.step_number} of at most {seen.max_steps}."]
-    words += filter(None, [seen.additional_context])
-    what = "the next action" if most == 1 else f"the next actions, at most {min(most, _left(seen))},"
+    task = _quote(seen.text_prompt)
+    words = [f"Task: {task}\nThis is step {seen.step_number} of at most {seen.max_steps}."]
+    if seen.additional_context:
+        words.append(seen.additional_context)
+    what = "the next action"
+    if most != 1:
+        what = f"the next actions, at most {min(most, _count_left(seen))},"
     if not seen.image.size:
         yield Message("user", "\n".join([*words, f"Choose {what} now:"]))
         return
@@ -100,8 +105,8 @@ def user_messages(seen: ModelInput, most: int = 1) -> Iterator[Message]:
     yield _message([*words, f"Choose {what} from the image now:"], seen.image)
 
 
-def _left(seen: ModelInput) -> int:
-    """Actions until the episode ends."""
+def _count_left(seen: ModelInput) -> int:
+    """Return the number of actions until the episode ends."""
     return max(1, seen.max_steps - seen.step_number + 1)
 
 
@@ -112,7 +117,7 @@ def _message(words: Iterable[str], image: NDArray[np.uint8]) -> Message:
 
 
 def repair_text(action_space: Mapping[int, str], most: int = 1) -> str:
-    """Asks for an answer that can be read."""
+    """Return the request for an answer that can be read."""
     fault = "names no action, or more than one"
     line = "Action: <id>"
     if most > 1:
@@ -120,14 +125,15 @@ def repair_text(action_space: Mapping[int, str], most: int = 1) -> str:
         line = "Actions: <id>, <id>, ..."
     return (
         f"That answer {fault}. Reply with one line and nothing else:\n{line}\n"
-        f"where <id> is one of\n{_listed(action_space)}"
+        f"where <id> is one of\n{_format_actions(action_space)}"
     )
 
 
-def _listed(action_space: Mapping[int, str]) -> str:
+def _format_actions(action_space: Mapping[int, str]) -> str:
     return "\n".join(f"{number} {name}" for number, name in action_space.items())
 
 
-def _quoted(text: str) -> str:
-    """A JSON string on one line; what UTF-8 cannot carry is replaced."""
-    return json.dumps(text, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8")
+def _quote(text: str) -> str:
+    """Return a JSON string on one line; replace what UTF-8 cannot carry."""
+    line = json.dumps(text, ensure_ascii=False)
+    return line.encode("utf-8", "replace").decode("utf-8")

@@ -40,7 +40,7 @@ def __dir__() -> list[str]:
 
 
 def get_backend(name: str, **options: Any) -> AbstractGridBackend:
-    """A backend by its name.
+    """Return a backend by its name.
 
     Args:
         name: a key of :data:`BACKENDS`.

@@ -51,7 +51,7 @@ class AbstractGridBackend(ABC):
 
     @abstractmethod
     def reset(self, seed: int | None = None) -> tuple[Any, GridState, dict[str, Any]]:
-        """Begin an episode: (observation, state, info).
+        """Begin an episode; return (observation, state, info).
 
         Args:
             seed: of the simulator; the task's own by default. Tasks are deterministic, so it decides nothing in them.
@@ -71,7 +71,7 @@ class AbstractGridBackend(ABC):
 
     @abstractmethod
     def render(self) -> NDArray[np.uint8]:
-        """What the model may see, shape (height, width, 3), RGB.
+        """Return the image that the model may see, shape (height, width, 3), RGB.
 
         Raises:
             BackendError: before ``reset``.
@@ -79,7 +79,7 @@ class AbstractGridBackend(ABC):
 
     @abstractmethod
     def observe(self) -> Observation:
-        """The same as codes and text.
+        """Return the same as codes and text.
 
         Raises:
             BackendError: before ``reset``.
@@ -87,14 +87,14 @@ class AbstractGridBackend(ABC):
 
     @abstractmethod
     def get_state(self) -> GridState:
-        """The present state, a copy.
+        """Return the present state, a copy.
 
         Raises:
             BackendError: before ``reset``.
         """
 
     def get_mission_text(self) -> str:
-        """The task in words.
+        """Return the task in words.
 
         Raises:
             BackendError: there is no task.

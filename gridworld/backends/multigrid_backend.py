@@ -13,7 +13,7 @@ from gridworld.backends.base import AbstractGridBackend, GridState, check_render
 from gridworld.drawing import TILE_SIZE, checked_tile_size, picture
 from gridworld.errors import BackendError
 from gridworld.multigrid.agent import NATIVE_ACTIONS
-from gridworld.multigrid.world import MultiGridWorld, tiling_named
+from gridworld.multigrid.world import MultiGridWorld, find_tiling
 from gridworld.rules.observation import Observation
 from gridworld.task_spec import TaskSpecification
 
@@ -40,7 +40,7 @@ class MultiGridBackend(AbstractGridBackend):
         self, tiling: str = "square", render_mode: str | None = "rgb_array", tile_size: int = TILE_SIZE
     ) -> None:
         check_render_mode(render_mode)
-        self.tiling = tiling_named(tiling).name
+        self.tiling = find_tiling(tiling).name
         self.render_mode = render_mode
         self.tile_size = checked_tile_size(tile_size)
         self._configured: MultiGridWorld | None = None

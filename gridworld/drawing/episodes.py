@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridworld.drawing.picturing import TILE_SIZE, picture
-from gridworld.multigrid.world import tiling_named
+from gridworld.multigrid.world import find_tiling
 from gridworld.rules.episode import Episode
 from gridworld.rules.layout import Layout
 from gridworld.rules.observation import background, things
@@ -21,7 +21,7 @@ from gridworld.task_spec import TaskSpecification
 def task_picture(
     spec: TaskSpecification, tiling: Tiling | str = SQUARE, *, reveal: bool = True, tile_size: int = TILE_SIZE
 ) -> NDArray[np.uint8]:
-    """A task at its start, RGB, shape (height, width, 3).
+    """Draw a task at its start, RGB, shape (height, width, 3).
 
     Args:
         spec: the task.
@@ -33,7 +33,7 @@ def task_picture(
         TaskError: the task is not valid.
         BackendError: there is no such tiling or size.
     """
-    return _shown(_episode(spec, tiling), reveal, tile_size)
+    return _draw(_episode(spec, tiling), reveal, tile_size)
 
 
 def episode_frames(
@@ -44,7 +44,7 @@ def episode_frames(
     reveal: bool = False,
     tile_size: int = TILE_SIZE,
 ) -> Iterator[NDArray[np.uint8]]:
-    """Pictures of an episode: its start, and after each external action. Arguments as of :func:`task_picture`.
+    """Yield pictures of an episode: its start, and after each external action. Arguments as of :func:`task_picture`.
 
     Raises:
         ActionError: there is no such action.
@@ -52,14 +52,14 @@ def episode_frames(
         TaskError: the task is not valid.
     """
     episode = _episode(spec, tiling)
-    yield _shown(episode, reveal, tile_size)
+    yield _draw(episode, reveal, tile_size)
     for action in actions:
         episode.step(action)
-        yield _shown(episode, reveal, tile_size)
+        yield _draw(episode, reveal, tile_size)
 
 
 def _episode(spec: TaskSpecification, tiling: Tiling | str) -> Episode:
-    chosen = tiling_named(tiling) if isinstance(tiling, str) else tiling
+    chosen = find_tiling(tiling) if isinstance(tiling, str) else tiling
     return Episode(Layout(spec, chosen))
 
 
@@ -76,7 +76,7 @@ def _list_everything(episode: Episode) -> Iterator[tuple[Cell, int, str]]:
     return things(layout, episode.state._replace(touched=layout.hidden))
 
 
-def _shown(episode: Episode, reveal: bool, tile_size: int) -> NDArray[np.uint8]:
+def _draw(episode: Episode, reveal: bool, tile_size: int) -> NDArray[np.uint8]:
     observation = episode.observe()
     if not reveal:
         return picture(observation, tile_size)

@@ -24,12 +24,13 @@ def take_frame(episode: Episode, observation: Observation) -> GridFrame:
     """Return an episode as it is now: everything, beside what the model may know, as it has just observed it."""
     column, row = observation.position
     is_limited = episode.layout.spec.rules.observability != "full"
+    carried = observation.carrying
     return GridFrame(
         truth=reveal_codes(episode),
         known=observation.codes,
         view=observation.visible & is_limited,
         agent=(row, column, observation.heading),
-        inventory=str(Look("key", observation.carrying)) if observation.carrying else None,
+        inventory=str(Look("key", carried)) if carried else None,
         reward=episode.reward,
     )
 
@@ -46,7 +47,8 @@ def list_codes(frames: Iterable[GridFrame]) -> set[int]:
 def draw_looks(tiling: str, codes: Collection[int]) -> Tiles:
     """Return the tiles of all looks; those whose codes are not among ``codes`` stay empty, which takes no room."""
     shape = geometry(tiling, TILE_SIZE)
-    opacity = np.minimum(shape.cover.astype(np.uint16) * 32, _OPAQUE).astype(np.uint8)
+    shares = shape.cover.astype(np.uint16) * 32
+    opacity = np.minimum(shares, _OPAQUE).astype(np.uint8)
 
     def draw(code: int) -> NDArray[np.uint8]:
         image = np.dstack((stamp(tiling, TILE_SIZE, Stamp(code)), opacity))

@@ -17,13 +17,13 @@ from spca.common.images import gif, png
 
 
 def png_bytes(image: NDArray[np.uint8]) -> bytes:
-    """An RGB picture as the content of a PNG file.
+    """Encode an RGB picture as the content of a PNG file.
 
     Raises:
         GridworldError: Pillow is missing, or it is no array of uint8 of shape (height, width, 3).
     """
     with _pillow():
-        return png(_checked(image))
+        return png(_require_picture(image))
 
 
 def save_png(path: str | os.PathLike[str], image: NDArray[np.uint8]) -> None:
@@ -54,23 +54,23 @@ def save_gif(
         raise GridworldError(f"seconds_per_frame {seconds_per_frame!r:.80}: must be more than 0 and less than 653")
     try:
         with _pillow():
-            data = gif(_of_one_size(images), seconds_per_frame)
+            data = gif(_require_one_size(images), seconds_per_frame)
     except ValueError as error:
         raise GridworldError(str(error)) from error
     _write(path, data)
 
 
-def _of_one_size(images: Iterable[NDArray[np.uint8]]) -> Iterator[NDArray[np.uint8]]:
+def _require_one_size(images: Iterable[NDArray[np.uint8]]) -> Iterator[NDArray[np.uint8]]:
     shape = None
     for image in images:
-        if _checked(image).shape != (shape or image.shape):
+        if _require_picture(image).shape != (shape or image.shape):
             raise GridworldError(f"pictures of one animation must have one size: {shape} and {image.shape}")
         shape = image.shape
         yield image
 
 
-def _checked(image: Any) -> NDArray[np.uint8]:
-    if not (isinstance(image, np.ndarray) and image.dtype == np.uint8 and image.ndim == 3 and image.shape[2] == 3):
+def _require_picture(image: Any) -> NDArray[np.uint8]:
+    if not isinstance(image, np.ndarray) or image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
         raise GridworldError("a picture must be a numpy array of uint8 of shape (height, width, 3)")
     if not image.size:
         raise GridworldError("a picture must have at least one pixel")

@@ -24,7 +24,7 @@ TILE_SIZE: Final = 32
 
 
 def checked_tile_size(size: object) -> int:
-    """The size itself.
+    """Return the size itself.
 
     Raises:
         BackendError: it is no whole number from 8 to 256.
@@ -37,7 +37,7 @@ def checked_tile_size(size: object) -> int:
 def picture(
     observation: Observation, tile_size: int = TILE_SIZE, *, marked: Collection[Cell] = ()
 ) -> NDArray[np.uint8]:
-    """RGB, shape (height, width, 3); equal observations have equal pictures.
+    """Draw an observation, RGB, shape (height, width, 3); equal observations have equal pictures.
 
     Args:
         observation: what to show.
@@ -50,31 +50,42 @@ def picture(
     size = checked_tile_size(tile_size)
     kinds, which = _stamps(observation, marked)
     images = np.stack([stamp(observation.tiling, size, kind) for kind in kinds])
-    return _composed(images, which, geometry(observation.tiling, size))
+    return _compose(images, which, geometry(observation.tiling, size))
 
 
 def _stamps(observation: Observation, marked: Collection[Cell]) -> tuple[list[Stamp], NDArray[np.intp]]:
-    """The different stamps of an observation, and the index of each cell's, shape (height, width)."""
+    """Return the different stamps of an observation, and the index of each cell's, shape (height, width)."""
     keys = observation.codes.astype(np.int64) * 4 + observation.visible * 2
     for column, row in marked:
         keys[row, column] += 1
     found, which = np.unique(keys, return_inverse=True)
-    kinds = [Stamp(key // 4, bool(key & 2), bool(key & 1)) for key in found.tolist()]
-    column, row = observation.position
     which = which.reshape(keys.shape)
+    kinds = [_read_stamp(key) for key in found.tolist()]
+
+    # The agent's cell is a stamp of its own.
+    column, row = observation.position
     here = kinds[which[row, column]]
     which[row, column] = len(kinds)
-    return [*kinds, here._replace(heading=observation.heading, carrying=observation.carrying)], which
+    kinds.append(here._replace(heading=observation.heading, carrying=observation.carrying))
+    return kinds, which
 
 
-def _composed(images: NDArray[np.uint8], which: NDArray[np.intp], shape: Geometry) -> NDArray[np.uint8]:
-    """Stamps side by side, shape (height, width, 3)."""
+def _read_stamp(key: int) -> Stamp:
+    return Stamp(key // 4, visible=bool(key & 2), marked=bool(key & 1))
+
+
+def _compose(images: NDArray[np.uint8], which: NDArray[np.intp], shape: Geometry) -> NDArray[np.uint8]:
+    """Join stamps side by side, shape (height, width, 3)."""
     rows, columns = which.shape
     if not shape.shift:
-        return images[which].swapaxes(1, 2).reshape(rows * shape.height, columns * shape.width, 3)
+        joined = images[which].swapaxes(1, 2)
+        return joined.reshape(rows * shape.height, columns * shape.width, 3)
+
     # A ring of unseen cells, two rows of it on top to keep what is odd odd, so that the outermost edges are smooth too.
-    images = np.concatenate([images, np.broadcast_to(np.array(UNSEEN, dtype=np.uint8), images[:1].shape)])
-    canvas = _laid(images, np.pad(which, ((2, 2), (1, 1)), constant_values=len(images) - 1), shape)
+    unseen = np.broadcast_to(np.array(UNSEEN, dtype=np.uint8), images[:1].shape)
+    padded = np.pad(which, ((2, 2), (1, 1)), constant_values=len(images))
+    canvas = _lay_rows(np.concatenate([images, unseen]), padded, shape)
+
     high = (rows - 1) * shape.pitch + shape.height
     wide = columns * shape.width + shape.shift
     top = 2 * shape.pitch
@@ -82,28 +93,33 @@ def _composed(images: NDArray[np.uint8], which: NDArray[np.intp], shape: Geometr
     return np.ascontiguousarray(canvas[top : top + high, left : left + wide])
 
 
-def _laid(images: NDArray[np.uint8], which: NDArray[np.intp], shape: Geometry) -> NDArray[np.uint8]:
-    """Shifted rows over the others; stamps of rows of one parity do not overlap, so they are laid at once."""
+def _lay_rows(images: NDArray[np.uint8], which: NDArray[np.intp], shape: Geometry) -> NDArray[np.uint8]:
+    """Lay shifted rows over the others; stamps of rows of one parity do not overlap, so they are laid at once."""
     rows, columns = which.shape
     band = 2 * shape.pitch
     run = 3 * shape.width
-    canvas = np.zeros(((rows + 2) * shape.pitch, columns * shape.width + shape.shift, 3), dtype=np.uint8)
+    wide = columns * shape.width
+    canvas = np.zeros(((rows + 2) * shape.pitch, wide + shape.shift, 3), dtype=np.uint8)
+
     # Channels are taken with the pixels of a line: long runs are several times as fast.
     lines = images.reshape(len(images), shape.height, run)
     cover = shape.cover.repeat(3, axis=1)
     inside = (cover == 8)[:, None, :]
     y, x = np.nonzero((cover > 0) & (cover < 8))
     share = cover[y, x, None, None].astype(np.uint16)
+
     for parity in range(2):
         laid = lines[which[parity::2]].swapaxes(1, 2)
         left = parity * shape.shift
         top = parity * shape.pitch
-        part = canvas[top : top + len(laid) * band, left : left + columns * shape.width]
+        part = canvas[top : top + len(laid) * band, left : left + wide]
         cells = part.reshape(len(laid), band, columns, run)[:, : shape.height]
-        if parity:
-            edges = (laid[:, y, :, x] * share + cells[:, y, :, x] * (8 - share) + 4) // 8
-            np.copyto(cells, laid, where=inside)
-            cells[:, y, :, x] = edges
-        else:
+        if not parity:
             cells[:] = laid
+            continue
+        over = laid[:, y, :, x] * share
+        under = cells[:, y, :, x] * (8 - share)
+        np.copyto(cells, laid, where=inside)
+        # Shares are in eighths; half of 8 rounds to the nearest.
+        cells[:, y, :, x] = (over + under + 4) // 8
     return canvas

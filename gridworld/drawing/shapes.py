@@ -21,12 +21,13 @@ Point: TypeAlias = tuple[float, float]
 
 
 def circle(radius: float, at: Point = (0.0, 0.0)) -> Shape:
-    """A disc."""
-    return lambda x, y: np.hypot(x - at[0], y - at[1]) - radius
+    """Return a disc."""
+    middle_x, middle_y = at
+    return lambda x, y: np.hypot(x - middle_x, y - middle_y) - radius
 
 
 def box(half_width: float, half_height: float, *, at: Point = (0.0, 0.0), rounding: float = 0.0) -> Shape:
-    """An upright rectangle, its corners rounded by a radius."""
+    """Return an upright rectangle, its corners rounded by a radius."""
 
     def distance(x: Distances, y: Distances) -> Distances:
         across = np.abs(x - at[0]) - (half_width - rounding)
@@ -38,7 +39,7 @@ def box(half_width: float, half_height: float, *, at: Point = (0.0, 0.0), roundi
 
 
 def bar(start: Point, end: Point, half_width: float) -> Shape:
-    """A line with round ends."""
+    """Return a line with round ends."""
     ax, ay = start
     bx, by = end
     dx = bx - ax
@@ -46,88 +47,115 @@ def bar(start: Point, end: Point, half_width: float) -> Shape:
     length = dx * dx + dy * dy
 
     def distance(x: Distances, y: Distances) -> Distances:
-        along = np.clip(((x - ax) * dx + (y - ay) * dy) / length, 0, 1)
-        return np.hypot(x - ax - along * dx, y - ay - along * dy) - half_width
+        projection = (x - ax) * dx + (y - ay) * dy
+        along = np.clip(projection / length, 0, 1)
+        away_x = x - ax - along * dx
+        away_y = y - ay - along * dy
+        return np.hypot(away_x, away_y) - half_width
 
     return distance
 
 
 def polygon(corners: Sequence[Point]) -> Shape:
-    """The inside of a closed line, convex or not."""
+    """Return the inside of a closed line, convex or not."""
+    edges = list(zip(corners, (*corners[1:], corners[0]), strict=True))
 
     def distance(x: Distances, y: Distances) -> Distances:
         nearest = np.full(x.shape, np.inf)
         inside = np.zeros(x.shape, dtype=np.bool_)
-        for (ax, ay), (bx, by) in zip(corners, (*corners[1:], corners[0]), strict=True):
-            nearest = np.minimum(nearest, bar((ax, ay), (bx, by), 0.0)(x, y))
-            if ay != by:
-                inside ^= ((ay > y) != (by > y)) & (x < (bx - ax) * (y - ay) / (by - ay) + ax)
+        for start, end in edges:
+            nearest = np.minimum(nearest, bar(start, end, 0.0)(x, y))
+            inside ^= _lies_left(start, end, x, y)
         return np.where(inside, -nearest, nearest)
 
     return distance
 
 
+def _lies_left(start: Point, end: Point, x: Distances, y: Distances) -> NDArray[np.bool_]:
+    """Return where a ray to the right crosses an edge; an odd number of crossings means inside."""
+    ax, ay = start
+    bx, by = end
+    if ay == by:
+        return np.zeros(x.shape, dtype=np.bool_)
+    spans = (ay > y) != (by > y)
+    crossing = (bx - ax) * (y - ay) / (by - ay) + ax
+    crosses: NDArray[np.bool_] = spans & (x < crossing)
+    return crosses
+
+
 def regular_polygon(sides: int, apothem: float) -> Shape:
-    """Equal sides at a distance from the middle, the first to the right; distances outside of corners are too short."""
-    normals = [(math.cos(math.tau * side / sides), math.sin(math.tau * side / sides)) for side in range(sides)]
-    return lambda x, y: np.max([x * across + y * along for across, along in normals], axis=0) - apothem
+    """Return a polygon with equal sides, the first to the right; distances outside of corners are too short."""
+    angles = [math.tau * side / sides for side in range(sides)]
+    normals = [(math.cos(angle), math.sin(angle)) for angle in angles]
+
+    def distance(x: Distances, y: Distances) -> Distances:
+        heights = [x * across + y * along for across, along in normals]
+        highest: Distances = np.max(heights, axis=0)
+        return highest - apothem
+
+    return distance
 
 
 def wave(height: float, waves: float, half_width: float, *, at: float) -> Shape:
-    """A sine curve from left to right around y = ``at``, of so many waves in a cell."""
+    """Return a sine curve from left to right around y = ``at``, with ``waves`` periods in a cell."""
     rate = math.tau * waves
 
     def distance(x: Distances, y: Distances) -> Distances:
         slope = height * rate * np.cos(rate * x)
-        return np.abs(y - at - height * np.sin(rate * x)) / np.sqrt(1 + slope * slope) - half_width
+        away = np.abs(y - at - height * np.sin(rate * x))
+        # Along the vertical; near the curve, dividing by the length of the gradient gives the true distance.
+        return away / np.sqrt(1 + slope * slope) - half_width
 
     return distance
 
 
 def dashes(count: int, share: float, turn: float = 0.0) -> Shape:
-    """So many sectors around the middle, which fill a share of the circle."""
+    """Return ``count`` sectors around the middle, which fill a share of the circle."""
 
     def distance(x: Distances, y: Distances) -> Distances:
         period = math.tau / count
-        away = np.abs((np.arctan2(y, x) - turn + period / 2) % period - period / 2)
+        angle = np.arctan2(y, x) - turn
+        away = np.abs((angle + period / 2) % period - period / 2)
         return (away - period * share / 2) * np.hypot(x, y)
 
     return distance
 
 
 def union(*shapes: Shape) -> Shape:
-    """What any of them covers."""
+    """Return the union of shapes."""
     return lambda x, y: np.min([shape(x, y) for shape in shapes], axis=0)
 
 
-def common(*shapes: Shape) -> Shape:
-    """What all of them cover."""
+def intersect(*shapes: Shape) -> Shape:
+    """Return the intersection of shapes."""
     return lambda x, y: np.max([shape(x, y) for shape in shapes], axis=0)
 
 
-def outside(shape: Shape) -> Shape:
-    """Everything else."""
+def invert(shape: Shape) -> Shape:
+    """Return the complement of a shape."""
     return lambda x, y: -shape(x, y)
 
 
-def grown(shape: Shape, by: float) -> Shape:
-    """The shape with a margin; a negative one shrinks it."""
+def grow(shape: Shape, by: float) -> Shape:
+    """Return the shape with a margin; a negative one shrinks it."""
     return lambda x, y: shape(x, y) - by
 
 
 def line(shape: Shape, half_width: float) -> Shape:
-    """The edge of a shape, as a line."""
+    """Return the edge of a shape, as a line."""
     return lambda x, y: np.abs(shape(x, y)) - half_width
 
 
-def placed(shape: Shape, *, at: Point = (0.0, 0.0), turn: float = 0.0, scale: float = 1.0) -> Shape:
-    """The shape scaled, turned clockwise by radians and moved."""
+def transform(shape: Shape, *, at: Point = (0.0, 0.0), turn: float = 0.0, scale: float = 1.0) -> Shape:
+    """Return the shape scaled, turned clockwise by radians and moved."""
     cosine = math.cos(turn)
     sine = math.sin(turn)
 
     def distance(x: Distances, y: Distances) -> Distances:
         across = (x - at[0]) / scale
         along = (y - at[1]) / scale
-        return shape(across * cosine + along * sine, along * cosine - across * sine) * scale
+        turned_x = across * cosine + along * sine
+        turned_y = along * cosine - across * sine
+        return shape(turned_x, turned_y) * scale
 
     return distance

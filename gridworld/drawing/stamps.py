@@ -65,7 +65,7 @@ class Geometry:
 
 @lru_cache(maxsize=64)
 def geometry(tiling: str, tile_size: int) -> Geometry:
-    """The geometry of a tiling whose cells are ``tile_size`` wide; hexagons are an even number of pixels wide."""
+    """Return the geometry of a tiling with cells ``tile_size`` wide; hexagons are an even number of pixels wide."""
     headings = TILINGS[tiling].headings
     if tiling == "square":
         cover = np.full((tile_size, tile_size), 8, dtype=np.uint8)
@@ -80,7 +80,7 @@ def geometry(tiling: str, tile_size: int) -> Geometry:
 
 @lru_cache(maxsize=2048)
 def stamp(tiling: str, tile_size: int, what: Stamp) -> NDArray[np.uint8]:
-    """The image of a cell, shape (height, width, 3), RGB, read-only."""
+    """Return the image of a cell, shape (height, width, 3), RGB, read-only."""
     shape = geometry(tiling, tile_size)
     x, y = _centres(shape.width, shape.height)
     image = np.zeros((*x.shape, 3))
@@ -101,7 +101,7 @@ def stamp(tiling: str, tile_size: int, what: Stamp) -> NDArray[np.uint8]:
 
 
 def _centres(width: int, height: int) -> tuple[Distances, Distances]:
-    """Middles of pixels, in units of a cell's width."""
+    """Return the middles of pixels, in units of a cell's width."""
     across = (np.arange(width) + 0.5) / width - 0.5
     along = (np.arange(height) + 0.5 - height / 2) / width
     x, y = np.meshgrid(across, along)
@@ -110,20 +110,25 @@ def _centres(width: int, height: int) -> tuple[Distances, Distances]:
 
 def _paint(image: NDArray[np.float64], layer: Layer, x: Distances, y: Distances) -> None:
     """Lay a layer over an image; pixels that its edge crosses are mixed, in eighths to keep colours few."""
-    cover = np.clip(0.5 - layer.shape(x, y) * x.shape[1], 0, 1)
+    distance = layer.shape(x, y) * x.shape[1]
+    cover = np.clip(0.5 - distance, 0, 1)
     cover = np.rint(cover * 8)[..., None] / 8
     image *= 1 - cover
     image += cover * np.array(layer.colour)
 
 
 def _nearest(width: int, height: int, pitch: int, shift: int) -> NDArray[np.uint8]:
-    """How much of each pixel is nearer to the middle of its stamp than to those of the six neighbours, in eighths."""
+    """Return, in eighths, how much of each pixel is nearer to its stamp's middle than to the neighbours'."""
     down, across = np.indices((height, width)) + 0.5
     down = down - height / 2
     across = across - width / 2
+    upper = ((-pitch, -shift), (-pitch, shift))
+    lower = ((pitch, -shift), (pitch, shift))
     edges = []
-    for row, column in ((-pitch, -shift), (-pitch, shift), (0, -width), (0, width), (pitch, -shift), (pitch, shift)):
+    for row, column in (*upper, (0, -width), (0, width), *lower):
         away = math.hypot(row, column)
-        edges.append((down * row + across * column) / away - away / 2)
-    cover: NDArray[np.float64] = np.clip(0.5 - np.max(edges, axis=0), 0, 1)
+        projection = (down * row + across * column) / away
+        edges.append(projection - away / 2)
+    outside = np.max(edges, axis=0)
+    cover: NDArray[np.float64] = np.clip(0.5 - outside, 0, 1)
     return np.rint(cover * 8).astype(np.uint8)

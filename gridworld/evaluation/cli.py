@@ -100,11 +100,8 @@ def build_app(models: Mapping[str, ModelEntry] = MODELS, words: Sequence[str] = 
 
     width = max(map(len, models))
     lines = (f"  {name:<{width}}  {entry.help}".rstrip() for name, entry in models.items())
-    app = make_app(
-        program(),
-        "Let a model play gridworld tasks and measure how well it does.",
-        epilogue=_EPILOGUE.format(models="\n".join(lines), program=program()),
-    )
+    epilogue = _EPILOGUE.format(models="\n".join(lines), program=program())
+    app = make_app(program(), "Let a model play gridworld tasks and measure how well it does.", epilogue=epilogue)
     app.default(evaluate)
     add_tools(app)
     return app
@@ -127,16 +124,16 @@ def _evaluate(options: EvaluationOptions, entry: ModelEntry, of_model: object, w
             evaluated = evaluation.run(update_bar, partial(_tell_of_found, quiet=running.quiet))
     except KeyboardInterrupt as error:
         log_error(error)
-        complain(f"interrupted; {_how_to_go_on(evaluation, words)}")
+        complain(f"interrupted; {_describe_resume(evaluation, words)}")
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # of --verbose; what it was to show is not finished
         print_no_more()
-        complain(f"interrupted, since nobody reads the output; {_how_to_go_on(evaluation, words)}")
+        complain(f"interrupted, since nobody reads the output; {_describe_resume(evaluation, words)}")
         return EXIT_INTERRUPTED
     except (SPCAError, OSError) as error:
         log_error(error)
         flag = error.flag if isinstance(error, BudgetSpentError) else ""
-        more = f"; {_how_to_go_on(evaluation, words, flag)}" if evaluation.can_go_on else ""
+        more = f"; {_describe_resume(evaluation, words, flag)}" if evaluation.can_go_on else ""
         complain(f"{'stopped' if flag else 'error'}: {error}{more}")
         return error.exit_code if isinstance(error, SPCAError) else EXIT_USER_ERROR
     show(evaluated, running.quiet)
@@ -174,8 +171,8 @@ def _make_telling(given: ObservationOptions, actions_per_call: int) -> Telling:
     )
 
 
-def _how_to_go_on(evaluation: Evaluation, words: Sequence[str], flag: str = "") -> str:
-    """How many tasks are finished and, where anything is, what to say next.
+def _describe_resume(evaluation: Evaluation, words: Sequence[str], flag: str = "") -> str:
+    """Return how many tasks are finished and, if any are, the command that resumes the run.
 
     Args:
         flag: the option of a cap that was reached.
@@ -189,7 +186,8 @@ def _how_to_go_on(evaluation: Evaluation, words: Sequence[str], flag: str = "") 
     more = f" {flag} MORE" if flag else ""
     finished = counted(evaluation.finished, "task")
     verb = "is" if evaluation.finished == 1 else "are"
-    return f"{finished} {verb} finished; go on with: {program()} {shlex.join([*again, '--resume'])}{more}"
+    command = shlex.join([*again, "--resume"])
+    return f"{finished} {verb} finished; go on with: {program()} {command}{more}"
 
 
 if __name__ == "__main__":

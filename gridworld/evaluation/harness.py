@@ -202,7 +202,7 @@ class EvaluationHarness:
         return BenchmarkEvaluationResult.of(benchmark_name, self.model.model_name, results, run)
 
     def _run(self, tasks: Sequence[EvaluationTask]) -> dict[str, Any]:
-        """What results tell about how they were had: of what the command writes, what is known here."""
+        """Return the run metadata: what the command passes on, and what is known to the harness."""
         backend = self.runner.backend
         played = {"backend": backend_name(backend), "tiling": backend.tiling}
         return {

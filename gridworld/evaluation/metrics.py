@@ -78,7 +78,7 @@ class TaskBenchmarkResult:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As in the results file; the episode without the states of its steps, which its actions give back."""
+        """Return the entry of the results file; without the states of steps, which the actions give back."""
         names = ("task_id", "success", "steps_taken", "optimal_steps", "bound", "optimality_ratio")
         data = {name: getattr(self, name) for name in (*names, "available_points", "points_earned")}
         return {**data, "episode": self.episode.to_dict(states=False)}
@@ -90,7 +90,7 @@ class TaskBenchmarkResult:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> TaskBenchmarkResult:
-        """The inverse of :meth:`to_dict`.
+        """Rebuild the result from :meth:`to_dict`.
 
         Raises:
             KeyError, TypeError, ValueError: it is not what :meth:`to_dict` wrote.
@@ -125,7 +125,7 @@ class TierMetrics:
 
     @classmethod
     def of(cls, tier: int, results: Sequence[EpisodeResult]) -> TierMetrics:
-        """The figures of episodes."""
+        """Compute the figures of episodes."""
         solved = sum(each.success for each in results)
         return cls(
             tier=tier,
@@ -138,7 +138,7 @@ class TierMetrics:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The figures; without the episodes."""
+        """Return the figures, without the episodes."""
         names = ("tier", "num_tasks", "num_success", "success_rate", "avg_steps", "avg_reward")
         return {name: getattr(self, name) for name in names}
 
@@ -155,7 +155,7 @@ class EvaluationResult:
 
     @classmethod
     def of(cls, model_name: str, tiers: Mapping[int, TierMetrics]) -> EvaluationResult:
-        """The figures of tiers."""
+        """Compute the figures of tiers."""
         episodes = [each for tier in tiers.values() for each in tier.results]
         return cls(
             model_name=model_name,
@@ -166,7 +166,7 @@ class EvaluationResult:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able, tiers by their number as text."""
+        """Return a JSON-able dict, tiers by their number as text."""
         overall = ("overall_success_rate", "overall_avg_steps", "overall_avg_reward")
         return {
             "model_name": self.model_name,
@@ -221,7 +221,7 @@ class BenchmarkEvaluationResult:
         results: Sequence[TaskBenchmarkResult],
         run: Mapping[str, Any] | None = None,
     ) -> BenchmarkEvaluationResult:
-        """The figures of tasks."""
+        """Compute the figures of tasks."""
         available = math.fsum(each.available_points for each in results)
         earned = math.fsum(each.points_earned for each in results)
         return cls(
@@ -240,7 +240,7 @@ class BenchmarkEvaluationResult:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As in the results file; without ``usage`` and ``run`` if nothing is known of them."""
+        """Return the content of the results file; without ``usage`` and ``run`` if nothing is known of them."""
         names = ("benchmark_name", "model_name", "num_tasks", "num_success", "success_rate")
         points = ("total_available_points", "total_points_earned", "point_rate")
         ratios = ("avg_optimality_ratio", "num_against_bound")
@@ -251,13 +251,15 @@ class BenchmarkEvaluationResult:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> BenchmarkEvaluationResult:
-        """The inverse of :meth:`to_dict`; the figures are computed again.
+        """Rebuild the result from :meth:`to_dict`; the figures are computed again.
 
         Raises:
             KeyError, TypeError, ValueError: it is not what :meth:`to_dict` wrote.
         """
         results = [TaskBenchmarkResult.from_dict(each) for each in data["task_results"]]
-        return cls.of(str(data["benchmark_name"]), str(data["model_name"]), results, data.get("run"))
+        name = str(data["benchmark_name"])
+        model = str(data["model_name"])
+        return cls.of(name, model, results, data.get("run"))
 
     def save(self, path: str) -> None:
         """Write a JSON file, whole or not at all.
@@ -278,7 +280,7 @@ class BenchmarkEvaluationResult:
 
 
 def available_points(spec: TaskSpecification) -> float:
-    """``metadata["points"]`` of a valid task, else its tier."""
+    """Return ``metadata["points"]`` of a valid task, else its tier."""
     return float((spec.metadata or {}).get("points", spec.difficulty_tier))
 
 

@@ -98,7 +98,7 @@ class ModelInterface(ABC):
 
     @abstractmethod
     def predict(self, input: ModelInput) -> ModelOutput:
-        """The next action.
+        """Return the next action.
 
         Raises:
             ModelError: there is no answer.
@@ -110,7 +110,7 @@ class ModelInterface(ABC):
         return False
 
     def predict_batch(self, inputs: list[ModelInput]) -> list[ModelOutput]:
-        """The next action for each of several observations, in their order."""
+        """Return the next action for each of several observations, in their order."""
         return [self.predict(each) for each in inputs]
 
     def setup(self, device: str = "cpu") -> None:  # noqa: B027 - most have nothing to prepare
@@ -129,7 +129,7 @@ class ModelInterface(ABC):
     def begin_episode(  # noqa: B027 - most need nothing but observations
         self, task_spec: TaskSpecification, seed: int, *, backend: str = "minigrid", tiling: str = "square"
     ) -> None:
-        """An episode begins; the environment has been reset.
+        """Prepare for an episode; the environment has been reset.
 
         Args:
             task_spec: the task, for models that look ahead or play it in a world of their own.
@@ -142,15 +142,15 @@ class ModelInterface(ABC):
         """
 
     def end_episode(self, result: EpisodeResult) -> None:  # noqa: B027 - most need not know
-        """The episode is over, solved or not."""
+        """Note that the episode is over, solved or not."""
 
     def episode_details(self) -> Mapping[str, Any] | None:
-        """What the model tells about the episode just played, JSON-able: rounds, calls, cost; None for nothing.
+        """Return JSON-able details of the episode just played: rounds, calls, cost; None for no details.
 
         It is written beside the episode as ``info["details"]`` and judged by nobody.
         """
         return None
 
     def describe(self) -> Mapping[str, Any]:
-        """What this model is, JSON-able: versions, parameters, address; written into the results file once."""
+        """Describe this model, JSON-able: versions, parameters, address; written into the results file once."""
         return {}

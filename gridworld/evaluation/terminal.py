@@ -9,6 +9,6 @@ from spca.common import command
 
 
 def program() -> str:
-    """How the user called the command, for lines that tell what to type next."""
+    """Return how the user called the command, for lines that name the next command."""
     name = Path(sys.argv[0]).name if sys.argv else ""
     return command.program(f"python {name}" if name == "run_eval.py" else "multinet-run-eval")

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias, get_args
 from gridworld.generating.draft import Draft, UnfitError
 from gridworld.generating.pushing import pillar
 from gridworld.rules.tilings import Cell
-from gridworld.task_spec import HazardType
+from gridworld.task_spec import HazardType, SwitchType
 
 Decoy: TypeAlias = Callable[[Draft], None]
 
@@ -16,15 +16,17 @@ _LARGEST_BRANCH: Final = 20
 
 
 def dead_end(draft: Draft) -> tuple[Cell, list[Cell]]:
-    """A narrow cell, and the cells behind it, on which nothing stands.
+    """Return a narrow cell, and the cells behind it, on which nothing stands.
 
     Raises:
         UnfitError: there is none.
     """
-    whole = set(draft.floor.distances(draft.start, draft.walled))
+    floor = draft.floor
+    whole = set(floor.distances(draft.start, draft.walled))
     found = []
-    for cell in draft.free(draft.floor.narrow):
-        behind = whole - draft.floor.distances(draft.start, {*draft.walled, cell}).keys() - {cell}
+    for cell in draft.list_free(floor.narrow):
+        before = floor.distances(draft.start, {*draft.walled, cell})
+        behind = whole - before.keys() - {cell}
         if 2 <= len(behind) <= _LARGEST_BRANCH and not behind & draft.taken:
             found.append((cell, sorted(behind)))
     if not found:
@@ -33,24 +35,25 @@ def dead_end(draft: Draft) -> tuple[Cell, list[Cell]]:
 
 
 def wrong_key(draft: Draft) -> None:
-    """A key whose colour no door has."""
-    color = draft.unused_color()
-    key = draft.key(color, draft.take(draft.floor.cells))
+    """Add a key whose colour no door has."""
+    color = draft.choose_unused_color()
+    key = draft.add_key(color, draft.take(draft.floor.cells))
     draft.distract("wrong_color_key", key, f"The {color} key opens nothing.")
 
 
 def side_door(draft: Draft) -> None:
-    """A key and a door of its own, which leads to a dead end."""
+    """Add a key and its door, which leads to a dead end."""
     cut, behind = dead_end(draft)
-    color = draft.unused_color()
+    color = draft.choose_unused_color()
     draft.taken.update({cut, *behind})
-    draft.door(color, cut)
-    draft.key(color, draft.take(draft.floor.cells))
-    draft.distract("distractor_chain", f"branch_{color}", f"The {color} key and the {color} door lead to a dead end.")
+    draft.add_door(color, cut)
+    draft.add_key(color, draft.take(draft.floor.cells))
+    words = f"The {color} key and the {color} door lead to a dead end."
+    draft.distract("distractor_chain", f"branch_{color}", words)
 
 
 def trap_door(draft: Draft) -> None:
-    """A second door for a key that is used up, which leads to a dead end."""
+    """Add a second door for a key that is used up; it leads to a dead end."""
     needed = {door.requires_key for door in draft.made.doors}
     colors = [key.color for key in draft.made.keys if key.color in needed]
     if not (colors and draft.rules.key_consumption):
@@ -58,66 +61,67 @@ def trap_door(draft: Draft) -> None:
     cut, behind = dead_end(draft)
     draft.taken.update({cut, *behind})
     color = draft.rng.choice(colors)
-    door = draft.door(color, cut)
+    door = draft.add_door(color, cut)
     draft.distract("trap_door", door, f"Whoever opens {door} wastes the only {color} key.")
 
 
 def side_gate(draft: Draft) -> None:
-    """A switch and a gate of its own, which leads to a dead end."""
+    """Add a switch and its gate, which leads to a dead end."""
     cut, behind = dead_end(draft)
     draft.taken.update({cut, *behind})
-    gate = draft.gate(cut)
-    switch = draft.switch(draft.take(draft.floor.cells), [gate], "toggle")
+    gate = draft.add_gate(cut)
+    switch = draft.add_switch(draft.take(draft.floor.cells), [gate], "toggle")
     draft.distract("decoy_switch", switch, f"Switch {switch} opens gate {gate}, which leads to a dead end.")
 
 
 def idle_switch(draft: Draft) -> None:
-    """A switch that controls nothing."""
-    switch = draft.switch(draft.take(draft.floor.cells), [], draft.rng.choice(("toggle", "one_shot")))
+    """Add a switch that controls nothing."""
+    cell = draft.take(draft.floor.cells)
+    kind: SwitchType = draft.rng.choice(("toggle", "one_shot"))
+    switch = draft.add_switch(cell, [], kind)
     draft.distract("decoy_switch", switch, f"Switch {switch} controls nothing.")
 
 
 def open_passage(draft: Draft) -> None:
-    """A door or gate that is open all the time."""
-    cells = draft.free(draft.floor.narrow)
+    """Add a door or gate that is open all the time."""
+    cells = draft.list_free(draft.floor.narrow)
     if not cells:
         raise UnfitError("no narrow cell is left")
     cell = draft.rng.choice(cells)
     draft.taken.add(cell)
     if draft.made.doors and draft.rng.random() < 0.5:
-        draft.door(draft.made.doors[0].requires_key, cell, is_open=True)
+        draft.add_door(draft.made.doors[0].requires_key, cell, is_open=True)
     else:
-        draft.gate(cell, is_open=True)
+        draft.add_gate(cell, is_open=True)
 
 
 def side_teleporter(draft: Draft) -> None:
-    """A teleporter within a part of the maze that no lock divides."""
-    cells = [cell for cell in draft.reach() if cell not in draft.floor.narrow]
+    """Add a teleporter within a part of the maze that no lock divides."""
+    cells = [cell for cell in draft.find_reachable() if cell not in draft.floor.narrow]
     ends = []
     for _ in range(2):
-        ends.append(draft.take(cell for cell in draft.free(cells) if draft.stays_connected(cell)))
+        ends.append(draft.take(cell for cell in draft.list_free(cells) if draft.stays_connected(cell)))
         draft.barred.add(ends[-1])
-    name = draft.teleporter(*ends, bidirectional=draft.rng.random() < 0.5)
+    name = draft.add_teleporter(*ends, bidirectional=draft.rng.random() < 0.5)
     draft.distract("decoy_teleporter", name, f"Teleporter {name} leads nowhere new.")
 
 
 def loose_block(draft: Draft) -> None:
-    """A block that can be pushed but need not be."""
-    cells = [
-        cell for cell in draft.free(draft.floor.cells) if cell not in draft.floor.narrow and draft.stays_connected(cell)
-    ]
+    """Add a block that can be pushed but need not be."""
+    wide = [cell for cell in draft.list_free(draft.floor.cells) if cell not in draft.floor.narrow]
+    cells = [cell for cell in wide if draft.stays_connected(cell)]
     if not cells:
         raise UnfitError("no room for a block")
     cell = draft.rng.choice(cells)
     draft.taken.add(cell)
-    block = draft.block(cell)
+    block = draft.add_block(cell)
     draft.distract("decoy_block", block, f"Block {block} need not be moved.")
 
 
 def hazards(draft: Draft) -> None:
-    """A few hazards beside the way, in a row where there is room."""
+    """Add a few hazards beside the way, in a row where there is room."""
     kind = draft.rng.choice(get_args(HazardType))
-    cells = [cell for cell in draft.free(draft.floor.cells) if draft.stays_connected(cell)]
+    cells = [cell for cell in draft.list_free(draft.floor.cells) if draft.stays_connected(cell)]
     if not cells:
         raise UnfitError("no room for a hazard")
     cell = draft.rng.choice(cells)
@@ -127,12 +131,12 @@ def hazards(draft: Draft) -> None:
             break
         draft.taken.add(cell)
         draft.barred.add(cell)
-        draft.hazard(cell, kind)
+        draft.add_hazard(cell, kind)
         cell = draft.floor.tiling.ahead(cell, heading)
 
 
 def fixed_block(draft: Draft) -> None:
-    """A block that never moves."""
+    """Add a block that never moves."""
     pillar(draft)
 
 

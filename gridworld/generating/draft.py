@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import count, pairwise
 from typing import Final, get_args
 
 from gridworld.generating.floor import Floor
@@ -16,7 +17,9 @@ from gridworld.task_spec import (
     DependencyStep,
     Distractor,
     DoorSpec,
+    DoorState,
     GateSpec,
+    GateState,
     GoalSpec,
     HazardSpec,
     HazardType,
@@ -26,6 +29,7 @@ from gridworld.task_spec import (
     Position,
     Rules,
     SwitchSpec,
+    SwitchState,
     SwitchType,
     TaskSpecification,
     TeleporterSpec,
@@ -79,8 +83,8 @@ class Draft:
     distractors: list[Distractor] = field(default_factory=list)
 
     @classmethod
-    def on(cls, rng: random.Random, floor: Floor) -> Draft:
-        """An empty draft: a start anywhere and a goal well away from it."""
+    def begin(cls, rng: random.Random, floor: Floor) -> Draft:
+        """Return an empty draft: a start anywhere and a goal well away from it."""
         if len(floor.cells) < 12:
             raise UnfitError("the floor is too small")
         start = rng.choice(floor.cells)
@@ -89,94 +93,104 @@ class Draft:
         goal_spec = GoalSpec("reach_position", Position(*goal))
         return cls(rng, floor, start, goal, goal_spec, set(floor.cells), {start, goal})
 
-    def free(self, cells: Iterable[Cell]) -> list[Cell]:
-        """Those on which something may be put, in order."""
+    def list_free(self, cells: Iterable[Cell]) -> list[Cell]:
+        """Return the cells on which something may be put, sorted."""
         return sorted(cell for cell in cells if cell not in self.taken)
 
     def take(self, cells: Iterable[Cell]) -> Cell:
-        """One of the free cells: the one farthest from the start among a few, so that things are not all at hand.
+        """Take a free cell: of a few, the one farthest from the start, so that things are not all at hand.
 
         Raises:
             UnfitError: there is none.
         """
-        free = self.free(cells)
+        free = self.list_free(cells)
         if not free:
             raise UnfitError("no room is left")
         away = self.floor.distances(self.start)
-        found = max(self.rng.sample(free, min(len(free), 3)), key=lambda cell: (away[cell], cell))
+        candidates = self.rng.sample(free, min(len(free), 3))
+        found = max(candidates, key=lambda cell: (away[cell], cell))
         self.taken.add(found)
         return found
 
     def close(self, cell: Cell) -> set[Cell]:
-        """Bar the way at a cell; the cells that can no longer be reached."""
+        """Bar the way at a cell; return the cells that can no longer be reached."""
         self.taken.add(cell)
         self.closed.add(cell)
         before = self.near
-        self.near = self.reach()
+        self.near = self.find_reachable()
         return before - self.near - {cell}
 
-    def reach(self, *without: Cell) -> set[Cell]:
-        """Cells that the start is connected with through nothing closed and none of ``without``."""
+    def find_reachable(self, *without: Cell) -> set[Cell]:
+        """Return the cells that the start is connected with through nothing closed and none of ``without``."""
         return set(self.floor.distances(self.start, {*without, *self.closed}))
 
     def stays_connected(self, cell: Cell) -> bool:
-        """Whether nothing is cut off if a cell is barred."""
+        """Return whether nothing is cut off if a cell is barred."""
         barred = {*self.barred, *self.walled, cell}
         around = [near for near in self.floor.neighbours[cell] if near not in barred]
-        return bool(around) and set(around) <= self.floor.distances(around[0], barred).keys()
+        if not around:
+            return False
+        reachable = self.floor.distances(around[0], barred)
+        return set(around) <= reachable.keys()
 
-    def unused_color(self) -> Color:
-        """A colour that no key and no door has.
+    def choose_unused_color(self) -> Color:
+        """Return a colour that no key and no door has.
 
         Raises:
             UnfitError: there is none.
         """
-        used = {key.color for key in self.made.keys} | {door.requires_key for door in self.made.doors}
+        used = {key.color for key in self.made.keys}
+        used |= {door.requires_key for door in self.made.doors}
         left = [color for color in COLORS if color not in used]
         if not left:
             raise UnfitError("all colours are in use")
         return self.rng.choice(left)
 
-    def key(self, color: Color, cell: Cell) -> str:
-        """A new key; its id."""
-        name = self._name(f"k_{color}")
+    def add_key(self, color: Color, cell: Cell) -> str:
+        """Add a new key; return its id."""
+        name = self._choose_id(f"k_{color}")
         self.made.keys.append(KeySpec(name, Position(*cell), color))
         return name
 
-    def door(self, color: Color, cell: Cell, *, is_open: bool = False) -> str:
-        """A new door; its id."""
-        name = self._name(f"d_{color}")
-        self.made.doors.append(DoorSpec(name, Position(*cell), color, "open" if is_open else "locked"))
+    def add_door(self, color: Color, cell: Cell, *, is_open: bool = False) -> str:
+        """Add a new door; return its id."""
+        name = self._choose_id(f"d_{color}")
+        state: DoorState = "open" if is_open else "locked"
+        self.made.doors.append(DoorSpec(name, Position(*cell), color, state))
         return name
 
-    def gate(self, cell: Cell, *, is_open: bool = False) -> str:
-        """A new gate; its id."""
-        name = self._numbered("g")
-        self.made.gates.append(GateSpec(name, Position(*cell), "open" if is_open else "closed"))
+    def add_gate(self, cell: Cell, *, is_open: bool = False) -> str:
+        """Add a new gate; return its id."""
+        name = self._number_id("g")
+        state: GateState = "open" if is_open else "closed"
+        self.made.gates.append(GateSpec(name, Position(*cell), state))
         return name
 
-    def switch(self, cell: Cell, controls: list[str], kind: SwitchType | None, *, on: bool = False) -> str:
-        """A new switch; its id."""
-        name = self._numbered("s")
+    def add_switch(self, cell: Cell, controls: list[str], kind: SwitchType | None, *, on: bool = False) -> str:
+        """Add a new switch; return its id."""
+        name = self._number_id("s")
         color = self.rng.choice(COLORS[:5])
-        self.made.switches.append(SwitchSpec(name, Position(*cell), controls, color, kind, "on" if on else "off"))
+        state: SwitchState = "on" if on else "off"
+        self.made.switches.append(SwitchSpec(name, Position(*cell), controls, color, kind, state))
         return name
 
-    def block(self, cell: Cell, *, pushable: bool = True) -> str:
-        """A new block; its id."""
-        name = self._numbered("b")
-        self.made.blocks.append(BlockSpec(name, Position(*cell), pushable, "grey" if pushable else "purple"))
+    def add_block(self, cell: Cell, *, pushable: bool = True) -> str:
+        """Add a new block; return its id."""
+        name = self._number_id("b")
+        color: Color = "grey" if pushable else "purple"
+        self.made.blocks.append(BlockSpec(name, Position(*cell), pushable, color))
         return name
 
-    def teleporter(self, a: Cell, b: Cell, *, bidirectional: bool) -> str:
-        """A new teleporter; its id."""
-        name = self._numbered("t")
-        self.made.teleporters.append(TeleporterSpec(name, Position(*a), Position(*b), bidirectional))
+    def add_teleporter(self, a: Cell, b: Cell, *, bidirectional: bool) -> str:
+        """Add a new teleporter; return its id."""
+        name = self._number_id("t")
+        ends = (Position(*a), Position(*b))
+        self.made.teleporters.append(TeleporterSpec(name, *ends, bidirectional))
         return name
 
-    def hazard(self, cell: Cell, kind: HazardType) -> str:
-        """A new hazard; its id."""
-        name = self._numbered("h")
+    def add_hazard(self, cell: Cell, kind: HazardType) -> str:
+        """Add a new hazard; return its id."""
+        name = self._number_id("h")
         self.made.hazards.append(HazardSpec(name, Position(*cell), kind))
         return name
 
@@ -184,31 +198,33 @@ class Draft:
         """Note that a thing, or a group of things, leads astray."""
         self.distractors.append(Distractor(kind, name, words))
 
-    def ids(self) -> list[str]:
+    def list_ids(self) -> list[str]:
         """Return the ids of all mechanisms."""
         made = self.made
         groups = (made.keys, made.doors, made.switches, made.gates, made.blocks, made.teleporters, made.hazards)
         return [thing.id for group in groups for thing in group]
 
-    def specification(self, task_id: str, seed: int, tier: int) -> TaskSpecification:
-        """The task as drawn, without a sensible ``max_steps``."""
-        steps = [DependencyStep(i, link.kind, link.element, link.unlocks) for i, link in enumerate(self.links, 1)]
-        chain = DependencyChain(len(steps), steps, self._notation())
-        made = self.made
-        passages = {
-            position.to_tuple() for position in (*(d.position for d in made.doors), *(g.position for g in made.gates))
-        }
+    def build_specification(self, task_id: str, seed: int, tier: int) -> TaskSpecification:
+        """Return the task as drawn, without a sensible ``max_steps``."""
+        steps = list[DependencyStep]()
+        for number, link in enumerate(self.links, 1):
+            steps.append(DependencyStep(number, link.kind, link.element, link.unlocks))
+        chain = DependencyChain(len(steps), steps, self._format_chain())
+
+        passages = {door.position.to_tuple() for door in self.made.doors}
+        passages |= {gate.position.to_tuple() for gate in self.made.gates}
         walls = sorted({*self.floor.walls, *self.walled} - passages, key=lambda cell: (cell[1], cell[0]))
+        maze = MazeLayout(
+            (self.floor.width, self.floor.height),
+            [Position(*cell) for cell in walls],
+            Position(*self.start),
+            Position(*self.goal),
+        )
         return TaskSpecification(
             task_id=task_id,
             seed=seed,
             difficulty_tier=tier,
-            maze=MazeLayout(
-                (self.floor.width, self.floor.height),
-                [Position(*cell) for cell in walls],
-                Position(*self.start),
-                Position(*self.goal),
-            ),
+            maze=maze,
             goal=self.goal_spec,
             max_steps=1,
             mechanisms=self.made,
@@ -217,22 +233,23 @@ class Draft:
             distractors=list(self.distractors),
         )
 
-    def description(self, spec: TaskSpecification) -> str:
-        """What there is to do, step by step, and the goal."""
-        steps = [f"{link.words[0].upper()}{link.words[1:]}." for link in self.links if link.words]
+    def describe(self, spec: TaskSpecification) -> str:
+        """Describe what there is to do, step by step, and the goal."""
+        words = [link.words for link in self.links if link.words]
+        steps = [f"{text[0].upper()}{text[1:]}." for text in words]
         return " ".join([*steps, spec.get_mission_text()])
 
-    def _notation(self) -> str:
-        names = [name for link in self.links for name in (link.element, link.unlocks)]
-        kept = [name for name, before in zip(names, ["", *names], strict=False) if name != before]
+    def _format_chain(self) -> str:
+        names = ["", *(name for link in self.links for name in (link.element, link.unlocks))]
+        kept = [name for before, name in pairwise(names) if name != before]
         return " -> ".join([*kept, "G"])
 
-    def _name(self, name: str) -> str:
-        used = set(self.ids())
-        return next(
-            found for found in (name if not i else f"{name}_{i + 1}" for i in range(len(used) + 1)) if found not in used
-        )
+    def _choose_id(self, name: str) -> str:
+        used = set(self.list_ids())
+        if name not in used:
+            return name
+        return next(found for number in count(2) if (found := f"{name}_{number}") not in used)
 
-    def _numbered(self, letter: str) -> str:
-        used = set(self.ids())
-        return next(found for found in (f"{letter}{i + 1}" for i in range(len(used) + 1)) if found not in used)
+    def _number_id(self, letter: str) -> str:
+        used = set(self.list_ids())
+        return next(found for number in count(1) if (found := f"{letter}{number}") not in used)

@@ -24,10 +24,14 @@ class Floor:
         self.width = width
         self.height = height
         self.plan = plan
-        inside = {cell for cell in cells if 0 < cell[0] < width - 1 and 0 < cell[1] < height - 1}
-        self.neighbours = {
-            cell: tuple(near for near in tiling.neighbours(cell) if near in inside) for cell in sorted(inside)
-        }
+        columns = range(1, width - 1)
+        rows = range(1, height - 1)
+        inside = {(x, y) for x, y in cells if x in columns and y in rows}
+        self.neighbours: dict[Cell, tuple[Cell, ...]] = {}
+        for cell in sorted(inside):
+            self.neighbours[cell] = tuple(near for near in tiling.neighbours(cell) if near in inside)
+
+        # What remains must be connected, so that every cell is within reach.
         kept = max(self.parts(), key=len, default=frozenset[Cell]())
         self.neighbours = {cell: near for cell, near in self.neighbours.items() if cell in kept}
         self.cells = tuple(self.neighbours)
@@ -44,7 +48,7 @@ class Floor:
         return frozenset(cell for cell in self.cells if self._sides(cell) >= 2)
 
     def parts(self) -> Iterator[frozenset[Cell]]:
-        """The connected parts, in the order of their first cells."""
+        """Yield the connected parts, in the order of their first cells."""
         seen = set[Cell]()
         for cell in self.neighbours:
             if cell not in seen:
@@ -53,7 +57,7 @@ class Floor:
                 yield part
 
     def distances(self, start: Cell, without: Collection[Cell] = ()) -> dict[Cell, int]:
-        """Moves from a cell to every cell that can be reached, never through those of ``without``; nearest first."""
+        """Return the moves from a cell to every cell reachable without those of ``without``; nearest first."""
         found = {start: 0}
         queue = deque([start])
         while queue:
@@ -65,21 +69,24 @@ class Floor:
         return found
 
     def path(self, start: Cell, end: Cell, without: Collection[Cell] = ()) -> list[Cell]:
-        """A shortest way, both ends included; empty if there is none."""
+        """Return a shortest way, both ends included; empty if there is none."""
         back = self.distances(end, without)
         if start not in back:
             return []
         way = [start]
-        while way[-1] != end:
-            way.append(next(near for near in self.neighbours[way[-1]] if back.get(near) == back[way[-1]] - 1))
+        while (cell := way[-1]) != end:
+            nearer = back[cell] - 1
+            way.append(next(near for near in self.neighbours[cell] if back.get(near) == nearer))
         return way
 
     def cuts(self, start: Cell, end: Cell, without: Collection[Cell] = ()) -> list[Cell]:
-        """Narrow cells that every way between two cells passes, the first of the way first."""
-        inner = [cell for cell in self.path(start, end, without)[1:-1] if cell in self.narrow]
+        """Return narrow cells that every way between two cells passes, the first of the way first."""
+        way = self.path(start, end, without)
+        inner = [cell for cell in way[1:-1] if cell in self.narrow]
         return [cell for cell in inner if end not in self.distances(start, {*without, cell})]
 
     def _sides(self, cell: Cell) -> int:
-        """How many runs of floor there are around a cell, by heading."""
+        """Count the runs of floor around a cell, by heading."""
         around = [near in self.neighbours for near in self.tiling.neighbours(cell)]
-        return sum(here and not before for before, here in zip([around[-1], *around], around, strict=False))
+        before = [around[-1], *around[:-1]]
+        return sum(here and not earlier for earlier, here in zip(before, around, strict=True))

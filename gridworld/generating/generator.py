@@ -23,7 +23,7 @@ from gridworld.errors import GenerationError, SearchLimitError, TaskError
 from gridworld.generating.draft import Draft, UnfitError
 from gridworld.generating.recipes import MECHANISMS, TIERS, cook, needs
 from gridworld.rules.tilings import TILINGS, Tiling
-from gridworld.search.certificate import attached, certify, fingerprint, stored_proof
+from gridworld.search.certificate import attach_certificate, certify, fingerprint, stored_proof
 from gridworld.task_spec import TaskSpecification
 
 VERSION: Final = 1
@@ -65,14 +65,14 @@ def generate(
     Raises:
         GenerationError: an argument makes no sense, or no task came of any draw.
     """
-    allowed = _checked(tier, seed, index, tiling, mechanisms, limit)
+    allowed = _check_arguments(tier, seed, index, tiling, mechanisms, limit)
     stream = f"gridworld {VERSION} {tier} {seed} {index} {tiling} {' '.join(allowed)}"
     for attempt in range(ATTEMPTS):
         # Not for secrets: the same seed has to make the same task.
         rng = random.Random(f"{stream} {attempt}")  # noqa: S311
         try:
             draft = cook(rng, TILINGS[tiling], TIERS[tier], allowed)
-            return _made(draft, tier, seed, _origin(tier, seed, index, tiling, allowed, limit), limit)
+            return _make_task(draft, tier, seed, _describe_origin(tier, seed, index, tiling, allowed, limit), limit)
         except (UnfitError, SearchLimitError):
             continue
     raise GenerationError(
@@ -105,32 +105,33 @@ def write_many(
         GenerationError: as :func:`generate`; there are not so many; or a file holds something else, or cannot be
             written. What was written stays.
     """
-    allowed = _checked(tier, seed, 0, tiling, mechanisms, limit)
+    allowed = _check_arguments(tier, seed, 0, tiling, mechanisms, limit)
     folder = Path(out_dir)
 
     def made_or_kept(index: int) -> TaskSpecification:
         name = task_name(tier, seed, index, tiling)
-        origin = _origin(tier, seed, index, tiling, allowed, limit)
+        origin = _describe_origin(tier, seed, index, tiling, allowed, limit)
         there = read_made(folder / f"{name}.json", name, origin)
         return there or generate(tier, seed, index=index, tiling=tiling, mechanisms=mechanisms, limit=limit)
 
-    return _write_tasks(_distinct(tier, count, seed, made_or_kept), folder, overwrite)
+    return _write_tasks(_make_distinct(tier, count, seed, made_or_kept), folder, overwrite)
 
 
 def task_name(tier: int, seed: int, index: int, tiling: str = "square") -> str:
-    """The id of a generated task, which is the stem of its file."""
-    return f"t{tier}_{seed}_{index:04d}{'' if tiling == 'square' else f'_{tiling}'}"
+    """Return the id of a generated task, which is the stem of its file."""
+    ending = "" if tiling == "square" else f"_{tiling}"
+    return f"t{tier}_{seed}_{index:04d}{ending}"
 
 
 def content(spec: TaskSpecification) -> str:
-    """A hash of what a task is to the one who plays it: not of its id, seed, words or metadata."""
+    """Return a hash of all that matters in play: not of id, seed, words or metadata."""
     data = spec.to_dict()
     for name in ("task_id", "seed", "description", "metadata", "version"):
         data.pop(name, None)
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
-def _distinct(
+def _make_distinct(
     tier: int, count: int, seed: int, make: Callable[[int], TaskSpecification]
 ) -> Iterator[TaskSpecification]:
     seen = set[str]()
@@ -147,31 +148,35 @@ def _distinct(
             yield spec
 
 
-def _origin(tier: int, seed: int, index: int, tiling: str, allowed: tuple[str, ...], limit: int) -> dict[str, Any]:
-    """The arguments of a task, as its metadata keeps them."""
+def _describe_origin(
+    tier: int, seed: int, index: int, tiling: str, allowed: tuple[str, ...], limit: int
+) -> dict[str, Any]:
+    """Return the arguments of a task, as its metadata keeps them."""
     made: dict[str, Any] = {"version": VERSION, "tier": tier, "seed": seed, "index": index, "tiling": tiling}
     if allowed != MECHANISMS:
         made["mechanisms"] = list(allowed)
     return made if limit == SEARCH_LIMIT else {**made, "limit": limit}
 
 
-def _made(draft: Draft, tier: int, seed: int, origin: dict[str, Any], limit: int) -> TaskSpecification:
+def _make_task(draft: Draft, tier: int, seed: int, origin: dict[str, Any], limit: int) -> TaskSpecification:
     tiling = draft.floor.tiling
-    spec = draft.specification(task_name(tier, seed, origin["index"], tiling.name), seed, tier)
+    spec = draft.build_specification(task_name(tier, seed, origin["index"], tiling.name), seed, tier)
     spec.metadata = {"generator": origin, "tiling": tiling.name, "wall_topology": draft.floor.plan}
-    return proven(spec, tiling, draft.description if TIERS[tier].tells else TaskSpecification.get_mission_text, limit)
+    return prove_task(spec, tiling, draft.describe if TIERS[tier].tells else TaskSpecification.get_mission_text, limit)
 
 
-def _checked(
+def _check_arguments(
     tier: int, seed: int, index: int, tiling: str, mechanisms: Collection[str] | None, limit: int
 ) -> tuple[str, ...]:
-    """The kinds of mechanisms that may occur, in a fixed order, of arguments that make sense."""
-    for name, number in (("tier", tier), ("seed", seed), ("index", index), ("limit", limit)):
+    """Return the kinds of mechanisms that may occur, in a fixed order; check the arguments."""
+    numbers = {"tier": tier, "seed": seed, "index": index, "limit": limit}
+    for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, int):
             raise GenerationError(f"{name} must be an integer, not {number!r:.40}")
     if tier not in TIERS:
         raise GenerationError(f"there is no tier {tier}; tiers are {min(TIERS)} to {max(TIERS)}")
-    if abs(seed) > _LARGEST_SEED or not 0 <= index <= _LARGEST_SEED or not 0 < limit <= _LARGEST_SEED:
+    fits = abs(seed) <= _LARGEST_SEED and 0 <= index <= _LARGEST_SEED
+    if not fits or not 0 < limit <= _LARGEST_SEED:
         raise GenerationError("seed, index and limit must fit 64 bits, index be at least 0, limit at least 1")
     if tiling not in TILINGS:
         raise GenerationError(f"there is no tiling {tiling!r:.40}; there are {', '.join(TILINGS)}")
@@ -182,18 +187,18 @@ def _checked(
     allowed = tuple(name for name in MECHANISMS if name in mechanisms)
     needed = needs(TIERS[tier])
     if needed and not any(kinds <= set(allowed) for kinds in needed):
-        words = "; or ".join(", ".join(name for name in MECHANISMS if name in kinds) for kinds in needed)
-        raise GenerationError(f"tier {tier} is about {TIERS[tier].what}: allow {words}")
+        choices = [", ".join(name for name in MECHANISMS if name in kinds) for kinds in needed]
+        raise GenerationError(f"tier {tier} is about {TIERS[tier].what}: allow {'; or '.join(choices)}")
     return allowed
 
 
-def proven(
+def prove_task(
     spec: TaskSpecification,
     tiling: Tiling,
     describe: Callable[[TaskSpecification], str],
     limit: int = SEARCH_LIMIT,
 ) -> TaskSpecification:
-    """The task with its ``max_steps``, its description and a certificate in its metadata.
+    """Return the task with its ``max_steps``, its description and a certificate in its metadata.
 
     Args:
         spec: the task as drawn.
@@ -213,13 +218,13 @@ def proven(
     final = replace(spec, max_steps=enough_steps(needed))
     final.description = describe(final)
     if spec.goal.goal_type == "survive_steps":
-        return attached(final, certify(final, tiling, limit))
+        return attach_certificate(final, certify(final, tiling, limit))
     # For other goals nothing else of the proof depends on max_steps.
-    return attached(final, replace(proof, fingerprint=fingerprint(final)))
+    return attach_certificate(final, replace(proof, fingerprint=fingerprint(final)))
 
 
 def enough_steps(needed: int) -> int:
-    """A ``max_steps`` that leaves a player room."""
+    """Return a ``max_steps`` that leaves a player room."""
     return max(50, 3 * needed + 10)
 
 
@@ -244,7 +249,7 @@ def _write_tasks(specs: Iterable[TaskSpecification], folder: Path, overwrite: bo
 
 
 def read_made(path: Path, task_id: str, origin: Mapping[str, Any]) -> TaskSpecification | None:
-    """The task in a file if it was generated from these arguments and not changed since; else None."""
+    """Return the task in a file if it was generated from these arguments and not changed since; else None."""
     try:
         spec = TaskSpecification.from_json(path, strict=True)
         proof, _ = stored_proof(spec, TILINGS[origin["tiling"]])

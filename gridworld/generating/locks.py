@@ -27,99 +27,99 @@ def lay_chain(draft: Draft, kinds: Sequence[str]) -> None:
     """
     wanted = draft.goal
     for left, kind in reversed(list(enumerate(kinds))):
-        wanted = LOCKS[kind](draft, _cut(draft, wanted, 5 + 6 * left))
+        wanted = LOCKS[kind](draft, _choose_cut(draft, wanted, 5 + 6 * left))
 
 
-def _cut(draft: Draft, wanted: Cell, least: int) -> Cell:
-    """A cell for a lock that leaves at least so many cells before it."""
-    found = [
-        cell
-        for cell in draft.floor.cuts(draft.start, wanted, draft.closed)
-        if cell not in draft.taken and len(draft.reach(cell)) >= least
-    ]
+def _choose_cut(draft: Draft, wanted: Cell, least: int) -> Cell:
+    """Return a cell for a lock that leaves at least ``least`` cells before it."""
+    cuts = draft.floor.cuts(draft.start, wanted, draft.closed)
+    found = [cell for cell in cuts if cell not in draft.taken and len(draft.find_reachable(cell)) >= least]
     if not found:
         raise UnfitError("no cell for a lock")
     return draft.rng.choice(found)
 
 
 def key_door(draft: Draft, cut: Cell) -> Cell:
-    """A door and its key."""
+    """Add a door and its key."""
     draft.close(cut)
-    color = draft.unused_color()
+    color = draft.choose_unused_color()
     cell = draft.take(draft.near)
-    key = draft.key(color, cell)
-    door = draft.door(color, cut)
-    draft.links.insert(0, Link("key-door", key, door, f"open the {color} door with the {color} key"))
+    key = draft.add_key(color, cell)
+    door = draft.add_door(color, cut)
+    words = f"open the {color} door with the {color} key"
+    draft.links.insert(0, Link("key-door", key, door, words))
     return cell
 
 
 def master_key(draft: Draft, cut: Cell) -> Cell:
-    """Two doors one behind the other for one key that is not used up."""
+    """Add two doors one behind the other for one key that is not used up."""
     draft.close(cut)
     draft.rules.key_consumption = False
-    color = draft.unused_color()
+    color = draft.choose_unused_color()
     beside = next(cell for cell in draft.floor.neighbours[cut] if cell in draft.near)
-    first = _cut(draft, beside, 5)
+    first = _choose_cut(draft, beside, 5)
     draft.close(first)
     cell = draft.take(draft.near)
-    key = draft.key(color, cell)
-    outer = draft.door(color, first)
-    inner = draft.door(color, cut)
+    key = draft.add_key(color, cell)
+    outer = draft.add_door(color, first)
+    inner = draft.add_door(color, cut)
     words = f"open both {color} doors with the {color} key"
     draft.links[:0] = [Link("key-door", key, outer, words), Link("key-door", key, inner, "")]
     return cell
 
 
 def toggle_gate(draft: Draft, cut: Cell) -> Cell:
-    """A gate and a switch that flips."""
-    return _switched(draft, cut, "toggle")
+    """Add a gate and a switch that flips."""
+    return _add_switched_gate(draft, cut, "toggle")
 
 
 def one_shot_gate(draft: Draft, cut: Cell) -> Cell:
-    """A gate and a switch that can be used once."""
-    return _switched(draft, cut, "one_shot")
+    """Add a gate and a switch that can be used once."""
+    return _add_switched_gate(draft, cut, "one_shot")
 
 
-def _switched(draft: Draft, cut: Cell, kind: SwitchType) -> Cell:
+def _add_switched_gate(draft: Draft, cut: Cell, kind: SwitchType) -> Cell:
     draft.close(cut)
     cell = draft.take(draft.near)
-    gate = draft.gate(cut)
-    switch = draft.switch(cell, [gate], _named(draft, kind))
-    draft.links.insert(0, Link("switch-gate", switch, gate, f"use the {_color(draft, switch)} switch to open a gate"))
+    gate = draft.add_gate(cut)
+    switch = draft.add_switch(cell, [gate], _choose_named_type(draft, kind))
+    words = f"use the {_find_color(draft, switch)} switch to open a gate"
+    draft.links.insert(0, Link("switch-gate", switch, gate, words))
     return cell
 
 
-def _color(draft: Draft, switch: str) -> str:
-    """What a model can see of a switch; it never sees ids."""
+def _find_color(draft: Draft, switch: str) -> str:
+    """Return the colour of a switch: a model sees this and never ids."""
     return next(made.color for made in draft.made.switches if made.id == switch)
 
 
-def _named(draft: Draft, kind: SwitchType) -> SwitchType | None:
-    """The type of a switch, which it may leave to the rules where they say the same."""
+def _choose_named_type(draft: Draft, kind: SwitchType) -> SwitchType | None:
+    """Return the type of a switch, which it may leave to the rules where they say the same."""
     return None if kind == draft.rules.switch_type and draft.rng.random() < 0.5 else kind
 
 
 def hold_gate(draft: Draft, cut: Cell) -> Cell:
-    """A gate that is open while something stands on a switch, and a block to be pushed there."""
+    """Add a gate that is open while something stands on a switch, and a block to be pushed there."""
     draft.close(cut)
-    away = [cell for cell in draft.near - draft.floor.narrow if draft.floor.tiling.distance(cell, cut) > 1]
+    tiling = draft.floor.tiling
+    away = [cell for cell in draft.near - draft.floor.narrow if tiling.distance(cell, cut) > 1]
     line = push_line(draft, away)
-    gate = draft.gate(cut)
-    switch = draft.switch(line.target, [gate], _named(draft, "hold"))
-    block = draft.block(line.block)
-    words = f"push a block onto the {_color(draft, switch)} switch, which holds a gate open"
+    gate = draft.add_gate(cut)
+    switch = draft.add_switch(line.target, [gate], _choose_named_type(draft, "hold"))
+    block = draft.add_block(line.block)
+    words = f"push a block onto the {_find_color(draft, switch)} switch, which holds a gate open"
     draft.links[:0] = [Link("block-switch", block, switch, words), Link("switch-gate", switch, gate, "")]
     return line.agent
 
 
 def teleport(draft: Draft, cut: Cell) -> Cell:
-    """A wall, and a teleporter to the other side of it."""
+    """Add a wall, and a teleporter to the other side of it."""
     far = draft.close(cut)
     draft.walled.add(cut)
     bidirectional = draft.rng.random() < 0.5
     landing = draft.take(far - draft.floor.narrow)
     entrance = draft.take(cell for cell in draft.near if cell not in draft.floor.narrow)
-    name = draft.teleporter(entrance, landing, bidirectional=bidirectional)
+    name = draft.add_teleporter(entrance, landing, bidirectional=bidirectional)
     draft.links.insert(0, Link("teleporter", name, name, "take a teleporter"))
     return entrance
 

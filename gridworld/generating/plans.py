@@ -19,7 +19,7 @@ LARGEST: Final = 18
 
 
 def draw_floor(rng: random.Random, tiling: Tiling, name: str, least: int, greatest: int) -> Floor:
-    """A floor of the named plan, mirrored and turned where the tiling allows it.
+    """Draw a floor of the named plan, mirrored and turned where the tiling allows it.
 
     Args:
         least, greatest: bounds of width and height, border included.
@@ -29,9 +29,8 @@ def draw_floor(rng: random.Random, tiling: Tiling, name: str, least: int, greate
     if rng.random() < 0.5:
         width, height = height, width
     if name in ON_LATTICE:
-        width, height = (
-            size + 1 if size % 2 == 0 and size < LARGEST else size - (1 - size % 2) for size in (width, height)
-        )
+        width = _make_odd(width)
+        height = _make_odd(height)
     cells = PLANS[name](rng, tiling, width, height)
     if tiling is not SQUARE:
         return Floor(tiling, width, height, cells, name)
@@ -44,87 +43,129 @@ def draw_floor(rng: random.Random, tiling: Tiling, name: str, least: int, greate
     return Floor(tiling, width, height, cells, name)
 
 
+def _make_odd(size: int) -> int:
+    """Return the size itself if it is odd, else the next greater one that is allowed, else the next smaller one."""
+    if size % 2:
+        return size
+    return size + 1 if size < LARGEST else size - 1
+
+
 def inside(width: int, height: int) -> set[Cell]:
-    """Every cell but the border."""
-    return {(x, y) for x in range(1, width - 1) for y in range(1, height - 1)}
+    """Return every cell but the border."""
+    return _rectangle(1, 1, width - 2, height - 2)
+
+
+def _rectangle(left: int, top: int, right: int, bottom: int) -> set[Cell]:
+    """Return the cells of a rectangle, all four edges included."""
+    return {(x, y) for x in range(left, right + 1) for y in range(top, bottom + 1)}
+
+
+def _column(x: int, top: int, bottom: int) -> list[Cell]:
+    return [(x, y) for y in range(top, bottom + 1)]
+
+
+def _row(y: int, left: int, right: int) -> list[Cell]:
+    return [(x, y) for x in range(left, right + 1)]
 
 
 def maze(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Cell]:
-    """A maze without loops: corridors of one cell between walls of one cell."""
+    """Draw a maze without loops: corridors of one cell between walls of one cell."""
     room = inside(width, height)
     carved = {(1, 1)}
     stack = [(1, 1)]
     while stack:
-        steps = ((heading, tiling.ahead(stack[-1], heading)) for heading in range(tiling.headings))
-        ways = [(between, tiling.ahead(between, heading)) for heading, between in steps]
-        ways = [way for way in ways if way[1] in room and way[1] not in carved]
+        ways = list[tuple[Cell, Cell]]()
+        for heading in range(tiling.headings):
+            between = tiling.ahead(stack[-1], heading)
+            beyond = tiling.ahead(between, heading)
+            if beyond in room and beyond not in carved:
+                ways.append((between, beyond))
         if not ways:
             stack.pop()
             continue
-        way = rng.choice(ways)
-        carved.update(way)
-        stack.append(way[1])
+
+        between, beyond = rng.choice(ways)
+        carved.update((between, beyond))
+        stack.append(beyond)
     return carved
 
 
 def braided_maze(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Cell]:
-    """A maze with a few walls opened, so that some ways are loops."""
+    """Draw a maze with a few walls opened, so that some ways are loops."""
     carved = maze(rng, tiling, width, height)
+    walls = sorted(inside(width, height) - carved)
+    openings = [cell for cell in walls if _joins(tiling, cell, carved)]
+    most = max(1, len(openings) // 6)
+    count = min(len(openings), rng.randint(1, most))
+    return carved | set(rng.sample(openings, count))
+
+
+def _joins(tiling: Tiling, wall: Cell, carved: set[Cell]) -> bool:
+    """Return whether a wall has floor on two opposite sides and nowhere else."""
+    neighbours = tiling.neighbours(wall)
+    if sum(near in carved for near in neighbours) != 2:
+        return False
     half = tiling.headings // 2
-    openings = [
-        cell
-        for cell in sorted(inside(width, height) - carved)
-        if any(
-            {tiling.ahead(cell, way), tiling.ahead(cell, way + half)} <= carved
-            and sum(near in carved for near in tiling.neighbours(cell)) == 2
-            for way in range(half)
-        )
-    ]
-    return carved | set(rng.sample(openings, min(len(openings), rng.randint(1, max(1, len(openings) // 6)))))
+    return any({neighbours[way], neighbours[way + half]} <= carved for way in range(half))
 
 
 def rooms(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Cell]:
-    """Rooms by binary space partition: every wall that parts a room has one doorway, few have a second."""
+    """Draw rooms by binary space partition: each wall between rooms has one doorway, few have a second."""
     walls = set[Cell]()
     doorways = set[Cell]()
     pending = [(1, 1, width - 2, height - 2)]
     while pending:
         left, top, right, bottom = pending.pop()
-        lines = [[(x, y) for y in range(top, bottom + 1)] for x in range(left + 2, right - 1)]
-        lines += [[(x, y) for x in range(left, right + 1)] for y in range(top + 2, bottom - 1)]
-        small = right - left < 6 and bottom - top < 6
+        lines = [_column(x, top, bottom) for x in range(left + 2, right - 1)]
+        lines += [_row(y, left, right) for y in range(top + 2, bottom - 1)]
+        # A wall must not end at the doorway of another one.
         beside = {near for doorway in doorways for near in tiling.neighbours(doorway)}
         lines = [line for line in lines if beside.isdisjoint(line)]
+        small = right - left < 6 and bottom - top < 6
         if not lines or (small and rng.random() < 0.3):
             continue
+
         line = rng.choice(lines)
         walls.update(line)
-        doorways.update(rng.sample(line[1:-1] or line, 2 if len(line) > 6 and rng.random() < 0.1 else 1))
+        count = 2 if len(line) > 6 and rng.random() < 0.1 else 1
+        doorways.update(rng.sample(line[1:-1] or line, count))
+
         x, y = line[0]
         last_x, _ = line[-1]
         if x == last_x:
-            pending += [(left, top, x - 1, bottom), (x + 1, top, right, bottom)]
+            pending.append((left, top, x - 1, bottom))
+            pending.append((x + 1, top, right, bottom))
         else:
-            pending += [(left, top, right, y - 1), (left, y + 1, right, bottom)]
+            pending.append((left, top, right, y - 1))
+            pending.append((left, y + 1, right, bottom))
     return inside(width, height) - (walls - doorways)
 
 
 def vaults(rng: random.Random, _: Tiling, width: int, height: int) -> set[Cell]:
-    """A corridor, itself parted here and there, with rooms on both sides, each with a doorway of its own."""
+    """Draw a corridor, itself divided here and there, with rooms on both sides, each with its own doorway."""
     breadth = rng.choice((1, 1, 2, 3)) if height >= 9 else 1
-    top = rng.randint(3, height - 4 - breadth) if height - 4 - breadth >= 3 else 2
+    lowest = height - 4 - breadth
+    top = rng.randint(3, lowest) if lowest >= 3 else 2
     bottom = top + breadth - 1
-    carved = {(x, y) for x in range(1, width - 1) for y in range(top, bottom + 1)}
-    for column in range(rng.randint(4, 6), width - 4, rng.randint(4, 6)):
+    carved = _rectangle(1, top, width - 2, bottom)
+
+    first_column = rng.randint(4, 6)
+    spacing = rng.randint(4, 6)
+    for column in range(first_column, width - 4, spacing):
         if rng.random() < 0.5:
-            carved -= {(column, y) for y in range(top, bottom + 1)} - {(column, rng.randint(top, bottom))}
-    for first, last, wall in ((1, top - 2, top - 1), (bottom + 2, height - 2, bottom + 1)):
+            gap = rng.randint(top, bottom)
+            carved -= set(_column(column, top, bottom)) - {(column, gap)}
+
+    above = (1, top - 2, top - 1)
+    below = (bottom + 2, height - 2, bottom + 1)
+    for first, last, wall in (above, below):
         left = 1
         while first <= last and left < width - 1:
             right = min(left + rng.randint(1, 4), width - 2)
-            right = width - 2 if width - 2 - right < 2 else right
-            carved |= {(x, y) for x in range(left, right + 1) for y in range(first, last + 1)}
-            doorways = [x for x in range(left, right + 1) if sum(y in carved for y in ((x, top), (x, bottom))) == 2]
+            if width - 2 - right < 2:
+                right = width - 2
+            carved |= _rectangle(left, first, right, last)
+            doorways = [x for x in range(left, right + 1) if {(x, top), (x, bottom)} <= carved]
             if doorways:
                 carved.add((rng.choice(doorways), wall))
             left = right + 2
@@ -132,18 +173,19 @@ def vaults(rng: random.Random, _: Tiling, width: int, height: int) -> set[Cell]:
 
 
 def serpentine(rng: random.Random, _: Tiling, width: int, height: int) -> set[Cell]:
-    """One winding way: rows of wall, open at alternate ends."""
+    """Draw one winding way: rows of wall, open at alternate ends."""
     carved = inside(width, height)
     at_left = rng.random() < 0.5
     row = 0
     while (row := row + rng.choice((2, 2, 3))) < height - 2:
-        carved -= {(x, row) for x in range(1, width - 1)} - {(1 if at_left else width - 2, row)}
+        opening = 1 if at_left else width - 2
+        carved -= set(_row(row, 1, width - 2)) - {(opening, row)}
         at_left = not at_left
     return carved
 
 
 def hall(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Cell]:
-    """One open room with some pillars and short walls."""
+    """Draw one open room with some pillars and short walls."""
     carved = inside(width, height)
     for _ in range(rng.randint(0, len(carved) // 12)):
         cell = rng.choice(sorted(carved))

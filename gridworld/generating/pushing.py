@@ -23,7 +23,7 @@ class PushLine:
 
 
 def push_line(draft: Draft, targets: Iterable[Cell], turns: int = 0) -> PushLine:
-    """A place for a block from which it can be pushed onto one of the targets; all cells of the way are taken.
+    """Find a place for a block from which it can be pushed onto a target; take all cells of the way.
 
     It is found backwards, by pulling the block from its target.
 
@@ -33,16 +33,17 @@ def push_line(draft: Draft, targets: Iterable[Cell], turns: int = 0) -> PushLine
     Raises:
         UnfitError: none was found.
     """
-    ends = draft.free(targets)
+    tiling = draft.floor.tiling
+    ends = draft.list_free(targets)
     for _ in range(_TRIES if ends else 0):
         target = draft.rng.choice(ends)
-        ways = [draft.rng.randrange(draft.floor.tiling.headings) for _ in range(turns + 1)]
+        ways = [draft.rng.randrange(tiling.headings) for _ in range(turns + 1)]
         block = target
         used = [target]
         for way in ways:
             for _ in range(draft.rng.randint(1, 3)):
-                agent = draft.floor.tiling.ahead(block, way)
-                behind = draft.floor.tiling.ahead(agent, way)
+                agent = tiling.ahead(block, way)
+                behind = tiling.ahead(agent, way)
                 if not _clear(draft, agent) or not _clear(draft, behind):
                     break
                 used += [agent, behind]
@@ -64,16 +65,18 @@ def push_goal(draft: Draft, count: int) -> None:
         UnfitError: no room.
     """
     draft.taken.discard(draft.goal)
-    lines = [push_line(draft, draft.near, turns=draft.rng.randrange(2)) for _ in range(count)]
-    names = [draft.block(line.block) for line in lines]
+    lines = list[PushLine]()
+    for _ in range(count):
+        turns = draft.rng.randrange(2)
+        lines.append(push_line(draft, draft.near, turns=turns))
+    names = [draft.add_block(line.block) for line in lines]
+    targets = [Position(*line.target) for line in lines]
     draft.goal = lines[0].agent
-    draft.goal_spec = GoalSpec(
-        "push_block_to", target_ids=names, target_positions=[Position(*line.target) for line in lines]
-    )
+    draft.goal_spec = GoalSpec("push_block_to", target_ids=names, target_positions=targets)
 
 
 def block_the_way(draft: Draft) -> str:
-    """A block in a doorway or corridor on the way to the goal, which has to be pushed on; its id.
+    """Put a block in a doorway or corridor on the way to the goal, which has to be pushed on; return its id.
 
     Raises:
         UnfitError: there is no such place.
@@ -83,31 +86,29 @@ def block_the_way(draft: Draft) -> str:
     found = []
     for before, cell in pairwise(way[1:]):
         heading = tiling.neighbours(before).index(cell)
-        room = [tiling.ahead(cell, heading)]
-        room.append(tiling.ahead(room[0], heading))
-        if cell in draft.floor.narrow and all(_clear(draft, there) for there in (before, cell, *room)):
-            found.append((before, cell, *room))
+        beyond = tiling.ahead(cell, heading)
+        needed = (before, cell, beyond, tiling.ahead(beyond, heading))
+        if cell in draft.floor.narrow and all(_clear(draft, there) for there in needed):
+            found.append(needed)
     if not found:
         raise UnfitError("no place for a block in the way")
     chosen = draft.rng.choice(found)
     draft.taken.update(chosen)
-    return draft.block(chosen[1])
+    return draft.add_block(chosen[1])
 
 
 def pillar(draft: Draft) -> str:
-    """A block that never moves, where it bars no way; its id.
+    """Put a block that never moves where it bars no way; return its id.
 
     Raises:
         UnfitError: there is no such place.
     """
-    cells = [
-        cell
-        for cell in draft.free(draft.floor.cells)
-        if len(draft.floor.neighbours[cell]) > 2 and draft.stays_connected(cell)
-    ]
+    floor = draft.floor
+    wide = [cell for cell in draft.list_free(floor.cells) if len(floor.neighbours[cell]) > 2]
+    cells = [cell for cell in wide if draft.stays_connected(cell)]
     if not cells:
         raise UnfitError("no place for a pillar")
     cell = draft.rng.choice(cells)
     draft.taken.add(cell)
     draft.barred.add(cell)
-    return draft.block(cell, pushable=False)
+    return draft.add_block(cell, pushable=False)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from gridworld.generating.decoys import DECOYS
 from gridworld.generating.draft import Draft, UnfitError
@@ -15,6 +15,8 @@ from gridworld.generating.plans import LARGEST, PLANS, SMALLEST, draw_floor
 from gridworld.generating.pushing import block_the_way, push_goal
 from gridworld.rules.tilings import Tiling
 from gridworld.task_spec import GoalType, Observability
+
+Name = TypeVar("Name", bound=str)
 
 MECHANISMS: Final = ("keys", "doors", "switches", "gates", "blocks", "teleporters", "hazards")
 """Kinds of mechanisms, as ``mechanisms`` of a task names them."""
@@ -149,14 +151,14 @@ TIERS: Final[Mapping[int, Recipe]] = {
 
 
 def needs(recipe: Recipe) -> list[frozenset[str]]:
-    """Sets of mechanisms: a task of the tier has at least one whole set. Empty if it needs no mechanism."""
+    """Return sets of mechanisms: a task of the tier has at least one whole set. Empty if it needs no mechanism."""
     marks = {_NEEDS[name] for name in recipe.marks}
     least = (kinds for kinds in marks if not any(other < kinds for other in marks))
     return sorted(least, key=sorted)
 
 
 def cook(rng: random.Random, tiling: Tiling, recipe: Recipe, allowed: Collection[str]) -> Draft:
-    """One draw of a task.
+    """Draw a task once.
 
     Args:
         allowed: kinds of mechanisms that may occur.
@@ -164,15 +166,20 @@ def cook(rng: random.Random, tiling: Tiling, recipe: Recipe, allowed: Collection
     Raises:
         UnfitError: it came to nothing.
     """
-    draft = Draft.on(rng, draw_floor(rng, tiling, rng.choice(recipe.plans), *recipe.sizes))
+    floor = draw_floor(rng, tiling, rng.choice(recipe.plans), *recipe.sizes)
+    draft = Draft.begin(rng, floor)
     draft.rules.switch_type = rng.choice(("toggle", "toggle", "hold", "one_shot"))
-    goal = _goal(rng, recipe, allowed)
-    locks = _drawn(rng, recipe.locks, recipe.depths, allowed)
+    goal = _draw_goal(rng, recipe, allowed)
+    locks = _draw_names(rng, recipe.locks, recipe.depths, allowed)
     blocks = rng.choice(recipe.obstacles) if "blocks" in allowed else 0
-    errands = _drawn(rng, recipe.errands, recipe.errand_counts, allowed)
-    decoys = _drawn(rng, recipe.decoys, recipe.decoy_counts, allowed)
-    decoys += [name for name in _ALONG.get(goal, ()) if _NEEDS[name] <= set(allowed)]
-    if recipe.marks and recipe.marks.isdisjoint({*locks, *decoys, goal, "block_the_way" if blocks else ""}):
+    errands = _draw_names(rng, recipe.errands, recipe.errand_counts, allowed)
+    decoys = _draw_names(rng, recipe.decoys, recipe.decoy_counts, allowed)
+    decoys += _select_allowed(_ALONG.get(goal, ()), allowed)
+
+    drawn = {goal, *locks, *decoys}
+    if blocks:
+        drawn.add("block_the_way")
+    if recipe.marks and recipe.marks.isdisjoint(drawn):
         raise UnfitError("nothing that marks the tier")
     if goal == "push_block_to":
         push_goal(draft, rng.choice((1, 1, 2)))
@@ -195,22 +202,29 @@ _ALONG: Final[Mapping[str, tuple[str, ...]]] = {"survive_steps": ("hazards", "ha
 """Goals that ask for company."""
 
 
-def _goal(rng: random.Random, recipe: Recipe, allowed: Collection[str]) -> GoalType:
-    return rng.choice([goal for goal in recipe.goals if _NEEDS[goal] <= set(allowed)])
+def _draw_goal(rng: random.Random, recipe: Recipe, allowed: Collection[str]) -> GoalType:
+    return rng.choice(_select_allowed(recipe.goals, allowed))
 
 
-def _drawn(rng: random.Random, names: Sequence[str], counts: Sequence[int], allowed: Collection[str]) -> list[str]:
-    fitting = [name for name in names if _NEEDS[name] <= set(allowed)]
+def _draw_names(rng: random.Random, names: Sequence[str], counts: Sequence[int], allowed: Collection[str]) -> list[str]:
+    fitting = _select_allowed(names, allowed)
     return rng.choices(fitting, k=rng.choice(counts)) if fitting else []
 
 
+def _select_allowed(names: Iterable[Name], allowed: Collection[str]) -> list[Name]:
+    """Return the names of what consists of allowed kinds of mechanisms only."""
+    return [name for name in names if _NEEDS[name] <= set(allowed)]
+
+
 def _veil(draft: Draft, recipe: Recipe) -> None:
-    """How much can be seen, and what is hidden; never a hazard, which could be learnt of only by dying."""
+    """Draw how much can be seen, and what is hidden; never a hazard, which could be learnt of only by dying."""
     rng = draft.rng
     rules = draft.rules
     rules.observability = rng.choice(recipe.observability)
-    rules.view_size = rng.choice((3, 5, 5, 7, 7, 9)) if rules.observability != "full" else rules.view_size
+    if rules.observability != "full":
+        rules.view_size = rng.choice((3, 5, 5, 7, 7, 9))
     hazards = {hazard.id for hazard in draft.made.hazards}
-    names = [name for name in draft.ids() if name not in hazards]
+    names = [name for name in draft.list_ids() if name not in hazards]
     if names and rng.random() < recipe.hides:
-        rules.hidden_mechanisms = sorted(rng.sample(names, min(len(names), rng.randint(1, 2))))
+        count = min(len(names), rng.randint(1, 2))
+        rules.hidden_mechanisms = sorted(rng.sample(names, count))

@@ -180,7 +180,7 @@ class Hazard(Lava):
     def _render_lava(pen: _Pen) -> None:
         pen.rectangle(0, 1, 0, 1, (255, 128, 0))
         for top in (0.3, 0.5, 0.7):
-            points = [(0.1 + 0.2 * i, top + 0.1 * (i % 2)) for i in range(5)]
+            points = [(0.1 + 0.2 * step, top + 0.1 * (step % 2)) for step in range(5)]
             for one, other in pairwise(points):
                 pen.line(one, other, 0.03, _BLACK)
 
@@ -225,7 +225,7 @@ class Hidden(WorldObj):
 
 
 def object_of(look: Look) -> WorldObj | None:
-    """A new object with a look; None for the floor and what was not seen."""
+    """Return a new object with a look; None for the floor and what was not seen."""
     kind, color, state = look
     makers: dict[str, Any] = {
         "wall": Wall,
@@ -248,22 +248,32 @@ class _Pen:
     def __init__(self, img: Image) -> None:
         self._img = img
         height, width = img.shape[:2]
-        self._y = ((np.arange(height) + 0.5) / height)[:, np.newaxis]
-        self._x = ((np.arange(width) + 0.5) / width)[np.newaxis, :]
+        rows = (np.arange(height) + 0.5) / height
+        columns = (np.arange(width) + 0.5) / width
+        self._y = rows[:, np.newaxis]
+        self._x = columns[np.newaxis, :]
 
     def rectangle(self, left: float, right: float, top: float, bottom: float, color: Any) -> None:
-        self._img[(self._x >= left) & (self._x <= right) & (self._y >= top) & (self._y <= bottom)] = color
+        columns = (self._x >= left) & (self._x <= right)
+        rows = (self._y >= top) & (self._y <= bottom)
+        self._img[columns & rows] = color
 
     def disc(self, x: float, y: float, radius: float, color: Any) -> None:
-        self._img[(self._x - x) ** 2 + (self._y - y) ** 2 <= radius**2] = color
+        squared = (self._x - x) ** 2 + (self._y - y) ** 2
+        self._img[squared <= radius**2] = color
 
     def line(self, start: tuple[float, float], end: tuple[float, float], radius: float, color: Any) -> None:
         x, y = start
-        dx, dy = (end[0] - start[0], end[1] - start[1])
-        along = np.clip(((self._x - x) * dx + (self._y - y) * dy) / (dx**2 + dy**2), 0, 1)
-        distance = (self._x - x - along * dx) ** 2 + (self._y - y - along * dy) ** 2
-        self._img[distance <= radius**2] = color
+        end_x, end_y = end
+        dx = end_x - x
+        dy = end_y - y
+        projection = (self._x - x) * dx + (self._y - y) * dy
+        along = np.clip(projection / (dx**2 + dy**2), 0, 1)
+        away_x = self._x - x - along * dx
+        away_y = self._y - y - along * dy
+        self._img[away_x**2 + away_y**2 <= radius**2] = color
 
     def spike(self, middle: float, bottom: float, half_width: float, height: float, color: Any) -> None:
         up = (bottom - self._y) / height
-        self._img[(up >= 0) & (np.abs(self._x - middle) <= half_width * (1 - up))] = color
+        narrow = np.abs(self._x - middle) <= half_width * (1 - up)
+        self._img[(up >= 0) & narrow] = color

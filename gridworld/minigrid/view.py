@@ -27,22 +27,22 @@ class TaskGrid(Grid):
 
 @cache
 def specimen(code: int) -> WorldObj | None:
-    """An object that looks as a code says, for drawing and encoding; shared."""
+    """Return an object that looks as a code says, for drawing and encoding; shared."""
     return object_of(LOOKS[code])
 
 
 def view_objects(codes: NDArray[np.uint8]) -> list[WorldObj | None]:
-    """Objects of codes of shape (width, height), in the order of ``Grid.grid``."""
+    """Return objects of codes of shape (width, height), in the order of ``Grid.grid``."""
     return [specimen(code) for code in codes.T.ravel().tolist()]
 
 
 def encode(codes: NDArray[np.uint8]) -> Image:
-    """MiniGrid's encoding of codes, shape (..., 3)."""
+    """Return MiniGrid's encoding of codes, shape (..., 3)."""
     return _encodings()[codes]
 
 
 def egocentric(observation: Observation, view_size: int, *, see_through_walls: bool) -> NDArray[np.uint8]:
-    """Codes of the agent's view, shape (view_size, view_size), column first: it is in the middle of the last row.
+    """Return the codes of the agent's view, shape (view_size, view_size), column first: it is in the last row's middle.
 
     Args:
         observation: of the whole grid.
@@ -59,7 +59,7 @@ def egocentric(observation: Observation, view_size: int, *, see_through_walls: b
 
 
 def picture(observation: Observation, tile_size: int = TILE_PIXELS) -> Image:
-    """What may be known, as MiniGrid draws it; shape (height * tile_size, width * tile_size, 3).
+    """Draw what may be known, as MiniGrid does; shape (height * tile_size, width * tile_size, 3).
 
     Remembered cells are dimmed; unknown ones are hatched in grey. A key in hand is drawn small on the agent's cell.
     """
@@ -80,25 +80,30 @@ def picture(observation: Observation, tile_size: int = TILE_PIXELS) -> Image:
 
 @cache
 def _encodings() -> Image:
-    codes = [EMPTY if thing is None else thing.encode() for thing in map(specimen, CODES.values())]
+    things = [specimen(code) for code in CODES.values()]
+    codes = [EMPTY if thing is None else thing.encode() for thing in things]
     codes[CODES[Look("unseen")]] = UNSEEN
     return np.array(codes, dtype=np.uint8)
 
 
 @cache
 def _view_offsets(view_size: int, heading: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Columns and rows, relative to the agent, of the cells of its view."""
+    """Return the columns and rows, relative to the agent, of the cells of its view."""
     right, down = ((1, 0), (0, 1), (-1, 0), (0, -1))[heading]
-    aside = np.arange(view_size)[:, np.newaxis] - view_size // 2
-    ahead = view_size - 1 - np.arange(view_size)[np.newaxis, :]
+    aside = np.arange(view_size) - view_size // 2
+    ahead = view_size - 1 - np.arange(view_size)
+    aside = aside[:, np.newaxis]
+    ahead = ahead[np.newaxis, :]
     return right * ahead - down * aside, down * ahead + right * aside
 
 
 @cache
 def _tile(code: int, tile_size: int, visible: bool) -> Image:
     if LOOKS[code].kind == "unseen":
-        diagonal = np.add.outer(np.arange(tile_size), np.arange(tile_size)) * 4 // tile_size % 2
-        return np.repeat(diagonal[..., np.newaxis] * 24, 3, axis=2).astype(np.uint8)
+        pixels = np.arange(tile_size)
+        stripes = np.add.outer(pixels, pixels) * 4 // tile_size % 2
+        grey = stripes[..., np.newaxis] * 24
+        return np.repeat(grey, 3, axis=2).astype(np.uint8)
     tile = TaskGrid.render_tile(specimen(code), tile_size=tile_size)
     return np.asarray(tile if visible else tile * _DIMMED, dtype=np.uint8)
 

@@ -43,7 +43,7 @@ _EXTERNAL: Final[Mapping[int, actions.Action]] = MappingProxyType(
 
 
 def to_external(action: SupportsIndex) -> actions.Action:
-    """The external action of a native one: an int, a numpy integer or an enum member.
+    """Return the external action of a native one: an int, a numpy integer or an enum member.
 
     Raises:
         ActionError: anything else, or a number that is no native action.

@@ -18,8 +18,8 @@ from gridworld.rules.tilings import TILINGS, Tiling
 from gridworld.task_spec import TaskSpecification
 
 
-def tiling_named(name: str) -> Tiling:
-    """A tiling by its name.
+def find_tiling(name: str) -> Tiling:
+    """Return a tiling by its name.
 
     Raises:
         BackendError: there is none; names those there are.
@@ -43,7 +43,7 @@ class MultiGridWorld:
 
     def __init__(self, spec: TaskSpecification, tiling: str = "square") -> None:
         self.spec = spec
-        self.tiling = tiling_named(tiling)
+        self.tiling = find_tiling(tiling)
         self._episode = Episode(Layout(spec, self.tiling))
 
     def reset(self) -> GridState:
@@ -72,5 +72,5 @@ class MultiGridWorld:
         return self._episode.over
 
     def observe(self) -> Observation:
-        """What the observability of the task lets a model know now."""
+        """Return what the task's observability lets a model see now."""
         return self._episode.observe()

@@ -37,7 +37,9 @@ class Episode:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self._background = background(layout)
-        self._everything = frozenset((x, y) for x in range(layout.width) for y in range(layout.height))
+        columns = range(layout.width)
+        rows = range(layout.height)
+        self._everything = frozenset((column, row) for column in columns for row in rows)
         self._cones: dict[tuple[object, ...], tuple[frozenset[Cell], NDArray[np.bool_]]] = {}
         self._kept = 0
         self.reset()
@@ -81,7 +83,7 @@ class Episode:
         self._see()
 
     def grid_state(self) -> GridState:
-        """The truth as a value of its own, for runners and metrics; a model sees :meth:`observe` only."""
+        """Return the true state as a separate value, for runners and metrics; a model sees :meth:`observe` only."""
         layout = self.layout
         state = self.state
         return GridState(
@@ -106,7 +108,7 @@ class Episode:
         )
 
     def observe(self) -> Observation:
-        """What the observability of the task lets a model know now."""
+        """Return what the task's observability lets a model see now."""
         state = self.state
         mode = self.layout.spec.rules.observability
         codes = self._truth() if mode == "full" else self._memory.copy()
@@ -133,7 +135,8 @@ class Episode:
         view = (state.position, state.heading, state.open_doors, layout.open_gates(state.active_switches))
         if view not in self._cones:
             size = layout.spec.rules.view_size
-            seen = layout.tiling.cone(*view[:2], size, lambda cell: layout.is_opaque(cell, state)) & self._everything
+            cone = layout.tiling.cone(state.position, state.heading, size, lambda cell: layout.is_opaque(cell, state))
+            seen = cone & self._everything
             mask = np.zeros_like(self._background, dtype=np.bool_)
             for column, row in seen:
                 mask[row, column] = True

@@ -42,7 +42,7 @@ class GridState:
     explored_cells: set[Cell] = field(default_factory=set)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able; sets become sorted lists, cells lists of two."""
+        """Return a JSON-able dict; sets become sorted lists, cells lists of two."""
         data: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
         data["agent_position"] = list(self.agent_position)
         for name in ("open_doors", "collected_keys", "active_switches", "open_gates"):
@@ -55,7 +55,7 @@ class GridState:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> GridState:
-        """The inverse of :meth:`to_dict`; fields that are missing have their defaults.
+        """Rebuild the state from :meth:`to_dict`; fields that are missing have their defaults.
 
         Raises:
             KeyError: no ``agent_position`` or ``agent_direction``.

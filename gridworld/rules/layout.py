@@ -106,41 +106,46 @@ class Layout:
         self.block_index = {block.id: index for index, block in enumerate(self.blocks)}
         self.pushable = tuple(block.pushable for block in self.blocks)
         self.hidden = frozenset(spec.rules.hidden_mechanisms)
-        self._switch_types = {s.id: s.switch_type or spec.rules.switch_type for s in things.switches}
-        self._hold = tuple((cell, s.id) for cell, s in self.switches.items() if self._switch_types[s.id] == "hold")
-        self._gates_by_switches: dict[frozenset[str], frozenset[str]] = {}
-        self._fixed = frozenset((*self.walls, *self.doors, *self.gates, *self.hazards, *self.ends.values())) | (
-            {self.goal_square} if self.goal_square else set()
+        switch_types = {switch.id: switch.switch_type or spec.rules.switch_type for switch in things.switches}
+        self._switch_types = switch_types
+        self._hold = tuple(
+            (cell, switch.id) for cell, switch in self.switches.items() if switch_types[switch.id] == "hold"
         )
+        self._gates_by_switches: dict[frozenset[str], frozenset[str]] = {}
+        fixed = {*self.walls, *self.doors, *self.gates, *self.hazards, *self.ends.values()}
+        if self.goal_square:
+            fixed.add(self.goal_square)
+        self._fixed = frozenset(fixed)
 
     def start(self) -> State:
-        """The state in which every episode begins."""
-        spec = self.spec
-        position = spec.maze.start.to_tuple()
+        """Return the state in which every episode begins."""
+        mechanisms = self.spec.mechanisms
+        open_doors = [door.id for door in mechanisms.doors if door.initial_state == "open"]
+        active_switches = [switch.id for switch in mechanisms.switches if switch.initial_state == "on"]
+        position = self.spec.maze.start.to_tuple()
         state = State(
             position=position,
             heading=0,
             carrying=None,
             key_cells=tuple(key.position.to_tuple() for key in self.keys),
             block_cells=tuple(block.position.to_tuple() for block in self.blocks),
-            open_doors=frozenset(door.id for door in spec.mechanisms.doors if door.initial_state == "open"),
-            active_switches=frozenset(s.id for s in spec.mechanisms.switches if s.initial_state == "on"),
+            open_doors=frozenset(open_doors),
+            active_switches=frozenset(active_switches),
             collected=NOTHING,
             cooling="",
             touched=NOTHING,
             dead=False,
         )
-        return state._replace(
-            active_switches=self.with_held(state.active_switches, position, state.block_cells),
-            touched=self.hidden_at(state, position) if self.hidden else NOTHING,
-        )
+        active = self.apply_holds(state.active_switches, position, state.block_cells)
+        touched = self.hidden_at(state, position) if self.hidden else NOTHING
+        return state._replace(active_switches=active, touched=touched)
 
     def switch_type(self, switch_id: str) -> str:
-        """toggle, hold or one_shot: its own, else the rules'."""
+        """Return the type of a switch, toggle, hold or one_shot: its own, else the rules'."""
         return self._switch_types[switch_id]
 
-    def with_held(self, active: frozenset[str], position: Cell, blocks: tuple[Cell, ...]) -> frozenset[str]:
-        """Active switches once the hold switches follow what stands on them."""
+    def apply_holds(self, active: frozenset[str], position: Cell, blocks: tuple[Cell, ...]) -> frozenset[str]:
+        """Return active switches once the hold switches follow what stands on them."""
         if not self._hold:
             return active
         held = {name for cell, name in self._hold if cell == position or cell in blocks}
@@ -148,7 +153,7 @@ class Layout:
         return (active | held) - loose
 
     def open_gates(self, active_switches: frozenset[str]) -> frozenset[str]:
-        """Ids of the gates that are open while these switches are active."""
+        """Return the ids of the gates that are open while these switches are active."""
         known = self._gates_by_switches.get(active_switches)
         if known is None:
             switches = self.spec.mechanisms.switches
@@ -158,7 +163,7 @@ class Layout:
         return known
 
     def can_enter(self, cell: Cell, state: State) -> bool:
-        """Whether the agent may step onto a cell on which no block stands."""
+        """Return whether the agent may step onto a cell on which no block stands."""
         if cell in self.walls:
             return False
         if (door := self.doors.get(cell)) is not None:
@@ -168,25 +173,25 @@ class Layout:
         return True
 
     def takes_block(self, cell: Cell, state: State) -> bool:
-        """Whether a block may be pushed onto a cell: free, or nothing but a switch there."""
+        """Return whether a block may be pushed onto a cell: free, or nothing but a switch there."""
         return cell not in self._fixed and cell not in state.key_cells and cell not in state.block_cells
 
     def is_free(self, cell: Cell, state: State) -> bool:
-        """Whether nothing stands on a cell, so that a key may be dropped there."""
+        """Return whether nothing stands on a cell, so that a key may be dropped there."""
         return cell not in self.switches and self.takes_block(cell, state)
 
     def is_opaque(self, cell: Cell, state: State) -> bool:
-        """Whether a cell blocks the view; everything outside of the grid does."""
+        """Return whether a cell blocks the view; everything outside of the grid does."""
         if not (0 <= cell[0] < self.width and 0 <= cell[1] < self.height):
             return True
         return not self.can_enter(cell, state)
 
     def hidden_at(self, state: State, cell: Cell) -> frozenset[str]:
-        """Hidden mechanisms on a cell."""
+        """Return hidden mechanisms on a cell."""
         return frozenset(name for name in self.names_at(state, cell) if name in self.hidden)
 
     def names_at(self, state: State, cell: Cell) -> Iterator[str]:
-        """Ids of the mechanisms on a cell."""
+        """Yield the ids of the mechanisms on a cell."""
         for table in (self.doors, self.gates, self.switches, self.hazards):
             if (thing := table.get(cell)) is not None:
                 yield thing.id
@@ -198,13 +203,15 @@ class Layout:
         ends: dict[str, Cell] = {}
         portals: dict[Cell, Portal] = {}
         for teleporter in self.spec.mechanisms.teleporters:
-            a, b = (teleporter.position_a.to_tuple(), teleporter.position_b.to_tuple())
-            one = f"{teleporter.id}_a"
-            other = f"{teleporter.id}_b"
-            ends |= {one: a, other: b}
-            portals[a] = Portal(one, other, b)
+            a = teleporter.position_a.to_tuple()
+            b = teleporter.position_b.to_tuple()
+            name_a = f"{teleporter.id}_a"
+            name_b = f"{teleporter.id}_b"
+            ends[name_a] = a
+            ends[name_b] = b
+            portals[a] = Portal(name_a, name_b, b)
             if teleporter.bidirectional:
-                portals[b] = Portal(other, one, a)
+                portals[b] = Portal(name_b, name_a, a)
         return ends, portals
 
     def _walls(self) -> frozenset[Cell]:
@@ -212,4 +219,5 @@ class Layout:
         rows = range(self.height)
         border = {(column, row) for column in columns for row in (0, self.height - 1)}
         border |= {(column, row) for column in (0, self.width - 1) for row in rows}
-        return (self.spec.maze.wall_cells() | border) - self.doors.keys() - self.gates.keys()
+        passages = self.doors.keys() | self.gates.keys()
+        return (self.spec.maze.wall_cells() | border) - passages

@@ -82,36 +82,43 @@ class Observation:
     mission: str
 
     def look(self, cell: Cell) -> Look:
-        """What a cell (column, row) shows."""
+        """Return the look of a cell (column, row)."""
         return LOOKS[int(self.codes[cell[1], cell[0]])]
 
     def text(self) -> str:
-        """The observation in words: pose, hand, what is ahead, a map, and the things on it."""
+        """Describe the observation in words: pose, hand, what is ahead, a map, and the things on it."""
         tiling = TILINGS[self.tiling]
         ahead = self.look(tiling.ahead(self.position, self.heading))
+        held = f"{self.carrying} key" if self.carrying else "nothing"
+        things = list(self._things())
         lines = [
             f"You are at {_at(self.position)} facing {tiling.heading_names[self.heading]}.",
-            f"In hand: {self.carrying} key." if self.carrying else "In hand: nothing.",
+            f"In hand: {held}.",
             f"Ahead: {ahead}.",
             f"Map ({self.tiling} tiling; columns to the right, rows down; {_LEGEND}):",
             *self.map_rows(),
+            "Things:" if things else "Things: none.",
+            *things,
         ]
-        things = list(self._things())
-        return "\n".join([*lines, "Things:" if things else "Things: none.", *things])
+        return "\n".join(lines)
 
     def map_rows(self) -> list[str]:
-        """One string per row, one symbol per cell; odd rows of the hexagonal tiling are indented by one."""
+        """Return one string per row, one symbol per cell; odd rows of the hexagonal tiling are indented by one."""
         rows = ["".join(_SYMBOLS[LOOKS[code].kind] for code in row) for row in self.codes.tolist()]
         column, row = self.position
-        rows[row] = f"{rows[row][:column]}@{rows[row][column + 1 :]}"
+        symbols = rows[row]
+        rows[row] = f"{symbols[:column]}@{symbols[column + 1 :]}"
         if self.tiling == "square":
             return rows
-        return [f"{' ' * (number % 2)}{' '.join(row)}" for number, row in enumerate(rows)]
+        spaced = [" ".join(symbols) for symbols in rows]
+        return [f" {line}" if number % 2 else line for number, line in enumerate(spaced)]
 
     def _things(self) -> Iterator[str]:
-        for row, column in np.argwhere(self.codes > CODES[Look("wall")]).tolist():
+        things = self.codes > CODES[Look("wall")]
+        for row, column in np.argwhere(things).tolist():
+            look = LOOKS[self.codes[row, column]]
             remembered = "" if self.visible[row, column] else " (seen before)"
-            yield f"- {LOOKS[self.codes[row, column]]} at {_at((column, row))}{remembered}"
+            yield f"- {look} at {_at((column, row))}{remembered}"
 
 
 _SYMBOLS: Final[Mapping[str, str]] = MappingProxyType(
@@ -138,7 +145,7 @@ def _at(cell: Cell) -> str:
 
 
 def background(layout: Layout) -> NDArray[np.uint8]:
-    """Codes of what never changes, shape (height, width): walls, floor, goal square, marks."""
+    """Return the codes of what never changes, shape (height, width): walls, floor, goal square, marks."""
     codes = np.full((layout.height, layout.width), _FLOOR, dtype=np.uint8)
     for column, row in layout.walls:
         codes[row, column] = CODES[Look("wall")]
@@ -147,12 +154,13 @@ def background(layout: Layout) -> NDArray[np.uint8]:
         for target in goal.target_positions:
             codes[target.y, target.x] = CODES[Look("target")]
     if layout.goal_square is not None:
-        codes[layout.goal_square[1], layout.goal_square[0]] = CODES[Look("goal")]
+        column, row = layout.goal_square
+        codes[row, column] = CODES[Look("goal")]
     return codes
 
 
 def things(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]:
-    """(cell, code, id) of every mechanism as it is, lower ones first; hidden ones that were not touched left out."""
+    """Return (cell, code, id) of every mechanism, lower ones first; without hidden ones that were not touched."""
     unknown = layout.hidden - state.touched
     for cell, code, name in _all_things(layout, state):
         if name not in unknown:
@@ -203,7 +211,8 @@ def _movable_things(layout: Layout, state: State) -> Iterator[tuple[Cell, int, s
             yield place, CODES[Look("key", key.color)], key.id
 
     for block, cell in zip(layout.blocks, state.block_cells, strict=True):
-        yield cell, CODES[Look("block", block.color, "" if block.pushable else "fixed")], block.id
+        status = "" if block.pushable else "fixed"
+        yield cell, CODES[Look("block", block.color, status)], block.id
 
 
 _PAIR_COLOURS: Final = ("purple", "blue", "green", "yellow", "red", "grey")

@@ -28,15 +28,15 @@ class Tiling(ABC):
 
     @abstractmethod
     def ahead(self, cell: Cell, heading: int) -> Cell:
-        """The neighbour of a cell in a heading."""
+        """Return the neighbour of a cell in a heading."""
 
     @abstractmethod
     def distance(self, one: Cell, other: Cell) -> int:
-        """Fewest moves between two cells where nothing stands in the way."""
+        """Return the fewest moves between two cells where nothing stands in the way."""
 
     @abstractmethod
     def cone(self, position: Cell, heading: int, view_size: int, opaque: Callable[[Cell], bool]) -> frozenset[Cell]:
-        """Cells in view; some may lie outside of the grid unless ``opaque`` stops the view at its border.
+        """Return cells in view; some may lie outside of the grid unless ``opaque`` stops the view at its border.
 
         Args:
             position: where the agent stands; always in view.
@@ -46,7 +46,7 @@ class Tiling(ABC):
         """
 
     def neighbours(self, cell: Cell) -> tuple[Cell, ...]:
-        """The cells beside a cell, by heading."""
+        """Return the cells beside a cell, by heading."""
         return tuple(self.ahead(cell, heading) for heading in range(self.headings))
 
 
@@ -66,7 +66,7 @@ class Square(Tiling):
         return abs(one[0] - other[0]) + abs(one[1] - other[1])
 
     def cone(self, position: Cell, heading: int, view_size: int, opaque: Callable[[Cell], bool]) -> frozenset[Cell]:
-        """Light spreads from the agent's row away from it, and within a row to the sides, as far as cells are clear.
+        """Spread light from the agent's row away from it, and within a row to the sides, as far as cells are clear.
 
         Args:
             position: where the agent stands, in the middle of the near row of ``view_size`` x ``view_size`` cells.
@@ -114,12 +114,12 @@ class Hex(Tiling):
     _AXIAL: Final = ((1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1))
 
     def to_axial(self, cell: Cell) -> tuple[int, int]:
-        """Axial coordinates (q, r) of a cell."""
+        """Return axial coordinates (q, r) of a cell."""
         column, row = cell
         return column - (row - row % 2) // 2, row
 
     def from_axial(self, axial: tuple[int, int]) -> Cell:
-        """The cell at axial coordinates (q, r)."""
+        """Return the cell at axial coordinates (q, r)."""
         q, r = axial
         return q + (r - r % 2) // 2, r
 
@@ -134,7 +134,7 @@ class Hex(Tiling):
         return (abs(q1 - q2) + abs(r1 - r2) + abs(q1 + r1 - q2 - r2)) // 2
 
     def cone(self, position: Cell, heading: int, view_size: int, opaque: Callable[[Cell], bool]) -> frozenset[Cell]:
-        """Cells reached by at most ``view_size - 1`` steps in the heading and the two next to it, through clear cells.
+        """Return cells within ``view_size - 1`` steps in the heading and the two next to it, through clear cells.
 
         Args:
             position: where the agent stands.

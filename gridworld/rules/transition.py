@@ -17,7 +17,7 @@ _TOUCHING: Final = frozenset({Action.MOVE_FORWARD, Action.PICKUP, Action.DROP, A
 
 
 def transition(layout: Layout, state: State, action: Action) -> State:
-    """The state after an action; an action that has no effect still ends the cooldown of a teleporter end.
+    """Return the state after an action; an action that has no effect still ends the cooldown of a teleporter end.
 
     The state before must not be a dead one.
     """
@@ -29,12 +29,12 @@ def transition(layout: Layout, state: State, action: Action) -> State:
     effect = _EFFECTS.get(action)
     after = effect(layout, before) if effect else before
     if layout.hidden:
-        after = _touched(layout, before, after, action)
+        after = _touch_hidden(layout, before, after, action)
     return after
 
 
 def achieved(layout: Layout, state: State, *, at_limit: bool = False) -> bool:
-    """Whether goal and auxiliary conditions hold in a state; ``at_limit``: the step count has reached its maximum."""
+    """Return whether goal and conditions hold in a state; ``at_limit``: the step count has reached its maximum."""
     return (
         not state.dead
         and _goal_holds(layout, state, at_limit)
@@ -54,10 +54,10 @@ def _forward(layout: Layout, state: State) -> State:
         blocks = state.block_cells
     else:
         return state
-    return _arrived(layout, state, ahead, blocks)
+    return _arrive(layout, state, ahead, blocks)
 
 
-def _arrived(layout: Layout, state: State, cell: Cell, blocks: tuple[Cell, ...]) -> State:
+def _arrive(layout: Layout, state: State, cell: Cell, blocks: tuple[Cell, ...]) -> State:
     cooling = ""
     dead = cell in layout.hazards
     portal = layout.portals.get(cell)
@@ -67,7 +67,7 @@ def _arrived(layout: Layout, state: State, cell: Cell, blocks: tuple[Cell, ...])
     return state._replace(
         position=cell,
         block_cells=blocks,
-        active_switches=layout.with_held(state.active_switches, cell, blocks),
+        active_switches=layout.apply_holds(state.active_switches, cell, blocks),
         cooling=cooling,
         dead=dead,
     )
@@ -81,7 +81,7 @@ def _pickup(layout: Layout, state: State) -> State:
             index = state.key_cells.index(cell)
             name = layout.keys[index].id
             return state._replace(
-                carrying=name, key_cells=_moved(state, index, None), collected=state.collected | {name}
+                carrying=name, key_cells=_move_key(state, index, None), collected=state.collected | {name}
             )
     return state
 
@@ -90,10 +90,10 @@ def _drop(layout: Layout, state: State) -> State:
     ahead = layout.tiling.ahead(state.position, state.heading)
     if state.carrying is None or not layout.is_free(ahead, state):
         return state
-    return state._replace(carrying=None, key_cells=_moved(state, layout.key_index[state.carrying], ahead))
+    return state._replace(carrying=None, key_cells=_move_key(state, layout.key_index[state.carrying], ahead))
 
 
-def _moved(state: State, index: int, cell: Cell | None) -> tuple[Cell | None, ...]:
+def _move_key(state: State, index: int, cell: Cell | None) -> tuple[Cell | None, ...]:
     return (*state.key_cells[:index], cell, *state.key_cells[index + 1 :])
 
 
@@ -126,8 +126,8 @@ _EFFECTS: Final[dict[Action, Callable[[Layout, State], State]]] = {
 }
 
 
-def _touched(layout: Layout, before: State, after: State, action: Action) -> State:
-    """Hidden mechanisms where the agent now stands, and where it tried to act, become known."""
+def _touch_hidden(layout: Layout, before: State, after: State, action: Action) -> State:
+    """Return the state that knows hidden mechanisms where the agent now stands, and where it tried to act."""
     touched = after.touched | layout.hidden_at(after, after.position)
     if action in _TOUCHING:
         ahead = layout.tiling.ahead(before.position, before.heading)

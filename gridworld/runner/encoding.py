@@ -25,11 +25,12 @@ _LONGEST: Final = 100
 
 
 def file_stem(text: str) -> str:
-    """A file name, without suffix, that tells ``text``; different texts never share one, on any file system."""
+    """Encode ``text`` as a file stem; different texts never share one, on any file system."""
     safe = _UNSAFE.sub("_", text).lstrip(".")[:_LONGEST]
     if safe == text == safe.lower() and safe and not _HASHED.search(safe):
         return safe
-    return f"{safe}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{safe}-{digest[:8]}"
 
 
 def read_saved(path: str | os.PathLike[str], make: Callable[[Any], T], limit: int, what: str) -> T:

@@ -40,7 +40,7 @@ class Trajectory:
     info: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self, states: bool = True) -> dict[str, Any]:
-        """Everything but the observation; without the state if not ``states``."""
+        """Return everything but the observation; without the state if not ``states``."""
         data = {"step": self.step, "action": self.action, "action_name": self.action_name, "reward": self.reward}
         if states and self.state is not None:
             data["state"] = self.state.to_dict()
@@ -48,7 +48,7 @@ class Trajectory:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Trajectory:
-        """The inverse of :meth:`to_dict`; the observation is None, the state too if there is none.
+        """Rebuild the step from :meth:`to_dict`; the observation is None, the state too if there is none.
 
         Raises:
             KeyError, TypeError, ValueError: it is not what :meth:`to_dict` wrote.
@@ -101,7 +101,7 @@ class EpisodeResult:
         return [each.action for each in self.trajectory]
 
     def to_dict(self, states: bool = True) -> dict[str, Any]:
-        """JSON-able as far as the infos are; observations are left out, and the states of steps if not ``states``."""
+        """Return a dict, JSON-able if the infos are; without observations, and without states if not ``states``."""
         data = {each.name: getattr(self, each.name) for each in fields(self)}
         data["trajectory"] = [each.to_dict(states) for each in self.trajectory]
         data["final_state"] = self.final_state.to_dict()
@@ -110,7 +110,7 @@ class EpisodeResult:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> EpisodeResult:
-        """The inverse of :meth:`to_dict`, but for the observations.
+        """Rebuild the episode from :meth:`to_dict`, but for the observations.
 
         Raises:
             KeyError, TypeError, ValueError: it is not what :meth:`to_dict` wrote.

@@ -107,7 +107,7 @@ class GridRunner:
     def run_batch(
         self, task_specs: Iterable[TaskSpecification], policy_fn: PolicyFn | None = None, verbose: bool = False
     ) -> list[EpisodeResult]:
-        """One episode of each task, in their order, each with the task's own seed."""
+        """Run one episode of each task, in their order, each with the task's own seed."""
         return [self.run_episode(spec, policy_fn, verbose=verbose) for spec in task_specs]
 
     def collect_demonstrations(
@@ -153,10 +153,12 @@ class GridRunner:
             times: Counter[str] = Counter()
             for spec in task_specs:
                 times[spec.task_id] += 1
-                again = f"~{times[spec.task_id]}" if times[spec.task_id] > 1 else ""
+                occurrence = times[spec.task_id]
+                again = f"~{occurrence}" if occurrence > 1 else ""
                 images = folder / f"{file_stem(spec.task_id)}{again}" if save_images else None
                 records += self._observations(spec, policy_fn, images)
-            replace_file(index, "".join(json_text(record) + "\n" for record in records).encode())
+            lines = [json_text(record) + "\n" for record in records]
+            replace_file(index, "".join(lines).encode())
         except OSError as error:
             raise EvaluationError(f"{folder}: cannot be written: {error.strerror or error}") from error
         return records
@@ -193,7 +195,7 @@ class GridRunner:
 
 
 def random_policy(seed: int) -> PolicyFn:
-    """Actions at random, the same for the same seed."""
+    """Return a policy of random actions, the same for the same seed."""
     generator = random.Random(seed)  # noqa: S311 - a baseline, not a secret
     return lambda *_: generator.randrange(len(Action))
 

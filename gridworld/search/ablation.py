@@ -12,7 +12,7 @@ from gridworld.task.conditions import parse_condition
 from gridworld.task_spec import DoorSpec, GateSpec, GoalSpec, MazeLayout, MechanismSet, Position, TaskSpecification
 
 
-def without(spec: TaskSpecification, name: str) -> TaskSpecification | None:
+def remove_mechanism(spec: TaskSpecification, name: str) -> TaskSpecification | None:
     """Return the task without a mechanism and all references to it; None if the goal names it, so it is unsolvable.
 
     Args:
@@ -40,23 +40,32 @@ def without(spec: TaskSpecification, name: str) -> TaskSpecification | None:
 
 def _shut(spec: TaskSpecification, name: str) -> list[DoorSpec | GateSpec]:
     """Return the doors and gates that never open without a mechanism."""
-    made = spec.mechanisms
-    colours = {key.color for key in made.keys if key.id != name}
-    doors = [d for d in made.doors if d.id == name or (d.initial_state == "locked" and d.requires_key not in colours)]
-    return [*doors, *(gate for gate in made.gates if gate.id == name)]
+    mechanisms = spec.mechanisms
+    colours = {key.color for key in mechanisms.keys if key.id != name}
+    shut = list[DoorSpec | GateSpec]()
+    for door in mechanisms.doors:
+        is_keyless = door.initial_state == "locked" and door.requires_key not in colours
+        if door.id == name or is_keyless:
+            shut.append(door)
+    shut += [gate for gate in mechanisms.gates if gate.id == name]
+    return shut
 
 
 def _maze(maze: MazeLayout, walls: list[Position]) -> MazeLayout:
     floor = None if maze.floor is None else [cell for cell in maze.floor if cell not in walls]
     new = [cell for cell in walls if cell not in maze.walls]
-    return replace(maze, walls=[*maze.walls, *new], floor=floor, goal=maze.start if maze.goal in walls else maze.goal)
+    goal = maze.start if maze.goal in walls else maze.goal
+    return replace(maze, walls=[*maze.walls, *new], floor=floor, goal=goal)
 
 
 def _mechanisms(made: MechanismSet, gone: set[str]) -> MechanismSet:
     kept = MechanismSet()
     for kind in fields(made):
-        setattr(kept, kind.name, [thing for thing in getattr(made, kind.name) if thing.id not in gone])
-    kept.switches = [replace(s, controls=[gate for gate in s.controls if gate not in gone]) for s in kept.switches]
+        things = getattr(made, kind.name)
+        setattr(kept, kind.name, [thing for thing in things if thing.id not in gone])
+    for number, switch in enumerate(kept.switches):
+        controls = [gate for gate in switch.controls if gate not in gone]
+        kept.switches[number] = replace(switch, controls=controls)
     return kept
 
 

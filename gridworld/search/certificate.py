@@ -18,7 +18,7 @@ from gridworld.errors import TaskError
 from gridworld.rules.layout import NOTHING, Layout
 from gridworld.rules.tilings import SQUARE, TILINGS, Tiling
 from gridworld.rules.transition import achieved, transition
-from gridworld.search.ablation import without
+from gridworld.search.ablation import remove_mechanism
 from gridworld.search.solver import DEFAULT_LIMIT, Solution, solve
 from gridworld.task.reading import read, shown, write
 from gridworld.task_spec import TaskSpecification
@@ -78,7 +78,7 @@ class Certificate:
         return self.solvable and self.within_max_steps and all(link.necessary for link in self.chain)
 
     def to_dict(self) -> dict[str, Any]:
-        """What :meth:`from_dict` reads."""
+        """Return the dict that :meth:`from_dict` reads."""
         return cast("dict[str, Any]", write(self))
 
     @classmethod
@@ -99,12 +99,14 @@ class Certificate:
 
 
 def fingerprint(spec: TaskSpecification) -> str:
-    """sha256 of the task's canonical JSON, its certificate left out."""
+    """Return the sha256 of the task's canonical JSON, its certificate left out."""
     data = spec.to_dict()
-    metadata = {name: value for name, value in (data.pop("metadata", None) or {}).items() if name != FIELD}
+    metadata = data.pop("metadata", None) or {}
+    metadata = {name: value for name, value in metadata.items() if name != FIELD}
     if metadata:
         data["metadata"] = metadata
-    return hashlib.sha256(json.dumps(data, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def certify(spec: TaskSpecification, tiling: Tiling = SQUARE, limit: int | None = DEFAULT_LIMIT) -> Certificate:
@@ -134,8 +136,8 @@ def certify(spec: TaskSpecification, tiling: Tiling = SQUARE, limit: int | None 
     )
 
 
-def attached(spec: TaskSpecification, certificate: Certificate) -> TaskSpecification:
-    """The task with its certificate in the metadata."""
+def attach_certificate(spec: TaskSpecification, certificate: Certificate) -> TaskSpecification:
+    """Return the task with its certificate in the metadata."""
     return replace(spec, metadata={**(spec.metadata or {}), FIELD: certificate.to_dict()})
 
 
@@ -158,33 +160,35 @@ def stored_proof(spec: TaskSpecification, tiling: Tiling = SQUARE) -> tuple[Cert
         return None, f"metadata.{FIELD} is not used: {error}"
     if given.tiling != tiling.name:
         return None, ""
-    if problem := next(_unbelievable(given, spec, tiling), ""):
+    if problem := next(_find_faults(given, spec, tiling), ""):
         return None, f"metadata.{FIELD} is not used: {problem}; `certify --write` makes another one"
     return (given if _within_reach(given, spec) else None), ""
 
 
 def _within_reach(given: Certificate, spec: TaskSpecification) -> bool:
-    """Whether the witness keeps to ``max_steps``; an empty or longer one is of no use and is not played."""
+    """Return whether the witness keeps to ``max_steps``; an empty or longer one is of no use and is not played."""
     return given.solvable and 0 < len(given.actions) <= spec.max_steps
 
 
-def _unbelievable(given: Certificate, spec: TaskSpecification, tiling: Tiling) -> Iterator[str]:
+def _find_faults(given: Certificate, spec: TaskSpecification, tiling: Tiling) -> Iterator[str]:
     if given.rules != RULES:
         yield f"rules: it is of version {shown(given.rules)}, not {RULES}"
     elif given.fingerprint != fingerprint(spec):
         yield "fingerprint: the task has changed since it was made"
     elif _within_reach(given, spec):
         layout = Layout(spec, tiling)
-        yield from _misplayed(given, layout)
-        if spec.goal.goal_type != "survive_steps" and _comes_back(given, layout):
+        yield from _find_misplays(given, layout)
+        if spec.goal.goal_type != "survive_steps" and _returns_to_state(given, layout):
             yield "actions: return to a state, so there is a shorter way"
 
 
-def _comes_back(given: Certificate, layout: Layout) -> bool:
+def _returns_to_state(given: Certificate, layout: Layout) -> bool:
     state = layout.start()
-    states = [state, *(state := transition(layout, state, Action(int(digit))) for digit in given.actions)]
     # A cooldown ends before the next action, a touch is only seen.
-    seen = {each._replace(cooling="", touched=NOTHING) for each in states}
+    seen = {state._replace(cooling="", touched=NOTHING)}
+    for digit in given.actions:
+        state = transition(layout, state, Action(int(digit)))
+        seen.add(state._replace(cooling="", touched=NOTHING))
     # The goal is looked at after a step only, so a task that begins at its goal takes one that leads nowhere.
     return len(seen) <= len(given.actions) and len(given.actions) > 1
 
@@ -212,7 +216,8 @@ def recertify(spec: TaskSpecification, limit: int | None = DEFAULT_LIMIT) -> lis
         return [f"{path}: {problem}" for problem in error.problems]
     tiling = TILINGS[given.tiling]
     made = certify(spec, tiling, limit)
-    return [f"{path}.{line}" for line in (*_differences(given, made), *_misplayed(given, Layout(spec, tiling)))]
+    problems = (*_differences(given, made), *_find_misplays(given, Layout(spec, tiling)))
+    return [f"{path}.{line}" for line in problems]
 
 
 def _links(spec: TaskSpecification, tiling: Tiling, limit: int | None, solution: Solution) -> Iterator[ChainLink]:
@@ -220,9 +225,14 @@ def _links(spec: TaskSpecification, tiling: Tiling, limit: int | None, solution:
     for step in spec.dependency_chain.sequence if spec.dependency_chain else ():
         for name in (step.element, step.unlocks):
             if name not in needed:
-                rest = without(spec, name) if solution.solved else spec
-                needed[name] = solution.solved and (rest is None or not solve(rest, tiling=tiling, limit=limit).solved)
-        yield ChainLink(step.step, step.element, step.unlocks, needed[step.element] and needed[step.unlocks])
+                needed[name] = solution.solved and _is_necessary(spec, name, tiling, limit)
+        necessary = needed[step.element] and needed[step.unlocks]
+        yield ChainLink(step.step, step.element, step.unlocks, necessary)
+
+
+def _is_necessary(spec: TaskSpecification, name: str, tiling: Tiling, limit: int | None) -> bool:
+    rest = remove_mechanism(spec, name)
+    return rest is None or not solve(rest, tiling=tiling, limit=limit).solved
 
 
 def _differences(given: Certificate, made: Certificate) -> Iterator[str]:
@@ -236,16 +246,16 @@ def _differences(given: Certificate, made: Certificate) -> Iterator[str]:
         return
     for index, (link, other) in enumerate(zip(given.chain, made.chain, strict=True)):
         if link != other:
-            yield f"chain[{index}]: says {_words(link)}, but it is {_words(other)}"
+            yield f"chain[{index}]: says {_describe_link(link)}, but it is {_describe_link(other)}"
 
 
-def _words(link: ChainLink) -> str:
+def _describe_link(link: ChainLink) -> str:
     necessary = "necessary" if link.necessary else "not necessary"
     return f"{link.step} {shown(link.element)} for {shown(link.unlocks)} ({necessary})"
 
 
-def _misplayed(given: Certificate, layout: Layout) -> Iterator[str]:
-    """What is wrong with the stored solution, played by the rules."""
+def _find_misplays(given: Certificate, layout: Layout) -> Iterator[str]:
+    """Yield what is wrong with the stored solution, played by the rules."""
     if len(given.actions) > _LONGEST:
         yield f"actions: has {len(given.actions)}; at most {_LONGEST}"
         return

@@ -17,9 +17,9 @@ from gridworld.rules.layout import NOTHING, Layout, State
 from gridworld.rules.tilings import SQUARE, Tiling
 from gridworld.rules.transition import achieved, transition
 from gridworld.search.carrying.search import Carrying, is_possible
-from gridworld.search.relaxation.numbering import named
+from gridworld.search.relaxation.numbering import collect_named_ids
 from gridworld.search.relaxation.relaxation import COARSE, UNREACHABLE, Relaxation
-from gridworld.task_spec import TaskSpecification
+from gridworld.task_spec import KeySpec, TaskSpecification
 
 DEFAULT_LIMIT: Final = 300_000
 """Number of states that a search expands before it gives up."""
@@ -76,16 +76,10 @@ class Solver:
         self._coarse = coarse
         # Touching changes only what is seen, not what happens.
         self._layout.hidden = NOTHING
-        self._start = _plain(layout.start() if start is None else start)
+        self._start = _simplify(layout.start() if start is None else start)
         self._relaxation = Relaxation(self._layout, self._start)
         self._fine = False
-        # None for a key that the goal or conditions name: it is always useful.
-        self._doors_of_keys = [
-            None
-            if key.id in named(layout)
-            else frozenset(d.id for d in layout.doors.values() if d.requires_key == key.color)
-            for key in layout.keys
-        ]
+        self._doors_of_keys = [_find_doors(self._layout, key) for key in layout.keys]
 
     def distance(self, state: State) -> int:
         """Return a lower bound on the steps left; ``UNREACHABLE`` if the goal cannot be reached."""
@@ -97,8 +91,8 @@ class Solver:
         Raises:
             SearchLimitError: undecided after expanding ``limit`` states (None: no limit); has a lower bound.
         """
-        start = self._start if state is None else _plain(state)
-        solution = self._decided(start, limit)
+        start = self._start if state is None else _simplify(state)
+        solution = self._decide(start, limit)
         if not solution.solved:
             return solution
         if self._layout.spec.goal.goal_type == "survive_steps":
@@ -109,7 +103,7 @@ class Solver:
         # The goal is looked at after a step only.
         return solution if solution.actions else Solution("solved", (Action.DONE,), solution.expanded)
 
-    def _decided(self, start: State, limit: int | None) -> Solution:
+    def _decide(self, start: State, limit: int | None) -> Solution:
         spent = 0
         bound = 1
         if not self._fine:
@@ -120,7 +114,7 @@ class Solver:
             bound = max(bound, found)
         if limit is None or spent < limit:
             self._refine()
-            found = self._thorough(start, None if limit is None else limit - spent)
+            found = self._search_thoroughly(start, None if limit is None else limit - spent)
             if isinstance(found, Solution):
                 return replace(found, expanded=found.expanded + spent)
             bound = max(bound, found)
@@ -135,28 +129,31 @@ class Solver:
     def _patience(self, limit: int | None) -> int:
         if self._coarse is not None:
             return self._coarse
-        return _COARSE_MOST if limit is None else min(limit, max(_COARSE_LEAST, min(_COARSE_MOST, limit // 10)))
+        if limit is None:
+            return _COARSE_MOST
+        share = max(_COARSE_LEAST, min(_COARSE_MOST, limit // 10))
+        return min(limit, share)
 
-    def _thorough(self, start: State, limit: int | None) -> Solution | int:
+    def _search_thoroughly(self, start: State, limit: int | None) -> Solution | int:
         """Search first as if useless keys vanished from the floor.
 
         Then they block nothing, and nothing is lost: instead of picking one up or dropping it the agent could wait.
         So every solution of the task has one there that is no longer, and a shortest solution there that also solves
         the task is a shortest solution of the task.
         """
-        found = self._quick(start, limit, vanishing=True)
+        found = self._search_quickly(start, limit, vanishing=True)
         if not isinstance(found, Solution) or not found.solved or self._solves(start, found.actions):
             return found
-        exact = self._quick(start, None if limit is None else limit - found.expanded, vanishing=False)
+        exact = self._search_quickly(start, None if limit is None else limit - found.expanded, vanishing=False)
         if isinstance(exact, Solution):
             return replace(exact, expanded=exact.expanded + found.expanded)
         return max(exact, found.steps)
 
-    def _quick(self, start: State, limit: int | None, vanishing: bool) -> Solution | int:
+    def _search_quickly(self, start: State, limit: int | None, vanishing: bool) -> Solution | int:
         """Search by events if possible, else step by step."""
         if not is_possible(self._layout):
             return self._search(start, limit, vanishing)
-        vanished = self._vanished if vanishing else _unchanged
+        vanished = self._drop_useless_keys if vanishing else _keep_state
         bound, actions, spent = Carrying(self._layout, self._relaxation, vanished).search(start, limit)
         if bound >= UNREACHABLE:
             return Solution("unsolvable", (), spent)
@@ -167,7 +164,7 @@ class Solver:
             state = transition(self._layout, state, action)
         return achieved(self._layout, state, at_limit=True)
 
-    def _vanished(self, state: State) -> State:
+    def _drop_useless_keys(self, state: State) -> State:
         """Return the state without keys on the floor that fit no locked door and are not named by the goal."""
         cells = tuple(
             None if doors is not None and doors <= state.open_doors else cell
@@ -192,7 +189,7 @@ class Solver:
     def _search(self, start: State, limit: int | None, vanishing: bool = False) -> Solution | int:
         """Return the solution, or a lower bound on its length if undecided after ``limit`` states."""
         if vanishing:
-            start = self._vanished(start)
+            start = self._drop_useless_keys(start)
         bound = self._relaxation.distance(start)
         if bound >= UNREACHABLE:
             return Solution("unsolvable", (), 0)
@@ -206,7 +203,7 @@ class Solver:
             if state in done:
                 continue
             if steps == total and achieved(self._layout, state, at_limit=True):
-                return Solution("solved", _way(reached, state), len(done))
+                return Solution("solved", _trace_actions(reached, state), len(done))
             if len(done) == limit:
                 return total
             done.add(state)
@@ -223,8 +220,8 @@ class Solver:
 
     def _follow(self, state: State, action: Action, vanishing: bool) -> State:
         """Return the state after an action."""
-        after = _plain(transition(self._layout, state, action))
-        return self._vanished(after) if vanishing and action in _VANISHING else after
+        after = _simplify(transition(self._layout, state, action))
+        return self._drop_useless_keys(after) if vanishing and action in _VANISHING else after
 
 
 def _pop_shortest(border: dict[int, list[tuple[int, State]]]) -> tuple[int, int, State]:
@@ -259,16 +256,23 @@ def solve(
     return Solver(layout, start).solve(limit=limit)
 
 
-def _unchanged(state: State) -> State:
+def _find_doors(layout: Layout, key: KeySpec) -> frozenset[str] | None:
+    """Return the doors that a key fits; None if goal or conditions name it, so that it is always useful."""
+    if key.id in collect_named_ids(layout):
+        return None
+    return frozenset(door.id for door in layout.doors.values() if door.requires_key == key.color)
+
+
+def _keep_state(state: State) -> State:
     return state
 
 
-def _plain(state: State) -> State:
+def _simplify(state: State) -> State:
     """Return the state without what cannot affect it: a cooldown ends before the next action, a touch is only seen."""
     return state._replace(cooling="", touched=NOTHING) if state.cooling or state.touched else state
 
 
-def _way(reached: dict[State, tuple[int, State, Action]], state: State) -> tuple[Action, ...]:
+def _trace_actions(reached: dict[State, tuple[int, State, Action]], state: State) -> tuple[Action, ...]:
     actions: list[Action] = []
     while (step := reached[state])[0]:
         _, state, action = step

@@ -52,7 +52,7 @@ class Thing:
         return isinstance(self.spec, DoorSpec | GateSpec)
 
     def cells(self) -> Iterator[tuple[str, Cell]]:
-        """Its cells, each with its field."""
+        """Yield its cells, each with its field."""
         if isinstance(self.spec, TeleporterSpec):
             yield f"{self.field}.position_a", self.spec.position_a.to_tuple()
             yield f"{self.field}.position_b", self.spec.position_b.to_tuple()
@@ -61,7 +61,7 @@ class Thing:
 
 
 def things_of(mechanisms: MechanismSet) -> tuple[Thing, ...]:
-    """Every mechanism, in the order of the file format."""
+    """Return every mechanism, in the order of the file format."""
     return tuple(
         Thing(f"mechanisms.{name}[{index}]", kind, spec)
         for name, kind in KINDS.items()
@@ -70,7 +70,7 @@ def things_of(mechanisms: MechanismSet) -> tuple[Thing, ...]:
 
 
 def repeats(items: Sequence[Hashable]) -> list[int]:
-    """Indices of the items that stood in the list before."""
+    """Return the indices of the items that stood in the list before."""
     seen: set[Hashable] = set()
     found = []
     for index, item in enumerate(items):
@@ -91,12 +91,12 @@ class Grid:
         return cell[0] in {0, self.width - 1} or cell[1] in {0, self.height - 1}
 
     def outside(self, field: str, cell: Cell) -> Iterator[str]:
-        """A problem if the cell is not in the grid."""
+        """Yield a problem if the cell is not in the grid."""
         if not (0 <= cell[0] < self.width and 0 <= cell[1] < self.height):
             yield f"{field}: {cell} is outside the grid of {self.width} x {self.height}"
 
     def on_wall(self, field: str, cell: Cell, passages: Container[Cell] = ()) -> Iterator[str]:
-        """A problem if the cell is outside, on the border, or on an inner wall that is not one of the passages."""
+        """Yield a problem if the cell is outside, on the border, or on an inner wall that is not a passage."""
         outside = list(self.outside(field, cell))
         yield from outside
         if not outside and self.on_border(cell):
@@ -106,7 +106,7 @@ class Grid:
 
 
 def maze_problems(spec: Task, grid: Grid) -> Iterator[str]:
-    """Walls and floor are inside and agree; the goal of the maze can be stood on."""
+    """Check that walls and floor are inside and agree; the goal of the maze can be stood on."""
     maze = spec.maze
     walls = {cell.to_tuple() for cell in maze.walls}
     for index, position in enumerate(maze.walls):
@@ -125,7 +125,7 @@ def maze_problems(spec: Task, grid: Grid) -> Iterator[str]:
 
 
 def place_problems(spec: Task, grid: Grid, things: tuple[Thing, ...]) -> Iterator[str]:
-    """Everything stands inside, on no wall, and alone; the agent can be where it starts."""
+    """Check that everything stands inside, on no wall, and alone; the agent can be where it starts."""
     taken: dict[Cell, Thing] = {}
     for thing in things:
         for field, cell in thing.cells():
@@ -176,7 +176,7 @@ class Directory:
         self.by_id = {thing.spec.id: thing for thing in reversed(things)}
 
     def unknown(self, field: str, name: str, *kinds: str) -> Iterator[str]:
-        """A problem unless ``name`` is a mechanism, and of one of the kinds if there are any."""
+        """Yield a problem unless ``name`` is a mechanism, and of one of the kinds if there are any."""
         thing = self.by_id.get(name)
         if thing is None:
             yield f"{field}: there is no {' or '.join(kinds) or 'mechanism'} {shown(name)}"
@@ -185,7 +185,7 @@ class Directory:
 
 
 def id_problems(things: tuple[Thing, ...]) -> Iterator[str]:
-    """Ids are there, can stand in a condition, and differ."""
+    """Check that ids are there, can stand in a condition, and differ."""
     first: dict[str, Thing] = {}
     for thing in things:
         name = thing.spec.id
@@ -199,7 +199,7 @@ def id_problems(things: tuple[Thing, ...]) -> Iterator[str]:
 
 
 def mechanism_problems(spec: Task, known: Directory) -> Iterator[str]:
-    """Locked doors have a key of their colour, switches control gates, hidden mechanisms exist."""
+    """Check that locked doors have a key of their colour, switches control gates, hidden mechanisms exist."""
     made = spec.mechanisms
     colors = {key.color for key in made.keys}
     for index, door in enumerate(made.doors):
@@ -213,7 +213,7 @@ def mechanism_problems(spec: Task, known: Directory) -> Iterator[str]:
 
 
 def annotation_problems(spec: Task, known: Directory) -> Iterator[str]:
-    """The dependency chain counts from 1 to its depth; it and the distractors name mechanisms."""
+    """Check that the chain counts from 1 to its depth, and that it and the distractors name mechanisms."""
     if (made := spec.dependency_chain) is not None:
         if made.depth != len(made.sequence):
             yield f"dependency_chain.depth: {made.depth} is not the number of steps, {len(made.sequence)}"
@@ -229,7 +229,7 @@ def annotation_problems(spec: Task, known: Directory) -> Iterator[str]:
 
 
 def goal_problems(spec: Task, grid: Grid | None, known: Directory) -> Iterator[str]:
-    """The goal has what its type needs; conditions can be read and name mechanisms of the right kind."""
+    """Check that the goal has what its type needs, and conditions name mechanisms of the right kind."""
     goal = spec.goal
     if goal.goal_type == "reach_position" and goal.target is None:
         yield "goal.target: is missing; reach_position needs it"
@@ -245,7 +245,7 @@ def goal_problems(spec: Task, grid: Grid | None, known: Directory) -> Iterator[s
 
 
 def _push_problems(spec: Task, known: Directory) -> Iterator[str]:
-    """Each block can be pushed, or is there already, and has one position."""
+    """Check that each block can be pushed, or is there already, and has one position."""
     goal = spec.goal
     cells = [position.to_tuple() for position in goal.target_positions]
     if not goal.target_ids:
@@ -263,7 +263,7 @@ def _push_problems(spec: Task, known: Directory) -> Iterator[str]:
 
 
 def _mark_problems(spec: Task, grid: Grid | None, known: Directory) -> Iterator[str]:
-    """Target positions are cells where a block can stand, each for one block."""
+    """Check that target positions are cells where a block can stand, each for one block."""
     cells = [position.to_tuple() for position in spec.goal.target_positions]
     barred = _barred(known)
     for index, cell in enumerate(cells):
@@ -287,7 +287,7 @@ def _condition_problems(spec: Task, grid: Grid | None, known: Directory) -> Iter
 
 
 def _barred(known: Directory) -> dict[Cell, Thing]:
-    """Cells on which no block can ever stand, with what stands there."""
+    """Return cells on which no block can ever stand, with what stands there."""
     things = (thing for thing in known.by_id.values() if thing.kind in _NO_PLACE_FOR_BLOCKS)
     return {cell: thing for thing in things for _, cell in thing.cells()}
 

@@ -32,7 +32,7 @@ class Condition:
 
 
 def parse_condition(text: str) -> Condition:
-    """A condition from its text.
+    """Parse the text of a condition.
 
     Raises:
         ValueError: it is not one of the forms above.
@@ -45,5 +45,6 @@ def parse_condition(text: str) -> Condition:
         )
     negated = match["negated"] is not None
     if match["block"] is not None:
-        return Condition("at", match["block"], (int(match["x"]), int(match["y"])), negated)
+        position = (int(match["x"]), int(match["y"]))
+        return Condition("at", match["block"], position, negated)
     return Condition(cast(ConditionKind, match["kind"]), match["id"], None, negated)

@@ -48,7 +48,7 @@ class _NestedTask(Task):
 
 
 def read_task(cls: type[T], data: Any, source: str = "", *, strict: bool = False, notes: list[str] | None = None) -> T:
-    """A task from JSON data in any of the forms.
+    """Return a task from JSON data in any of the forms.
 
     Args:
         strict, notes: as for :func:`gridworld.task.reading.noting`.
@@ -61,7 +61,7 @@ def read_task(cls: type[T], data: Any, source: str = "", *, strict: bool = False
 
 def _read_form(cls: type[T], data: Any, source: str, notes: list[str] | None) -> T:
     if isinstance(data, Mapping) and WRAPPER in data:
-        data = _unwrapped(data, source, notes)
+        data = _unwrap(data, source, notes)
     maze = data.get("maze") if isinstance(data, Mapping) else None
     if not isinstance(maze, Mapping) or "layout" not in maze:
         return read(cls, data, source, notes)
@@ -70,7 +70,7 @@ def _read_form(cls: type[T], data: Any, source: str, notes: list[str] | None) ->
     return _flat(cls, read(_NestedTask, data, source, notes))
 
 
-def _unwrapped(data: Mapping[str, Any], source: str, notes: list[str] | None) -> Any:
+def _unwrap(data: Mapping[str, Any], source: str, notes: list[str] | None) -> Any:
     if others := [key for key in data if key != WRAPPER]:
         problem = f"{shown(others[0])} stands beside {WRAPPER}; put it inside"
         if notes is None:

@@ -24,7 +24,7 @@ class JsonObject(dict[str, Any]):
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """The value in a file.
+    """Return the value in a file.
 
     Raises:
         TaskError: the file cannot be read, is not UTF-8 or not JSON, or has more than ``MAX_BYTES``.
@@ -37,7 +37,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def parse_json(content: bytes | str, source: str = "") -> Any:
-    """The value in a text; objects become :class:`JsonObject`.
+    """Parse a text; objects become :class:`JsonObject`.
 
     Raises:
         TaskError: as :func:`read_json`.
@@ -65,7 +65,8 @@ def parse_json(content: bytes | str, source: str = "") -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
     made = JsonObject(pairs)
     if len(made) < len(pairs):
-        made.repeated = tuple(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        counts = Counter(key for key, _ in pairs)
+        made.repeated = tuple(key for key, count in counts.items() if count > 1)
     return made
 
 
@@ -77,7 +78,8 @@ def write_json(path: str | os.PathLike[str], data: Any) -> None:
     """
     target = Path(path)
     try:
-        replace_file(target, (json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
+        text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+        replace_file(target, (text + "\n").encode())
     except OSError as error:
         raise TaskError(f"cannot be written: {error.strerror or error}", str(target)) from error
     except (TypeError, ValueError, RecursionError) as error:  # not a JSON value, or a NUL in the path

@@ -56,7 +56,7 @@ class FieldPlan:
 
 
 def plan_of(cls: type) -> tuple[FieldPlan, ...]:
-    """The fields of a dataclass in order."""
+    """Return the fields of a dataclass in order."""
     hashable: Any = cls  # it is, though instances of a dataclass that can change are not
     return _plans(hashable)
 
@@ -74,9 +74,11 @@ def _plan(field: dataclasses.Field[Any], hint: Any) -> FieldPlan:
     elif field.default is not dataclasses.MISSING:
         value = field.default
         default = lambda: value  # noqa: E731
-    told = field.metadata
-    keys = told.get("keys", (field.name,))
-    return FieldPlan(field.name, keys, hint, default, told.get("also", {}), told.get("instead", {}), told.get("bounds"))
+    meta = field.metadata
+    keys = meta.get("keys", (field.name,))
+    also = meta.get("also", {})
+    instead = meta.get("instead", {})
+    return FieldPlan(field.name, keys, hint, default, also, instead, meta.get("bounds"))
 
 
 class _EnoughError(Exception):
@@ -84,7 +86,7 @@ class _EnoughError(Exception):
 
 
 def read(cls: type[T], data: Any, source: str = "", notes: list[str] | None = None) -> T:
-    """An object of a dataclass from JSON data.
+    """Return an object of a dataclass from JSON data.
 
     Args:
         notes: gets a line for each unknown field, which is then ignored, and for each value that another one replaces,
@@ -125,13 +127,17 @@ def noting(
 
 
 def write(value: Any) -> Any:
-    """The JSON value of an object; what may be None and is, is left out. Shares nothing with the object."""
+    """Return the JSON value of an object, without its optional fields that are None. Shares nothing with the object."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         plans = plan_of(type(value))
         if getattr(value, "as_list", False):
             return [write(getattr(value, plan.name)) for plan in plans]
-        found = ((plan, getattr(value, plan.name)) for plan in plans)
-        return {plan.keys[0]: write(item) for plan, item in found if item is not None or not _optional(plan.hint)}
+        found: dict[str, Any] = {}
+        for plan in plans:
+            item = getattr(value, plan.name)
+            if item is not None or not _optional(plan.hint):
+                found[plan.keys[0]] = write(item)
+        return found
     if isinstance(value, Mapping):
         return {key: write(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -140,7 +146,7 @@ def write(value: Any) -> Any:
 
 
 def form_problems(value: Any) -> list[str]:
-    """What of an object that was made by hand is not of the type that its field has."""
+    """Find what of an object made by hand is not of the type of its field."""
     try:
         again = read(type(value), write(value))
     except TaskError as error:
@@ -151,7 +157,7 @@ def form_problems(value: Any) -> list[str]:
 
 
 def _other_types(wanted: Any, given: Any, path: str) -> Iterator[str]:
-    """Places where a tuple, a list or a mapping stands for what JSON writes the same way."""
+    """Find places where a tuple, list or mapping stands for what JSON writes the same way."""
     if not isinstance(given, type(wanted)):
         yield f"{path}: must be a {type(wanted).__name__}, not {shown(given)}"
     elif dataclasses.is_dataclass(wanted):
@@ -168,20 +174,22 @@ def _optional(hint: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """A value for an error message: short, on one line, control characters escaped."""
+    """Return a value for an error message: short, on one line, control characters escaped."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**30:
         return "an integer of more than 30 digits"
     if isinstance(value, dict | list):
         return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)}"
     if value is None or isinstance(value, bool):
         return json.dumps(value)
-    text = ascii(value[:MAX_SHOWN] if isinstance(value, str) else value).replace("\n", " ")
-    whole = len(text) <= MAX_SHOWN and not (isinstance(value, str) and len(value) > MAX_SHOWN)
-    return text if whole else f"{text[: MAX_SHOWN - 3]}..."
+    is_cut = isinstance(value, str) and len(value) > MAX_SHOWN
+    text = ascii(value[:MAX_SHOWN] if is_cut else value).replace("\n", " ")
+    if is_cut or len(text) > MAX_SHOWN:
+        return f"{text[: MAX_SHOWN - 3]}..."
+    return text
 
 
 def unprintable(text: str) -> str:
-    """The first character that may not stand in a text, "" if there is none."""
+    """Return the first character that may not stand in a text, "" if there is none."""
     if text.isprintable():
         return ""
     return next((c for c in text if unicodedata.category(c) in _UNPRINTABLE or c in _BIDI), "")
@@ -206,10 +214,11 @@ class _Reader:
         if self.notes is None or len(self.notes) > MAX_PROBLEMS:
             return
         full = len(self.notes) == MAX_PROBLEMS
-        self.notes.append(f"there are more than {MAX_PROBLEMS} notes" if full else f"{path}: {reason()}")
+        line = f"there are more than {MAX_PROBLEMS} notes" if full else f"{path}: {reason()}"
+        self.notes.append(line)
 
     def value(self, hint: Any, data: Any, path: str, plan: FieldPlan | None = None) -> Any:
-        """The value that ``hint`` describes; None with a problem noted if the data is not of that form."""
+        """Return the value that ``hint`` describes; None with a problem noted if the data is not of that form."""
         origin = get_origin(hint)
         if _optional(hint):
             inner = next(arg for arg in get_args(hint) if arg is not type(None))
@@ -222,14 +231,16 @@ class _Reader:
             return self.record(hint, data, path)
         return self.scalar(hint, data, path)
 
-    def mistyped(self, wanted: str, data: Any, path: str) -> Any:
+    def note_type(self, wanted: str, data: Any, path: str) -> Any:
         return self.wrong(path, f"must be {wanted}, not {shown(data)}")
 
     def scalar(self, hint: Any, data: Any, path: str) -> Any:
         if get_origin(hint) is dict:
-            return self.free(data, path) if isinstance(data, Mapping) else self.mistyped("an object", data, path)
+            if not isinstance(data, Mapping):
+                return self.note_type("an object", data, path)
+            return self.free(data, path)
         if type(data) is not hint:
-            return self.mistyped(_NAMES[hint], data, path)
+            return self.note_type(_NAMES[hint], data, path)
         if hint is int and not MIN_INT <= data <= MAX_INT:
             return self.wrong(path, f"{shown(data)} does not fit 64 bits")
         return self.text(data, path) if hint is str else data
@@ -249,18 +260,19 @@ class _Reader:
             found = data if plan is None else plan.also.get(data, data)
             if found in words:
                 return found
-        hint = _hint(data, words)
-        return self.wrong(path, f"must be one of {', '.join(words)}, not {shown(data)}{hint}")
+        choices = ", ".join(words)
+        return self.wrong(path, f"must be one of {choices}, not {shown(data)}{_hint(data, words)}")
 
     def sequence(self, hint: Any, data: Any, path: str) -> Any:
+        inner = get_args(hint)
         if get_origin(hint) is list:
-            return self.items(get_args(hint)[0], data, path)
-        found = self.items(get_args(hint)[0], data, path, len(get_args(hint)))
+            return self.items(inner[0], data, path)
+        found = self.items(inner[0], data, path, len(inner))
         return None if found is None or None in found else tuple(found)
 
     def items(self, hint: Any, data: Any, path: str, length: int | None = None) -> Any:
         if not isinstance(data, list | tuple):
-            return self.mistyped("a list", data, path)
+            return self.note_type("a list", data, path)
         if length is not None and len(data) != length:
             return self.wrong(path, f"must be a list of {length}, not of {len(data)}")
         if len(data) > MAX_LIST:
@@ -273,7 +285,7 @@ class _Reader:
             found = self.items(int, data, path, len(plans))
             return None if found is None or None in found else cls(*found)
         if not isinstance(data, Mapping):
-            return self.mistyped("a list or an object" if getattr(cls, "as_list", False) else "an object", data, path)
+            return self.note_type("a list or an object" if getattr(cls, "as_list", False) else "an object", data, path)
         before = len(self.problems)
         self.keys(tuple(key for plan in plans for key in plan.keys), data, path)
         values = {plan.name: self.field(plan, data, path) for plan in plans}
@@ -284,7 +296,7 @@ class _Reader:
             self.wrong(self.under(path, key), "is given more than once")
 
     def keys(self, known: tuple[str, ...], data: Mapping[Any, Any], path: str) -> None:
-        """Every key must be given once; one that is not known is a problem or noted."""
+        """Check keys: each must be given once; one that is not known is a problem or noted."""
         self.once(data, path)
         for key in data:
             if key not in known and self.notes is None:
@@ -303,18 +315,24 @@ class _Reader:
         return plan.default()
 
     def free(self, data: Any, path: str, depth: int = 0) -> Any:
-        """A copy of any JSON value."""
+        """Return a copy of any JSON value."""
         if depth > MAX_DEPTH:
             return self.wrong(path, f"is nested more than {MAX_DEPTH} deep")
         if isinstance(data, Mapping):
             self.once(data, path)
-            return {self.free_key(key, path): self.free(data[key], self.under(path, key), depth + 1) for key in data}
+            copied: dict[str, Any] = {}
+            for key in data:
+                name = self.free_key(key, path)
+                copied[name] = self.free(data[key], self.under(path, key), depth + 1)
+            return copied
         if isinstance(data, list | tuple):
             return [self.free(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(data)]
         return self.free_scalar(data, path)
 
     def free_key(self, key: Any, path: str) -> Any:
-        return key if isinstance(key, str) and not _broken(key) else self.wrong(self.under(path, key), "is not a text")
+        if isinstance(key, str) and not _broken(key):
+            return key
+        return self.wrong(self.under(path, key), "is not a text")
 
     def free_scalar(self, data: Any, path: str) -> Any:
         if isinstance(data, str):
@@ -323,11 +341,14 @@ class _Reader:
             return data if math.isfinite(data) else self.wrong(path, f"must be a finite number, not {data}")
         if type(data) is int:
             return self.scalar(int, data, path)
-        return data if data is None or isinstance(data, bool) else self.mistyped("a JSON value", data, path)
+        if data is None or isinstance(data, bool):
+            return data
+        return self.note_type("a JSON value", data, path)
 
     def under(self, path: str, key: Any) -> str:
-        plain = isinstance(key, str) and len(key) <= MAX_SHOWN and key.isascii() and key.isidentifier()
-        name = key if plain else shown(key)
+        is_short = isinstance(key, str) and len(key) <= MAX_SHOWN
+        is_plain = is_short and key.isascii() and key.isidentifier()
+        name = key if is_plain else shown(key)
         return f"{path}.{name}" if path else name
 
 
@@ -344,5 +365,7 @@ def _unknown(key: Any, known: tuple[str, ...]) -> str:
 
 
 def _hint(given: Any, known: tuple[str, ...]) -> str:
-    close = difflib.get_close_matches(given[:MAX_SHOWN], known, n=1) if isinstance(given, str) else []
+    if not isinstance(given, str):
+        return ""
+    close = difflib.get_close_matches(given[:MAX_SHOWN], known, n=1)
     return f"; did you mean {close[0]}?" if close else ""

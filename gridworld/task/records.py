@@ -162,7 +162,7 @@ class MazeLayout(_Record):
         self.floor = self.floor or None
 
     def wall_cells(self) -> frozenset[tuple[int, int]]:
-        """Every inner cell that is a wall, before doors and gates take the places of theirs; without the border."""
+        """Return every inner wall cell, before doors and gates take the places of theirs; without the border."""
         width, height = self.dimensions
         walls = {cell.to_tuple() for cell in self.walls}
         if self.floor is not None:

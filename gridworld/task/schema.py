@@ -28,7 +28,7 @@ _TEXT = {
 
 
 def task_schema() -> dict[str, Any]:
-    """The schema as a JSON value."""
+    """Return the schema as a JSON value."""
     definitions: dict[str, Any] = {}
     task = _type(TaskSpecification, definitions)
     nested = _type(NestedMaze, definitions)
@@ -46,7 +46,7 @@ def task_schema() -> dict[str, Any]:
 
 
 def _allow_nested(task: dict[str, Any], nested: dict[str, Any]) -> None:
-    """A maze with a ``layout`` is the nested one; mechanisms are then in the maze or in the task."""
+    """Allow the nested maze, one with a ``layout``; mechanisms are then in the maze or in the task."""
     flat = task["properties"]["maze"]
     task["properties"]["maze"] = {"if": {"type": "object", "required": ["layout"]}, "then": nested, "else": flat}
     both = {"type": "object", "required": ["layout", "mechanisms"]}
@@ -54,11 +54,12 @@ def _allow_nested(task: dict[str, Any], nested: dict[str, Any]) -> None:
 
 
 def _type(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a type; dataclasses go to the definitions."""
+    """Return the schema of a type; dataclasses go to the definitions."""
     origin = get_origin(hint)
     inner = get_args(hint)
     if origin in {Union, types.UnionType}:
-        return {"anyOf": [_type(arg, definitions) for arg in inner if arg is not type(None)] + [{"type": "null"}]}
+        choices = [_type(arg, definitions) for arg in inner if arg is not type(None)]
+        return {"anyOf": [*choices, {"type": "null"}]}
     if origin is Literal:
         return {"enum": list(inner)}
     if origin is list:
@@ -108,20 +109,22 @@ def _field(plan: FieldPlan, definitions: dict[str, Any]) -> dict[str, Any]:
     if plan.bounds is not None:
         numbers = made["items"] if made["type"] == "array" else made
         names = ("minimum", "maximum")
-        numbers.update({name: bound for name, bound in zip(names, plan.bounds, strict=True) if bound is not None})
+        for name, bound in zip(names, plan.bounds, strict=True):
+            if bound is not None:
+                numbers[name] = bound
     if plan.default is not None:
         made["default"] = write(plan.default())
     return made
 
 
 def _words(cls: Any) -> str:
-    """The first paragraph of the docstring on one line, without its markup."""
+    """Return the first paragraph of the docstring on one line, without its markup."""
     paragraph = (inspect.getdoc(cls) or "").split("\n\n")[0]
     return " ".join(paragraph.replace("``", "").split())
 
 
 def schema_text() -> str:
-    """The schema as the text of its file."""
+    """Return the schema as the text of its file."""
     return json.dumps(task_schema(), indent=2) + "\n"
 
 

@@ -30,7 +30,7 @@ MOST_POINTS: Final = 1_000_000_000
 
 
 def validate(spec: Task) -> list[str]:
-    """Everything that is wrong with a task, each "field: reason"; in order, each once, at most ``MAX_PROBLEMS``.
+    """List all that is wrong with a task, each "field: reason"; in order, each once, at most ``MAX_PROBLEMS``.
 
     A task whose values do not even have the types that they should have is told only that.
     """
@@ -40,7 +40,7 @@ def validate(spec: Task) -> list[str]:
 
 
 def check_file(path: str | os.PathLike[str], *, strict: bool = False, warnings: list[str] | None = None) -> list[str]:
-    """Everything that is wrong with a file, each "FILE: field: reason"; nothing if it is a valid task.
+    """List all that is wrong with a file, each "FILE: field: reason"; nothing if it is a valid task.
 
     Args:
         strict, warnings: as for :meth:`gridworld.task_spec.TaskSpecification.from_json`.
@@ -77,12 +77,13 @@ def _number_problems(spec: Task) -> Iterator[str]:
     if spec.rules.view_size % 2 == 0:
         yield f"rules.view_size: {spec.rules.view_size} must be odd"
     points = (spec.metadata or {}).get("points", 0)
-    if isinstance(points, bool) or not isinstance(points, int | float) or not 0 <= points <= MOST_POINTS:
+    is_number = isinstance(points, int | float) and not isinstance(points, bool)
+    if not is_number or not 0 <= points <= MOST_POINTS:
         yield f"metadata.points: {shown(points)} must be a number from 0 to {MOST_POINTS}"
 
 
 def _outside_bounds(part: Any, prefix: str) -> Iterator[str]:
-    """Numbers of a part that are not within the bounds of their fields."""
+    """Yield the numbers of a part that are not within the bounds of their fields."""
     for plan in plan_of(type(part)):
         if plan.bounds is None:
             continue

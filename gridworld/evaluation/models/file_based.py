@@ -116,7 +116,8 @@ class FileBasedModelInterface(ModelInterface):
         if input.image.size:
             self._writing(lambda: replace_file(self.input / f"{name}.png", png_bytes(input.image)))
         self._write(self.input / f"{name}.json", told)
-        return _output(self._answer(self.output / f"{name}.json"), input, self.output / f"{name}.json")
+        path = self.output / f"{name}.json"
+        return _output(self._answer(path), input, path)
 
     def end_episode(self, result: EpisodeResult) -> None:
         told = {name: getattr(result, name) for name in ("task_id", "success", "steps_taken", "total_reward")}
@@ -185,14 +186,16 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 def _read(path: Path) -> tuple[dict[str, Any] | None, str]:
-    """The answer, or None and what is wrong with it."""
+    """Return the answer and "", or None and what is wrong with it."""
     try:
         found = json.loads(read_bytes(path, _MAX_BYTES))
     except FileError as error:
         return None, f"cannot be read: {error.reason}"
     except (ValueError, RecursionError) as error:
         return None, f"is not JSON: {error}"
-    return (found, "") if isinstance(found, dict) else (None, f"is a JSON {type(found).__name__}, not an object")
+    if not isinstance(found, dict):
+        return None, f"is a JSON {type(found).__name__}, not an object"
+    return found, ""
 
 
 def _output(answer: Mapping[str, Any], input: ModelInput, path: Path) -> ModelOutput:

@@ -177,7 +177,7 @@ def register_model(name: str, factory: Factory, options: type[Any] | None = None
 
 
 def find_model(name: str, models: Mapping[str, ModelEntry]) -> ModelEntry:
-    """The entry of a name.
+    """Return the entry of a name.
 
     Raises:
         ModelError: there is none; lists those that there are, or says where this one is.

@@ -36,8 +36,11 @@ class PlayedSettings(Telling):
 
     def __str__(self) -> str:
         """Return those that are not the usual ones."""
-        values = {each.name: (getattr(self, each.name), each.default) for each in fields(self)}
-        told = [f"{name.replace('_', ' ')} {value}" for name, (value, usual) in values.items() if value != usual]
+        told = list[str]()
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value != each.default:
+                told.append(f"{each.name.replace('_', ' ')} {value}")
         return ", ".join(told)
 
 
@@ -90,7 +93,9 @@ class Entry:
     @cached_property
     def tasks_hash(self) -> str:
         """Return a few characters that are equal for equal sets of tasks."""
-        told = [[task, self.digests.get(task) or result.optimal_steps] for task, result in sorted(self.tasks.items())]
+        told = list[list[object]]()
+        for task, result in sorted(self.tasks.items()):
+            told.append([task, self.digests.get(task) or result.optimal_steps])
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:6]
 
 
@@ -135,8 +140,10 @@ def rank_entries(entries: Sequence[Entry]) -> list[Group]:
     """Return groups by title, so that squares come before other tilings, each with its best result first."""
     groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
-        groups.setdefault((entry.results.benchmark_name, entry.run.settings.tiling), []).append(entry)
-    return sorted((_rank_group(*name, members) for name, members in groups.items()), key=lambda each: each.title)
+        name = (entry.results.benchmark_name, entry.run.settings.tiling)
+        groups.setdefault(name, []).append(entry)
+    ranked = [_rank_group(*name, members) for name, members in groups.items()]
+    return sorted(ranked, key=lambda group: group.title)
 
 
 def _rank_group(name: str, tiling: str, entries: list[Entry]) -> Group:
@@ -169,9 +176,10 @@ def _make_entry(source: str, data: Mapping[str, Any]) -> Entry:
 
 def _is_possible(result: TaskBenchmarkResult) -> bool:
     least = [each for each in (result.optimal_steps, result.bound) if each is not None]
-    return (
-        0 <= result.steps_taken <= _MAX_STEPS
-        and all(0 < each <= _MAX_STEPS for each in least)
-        and (result.optimality_ratio is None or 0 < result.optimality_ratio <= 1)
-        and 0 <= result.points_earned <= result.available_points <= _MAX_POINTS
-    )
+    if not 0 <= result.steps_taken <= _MAX_STEPS:
+        return False
+    if not all(0 < each <= _MAX_STEPS for each in least):
+        return False
+    if result.optimality_ratio is not None and not 0 < result.optimality_ratio <= 1:
+        return False
+    return 0 <= result.points_earned <= result.available_points <= _MAX_POINTS

@@ -23,7 +23,7 @@ from gridworld.evaluation.results.spending import Spending, is_amount
 from gridworld.evaluation.running import history
 from gridworld.evaluation.running.player import Telling
 from gridworld.evaluation.terminal import program
-from gridworld.multigrid.world import tiling_named
+from gridworld.multigrid.world import find_tiling
 from gridworld.rules.episode import Episode
 from gridworld.rules.layout import Layout
 from gridworld.rules.observation import Observation
@@ -63,14 +63,16 @@ def _pack_pieces(groups: Sequence[Group]) -> Iterator[tuple[str, str]]:
     """Yield the pieces of the page; results and tasks are named by their places, as in its addresses."""
     described = strip_paths([_describe_group(group) for group in groups])
     view = "#/benchmark/1" if len(groups) == 1 else ""
-    yield "report", pack({"program": TITLE, "made": time.time(), "view": view, "groups": described})
+    report = {"program": TITLE, "made": time.time(), "view": view, "groups": described}
+    yield "report", pack(report)
     shipped = _read_shipped()
     drawn: dict[str, set[int]] = {}
     for number, group in enumerate(groups, 1):
         for result, entry in enumerate(group.entries, 1):
-            episodes = [
-                _describe_episode(entry, task, shipped, drawn) if task in entry.tasks else None for task in group.tiers
-            ]
+            episodes: list[dict[str, Any] | None] = []
+            for task in group.tiers:
+                is_played = task in entry.tasks
+                episodes.append(_describe_episode(entry, task, shipped, drawn) if is_played else None)
             yield f"episodes-{number}.{result}", pack(strip_paths(episodes))
     for tiling, codes in drawn.items():
         yield f"tiles-{tiling}", pack(draw_looks(tiling, codes))
@@ -119,8 +121,10 @@ def _describe_outcome(episode: Mapping[str, Any], **outcome: Any) -> dict[str, A
         ending = "entered a hazard"
     else:
         ending = "ran out of steps" if episode["truncated"] else "stopped before the end"
-    more = {"error": error and str(error), "seconds": seconds if is_amount(seconds) else None, "ending": ending}
-    return {**outcome, **more}
+    outcome["error"] = error and str(error)
+    outcome["seconds"] = seconds if is_amount(seconds) else None
+    outcome["ending"] = ending
+    return outcome
 
 
 def _describe_episode(entry: Entry, task: str, shipped: Shipped, drawn: dict[str, set[int]]) -> dict[str, Any]:
@@ -140,30 +144,39 @@ def _describe_episode(entry: Entry, task: str, shipped: Shipped, drawn: dict[str
 
     tiling = entry.run.settings.tiling
     drawn.setdefault(tiling, set()).update(list_codes(frames))
-    return {**shown, "steps": _list_steps(entry, task, seen), "film": make_film(frames), "tiles": f"tiles-{tiling}"}
+    steps = _list_steps(entry, task, seen)
+    return {**shown, "steps": steps, "film": make_film(frames), "tiles": f"tiles-{tiling}"}
 
 
 def _list_steps(entry: Entry, task: str, seen: Sequence[Observation]) -> list[dict[str, str]]:
     """Return what the model did and said, and what it was told as far as ``seen`` gives it back."""
     steps: list[dict[str, str]] = []
     for step in entry.tasks[task].episode.trajectory:
-        said = {name: str(step.info[f"model_{name}"]) for name in _ANSWER if f"model_{name}" in step.info}
-        if said.get("reasoning", "") in said.get("raw_output", ""):
-            said.pop("reasoning", None)
-        if "raw_output" in said and seen:
-            said["told"] = _tell_again(entry.run.settings, [each["action"] for each in steps], seen)
-        steps.append({"action": ACTION_NAMES.get(step.action, f"unknown action {step.action}"), **said})
+        answer: dict[str, str] = {}
+        for name in _ANSWER:
+            if f"model_{name}" in step.info:
+                answer[name] = str(step.info[f"model_{name}"])
+        if answer.get("reasoning", "") in answer.get("raw_output", ""):
+            answer.pop("reasoning", None)
+        if "raw_output" in answer and seen:
+            actions = [each["action"] for each in steps]
+            answer["told"] = _tell_again(entry.run.settings, actions, seen)
+        action = ACTION_NAMES.get(step.action, f"unknown action {step.action}")
+        steps.append({"action": action, **answer})
     return steps
 
 
 def _tell_again(telling: Telling, actions: Sequence[str], seen: Sequence[Observation]) -> str:
     """Return what a model was told in words after some actions, besides the task and the rules."""
-    first = max(0, len(actions) - telling.history_text_window) if telling.history_text else len(actions)
-    told = [history.line(i + 1, actions[i], seen[i], seen[i + 1]) for i in range(first, len(actions))]
-    if told:
-        told = ["\n".join(("Last steps:", *told))]
+    count = len(actions)
+    told = list[str]()
+    if telling.history_text:
+        first = max(0, count - telling.history_text_window)
+        lines = [history.line(i + 1, actions[i], seen[i], seen[i + 1]) for i in range(first, count)]
+        if lines:
+            told.append("\n".join(("Last steps:", *lines)))
     if telling.text_observation or telling.observation == "text":
-        told.append(seen[len(actions)].text())
+        told.append(seen[count].text())
     return "\n\n".join(told)
 
 
@@ -182,7 +195,7 @@ def _play_again(entry: Entry, task: str, shipped: Shipped) -> tuple[list[GridFra
     if spec is None or entry.digests.get(task, "") not in ("", digest):
         raise EvaluationError("the task does not ship with this program, or not as it was played")
 
-    episode = Episode(Layout(spec, tiling_named(entry.run.settings.tiling)))
+    episode = Episode(Layout(spec, find_tiling(entry.run.settings.tiling)))
     seen = [episode.observe()]
     frames = [take_frame(episode, seen[0])]
     result = entry.tasks[task]

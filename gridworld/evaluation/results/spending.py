@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 _TOKENS: Final = ("input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens")
+_AMOUNTS: Final = frozenset({"input_tokens", "output_tokens", "cost_usd"})
+"""One of these is in the details of a model that tells what it took."""
 _MOST: Final = 1e12
 
 
@@ -33,18 +35,21 @@ class Spending:
 
     @classmethod
     def of(cls, details: Iterable[object]) -> Self | None:
-        """The sum over episodes; None where neither tokens nor USD are told of any.
+        """Sum over episodes; return None if neither tokens nor USD are known of any.
 
         Args:
             details: of each episode as a model told them; what cannot be a count is left out.
         """
-        told = [usage for each in details if {*_TOKENS[:2], "cost_usd"} & (usage := _usage(each)).keys()]
+        usages = [_usage(each) for each in details]
+        told = [usage for usage in usages if not _AMOUNTS.isdisjoint(usage)]
         if not told:
             return None
-        counts = {name: round(_sum(told, name)) for name in ("requests", *_TOKENS, "estimated", "cost_unknown")}
         without = [usage for usage in told if not is_amount(usage.get("cost_usd"))]
+        names = ("requests", *_TOKENS, "estimated", "cost_unknown")
+        counts = {name: round(_sum(told, name)) for name in names}
         counts["cost_unknown"] += round(_sum(without, "requests"))
-        return cls(**counts, cost_usd=None if len(without) == len(told) else _sum(told, "cost_usd"))
+        is_unknown = len(without) == len(told)
+        return cls(**counts, cost_usd=None if is_unknown else _sum(told, "cost_usd"))
 
     @property
     def tokens(self) -> int:
@@ -62,11 +67,13 @@ class Spending:
 
 def is_amount(value: object) -> bool:
     """Return whether a value of JSON can be a count or an amount of money."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MOST
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value <= _MOST
 
 
 def _usage(details: object) -> Mapping[str, Any]:
-    """Where in the details of an episode the counts are."""
+    """Return where in the details of an episode the counts are."""
     found = details if isinstance(details, Mapping) else {}
     inner = found.get("usage")
     return inner if isinstance(inner, Mapping) else found

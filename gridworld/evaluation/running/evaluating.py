@@ -78,11 +78,11 @@ class Evaluation:
         model = self._setup.model()
         self._model_name = model.model_name
         self._model_details = dict(model.describe())
-        self.output = _where_it_leads(running.output or self._default_output())
-        self._calls = KeptCalls(_calls_of(self.output) if entry.admit else None)
+        self.output = _resolve_link(running.output or self._default_output())
+        self._calls = KeptCalls(_name_calls_folder(self.output) if entry.admit else None)
         self._setup = replace(self._setup, books=str(self._calls.path or ""))
         if entry.admit is not None:
-            _must_differ(self._tasks)
+            _require_different(self._tasks)
             self.warnings += entry.admit(self._setup.request())
         self.finished = 0
         self.can_go_on = False
@@ -103,7 +103,7 @@ class Evaluation:
         journal_path = self.output.with_name(f"{self.output.name}.partial.jsonl")
         overwrite = self._running.overwrite
         if exists and not overwrite and not journal_path.exists():
-            return self._already_there(header)
+            return self._load_earlier(header)
         if not (journal_path.exists() or self._running.resume or overwrite):
             self._calls.check()
         with (
@@ -124,9 +124,9 @@ class Evaluation:
                 on_found(len(journal.finished), len(self._tasks))
             try:
                 self._play(journal, on_progress)
-                self._must_be_played(journal.finished.values())
+                self._require_played(journal.finished.values())
             finally:
-                self.finished = sum(not _lost(result) for result in journal.finished.values())
+                self.finished = sum(not _is_lost(result) for result in journal.finished.values())
                 self.can_go_on = bool(self.finished) or self._calls.are_paid_for()
                 if not self.can_go_on:
                     journal.remove()
@@ -146,21 +146,22 @@ class Evaluation:
                 on_progress(len(journal.finished), len(self._tasks), solved)
 
     @staticmethod
-    def _must_be_played(results: Collection[TaskBenchmarkResult]) -> None:
+    def _require_played(results: Collection[TaskBenchmarkResult]) -> None:
         """Raise if no task was played, which must not look like a score."""
-        if results and all(map(_lost, results)):
+        if results and all(map(_is_lost, results)):
             why = next(iter(results)).episode.info["model_error"]
             raise EvaluationError(f"no task was played, so there is no score: {why}")
 
     def _write(self, results: list[TaskBenchmarkResult], header: Mapping[str, Any]) -> Evaluated:
-        evaluated = self._evaluated(results)
+        evaluated = self._summarise(results)
         data = evaluated.benchmark.to_dict()
         task_results = data.pop("task_results")
         if evaluated.tiers is not None:
             data |= evaluated.tiers.to_dict()
+        source = read_source_state(applications())
         run = {
             **header,
-            **changed_source(header, read_source_state(applications())),
+            **changed_source(header, source),
             "finished": now(),
             "versions": versions(*DISTRIBUTIONS),
             "model": self._model_details,
@@ -168,14 +169,14 @@ class Evaluation:
         write_results(self.output, {**data, "run": run, "task_results": task_results})
         return evaluated
 
-    def _evaluated(self, results: list[TaskBenchmarkResult]) -> Evaluated:
+    def _summarise(self, results: list[TaskBenchmarkResult]) -> Evaluated:
         benchmark = BenchmarkEvaluationResult.of(self._settings.benchmark_name, self._model_name, results)
         tiers = None
         if self._settings.tasks.benchmark == "tiers":
             tiers = EvaluationResult.of(self._model_name, _by_tier(self._tasks, results))
         return Evaluated(benchmark, tiers, self.output)
 
-    def _already_there(self, header: Mapping[str, Any]) -> Evaluated:
+    def _load_earlier(self, header: Mapping[str, Any]) -> Evaluated:
         """Return the results of this question.
 
         Raises:
@@ -193,18 +194,20 @@ class Evaluation:
         if different:
             raise EvaluationError(f"{self.output}: is of another evaluation: {different}; {ways_out}")
         self.finished = len(found.task_results)
-        return replace(self._evaluated(found.task_results), earlier=_describe_earlier(found.run))
+        return replace(self._summarise(found.task_results), earlier=_describe_earlier(found.run))
 
     def _free_output(self) -> Path:
         """Return a name of results that nothing has."""
-        numbers = count(2)
-        names = (self.output.with_name(f"{self.output.stem}_{number}{self.output.suffix}") for number in numbers)
+        stem = self.output.stem
+        names = (self.output.with_name(f"{stem}_{number}{self.output.suffix}") for number in count(2))
         return next(name for name in names if not os.path.lexists(name))
 
     def _default_output(self) -> Path:
-        tiling = "" if self._settings.tasks.tiling == "square" else f"_{self._settings.tasks.tiling}"
-        name = f"{self._model_name}_{self._settings.benchmark_name}{tiling}"
-        return Path("results") / f"{_UNSAFE.sub('_', name).lstrip('.')[:150]}.json"
+        tiling = self._settings.tasks.tiling
+        ending = "" if tiling == "square" else f"_{tiling}"
+        name = f"{self._model_name}_{self._settings.benchmark_name}{ending}"
+        stem = _UNSAFE.sub("_", name).lstrip(".")[:150]
+        return Path("results") / f"{stem}.json"
 
 
 def _describe_earlier(run: Mapping[str, Any]) -> str:
@@ -218,7 +221,7 @@ def _describe_earlier(run: Mapping[str, Any]) -> str:
     return f"{since}, made by {'an unknown' if product is None else 'another'} source of this program"
 
 
-def _must_differ(tasks: Iterable[EvaluationTask]) -> None:
+def _require_different(tasks: Iterable[EvaluationTask]) -> None:
     """Raise if two tasks are the same, whose calls would lie in the same place."""
     files: dict[str, str] = {}
     for task in tasks:
@@ -227,22 +230,22 @@ def _must_differ(tasks: Iterable[EvaluationTask]) -> None:
             raise EvaluationError(f"{task.file}: is the same task as {first}: remove one, or give it another task_id")
 
 
-def _lost(result: TaskBenchmarkResult) -> bool:
+def _is_lost(result: TaskBenchmarkResult) -> bool:
     return result.episode.info.get(LOST) is True
 
 
-def _calls_of(output: Path) -> Path:
-    """The folder beside a results file that keeps the calls."""
+def _name_calls_folder(output: Path) -> Path:
+    """Return the folder beside a results file that keeps the calls."""
     return output.with_name(f"{output.name.removesuffix('.json')}.calls").resolve()
 
 
-def _where_it_leads(path: Path) -> Path:
-    """The file behind a symbolic link, which would be replaced itself otherwise."""
+def _resolve_link(path: Path) -> Path:
+    """Return the file behind a symbolic link, which would be replaced itself otherwise."""
     return Path(os.path.realpath(path)) if os.path.islink(path) else path
 
 
 def _is_there(output: Path) -> bool:
-    """Whether there is such a file.
+    """Return whether such a file exists.
 
     Raises:
         EvaluationError: it is something else, such as a folder or device, or cannot be reached.

@@ -20,23 +20,26 @@ _WALL: Final = CODES[Look("wall")]
 
 
 def line(step: int, action_name: str, before: Observation, after: Observation) -> str:
-    """One line: the step, the action and what it changed as far as the model could see."""
+    """Return one line: the step, the action and what it changed as far as the model could see."""
     changes = list(changes_between(before, after))
     told = changes[:_MOST_CHANGES]
     if len(changes) > len(told):
         told.append(f"{len(changes) - len(told)} more changes")
-    return f"step {step}: {action_name}: {'; '.join(told) if told else 'nothing changed'}"
+    summary = "; ".join(told) if told else "nothing changed"
+    return f"step {step}: {action_name}: {summary}"
 
 
 def changes_between(before: Observation, after: Observation) -> Iterator[str]:
-    """Each visible change: place, heading, hand, and the looks of cells that were known before and are seen now."""
+    """Yield each visible change: place, heading, hand, and the looks of known cells that are seen now."""
     if after.position != before.position:
         yield f"moved from {_at(before.position)} to {_at(after.position)}"
     if after.heading != before.heading:
         yield f"now facing {TILINGS[after.tiling].heading_names[after.heading]}"
     if after.carrying != before.carrying:
-        held = f"the {after.carrying} key is in hand" if after.carrying else f"the {before.carrying} key left the hand"
-        yield held
+        if after.carrying:
+            yield f"the {after.carrying} key is in hand"
+        else:
+            yield f"the {before.carrying} key left the hand"
     known = (before.codes != UNSEEN) & after.visible & (before.codes != after.codes)
     for row, column in np.argwhere(known).tolist():
         old = LOOKS[before.codes[row, column]]
@@ -46,14 +49,16 @@ def changes_between(before: Observation, after: Observation) -> Iterator[str]:
 
 def surprise(action_name: str, before: Observation, after: Observation) -> str:
     """Return what an action did that its plan could not count on, "" if nothing: a reason to think again."""
-    if action_name != ACTION_NAMES[Action.DONE] and next(changes_between(before, after), None) is None:
+    changes = changes_between(before, after)
+    if action_name != ACTION_NAMES[Action.DONE] and next(changes, None) is None:
         return "it changed nothing"
     tiling = TILINGS[after.tiling]
     if after.position not in (before.position, tiling.ahead(before.position, before.heading)):
         return f"it led to {_at(after.position)}"
     new = (before.codes == UNSEEN) & (after.codes > _WALL)
     for row, column in np.argwhere(new).tolist():
-        return f"{LOOKS[after.codes[row, column]]} came into view at {_at((column, row))}"
+        look = LOOKS[after.codes[row, column]]
+        return f"{look} came into view at {_at((column, row))}"
     return ""
 
 

@@ -76,7 +76,7 @@ class Player:
         self._dropped = ""
 
     def __call__(self, observation: Any, state: GridState, mission: str) -> tuple[int, Mapping[str, Any]] | None:
-        """The model's action and what it said, or None once it has failed.
+        """Return the model's action and what it said, or None once it has failed.
 
         Raises:
             Exception: what is not the model's: seeing and drawing.
@@ -99,8 +99,9 @@ class Player:
             asked = self._input(image, seen, mission)
             with self._turn():
                 output = self._model.predict(asked)
-                self._plan.extend([as_action(each) for each in (output.action, *getattr(output, "further", ()))])
-                said = _said(output)
+                actions = (output.action, *getattr(output, "further", ()))
+                self._plan.extend([as_action(each) for each in actions])
+                said = _record_answer(output)
         if not self._plan:
             return None
         action = self._plan.popleft()
@@ -111,7 +112,7 @@ class Player:
         return int(action), said
 
     def _may_go_on(self, seen: Observation) -> bool:
-        """Whether the last answer named an action for now, and nothing speaks against it; else the rest is dropped."""
+        """Return whether the last answer still holds an action that may be played now; else the rest is dropped."""
         self._dropped = ""
         if not self._plan or self._before is None:
             return False
@@ -145,7 +146,7 @@ class Player:
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        """The model's turn: it counts as its time, and what it raises becomes ``error``."""
+        """Time the model's turn; what it raises becomes ``error``."""
         started = time.perf_counter()
         try:
             yield
@@ -181,33 +182,40 @@ class Player:
 
 
 def _copy(result: EpisodeResult) -> EpisodeResult:
-    """What a model may change without changing the result; pictures and states of steps are shared."""
-    trajectory = [replace(each, info=dict(each.info)) for each in result.trajectory]
-    return replace(result, trajectory=trajectory, final_state=copy.deepcopy(result.final_state), info=dict(result.info))
-
-
-def error_line(error: BaseException) -> str:
-    """An error as one line; the kind of those that are not ours is named."""
-    text = " ".join(str(error).split())
-    told = text if isinstance(error, GridworldError) and text else f"{type(error).__name__}: {text}".rstrip(": ")
-    return told[:_LONGEST_ERROR]
-
-
-def backend_name(backend: AbstractGridBackend) -> str:
-    """What ``--backend`` calls it; the name of its class if nothing."""
-    from gridworld.backends import BACKENDS
-
-    names = {of_class: name for name, of_class in BACKENDS.items()}
-    return next(
-        (names[each.__name__] for each in type(backend).__mro__ if each.__name__ in names), type(backend).__name__
+    """Copy what a model may change without changing the result; pictures and states of steps are shared."""
+    return replace(
+        result,
+        trajectory=[replace(each, info=dict(each.info)) for each in result.trajectory],
+        final_state=copy.deepcopy(result.final_state),
+        info=dict(result.info),
     )
 
 
-def _said(output: ModelOutput) -> dict[str, Any]:
-    """What of an answer is written down: JSON-able, and absent where the model said nothing."""
+def error_line(error: BaseException) -> str:
+    """Return an error as one line; foreign errors are named by their class."""
+    text = " ".join(str(error).split())
+    if not (isinstance(error, GridworldError) and text):
+        text = f"{type(error).__name__}: {text}".rstrip(": ")
+    return text[:_LONGEST_ERROR]
+
+
+def backend_name(backend: AbstractGridBackend) -> str:
+    """Return the name that ``--backend`` uses, else the name of its class."""
+    from gridworld.backends import BACKENDS
+
+    names = {of_class: name for name, of_class in BACKENDS.items()}
+    for each in type(backend).__mro__:
+        if each.__name__ in names:
+            return names[each.__name__]
+    return type(backend).__name__
+
+
+def _record_answer(output: ModelOutput) -> dict[str, Any]:
+    """Return what of an answer is written down: JSON-able, and absent where the model said nothing."""
     said: dict[str, Any] = {}
-    if isinstance(output.confidence, int | float | np.floating) and math.isfinite(output.confidence):
-        said["model_confidence"] = float(output.confidence)
+    confidence = output.confidence
+    if isinstance(confidence, int | float | np.floating) and math.isfinite(confidence):
+        said["model_confidence"] = float(confidence)
     for name in ("reasoning", "raw_output"):
         text = getattr(output, name)
         if text is not None:

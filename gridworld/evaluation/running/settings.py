@@ -62,7 +62,7 @@ class Settings:
         return f"{tasks.benchmark}_{','.join(map(str, tasks.tiers))}"
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able, one level deep; addresses lose the name and password they may hold."""
+        """Return a JSON-able dict, one level deep; addresses lose the name and password they may hold."""
         data = asdict(self)
         tasks = data.pop("tasks")
         telling = data.pop("telling")
@@ -70,11 +70,14 @@ class Settings:
         if telling["observation"] == "image":  # as ever, so that what is older can go on
             del telling["observation"]
         plain = {**data, **tasks, **telling, **options}
-        return {key: _CREDENTIALS.sub("", value) if isinstance(value, str) else value for key, value in plain.items()}
+        for name, value in plain.items():
+            if isinstance(value, str):
+                plain[name] = _CREDENTIALS.sub("", value)
+        return plain
 
 
 def tasks_of(settings: Settings, *, strict: bool = False, warnings: list[str] | None = None) -> list[EvaluationTask]:
-    """The tasks of an evaluation, in order; every file is read and checked before anything is played.
+    """Return the tasks of an evaluation, in order; every file is read and checked before anything is played.
 
     Args:
         strict, warnings: as for :func:`gridworld.evaluation.running.tasks.tasks_in`.

@@ -38,7 +38,7 @@ class EvaluationTask(Job):
     file: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """What a results file says about it."""
+        """Return the entry of the results file about it."""
         tier = {} if self.tier is None else {"tier": self.tier}
         source = {"file": self.file, "sha256": self.sha256} if self.file else {}
         return {"task_id": self.id, **tier, **source}
@@ -51,7 +51,7 @@ def tasks_in(
     strict: bool = False,
     warnings: list[str] | None = None,
 ) -> list[EvaluationTask]:
-    """The tasks in files, each with the tier of its folder; all are read and checked before any is played.
+    """Return the tasks in files, each with the tier of its folder; all are read and checked before any is played.
 
     Args:
         strict: refuse fields that the format does not know.
@@ -79,7 +79,7 @@ def _tell(line: str, lines: list[str] | None) -> None:
 
 
 def check_tiling(spec: TaskSpecification, tiling: str, source: str = "") -> None:
-    """A task that was made for another tiling than the square one means nothing elsewhere; others play on any.
+    """Raise if a task was made for another tiling than the square one and is played on a third.
 
     Args:
         source: the file of the task, "" for none.

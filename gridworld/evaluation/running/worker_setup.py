@@ -59,7 +59,7 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
         return ModelRequest(settings.model, settings.options, settings.tasks.seed, settings.limit, self.books)
 
     def harness(self) -> EvaluationHarness:
-        """A harness whose model is ready.
+        """Return a harness whose model is ready.
 
         Raises:
             ModelError: the model cannot be used.
@@ -83,7 +83,7 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
         return harness
 
     def lost(self, job: EvaluationTask, how: str) -> TaskBenchmarkResult:
-        """The result of a task whose worker died each time: nothing was done."""
+        """Return the result of a task whose worker died each time, with no steps done."""
         from gridworld.rules.episode import Episode
         from gridworld.rules.layout import Layout
         from gridworld.rules.tilings import TILINGS

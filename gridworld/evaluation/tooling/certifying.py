@@ -50,23 +50,27 @@ def certify_files(*files: Source, options: CertifyOptions = CertifyOptions()) ->
     unusable = len(problems)
     for path in track_items(paths, len(paths), "files"):
         try:
-            held += _certified(path, options)
+            held += _certify_file(path, options)
         except GridworldError as error:
             log_error(error)
             unusable += 1
-            print(one_line(f"error: {error}" if str(path) in str(error) else f"error: {path}: {error}"))
+            where = "" if str(path) in str(error) else f"{path}: "
+            print(one_line(f"error: {where}{error}"))
     failed = len(paths) - held - (unusable - len(problems))
     more = f", {unusable} not usable" if unusable else ""
-    print(f"{counted(len(paths) + len(problems), 'file')}: {held} proven, {failed} not{more}")
-    return EXIT_USER_ERROR if unusable else EXIT_FAILED if failed else EXIT_FINISHED
+    total = counted(len(paths) + len(problems), "file")
+    print(f"{total}: {held} proven, {failed} not{more}")
+    if unusable:
+        return EXIT_USER_ERROR
+    return EXIT_FAILED if failed else EXIT_FINISHED
 
 
-def _certified(path: Path, options: CertifyOptions) -> bool:
+def _certify_file(path: Path, options: CertifyOptions) -> bool:
     """Tell about one file; whether everything holds."""
     spec = load(path, strict=options.strict, proofs=False)
     limit = options.limit or DEFAULT_LIMIT
     stored = (spec.metadata or {}).get(FIELD)
-    if stored is not None and options.tiling in (None, _tiling_stored(stored)):
+    if stored is not None and options.tiling in (None, _find_stored_tiling(stored)):
         differences = recertify(spec, limit)
         if not differences:
             print(one_line(f"{path}: agrees"))
@@ -74,26 +78,27 @@ def _certified(path: Path, options: CertifyOptions) -> bool:
         for line in differences:
             print(one_line(f"{path}: differs: {line}"))
         if options.write:
-            _write(path, spec, certify(spec, TILINGS[_tiling_stored(stored)], limit))
+            _write(path, spec, certify(spec, TILINGS[_find_stored_tiling(stored)], limit))
         return False
     certificate = certify(spec, TILINGS[tiling_of(spec, options.tiling)], limit)
-    for line in _told(certificate):
+    for line in _describe_certificate(certificate):
         print(one_line(f"{path}: {line}"))
     if options.write:
         _write(path, spec, certificate)
     return certificate.sound
 
 
-def _tiling_stored(stored: object) -> str:
+def _find_stored_tiling(stored: object) -> str:
     tiling = stored.get("tiling") if isinstance(stored, dict) else None
     return tiling if isinstance(tiling, str) and tiling in TILINGS else "square"
 
 
-def _told(certificate: Certificate) -> list[str]:
+def _describe_certificate(certificate: Certificate) -> list[str]:
     if not certificate.solvable:
         return [f"cannot be solved ({certificate.tiling})"]
     limit = "" if certificate.within_max_steps else ", which is more than its max_steps"
-    lines = [f"solvable, optimal {counted(certificate.optimal_steps or 0, 'step')}{limit} ({certificate.tiling})"]
+    steps = counted(certificate.optimal_steps or 0, "step")
+    lines = [f"solvable, optimal {steps}{limit} ({certificate.tiling})"]
     for link in certificate.chain:
         necessary = "necessary" if link.necessary else "NOT necessary"
         lines.append(f"chain {link.step}: {link.element} for {link.unlocks}: {necessary}")

@@ -21,7 +21,7 @@ Source: TypeAlias = Annotated[str, Parameter(name="FILE", required=True, help="a
 
 
 def files_of(named: Sequence[str], problems: list[str]) -> list[Path]:
-    """The files that files, folders and benchmarks lead to, each once and in order.
+    """Return the files that files, folders and benchmarks lead to, each once and in order.
 
     Args:
         problems: gets a line for each name that leads to nothing.
@@ -89,6 +89,6 @@ def unused_proof(spec: TaskSpecification) -> list[str]:
 
 
 def tiling_of(spec: TaskSpecification, asked: str | None) -> str:
-    """The tiling asked for, else the one that the task's metadata names, else the square one."""
+    """Return the tiling asked for, else the one that the task's metadata names, else the square one."""
     named = (spec.metadata or {}).get("tiling")
     return asked or (named if isinstance(named, str) and named in TILINGS else SQUARE.name)

@@ -65,25 +65,25 @@ def draw_tasks(
     Raises:
         GridworldError: a task, results file or picture cannot be used or made.
     """
-    if problem := _contradiction(tasks, options):
+    if problem := _find_contradiction(tasks, options):
         raise EvaluationError(problem)
     if options.gif is not None:
         return _animate(tasks, options, options.gif)
     return _draw(tasks, options)
 
 
-def _contradiction(tasks: Sequence[str], asked: DrawOptions) -> str | None:
-    """What does not go together, and the fix."""
+def _find_contradiction(tasks: Sequence[str], asked: DrawOptions) -> str | None:
+    """Return which options do not go together, and the fix."""
     animated = asked.optimal or asked.episode is not None
+    has_gif = asked.gif is not None
     rules = {
         "--task goes with --episode RESULTS": asked.task is not None and asked.episode is None,
         "take one of --optimal and --episode": asked.optimal and asked.episode is not None,
-        "--optimal and --episode make an animation: add --gif FILE": animated and asked.gif is None,
-        "--gif animates an episode: add --optimal, or --episode RESULTS --task ID": asked.gif is not None
-        and not animated,
-        "--gif names the file; --output is for pictures": asked.gif is not None and asked.output is not None,
+        "--optimal and --episode make an animation: add --gif FILE": animated and not has_gif,
+        "--gif animates an episode: add --optimal, or --episode RESULTS --task ID": has_gif and not animated,
+        "--gif names the file; --output is for pictures": has_gif and asked.output is not None,
         "name a task to draw; `list` tells those that ship": not tasks and asked.episode is None,
-        "--gif takes one task": asked.gif is not None and len(tasks) > 1,
+        "--gif takes one task": has_gif and len(tasks) > 1,
     }
     return next((problem for problem, holds in rules.items() if holds), None)
 
@@ -105,7 +105,7 @@ def _draw(tasks: Sequence[str], asked: DrawOptions) -> int:
 
 
 def _targets(names: Sequence[str], output: Path | None) -> list[Path]:
-    """A file for each task; of equal names the later ones get a number."""
+    """Return a file for each task; of equal names the later ones get a number."""
     from gridworld.runner.encoding import file_stem
 
     if output is not None and output.suffix.lower() == ".png" and not output.is_dir():
@@ -116,10 +116,11 @@ def _targets(names: Sequence[str], output: Path | None) -> list[Path]:
         return [output]
     folder = output or Path()
     stems = [file_stem(name) for name in names]
-    return [
-        folder / f"{stem}{'' if stem not in stems[:number] else f'-{number + 1}'}.png"
-        for number, stem in enumerate(stems)
-    ]
+    targets = list[Path]()
+    for number, stem in enumerate(stems):
+        ending = f"-{number + 1}" if stem in stems[:number] else ""
+        targets.append(folder / f"{stem}{ending}.png")
+    return targets
 
 
 def _animate(tasks: Sequence[str], asked: DrawOptions, gif: Path) -> int:
@@ -127,19 +128,20 @@ def _animate(tasks: Sequence[str], asked: DrawOptions, gif: Path) -> int:
 
     _must_be_free(gif, asked.overwrite)
     if asked.episode is not None:
-        spec, tiling, actions = _recorded(tasks, asked, asked.episode)
+        spec, tiling, actions = _read_recorded(tasks, asked, asked.episode)
     else:
         spec = load(find_task(tasks[0]), strict=asked.strict)
         tiling = tiling_of(spec, asked.tiling)
-        actions = _optimal(spec, tiling, asked.limit or DEFAULT_LIMIT)
+        actions = _find_optimal(spec, tiling, asked.limit or DEFAULT_LIMIT)
     make_folder(gif.parent)
     frames = episode_frames(spec, tiling, actions, reveal=asked.revealed, tile_size=asked.tile_size)
     save_gif(gif, frames, asked.seconds)
-    print(one_line(f"{gif}: {spec.task_id}, {counted(len(actions), 'step')}"))
+    length = counted(len(actions), "step")
+    print(one_line(f"{gif}: {spec.task_id}, {length}"))
     return EXIT_FINISHED
 
 
-def _optimal(spec: TaskSpecification, tiling: str, limit: int) -> list[int]:
+def _find_optimal(spec: TaskSpecification, tiling: str, limit: int) -> list[int]:
     from gridworld.search.optimum import find_optimum
 
     optimum = find_optimum(spec, TILINGS[tiling], limit)
@@ -150,28 +152,32 @@ def _optimal(spec: TaskSpecification, tiling: str, limit: int) -> list[int]:
     return [int(action) for action in optimum.actions]
 
 
-def _recorded(tasks: Sequence[str], asked: DrawOptions, path: str) -> tuple[TaskSpecification, str, list[int]]:
-    """Task, tiling and actions of an episode in a results file."""
+def _read_recorded(tasks: Sequence[str], asked: DrawOptions, path: str) -> tuple[TaskSpecification, str, list[int]]:
+    """Return task, tiling and actions of an episode in a results file."""
     from gridworld.evaluation.metrics import BenchmarkEvaluationResult
 
     results = BenchmarkEvaluationResult.load(path)
     told = results.run
     ids = [result.task_id for result in results.task_results]
-    wanted = asked.task if asked.task is not None or len(ids) != 1 else ids[0]
+    wanted = asked.task
+    if wanted is None and len(ids) == 1:
+        wanted = ids[0]
     if wanted not in ids:
-        known = ", ".join(ids[:20]) + (", ..." if len(ids) > 20 else "")
+        known = ", ".join(ids[:20])
+        more = ", ..." if len(ids) > 20 else ""
         what = "name a task with --task" if wanted is None else f"there is no task {wanted!a}"
-        raise EvaluationError(f"{path}: {what}; there are {known}")
+        raise EvaluationError(f"{path}: {what}; there are {known}{more}")
     episode = results.task_results[ids.index(wanted)].episode
-    spec = load(find_task(tasks[0]), strict=asked.strict) if tasks else _played(wanted, told, path)
+
+    spec = load(find_task(tasks[0]), strict=asked.strict) if tasks else _find_played(wanted, told, path)
     settings = told.get("settings")
     played_on = settings.get("tiling") if isinstance(settings, Mapping) else None
     tiling = asked.tiling or (played_on if played_on in TILINGS else "square")
     return spec, tiling, episode.actions
 
 
-def _played(task_id: str, told: Mapping[str, Any], results: str) -> TaskSpecification:
-    """The task of a results file, from the file that it was read from, if that still holds the same."""
+def _find_played(task_id: str, told: Mapping[str, Any], results: str) -> TaskSpecification:
+    """Return the task of a results file, from the file that it was read from, if that still holds the same."""
     tasks = told.get("tasks")
     entries = [each for each in tasks if isinstance(each, Mapping)] if isinstance(tasks, list) else []
     entry = next((each for each in entries if each.get("task_id") == task_id), {})

@@ -65,5 +65,6 @@ def generate_tasks(
         complain(f"interrupted; {counted(done.total(), 'task')} in {output}; the same command goes on")
         return EXIT_INTERRUPTED
     how = ", ".join(f"{number} {what}" for what, number in done.items())
-    print(one_line(f"{counted(done.total(), 'task')} in {output}: {how}"))
+    tasks = counted(done.total(), "task")
+    print(one_line(f"{tasks} in {output}: {how}"))
     return EXIT_FINISHED

@@ -67,8 +67,11 @@ def _row(spec: TaskSpecification, path: Path) -> tuple[str, ...]:
     width, height = spec.maze.dimensions
     made = spec.mechanisms
     kinds = ("keys", "doors", "switches", "gates", "blocks", "teleporters", "hazards")
-    counts = ((kind, len(getattr(made, kind))) for kind in kinds)
-    things = ", ".join(f"{number} {kind if number > 1 else _one(kind)}" for kind, number in counts if number)
+    things = list[str]()
+    for kind in kinds:
+        number = len(getattr(made, kind))
+        if number:
+            things.append(f"{number} {kind if number > 1 else _one(kind)}")
     shipped = Path(library.__file__).resolve().parent
     file = path.relative_to(shipped.parent) if path.is_relative_to(shipped) else path
     return (
@@ -77,7 +80,7 @@ def _row(spec: TaskSpecification, path: Path) -> tuple[str, ...]:
         f"{width}x{height}",
         spec.goal.goal_type,
         spec.rules.observability,
-        things or "none",
+        ", ".join(things) or "none",
         str(spec.max_steps),
         str(file),
     )

@@ -51,7 +51,7 @@ def make_leaderboard(
 
 
 def _files(named: Sequence[str]) -> list[Path]:
-    """Each file once, however it is named; of folders their ``*.json``."""
+    """Return each file once, however it is named; of folders their ``*.json``."""
     found: dict[Path, Path] = {}
     for name in named:
         path = Path(name)
@@ -64,7 +64,7 @@ def _files(named: Sequence[str]) -> list[Path]:
 
 
 def _is_page(path: Path) -> bool:
-    """Whether a file was made by this tool, so that making it again loses nothing."""
+    """Return whether a file was made by this tool, so that making it again loses nothing."""
     try:
         with opened(path) as file:
             return f"<title>{TITLE}</title>".encode() in file.read(2000)

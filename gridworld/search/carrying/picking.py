@@ -31,8 +31,8 @@ class Picks(NamedTuple):
     on: Mask
     strict: Mask
 
-    def at(self, chosen: Numbers | Mask) -> Picks:
-        """Some of the ways."""
+    def select(self, chosen: Numbers | Mask) -> Picks:
+        """Return some of the ways."""
         return Picks(
             self.states[chosen],
             self.poses[chosen],
@@ -43,8 +43,8 @@ class Picks(NamedTuple):
         )
 
 
-def picks(stage: Stage, batch: Batch, key: int) -> Picks:
-    """Ways to pick up a key on the floor.
+def find_picks(stage: Stage, batch: Batch, key: int) -> Picks:
+    """Return the ways to pick up a key on the floor.
 
     Count standing on it only where it cannot be picked up a step earlier, from the cell before: the agent stands there
     already; another key lies on a cell beside it, and may be picked up instead; or the key in hand may be put down
@@ -52,28 +52,31 @@ def picks(stage: Stage, batch: Batch, key: int) -> Picks:
     """
     ground = stage.ground
     headings = ground.places.headings
-    cell = stage.where(batch.cells, key)
+    cell = stage.locate(batch.cells, key)
     ahead = ground.faces[:, cell].T
     on = cell[:, None] * headings + np.arange(headings)
+
     reaching = ahead >= 0
     odd = np.zeros(len(cell), dtype=np.bool_)
-    for other in stage.others(batch.cells, key):
+    for other in stage.locate_others(batch.cells, key):
         reaching = reaching & (ground.places.cell[ahead] != other[:, None])
         odd = odd | ground.beside[cell, other]
-    standing = np.broadcast_to(odd[:, None], on.shape)
-    standing = standing | (on == batch.poses[:, None]) if stage.hand is None else np.ones_like(standing)
-    states, columns = np.nonzero(np.concatenate((reaching, standing), axis=1))
+
+    if stage.hand is None:
+        standing = odd[:, None] | (on == batch.poses[:, None])
+        actions = 1
+    else:
+        standing = np.ones(on.shape, dtype=np.bool_)
+        actions = 2
+
+    possible = np.concatenate((reaching, standing), axis=1)
+    states, columns = np.nonzero(possible)
     poses = np.concatenate((ahead, on), axis=1)[states, columns]
     steps = stage.walks.steps(batch.poses[states], poses)
     cells = batch.cells[states]
     cells[:, key] = ground.size
     on_it = columns >= headings
-    found = Picks(
-        states,
-        poses,
-        batch.steps[states] + steps + (1 if stage.hand is None else 2),
-        cells,
-        on_it,
-        on_it & ~odd[states],
-    )
-    return found.at(steps < FAR)
+    strict = on_it & ~odd[states]
+
+    found = Picks(states, poses, batch.steps[states] + steps + actions, cells, on_it, strict)
+    return found.select(steps < FAR)

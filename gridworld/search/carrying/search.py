@@ -25,11 +25,11 @@ import numpy as np
 from gridworld.actions import Action
 from gridworld.rules.layout import Layout, State
 from gridworld.rules.transition import achieved
-from gridworld.search.carrying.picking import picks
+from gridworld.search.carrying.picking import find_picks
 from gridworld.search.carrying.stages import Batch, Ground, Stage
 from gridworld.search.carrying.swapping import Swapping
 from gridworld.search.carrying.walking import FAR, NO_POSE, Walks
-from gridworld.search.carrying.way import Link, way
+from gridworld.search.carrying.way import Link, find_actions
 from gridworld.search.relaxation.places import Numbers
 from gridworld.search.relaxation.relaxation import UNREACHABLE, Relaxation
 
@@ -48,7 +48,7 @@ at once.
 
 
 def is_possible(layout: Layout) -> bool:
-    """Whether nothing but keys and doors can change in a task, and nothing but place and events is asked for."""
+    """Return whether only keys and doors can change, and the goal asks only for places and events."""
     goal = layout.spec.goal.goal_type
     static = not layout.switches and not any(layout.pushable) and not layout.conditions
     return static and bool(layout.keys and layout.doors) and goal in ("reach_position", "collect_all")
@@ -126,16 +126,21 @@ class _Round:
     def search(self, start: State, limit: float | None) -> tuple[Action, ...] | None:
         """Return the actions of a solution within the bound, or None if no such solution is found within the limit."""
         most = max(1, _MOST_NUMBERS // len(self._ground.places))
-        self._offer(self._stage(start), self._ground.packed(start))
-        while (stage := self._next()) is not None and (limit is None or self.spent < limit):
-            batch = stage.taken(_WINDOW, most)
+        self._offer(self._stage(start), self._ground.pack_state(start))
+        while (stage := self._next()) is not None:
+            if limit is not None and self.spent >= limit:
+                break
+            batch = stage.take_batch(_WINDOW, most)
             if not len(batch.poses):
                 continue
+
             numbers = np.arange(self.spent, self.spent + len(batch.poses))
             self._log.append((self.spent, stage, batch))
             self.spent += len(batch.poses)
+
             if (end := self._finish(stage, batch)) is not None:
-                return self._actions(int(numbers[end[0]]), end[1])
+                state, pose = end
+                return self._trace_actions(int(numbers[state]), pose)
             self._open(stage, batch, numbers)
             for key in stage.floor:
                 self._pick(stage, batch, numbers, key)
@@ -156,35 +161,44 @@ class _Round:
     def _offer(self, stage: Stage, batch: Batch) -> None:
         """Put states on the list of their stage if they may be on a way within the bound."""
         lengths = np.minimum(batch.steps + stage.left(batch), UNREACHABLE)
-        batch = batch.at(lengths <= self._bound)
+        batch = batch.select(lengths <= self._bound)
         self._leave(lengths)
         if len(batch.poses):
             stage.waiting.append(batch)
 
     def _leave(self, lengths: Numbers) -> None:
-        self.beyond = min(self.beyond, int(lengths[lengths > self._bound].min(initial=UNREACHABLE)))
+        longer = lengths[lengths > self._bound]
+        self.beyond = min(self.beyond, int(longer.min(initial=UNREACHABLE)))
 
     def _finish(self, stage: Stage, batch: Batch) -> tuple[int, int] | None:
-        """Which state is on a way within the bound that has no more events, and the pose where it ends."""
-        if self._layout.goal_square is None:
+        """Return a state on a way within the bound without further events, and the pose where it ends; None without."""
+        square = self._layout.goal_square
+        if square is None:
             ends = batch.poses[:, None]
-            left = np.where(self._achieved(stage, batch), 0, UNREACHABLE)[:, None]
+            left = np.where(self._find_achieved(stage, batch), 0, UNREACHABLE)[:, None]
         else:
-            ends = np.flatnonzero(self._ground.places.on(self._layout.goal_square))[None, :]
+            ends = np.flatnonzero(self._ground.places.on(square))[None, :]
             left = stage.walks.steps(batch.poses[:, None], ends)
             left[left >= FAR] = UNREACHABLE
+
         lengths = np.minimum(batch.steps[:, None] + left, UNREACHABLE)
         self._leave(lengths)
         if lengths.min() > self._bound:
             return None
-        state, end = np.unravel_index(int(lengths.argmin()), lengths.shape)
-        return int(state), int(np.broadcast_to(ends, lengths.shape)[state, end])
 
-    def _achieved(self, stage: Stage, batch: Batch) -> Numbers:
-        """Whether everything was collected, by state."""
-        keys = [name for name in self._layout.spec.goal.target_ids if name in self._layout.key_index]
-        done = np.full(len(batch.poses), achieved(self._layout, stage.state._replace(collected=frozenset(keys))))
-        for key in (self._layout.key_index[name] for name in keys):
+        state, column = np.unravel_index(int(lengths.argmin()), lengths.shape)
+        end = np.broadcast_to(ends, lengths.shape)[state, column]
+        return int(state), int(end)
+
+    def _find_achieved(self, stage: Stage, batch: Batch) -> Numbers:
+        """Return whether everything was collected, by state."""
+        key_index = self._layout.key_index
+        names = [name for name in self._layout.spec.goal.target_ids if name in key_index]
+        # Which keys were collected differs from state to state; all else is the same in a stage.
+        all_keys = stage.state._replace(collected=frozenset(names))
+        done = np.full(len(batch.poses), achieved(self._layout, all_keys))
+        for name in names:
+            key = key_index[name]
             if key in stage.floor:
                 done &= batch.cells[:, key] != self._ground.size
         return done
@@ -193,45 +207,57 @@ class _Round:
         state = stage.state
         if state.carrying is None:
             return
-        hand = None if self._layout.spec.rules.key_consumption else state.carrying
-        for cell, door in self._layout.doors.items():
-            if door.requires_key != self._layout.colour_of_key[state.carrying] or door.id in state.open_doors:
+        layout = self._layout
+        ground = self._ground
+        colour = layout.colour_of_key[state.carrying]
+        hand = None if layout.spec.rules.key_consumption else state.carrying
+
+        for cell, door in layout.doors.items():
+            if door.requires_key != colour or door.id in state.open_doors:
                 continue
-            after = self._stage(self._vanished(state._replace(open_doors=state.open_doors | {door.id}, carrying=hand)))
-            cells = np.full_like(batch.cells, self._ground.size)
+            open_doors = state.open_doors | {door.id}
+            after = self._stage(self._vanished(state._replace(open_doors=open_doors, carrying=hand)))
+            cells = np.full_like(batch.cells, ground.size)
             cells[:, after.floor] = batch.cells[:, after.floor]
-            fronts = self._ground.faces[:, self._ground.places.index[cell]]
+
+            fronts = ground.faces[:, ground.places.index[cell]]
             for front in fronts[fronts != NO_POSE]:
                 steps = stage.walks.steps(batch.poses, front)
-                opened = Batch(np.full_like(batch.poses, front), cells, batch.steps + steps + 1, numbers)
-                self._offer(after, opened.at(steps < FAR))
+                poses = np.full_like(batch.poses, front)
+                opened = Batch(poses, cells, batch.steps + steps + 1, numbers)
+                self._offer(after, opened.select(steps < FAR))
 
     def _pick(self, stage: Stage, batch: Batch, numbers: Numbers, key: int) -> None:
-        found = picks(stage, batch, key)
-        after = self._stage(self._picked(stage, key))
+        found = find_picks(stage, batch, key)
+        after = self._stage(self._pick_key(stage, key))
         if stage.hand is None:
-            self._offer(after, Batch(found.poses, found.cells, found.steps, numbers[found.states]))
+            batch_after = Batch(found.poses, found.cells, found.steps, numbers[found.states])
+            self._offer(after, batch_after)
             return
+
         swapping = Swapping(stage, after, batch, numbers, stage.hand, key)
         for part in swapping.parts:
             lengths = swapping.least(found, part)
             self._leave(lengths)
-            for swaps in swapping.swaps(found.at(lengths <= self._bound), part, self._bound):
+            for swaps in swapping.swaps(found.select(lengths <= self._bound), part, self._bound):
                 self.beyond = min(self.beyond, swaps.beyond)
                 self._offer(after, swaps.batch)
 
-    def _picked(self, stage: Stage, key: int) -> State:
+    def _pick_key(self, stage: Stage, key: int) -> State:
+        keys = self._layout.keys
         cells = list(stage.state.key_cells)
         cells[key] = None
         if stage.hand is not None:
-            cells[stage.hand] = self._layout.keys[stage.hand].position.to_tuple()
-        return self._vanished(stage.state._replace(carrying=self._layout.keys[key].id, key_cells=tuple(cells)))
+            cells[stage.hand] = keys[stage.hand].position.to_tuple()
+        return self._vanished(stage.state._replace(carrying=keys[key].id, key_cells=tuple(cells)))
 
-    def _actions(self, number: int, end: int) -> tuple[Action, ...]:
-        """The whole way to a state and from there to a pose."""
+    def _trace_actions(self, number: int, end: int) -> tuple[Action, ...]:
+        """Return the actions of the whole way to a state and from there to a pose."""
         chain = list[Link]()
         while number >= 0:
-            first, stage, batch = self._log[bisect_right(self._log, number, key=lambda entry: entry[0]) - 1]
-            chain.append(Link(stage, batch.at(np.array([number - first]))))
-            number = int(batch.origins[number - first])
-        return way(chain[::-1], end)
+            place = bisect_right(self._log, number, key=lambda entry: entry[0]) - 1
+            first, stage, batch = self._log[place]
+            row = number - first
+            chain.append(Link(stage, batch.select(np.array([row]))))
+            number = int(batch.origins[row])
+        return find_actions(chain[::-1], end)

@@ -30,7 +30,7 @@ class Batch(NamedTuple):
     steps: Numbers
     origins: Numbers
 
-    def at(self, chosen: Numbers | Mask | slice) -> Batch:
+    def select(self, chosen: Numbers | Mask | slice) -> Batch:
         """Return some of the states."""
         return Batch(*(field[chosen] for field in self))
 
@@ -51,19 +51,28 @@ class Ground:
         self.relaxation = relaxation
         self.places = relaxation.places
         index = self.places.index
-        self.size, self.faces, self.parts = len(index), faces(self.places), relaxation.parts()
-        self.homes = np.array([index.get(key.position.to_tuple(), self.size) for key in layout.keys])
-        self.beside: Mask = np.zeros((self.size + 1, self.size + 1), dtype=np.bool_)
-        for cell, number in index.items():
-            self.beside[number, [index[near] for near in layout.tiling.neighbours(cell) if near in index]] = True
+        self.size = len(index)
+        self.faces = faces(self.places)
+        self.parts = relaxation.parts()
+        homes = [key.position.to_tuple() for key in layout.keys]
+        self.homes = np.array([index.get(cell, self.size) for cell in homes])
 
-    def packed(self, state: State) -> Batch:
+        shape = (self.size + 1, self.size + 1)
+        self.beside: Mask = np.zeros(shape, dtype=np.bool_)
+        for cell, number in index.items():
+            near = [index[other] for other in layout.tiling.neighbours(cell) if other in index]
+            self.beside[number, near] = True
+
+    def pack_state(self, state: State) -> Batch:
         """Return a batch of this one state."""
-        cells = [
-            self.size if cell is None or key.id not in state.collected else self.places.index[cell]
-            for key, cell in zip(self.layout.keys, state.key_cells, strict=True)
-        ]
-        return Batch(np.array([self.places.pose(state)]), np.array([cells]), np.array([0]), np.array([-1]))
+        cells = list[int]()
+        for key, cell in zip(self.layout.keys, state.key_cells, strict=True):
+            if cell is None or key.id not in state.collected:
+                cells.append(self.size)
+            else:
+                cells.append(self.places.index[cell])
+        pose = self.places.pose(state)
+        return Batch(np.array([pose]), np.array([cells]), np.array([0]), np.array([-1]))
 
 
 class Stage:
@@ -95,39 +104,48 @@ class Stage:
         self.known: dict[bytes, int] = {}
         self.waiting: list[Batch] = []
 
-    def lying(self, cells: Numbers) -> Lying:
-        """Cells of the keys on the floor, for bounds."""
-        return {self.ground.layout.keys[key].id: cells[:, key] for key in self.floor}
+    def locate_floor(self, cells: Numbers) -> Lying:
+        """Return the cells of the keys on the floor, for bounds."""
+        keys = self.ground.layout.keys
+        return {keys[key].id: cells[:, key] for key in self.floor}
 
     def left(self, batch: Batch) -> Numbers:
         """Return a lower bound on the steps left, by state."""
-        return self.bounds.of(batch.poses, self.lying(batch.cells))
+        return self.bounds.bound_states(batch.poses, self.locate_floor(batch.cells))
 
-    def where(self, cells: Numbers, key: int) -> Numbers:
+    def locate(self, cells: Numbers, key: int) -> Numbers:
         """Return the cells on which a key on the floor lies, by state."""
-        return np.where(cells[:, key] == self.ground.size, self.ground.homes[key], cells[:, key])
+        lying = cells[:, key]
+        return np.where(lying == self.ground.size, self.ground.homes[key], lying)
 
-    def others(self, cells: Numbers, key: int) -> Iterator[Numbers]:
+    def locate_others(self, cells: Numbers, key: int) -> Iterator[Numbers]:
         """Return, for each other key on the floor, the cells on which it lies."""
-        return (self.where(cells, other) for other in self.floor if other != key)
+        return (self.locate(cells, other) for other in self.floor if other != key)
 
     def first(self) -> int:
         """Return the fewest steps from the start to a waiting state."""
         return min(int(batch.steps.min()) for batch in self.waiting)
 
-    def taken(self, window: int, most: int) -> Batch:
+    def take_batch(self, window: int, most: int) -> Batch:
         """Take up to ``most`` waiting states within ``window`` steps of the first; skip those known in as few."""
         waiting = Batch(*(np.concatenate(fields) for fields in zip(*self.waiting, strict=True)))
-        waiting = waiting.at(np.argsort(waiting.steps, kind="stable"))
-        count = min(most, int(np.searchsorted(waiting.steps, waiting.steps[0] + window, side="right")))
-        batch = waiting.at(slice(count))
-        later = waiting.at(slice(count, None))
+        waiting = waiting.select(np.argsort(waiting.steps, kind="stable"))
+        last = waiting.steps[0] + window
+        count = min(most, int(np.searchsorted(waiting.steps, last, side="right")))
+        batch = waiting.select(slice(count))
+        later = waiting.select(slice(count, None))
         self.waiting = [later] if len(later.poses) else []
-        rows = np.column_stack((batch.poses, batch.cells[:, self.floor])).astype(np.int32, order="C")
-        states = rows.view(f"V{rows.shape[1] * rows.itemsize}").ravel().tolist()
+
+        # A row of 32-bit numbers as one opaque value becomes a hashable key of bytes.
+        rows = np.column_stack((batch.poses, batch.cells[:, self.floor]))
+        rows = rows.astype(np.int32, order="C")
+        width = rows.shape[1] * rows.itemsize
+        states = rows.view(f"V{width}").ravel().tolist()
+
         fresh = list[int]()
+        known = self.known
         for number, (state, steps) in enumerate(zip(states, batch.steps.tolist(), strict=True)):
-            if state not in self.known or steps < self.known[state]:
-                self.known[state] = steps
+            if state not in known or steps < known[state]:
+                known[state] = steps
                 fresh.append(number)
-        return batch.at(np.array(fresh, dtype=np.int64))
+        return batch.select(np.array(fresh, dtype=np.int64))

@@ -39,16 +39,17 @@ class Walks:
                 shut |= places.facing(cell)
         poses = np.arange(len(places))
         headings = places.headings
-        turned = [poses // headings * headings + (poses + turn) % headings for turn in (-1, 1)]
+        first = poses // headings * headings
+        turned = [first + (poses + turn) % headings for turn in (-1, 1)]
         moved = np.where(shut, NO_POSE, places.after)
         self._after: Numbers = np.stack([moved, *turned])
         self.faces = faces(places)
         self._ahead = _Rows(self._after, self.faces)
-        self._back = _Rows(np.concatenate((_inverse(moved), turned)), self.faces)
+        self._back = _Rows(np.concatenate((_invert(moved), turned)), self.faces)
 
     def steps(self, poses: Numbers, ends: Numbers) -> Numbers:
         """Return the fewest steps from poses to others, ``FAR`` or more without a way; shapes broadcast."""
-        rows, _, index = self._ahead.of(poses)
+        rows, _, index = self._ahead.look_up(poses)
         return rows[index, ends].astype(np.int64)
 
     def detours(self, poses: Numbers, ends: Numbers, cells: Numbers) -> Steps:
@@ -57,20 +58,23 @@ class Walks:
         Returns:
             Shape (poses, cells); ``FAR`` or more without a way.
         """
-        _, ahead, begin = self._ahead.of(poses)
-        _, back, end = self._back.of(ends)
-        ways: Steps = (ahead[begin][:, :, cells] + back[end][:, :, cells]).min(axis=1)
+        _, ahead, begin = self._ahead.look_up(poses)
+        _, back, end = self._back.look_up(ends)
+        there = ahead[begin][:, :, cells]
+        on = back[end][:, :, cells]
+        ways: Steps = (there + on).min(axis=1)
         return ways
 
     def facing(self, pose: int, end: int, cell: int) -> int:
         """Return the pose that has ``cell`` ahead on a shortest walk through such a pose."""
         fronts = self.faces[:, cell]
         fronts = fronts[fronts != NO_POSE]
-        return int(fronts[np.argmin(self.steps(np.array(pose), fronts) + self.steps(fronts, np.array(end)))])
+        lengths = self.steps(np.array(pose), fronts) + self.steps(fronts, np.array(end))
+        return int(fronts[np.argmin(lengths)])
 
-    def way(self, pose: int, end: int) -> Iterator[Action]:
+    def list_actions(self, pose: int, end: int) -> Iterator[Action]:
         """Yield the actions of a shortest walk from a pose to another."""
-        rows, _, row = self._back.of(np.array(end))
+        rows, _, row = self._back.look_up(np.array(end))
         left = rows[row]
         actions = (Action.MOVE_FORWARD, Action.TURN_LEFT, Action.TURN_RIGHT)
         while pose != end:
@@ -97,7 +101,7 @@ class _Rows:
         self._ordered: Steps = np.empty((0, *order.shape), dtype=np.int32)
         self._used = 0
 
-    def of(self, nodes: Numbers) -> tuple[Steps, Steps, Numbers]:
+    def look_up(self, nodes: Numbers) -> tuple[Steps, Steps, Numbers]:
         """Return distances from nodes to all, plus a last ``FAR``; the same in ``order``; and the rows of the nodes."""
         fresh = np.unique(nodes[self._row[nodes] < 0])
         if (self._used + len(fresh)) * len(self._row) > _MOST_KEPT:
@@ -109,18 +113,16 @@ class _Rows:
         if len(fresh):
             used = self._used + len(fresh)
             if used > len(self._rows):
-                self._rows, self._ordered = (
-                    np.concatenate((rows, np.empty((2 * used - len(rows), *rows.shape[1:]), dtype=np.int32)))
-                    for rows in (self._rows, self._ordered)
-                )
-            rows = self._measured(fresh)
+                self._rows = _enlarge(self._rows, 2 * used)
+                self._ordered = _enlarge(self._ordered, 2 * used)
+            rows = self._measure(fresh)
             self._rows[self._used : used] = rows
             self._ordered[self._used : used] = rows[:, self._order]
             self._row[fresh] = np.arange(self._used, used)
             self._used = used
         return self._rows, self._ordered, self._row[nodes]
 
-    def _measured(self, nodes: Numbers) -> Steps:
+    def _measure(self, nodes: Numbers) -> Steps:
         """Search breadth-first from all nodes at once."""
         width = len(self._row) + 1
         found = np.full(len(nodes) * width, FAR, dtype=np.int32)
@@ -149,12 +151,19 @@ def faces(places: Places) -> Numbers:
     return found
 
 
-def _inverse(after: Numbers) -> Numbers:
+def _invert(after: Numbers) -> Numbers:
     """Return, by row and node, a node with an edge to that node, or -1 beyond their number."""
     sources = np.flatnonzero(after >= 0)
     sources = sources[np.argsort(after[sources], kind="stable")]
     targets = after[sources]
     rank = np.arange(len(targets)) - np.searchsorted(targets, targets)
-    found: Numbers = np.full((1 + int(rank.max(initial=0)), len(after)), -1)
+    count = 1 + int(rank.max(initial=0))
+    found: Numbers = np.full((count, len(after)), -1)
     found[rank, targets] = sources
     return found
+
+
+def _enlarge(rows: Steps, length: int) -> Steps:
+    """Return a copy with ``length`` rows, the new ones uninitialised."""
+    extra = np.empty((length - len(rows), *rows.shape[1:]), dtype=np.int32)
+    return np.concatenate((rows, extra))

@@ -32,13 +32,16 @@ class Bounds:
     def __init__(self, projections: Sequence[Projection], state: State) -> None:
         self.views = tuple(View(projection, state) for projection in projections)
 
-    def of(self, poses: Numbers, lying: Lying) -> Numbers:
-        """At least so many steps are left; ``UNREACHABLE``: there is no way. All arrays have the same shape."""
+    def bound_states(self, poses: Numbers, lying: Lying) -> Numbers:
+        """Return lower bounds on the steps left; ``UNREACHABLE``: there is no way. All arrays have the same shape."""
         return _greatest([view.steps(poses, lying) for view in self.views])
 
     def least(self, poses: Numbers, lying: Lying, key: str, cells: Numbers) -> Numbers:
-        """The same if one more key lies on any of some cells of one part."""
-        steps = [view.steps(poses, lying, key, cells[0]) + view.worth(key, cells).min() for view in self.views]
+        """Return the same if one more key lies on any of some cells of one part."""
+        steps = list[Numbers]()
+        for view in self.views:
+            on_first = view.steps(poses, lying, key, cells[0])
+            steps.append(on_first + view.worth(key, cells).min())
         return _greatest(steps)
 
 
@@ -51,11 +54,12 @@ class View:
         self._code = numbering.code(state)
         used = [name for name, digit in numbering.statuses(state).items() if digit == HOME]
         digits = [LOOSE + numbering.parts.get(cell, 0) for cell in projection.places.index]
-        self._digits = {name: np.array([*digits, HOME]) * numbering.strides[name] for name in used}
+        by_cell = np.array([*digits, HOME])
+        self._digits = {name: by_cell * numbering.strides[name] for name in used}
         self._values = {name: projection.values(name) for name in used}
 
     def steps(self, poses: Numbers, lying: Lying, key: str = "", cell: int = 0) -> Numbers:
-        """A bound that may be below 0, or far above ``UNREACHABLE``; with one more key that was dropped on a cell."""
+        """Return a bound, maybe below 0 or far above ``UNREACHABLE``; with one more key that was dropped on a cell."""
         codes = np.full(poses.shape, self._code)
         worth = np.zeros(poses.shape, dtype=np.int64)
         for name, cells in (*lying.items(), (key, np.array(cell))):
@@ -65,9 +69,12 @@ class View:
         return self._projection.steps(codes, poses, worth)
 
     def worth(self, key: str, cells: Numbers) -> Numbers:
-        """How much more it is worth that a key lies on each of some cells of one part than on the first."""
+        """Return how much more it is worth that a key lies on each of some cells of one part than on the first."""
         values = self._values.get(key)
-        return np.zeros(len(cells), dtype=np.int64) if values is None else values[cells] - values[cells[0]]
+        if values is None:
+            return np.zeros(len(cells), dtype=np.int64)
+        gains: Numbers = values[cells] - values[cells[0]]
+        return gains
 
 
 def _greatest(bounds: Sequence[Numbers]) -> Numbers:

@@ -38,14 +38,14 @@ class Crossing:
 
 
 def events(numbering: Numbering) -> Iterator[Event]:
-    """Picking up, dropping and toggling; moves and pushes are not among them."""
+    """Yield picking up, dropping and toggling; moves and pushes are not among them."""
     yield from _key_events(numbering)
     yield from _switch_events(numbering)
     yield from _door_events(numbering)
 
 
 def crossings(numbering: Numbering) -> set[Crossing]:
-    """Between components, for whoever need not care for blocks."""
+    """Return the crossings between components, for users that ignore blocks."""
     places = numbering.places
     layout = numbering.layout
     cells = list(places.index)
@@ -60,7 +60,7 @@ def crossings(numbering: Numbering) -> set[Crossing]:
 
 
 def _ways_into(layout: Layout, numbering: Numbering, cell: Cell) -> Iterator[Digits]:
-    """Digits with which a cell may be entered."""
+    """Yield digits with which a cell may be entered."""
     if (door := layout.doors.get(cell)) is not None:
         yield ((door.id, 1),) if door.id in numbering else ()
         return
@@ -74,7 +74,7 @@ def _ways_into(layout: Layout, numbering: Numbering, cell: Cell) -> Iterator[Dig
 
 
 def _key_events(numbering: Numbering) -> Iterator[Event]:
-    """A key lies anywhere in the part in which it was dropped, one of no more use just anywhere."""
+    """Yield events of keys; a key lies anywhere in its part of the grid, one of no more use just anywhere."""
     places = numbering.places
     layout = numbering.layout
     keys = numbering.pattern.keys
@@ -90,13 +90,18 @@ def _key_events(numbering: Numbering) -> Iterator[Event]:
         stride = numbering.strides[name]
         near = places.facing(cell) | places.on(cell)
         yield Event(near, ((name, HOME),), full, (HAND - HOME) * stride)
+
         for part in range(numbering.radices[name] - LOOSE):
             digit = LOOSE + part
-            yield Event((facing == part) | (on == part), ((name, digit),), full, (HAND - digit) * stride, name)
-            yield Event(facing == part, ((name, HAND),), (), (digit - HAND) * stride, name)
+            picked = (HAND - digit) * stride
+            within = (facing == part) | (on == part)
+            yield Event(within, ((name, digit),), full, picked, name)
+            yield Event(facing == part, ((name, HAND),), (), -picked, name)
+
         if name in numbering.uses:
             doors = tuple((door, 1) for door in numbering.uses[name])
-            yield Event(anywhere, ((name, GONE), *doors), full, (HAND - GONE) * stride)
+            delta = (HAND - GONE) * stride
+            yield Event(anywhere, ((name, GONE), *doors), full, delta)
 
 
 def _switch_events(numbering: Numbering) -> Iterator[Event]:
@@ -110,13 +115,14 @@ def _switch_events(numbering: Numbering) -> Iterator[Event]:
 
 
 def _door_events(numbering: Numbering) -> Iterator[Event]:
-    """With each tracked key that fits; without any if one is not tracked, for it may be in hand.
+    """Yield openings with each tracked key that fits; without any if one is not tracked, for it may be in hand.
 
     A key can be used up at a door that is not tracked, too, which may still be locked.
     """
     places = numbering.places
     layout = numbering.layout
-    on_switch = np.isin(places.cell, [places.index.get(cell, NO_CELL) for cell in layout.switches])
+    switches = [places.index.get(cell, NO_CELL) for cell in layout.switches]
+    on_switch = np.isin(places.cell, switches)
     spent = GONE - HAND if layout.spec.rules.key_consumption else 0
     for cell, door in layout.doors.items():
         if door.initial_state == "open":
@@ -130,4 +136,5 @@ def _door_events(numbering: Numbering) -> Iterator[Event]:
             yield Event(poses, locked, (), opened)
         for name in fitting:
             if name in numbering and (tracked or spent):
-                yield Event(poses, (*locked, (name, HAND)), (), opened + spent * numbering.strides[name])
+                delta = opened + spent * numbering.strides[name]
+                yield Event(poses, (*locked, (name, HAND)), (), delta)

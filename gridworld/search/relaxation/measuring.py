@@ -31,15 +31,17 @@ class Edges:
     costs: Numbers
 
     @classmethod
-    def of(cls, sources: Numbers, targets: Numbers, states: int, costs: Numbers | None = None) -> Edges:
-        """From edges in any order; without ``costs`` the field is empty, and all cost 1."""
+    def build(cls, sources: Numbers, targets: Numbers, states: int, costs: Numbers | None = None) -> Edges:
+        """Build from edges in any order; without ``costs`` the field is empty, and all cost 1."""
         before = np.zeros(states + 1, dtype=np.int64)
         np.cumsum(np.bincount(targets, minlength=states), out=before[1:])
         order = np.argsort(targets, kind="stable")
-        return cls(before, sources[order], np.empty(0, dtype=np.int64) if costs is None else costs[order])
+        if costs is None:
+            return cls(before, sources[order], np.empty(0, dtype=np.int64))
+        return cls(before, sources[order], costs[order])
 
-    def into(self, states: Numbers) -> Numbers:
-        """Numbers of the edges into some states."""
+    def find_into(self, states: Numbers) -> Numbers:
+        """Return the numbers of the edges into some states."""
         begin = self.before[states]
         lengths = self.before[states + 1] - begin
         offsets = np.repeat(begin - (np.cumsum(lengths) - lengths), lengths)
@@ -47,26 +49,27 @@ class Edges:
 
 
 def layers(edges: Edges, goals: Mask, headings: int) -> NDArray[np.int32]:
-    """Fewest steps from every state to a goal, if all cost 1."""
+    """Return the fewest steps from every state to a goal, if all cost 1."""
     found = np.full(len(goals), UNREACHABLE, dtype=np.int32)
     border = np.flatnonzero(goals)
     steps = 0
     while len(border):
         found[border] = steps
-        before = np.concatenate((*_turned(border, headings), edges.sources[edges.into(border)]))
+        turned = _turn(border, headings)
+        before = np.concatenate((*turned, edges.sources[edges.find_into(border)]))
         border = np.unique(before[found[before] == UNREACHABLE])
         steps += 1
     return found
 
 
-def _turned(states: Numbers, headings: int) -> tuple[Numbers, Numbers]:
+def _turn(states: Numbers, headings: int) -> tuple[Numbers, Numbers]:
     heading = states % headings
     cell = states - heading
     return cell + (heading + 1) % headings, cell + (heading - 1) % headings
 
 
 def distances(edges: Edges, goals: Mask, headings: int, estimate: Numbers) -> NDArray[np.int32]:
-    """Cost of the cheapest way from every state to a goal.
+    """Return the cost of the cheapest way from every state to a goal.
 
     States are looked at in the order of their cost less their estimate, again where a step that costs less than the
     estimates say has made one cheaper: any estimate is right, a good one is fast.
@@ -93,14 +96,17 @@ def distances(edges: Edges, goals: Mask, headings: int, estimate: Numbers) -> ND
     while border:
         level = min(border)
         states = np.concatenate(border.pop(level))
-        states = np.unique(states[(found[states] == level) & (looked[states] != level)])
+        is_fresh = (found[states] == level) & (looked[states] != level)
+        states = np.unique(states[is_fresh])
         looked[states] = level
         left -= len(states)
         if left < 0:
             raise EndlessError
-        chosen = edges.into(states)
-        sources = np.concatenate((*_turned(states, headings), edges.sources[chosen]))
-        costs = level + np.concatenate((np.ones(2 * len(states), dtype=np.int64), reduced[chosen]))
+
+        chosen = edges.find_into(states)
+        sources = np.concatenate((*_turn(states, headings), edges.sources[chosen]))
+        turns = np.ones(2 * len(states), dtype=np.int64)
+        costs = level + np.concatenate((turns, reduced[chosen]))
         cheaper = costs < found[sources]
         sources = sources[cheaper]
         costs = costs[cheaper]

@@ -33,55 +33,63 @@ class Modes:
         self.places = numbering.places
         self.events = tuple(events(numbering))
         blocks = [(name, numbering.radices[name]) for name in numbering.cells]
-        most = limit // (len(self.places) * prod(radix for _, radix in blocks))
-        self.codes = self._closure(start, most)
+        combinations = prod(radix for _, radix in blocks)
+        most = limit // (len(self.places) * combinations)
+        self.codes = self._find_reachable(start, most)
         for name, radix in blocks:
-            self.codes = (self.codes + np.arange(radix)[:, None] * numbering.strides[name]).ravel()
+            offsets = np.arange(radix)[:, None] * numbering.strides[name]
+            self.codes = (self.codes + offsets).ravel()
         self.codes.sort()
 
     def __len__(self) -> int:
         return len(self.codes)
 
     def __contains__(self, name: object) -> bool:
-        """Whether a thing is tracked."""
+        """Return whether a thing is tracked."""
         return name in self.numbering
 
     def row(self, state: State) -> int:
-        """Index of a state's mode in ``codes``; -1 if it cannot come about."""
+        """Return index of a state's mode in ``codes``; -1 if it cannot come about."""
         code = self.numbering.code(state)
         row = int(np.searchsorted(self.codes, code))
-        return row if row < len(self.codes) and self.codes[row] == code else -1
+        exists = row < len(self.codes) and self.codes[row] == code
+        return row if exists else -1
 
     def rows(self, codes: Numbers) -> Numbers:
-        """Indices of codes in ``codes``; -1 for those that cannot come about."""
-        rows = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
+        """Return the indices of codes in ``codes``; -1 for those that cannot come about."""
+        rows = self._nearest(codes)
         return np.where(self.codes[rows] == codes, rows, -1)
 
-    def having(self, name: str, digit: int) -> Mask:
-        """Which modes have a digit; shape (modes, 1)."""
-        return self.numbering.having(self.codes, name, digit)[:, None]
+    def has_digit(self, name: str, digit: int) -> Mask:
+        """Return which modes have a digit; shape (modes, 1)."""
+        return self.numbering.has_digit(self.codes, name, digit)[:, None]
 
     def changes(self, event: Event) -> tuple[Numbers, Numbers]:
-        """Rows of the modes that allow an event, and of the modes after it."""
-        rows = np.flatnonzero(self.numbering.allowing(self.codes, event.equal, event.other))
-        codes = self.numbering.settled(self.codes[rows] + event.delta)
-        after = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
+        """Return the rows of the modes that allow an event, and of the modes after it."""
+        rows = np.flatnonzero(self.numbering.allows(self.codes, event.equal, event.other))
+        codes = self.numbering.settle(self.codes[rows] + event.delta)
+        after = self._nearest(codes)
         known = self.codes[after] == codes
         return rows[known], after[known]
 
-    def _closure(self, start: State, most: int) -> Numbers:
-        """Modes with blocks' digits 0; found with the component where the agent then is: code x width + component."""
+    def _nearest(self, codes: Numbers) -> Numbers:
+        """Return the only rows that codes can have."""
+        return np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
+
+    def _find_reachable(self, start: State, most: int) -> Numbers:
+        """Return the reachable modes with blocks' digits 0; each is found as code x width + the agent's component."""
         width = len(self.places)
         where = [(event, self._components(event)) for event in self.events]
         between = crossings(self.numbering)
-        first = self.numbering.code(start, blocks=False) * width + self.places.component[self.places.pose(start)]
+        component = self.places.component[self.places.pose(start)]
+        first = self.numbering.code(start, blocks=False) * width + component
         known = fresh = np.array([first], dtype=np.int64)
         codes = known // width
         while len(fresh):
             codes_there = fresh // width
             components = fresh % width
-            found = [self._happened(event, codes_there, components, cells) for event, cells in where]
-            found += [self._crossed(crossing, codes_there, components) for crossing in between]
+            found = [self._apply_event(event, codes_there, components, cells) for event, cells in where]
+            found += [self._apply_crossing(crossing, codes_there, components) for crossing in between]
             fresh = np.setdiff1d(np.concatenate(found), known) if found else fresh[:0]
             known = np.union1d(known, fresh)
             codes = np.unique(known // width)
@@ -92,16 +100,17 @@ class Modes:
         return codes
 
     def _components(self, event: Event) -> Mask:
-        """In which components an event can happen."""
+        """Return in which components an event can happen."""
         found = np.zeros(len(self.places), dtype=np.bool_)
         found[self.places.component[event.poses]] = True
         return found
 
-    def _happened(self, event: Event, codes: Numbers, components: Numbers, where: Mask) -> Numbers:
-        there = self.numbering.allowing(codes, event.equal, event.other) & where[components]
-        after = self.numbering.settled(codes[there] + event.delta)
+    def _apply_event(self, event: Event, codes: Numbers, components: Numbers, where: Mask) -> Numbers:
+        there = self.numbering.allows(codes, event.equal, event.other) & where[components]
+        after = self.numbering.settle(codes[there] + event.delta)
         return after * len(self.places) + components[there]
 
-    def _crossed(self, crossing: Crossing, codes: Numbers, components: Numbers) -> Numbers:
-        there = np.equal(components, crossing.origin) & self.numbering.allowing(codes, crossing.equal, ())
+    def _apply_crossing(self, crossing: Crossing, codes: Numbers, components: Numbers) -> Numbers:
+        allowed = self.numbering.allows(codes, crossing.equal, ())
+        there = np.equal(components, crossing.origin) & allowed
         return codes[there] * len(self.places) + crossing.target

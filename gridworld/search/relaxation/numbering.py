@@ -40,14 +40,14 @@ class Pattern:
     loose: tuple[str, ...] = ()
 
     def only(self, names: Iterable[str]) -> Pattern:
-        """The part of it that tracks these."""
+        """Return the part of the pattern that tracks these names."""
         kept = frozenset(names)
         groups = (self.keys, self.doors, self.switches, self.blocks, self.loose)
         return Pattern(*(tuple(name for name in group if name in kept) for group in groups))
 
 
-def named(layout: Layout) -> frozenset[str]:
-    """Ids that goal and auxiliary conditions name."""
+def collect_named_ids(layout: Layout) -> frozenset[str]:
+    """Return ids that goal and auxiliary conditions name."""
     return frozenset((*layout.spec.goal.target_ids, *(condition.id for condition in layout.conditions)))
 
 
@@ -76,74 +76,94 @@ class Numbering:
         self.layout = places.layout
         self.pattern = pattern
         self.parts = places.parts(grain)
-        self.radices = dict.fromkeys(pattern.keys, LOOSE + 1 + max(self.parts.values(), default=0))
-        self.radices |= dict.fromkeys((*pattern.doors, *pattern.switches), 2)
         self.cells = {name: places.reach[name] for name in pattern.blocks}
-        self.cells |= {name: self._roughly(name) for name in pattern.loose}
-        self.radices |= {name: max(cells.values()) + 1 for name, cells in self.cells.items()}
+        for name in pattern.loose:
+            self.cells[name] = self._roughly(name)
+
+        self.radices = dict.fromkeys(pattern.keys, LOOSE + 1 + max(self.parts.values(), default=0))
+        for name in (*pattern.doors, *pattern.switches):
+            self.radices[name] = 2
+        for name, cells in self.cells.items():
+            self.radices[name] = max(cells.values()) + 1
+
         # A key that can be dropped in every part makes as many modes.
-        least = max((self.radices[name] for name in (*pattern.keys[:1], *self.cells)), default=1)
-        if least * len(places) > limit or prod(self.radices.values()) * len(places) >= _MAX_CODE:
+        alone = [self.radices[name] for name in (*pattern.keys[:1], *self.cells)]
+        least = max(alone, default=1)
+        modes = prod(self.radices.values())
+        if least * len(places) > limit or modes * len(places) >= _MAX_CODE:
             raise TooLargeError
-        names = list(self.radices)
-        self.strides = {name: prod(self.radices[other] for other in names[:i]) for i, name in enumerate(names)}
+
+        self.strides = dict[str, int]()
+        stride = 1
+        for name, radix in self.radices.items():
+            self.strides[name] = stride
+            stride *= radix
+
         doors = [door for door in self.layout.doors.values() if door.id in self]
-        colours = {name: self.layout.colour_of_key[name] for name in pattern.keys if name not in named(self.layout)}
-        self.uses = {name: tuple(d.id for d in doors if d.requires_key == colour) for name, colour in colours.items()}
+        needed = collect_named_ids(self.layout)
+        self.uses = dict[str, tuple[str, ...]]()
+        for name in pattern.keys:
+            if name not in needed:
+                colour = self.layout.colour_of_key[name]
+                self.uses[name] = tuple(door.id for door in doors if door.requires_key == colour)
 
     def __contains__(self, name: object) -> bool:
-        """Whether a thing is tracked."""
+        """Return whether a thing is tracked."""
         return name in self.strides
 
-    def having(self, codes: Numbers, name: str, digit: int) -> Mask:
-        """Which codes have a digit."""
+    def has_digit(self, codes: Numbers, name: str, digit: int) -> Mask:
+        """Return which codes have a digit."""
         return np.equal(codes // self.strides[name] % self.radices[name], digit)
 
-    def allowing(self, codes: Numbers, equal: Digits, other: Digits) -> Mask:
-        """Which codes have all digits of ``equal`` and none of ``other``."""
+    def allows(self, codes: Numbers, equal: Digits, other: Digits) -> Mask:
+        """Return which codes have all digits of ``equal`` and none of ``other``."""
         allowed = np.ones(len(codes), dtype=np.bool_)
         for name, digit in equal:
-            allowed &= self.having(codes, name, digit)
+            allowed &= self.has_digit(codes, name, digit)
         for name, digit in other:
-            allowed &= ~self.having(codes, name, digit)
+            allowed &= ~self.has_digit(codes, name, digit)
         return allowed
 
-    def settled(self, codes: Numbers) -> Numbers:
-        """The codes with keys of no more use forgotten, wherever they are but in hand."""
+    def settle(self, codes: Numbers) -> Numbers:
+        """Return the codes with keys of no more use forgotten, wherever they are but in hand."""
         for name, doors in self.uses.items():
             stride = self.strides[name]
-            useless = self.allowing(codes, tuple((door, 1) for door in doors), ((name, HAND),))
-            codes = np.where(useless, codes + (GONE - codes // stride % self.radices[name]) * stride, codes)
+            opened = tuple((door, 1) for door in doors)
+            useless = self.allows(codes, opened, ((name, HAND),))
+            digits = codes // stride % self.radices[name]
+            codes = np.where(useless, codes + (GONE - digits) * stride, codes)
         return codes
 
     def code(self, state: State, blocks: bool = True) -> int:
-        """Code of a state's mode, as settled; without ``blocks`` their digits are 0."""
+        """Return code of a state's mode, as settled; without ``blocks`` their digits are 0."""
         digits = self.statuses(state)
         digits |= {name: int(name in state.open_doors) for name in self.pattern.doors}
         digits |= {name: int(name in state.active_switches) for name in self.pattern.switches}
         for name in self.cells if blocks else ():
-            digits[name] = self.cells[name][state.block_cells[self.layout.block_index[name]]]
+            cell = state.block_cells[self.layout.block_index[name]]
+            digits[name] = self.cells[name][cell]
         return sum(digit * self.strides[name] for name, digit in digits.items())
 
     def exactly(self, name: str, cell: Cell) -> bool:
-        """Whether the digit of a block on a cell is that of no other cell."""
-        return name in self.pattern.blocks or self.cells[name][cell] < self.radices[name] - 1
+        """Return whether the digit of a block on a cell is that of no other cell."""
+        if name in self.pattern.blocks:
+            return True
+        return self.cells[name][cell] < self.radices[name] - 1
 
     def _roughly(self, name: str) -> dict[Cell, int]:
         goal = self.layout.spec.goal
         reach = self.places.reach[name]
-        ends = [
-            to.to_tuple() for block, to in zip(goal.target_ids, goal.target_positions, strict=False) if block == name
-        ]
+        targets = zip(goal.target_ids, goal.target_positions, strict=False)
+        ends = [position.to_tuple() for block, position in targets if block == name]
         alone = [cell for cell, number in reach.items() if not number or cell in ends]
         return {cell: alone.index(cell) if cell in alone else len(alone) for cell in reach}
 
     def loose(self, state: State) -> list[str]:
-        """The tracked keys that were dropped and are still of use."""
+        """Return the tracked keys that were dropped and are still of use."""
         return [name for name, digit in self.statuses(state).items() if digit >= LOOSE]
 
     def statuses(self, state: State) -> dict[str, int]:
-        """Digits of the tracked keys."""
+        """Return the digits of the tracked keys."""
         found = {name: self._status(name, state) for name in self.pattern.keys}
         for name, doors in self.uses.items():
             if found[name] != HAND and state.open_doors.issuperset(doors):

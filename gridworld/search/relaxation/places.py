@@ -41,9 +41,10 @@ class Places:
         stuck = {cell for block, cell in blocks if not block.pushable}
         self._closed = layout.walls | layout.hazards.keys() | stuck
         grid = ((column, row) for row in range(layout.height) for column in range(layout.width))
-        self.index = {cell: i for i, cell in enumerate(cell for cell in grid if cell not in self._closed)}
+        open_cells = (cell for cell in grid if cell not in self._closed)
+        self.index = {cell: number for number, cell in enumerate(open_cells)}
         self._number_poses()
-        self.reach = {block.id: self._pushed(cell) for block, cell in blocks if block.pushable}
+        self.reach = {block.id: self._find_reach(cell) for block, cell in blocks if block.pushable}
 
     def __len__(self) -> int:
         return len(self.cell)
@@ -53,20 +54,21 @@ class Places:
         return self.index[state.position] * self.headings + state.heading
 
     def on(self, cell: Cell) -> Mask:
-        """Which poses are on a cell."""
+        """Return which poses are on a cell."""
         return np.equal(self.cell, self.index.get(cell, NO_CELL))
 
     def facing(self, cell: Cell) -> Mask:
-        """Which poses have a cell ahead."""
+        """Return which poses have a cell ahead."""
         return np.equal(self.ahead, self.index.get(cell, NO_CELL))
 
     def parts(self, grain: int) -> dict[Cell, int]:
-        """Cells on which a key might be dropped, in numbered parts: components cut into squares of ``grain`` cells."""
+        """Map cells on which a key might be dropped to parts: components cut into squares of ``grain`` cells."""
         numbers = dict[tuple[int, ...], int]()
         parts = dict[Cell, int]()
         for cell in self.index:
             if self.layout.is_free(cell, self._bare):
-                part = self._component_of[cell], cell[0] // grain, cell[1] // grain
+                column, row = cell
+                part = self._component_of[cell], column // grain, row // grain
                 parts[cell] = numbers.setdefault(part, len(numbers))
         return parts
 
@@ -88,18 +90,26 @@ class Places:
         index = self.index
         ways = range(self.headings)
         self.cell: Numbers = np.repeat(np.arange(len(index)), self.headings)
-        ahead = [index.get(layout.tiling.ahead(cell, way), -1) for cell in index for way in ways]
+
+        ahead = list[int]()
+        exits = list[int]()
+        for cell, number in index.items():
+            ahead += [index.get(layout.tiling.ahead(cell, way), -1) for way in ways]
+            portal = layout.portals.get(cell)
+            exits.append(number if portal is None else index.get(portal.exit, -1))
         self.ahead: Numbers = np.array(ahead, dtype=np.int64)
-        exits = [index.get(layout.portals[cell].exit, -1) if cell in layout.portals else i for cell, i in index.items()]
+
         arrival = np.array(exits, dtype=np.int64)[self.ahead]
         never = (self.ahead < 0) | (arrival < 0)
-        self.after: Numbers = np.where(
-            never, -1, arrival * self.headings + np.tile(np.arange(self.headings), len(index))
-        )
-        self._component_of = self._components()
-        self.component: Numbers = np.array([self._component_of[cell] for cell in index], dtype=np.int64)[self.cell]
+        heading = np.tile(np.arange(self.headings), len(index))
+        after = arrival * self.headings + heading
+        self.after: Numbers = np.where(never, -1, after)
 
-    def _pushed(self, start: Cell) -> dict[Cell, int]:
+        self._component_of = self._components()
+        components = [self._component_of[cell] for cell in index]
+        self.component: Numbers = np.array(components, dtype=np.int64)[self.cell]
+
+    def _find_reach(self, start: Cell) -> dict[Cell, int]:
         ahead = self.layout.tiling.ahead
         found = {start: 0}
         border = [start]

@@ -28,59 +28,67 @@ class Possible:
         self._gates = {gate.id: gate for gate in self.layout.gates.values()}
 
     def goal(self) -> Mask:
-        """Whether goal and auxiliary conditions may hold; of ``survive_steps`` only the conditions count."""
+        """Return whether goal and conditions may hold; of ``survive_steps`` only the conditions count."""
         goal = self.layout.spec.goal
         masks = [_always(True)]
         if self.layout.goal_square is not None:
             masks.append(self.places.on(self.layout.goal_square)[None, :])
         elif goal.goal_type == "collect_all":
-            masks += [self._collected(name) for name in goal.target_ids]
+            masks += [self._was_collected(name) for name in goal.target_ids]
         elif goal.goal_type == "push_block_to":
             targets = zip(goal.target_ids, goal.target_positions, strict=True)
-            masks += [self.at(name, cell.to_tuple(), True) for name, cell in targets]
+            masks += [self.stands_on(name, cell.to_tuple(), True) for name, cell in targets]
         masks += [self._condition(condition) for condition in self.layout.conditions]
-        return np.broadcast_to(reduce(np.logical_and, masks), (len(self.modes), len(self.places)))
+        shape = (len(self.modes), len(self.places))
+        return np.broadcast_to(reduce(np.logical_and, masks), shape)
 
     def active(self, switch: str, wanted: bool) -> Mask:
-        """Whether a switch is active."""
+        """Return whether a switch is active."""
         if switch in self.modes:
-            return self.modes.having(switch, int(wanted))
+            return self.modes.has_digit(switch, int(wanted))
         if self.layout.switch_type(switch) != "hold":
             return _always(True)
         cell = self._switches[switch]
         held = self.places.on(cell)[None, :]
-        blocks = [self.at(name, cell, wanted) for name in self.places.reach]
-        found: Mask = reduce(np.logical_or, blocks, held) if wanted else reduce(np.logical_and, blocks, ~held)
-        return found
+        blocks = [self.stands_on(name, cell, wanted) for name in self.places.reach]
+        if wanted:
+            return reduce(np.logical_or, blocks, held)
+        return reduce(np.logical_and, blocks, ~held)
 
     def open(self, name: str, wanted: bool) -> Mask:
-        """Whether a door or gate is open."""
+        """Return whether a door or gate is open."""
         if name in self._doors:
             if name in self.modes:
-                return self.modes.having(name, int(wanted))
+                return self.modes.has_digit(name, int(wanted))
             return _always(wanted or self._doors[name].initial_state != "open")
         if self._gates[name].initial_state == "open":
             return _always(wanted)
-        drivers = [self.active(s.id, wanted) for s in self.layout.switches.values() if name in s.controls]
-        return reduce(np.logical_or if wanted else np.logical_and, drivers, _always(not wanted))
+        switches = [switch.id for switch in self.layout.switches.values() if name in switch.controls]
+        drivers = [self.active(switch, wanted) for switch in switches]
+        combine = np.logical_or if wanted else np.logical_and
+        return reduce(combine, drivers, _always(not wanted))
 
-    def at(self, block: str, cell: Cell | None, wanted: bool) -> Mask:
-        """Whether a block stands on a cell."""
+    def stands_on(self, block: str, cell: Cell | None, wanted: bool) -> Mask:
+        """Return whether a block stands on a cell."""
         reach = self.places.reach.get(block)
         if reach is None:
             spec = self.layout.blocks[self.layout.block_index[block]]
             return _always((spec.position.to_tuple() == cell) == wanted)
         if cell is None or cell not in reach:
             return _always(not wanted)
-        if block not in self.modes or not (wanted or self.modes.numbering.exactly(block, cell)):
+        numbering = self.modes.numbering
+        if block not in self.modes or not (wanted or numbering.exactly(block, cell)):
             return _always(True)
-        found: Mask = self.modes.having(block, self.modes.numbering.cells[block][cell]) == wanted
+        found: Mask = self.modes.has_digit(block, numbering.cells[block][cell]) == wanted
         return found
 
     def _key(self, name: str, digit: int, wanted: bool) -> Mask:
-        return self.modes.having(name, digit) == wanted if name in self.modes else _always(True)
+        if name not in self.modes:
+            return _always(True)
+        found: Mask = self.modes.has_digit(name, digit) == wanted
+        return found
 
-    def _collected(self, name: str) -> Mask:
+    def _was_collected(self, name: str) -> Mask:
         if name in self.layout.key_index:
             return self._key(name, HOME, False)
         return self.active(name, True) if name in self._switches else self.open(name, True)
@@ -98,7 +106,7 @@ class Possible:
             case "active":
                 return self.active(name, wanted)
             case _:
-                return self.at(name, condition.position, wanted)
+                return self.stands_on(name, condition.position, wanted)
 
 
 def _always(value: bool) -> Mask:

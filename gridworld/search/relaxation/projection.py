@@ -54,46 +54,57 @@ class Projection:
         self.modes = Modes(numbering, start, limit)
         self.possible = Possible(self.modes)
         self._known: dict[tuple[object, ...], tuple[int, int]] = {}
-        self._distances = self._measured()
+        self._distances = self._measure()
 
     def distance(self, state: State) -> int:
-        """At least so many steps are left; ``UNREACHABLE``: there is no way."""
+        """Return a lower bound on the steps left; ``UNREACHABLE``: there is no way."""
         row, worth = self._mode(state)
         steps = self._steps(state, row)
         return max(0, steps + worth) if steps < UNREACHABLE else UNREACHABLE
 
     def steps(self, codes: Numbers, poses: Numbers, worth: Numbers) -> Numbers:
-        """The same for many modes and poses, with what the places of keys are worth in each; may be below 0."""
+        """Return the same for many modes and poses, with what the places of keys are worth in each; may be below 0."""
         rows = self.modes.rows(codes)
-        steps = self._distances[rows * len(self.places) + poses].astype(np.int64)
-        return np.where((rows >= 0) & (steps < UNREACHABLE), steps + worth, 2 * UNREACHABLE)
+        states = rows * len(self.places) + poses
+        steps = self._distances[states].astype(np.int64)
+        reachable = (rows >= 0) & (steps < UNREACHABLE)
+        return np.where(reachable, steps + worth, 2 * UNREACHABLE)
 
     def values(self, key: str) -> Numbers:
-        """By number of cell, what it is worth that a tracked key lies there; the last: where it began."""
-        return self._worth.values(key) if self._worth else np.zeros(len(self.places.index) + 1, dtype=np.int64)
+        """Return, by number of cell, the worth of a tracked key that lies there; the last: where it began."""
+        if self._worth:
+            return self._worth.values(key)
+        return np.zeros(len(self.places.index) + 1, dtype=np.int64)
 
     def _mode(self, state: State) -> tuple[int, int]:
         mode = state[2:8]
         known = self._known.get(mode)
         if known is None:
-            known = self._known[mode] = self.modes.row(state), self._worth.of(state) if self._worth else 0
+            worth = self._worth.rate_state(state) if self._worth else 0
+            known = self.modes.row(state), worth
+            self._known[mode] = known
         return known
 
     def _steps(self, state: State, row: int) -> int:
         if row < 0 or state.dead:
             return UNREACHABLE
-        return int(self._distances.item(row * len(self.places) + self.places.pose(state)))
+        number = row * len(self.places) + self.places.pose(state)
+        return int(self._distances.item(number))
 
-    def _measured(self) -> NDArray[np.int32]:
-        """Breadth-first, unless there is worth."""
+    def _measure(self) -> NDArray[np.int32]:
+        """Measure distances breadth-first, unless there is worth."""
         steps = [self._moves(), *self._pushes(), *map(self._changes, self.modes.events)]
-        sources, targets = (np.concatenate([step[i] for step in steps]) for i in (0, 1))
+        sources = np.concatenate([step[0] for step in steps])
+        targets = np.concatenate([step[1] for step in steps])
         goals = self.possible.goal().ravel()
         headings = self.places.headings
         if self._worth is None:
-            return layers(Edges.of(sources, targets, len(goals)), goals, headings)
-        edges = Edges.of(sources, targets, len(goals), np.concatenate([step[2] for step in steps]))
-        return distances(edges, goals, headings, self._worth.estimate(self.modes.codes).ravel())
+            return layers(Edges.build(sources, targets, len(goals)), goals, headings)
+
+        costs = np.concatenate([step[2] for step in steps])
+        edges = Edges.build(sources, targets, len(goals), costs)
+        estimate = self._worth.estimate(self.modes.codes).ravel()
+        return distances(edges, goals, headings, estimate)
 
     def _moves(self) -> Steps:
         places = self.places
@@ -105,49 +116,65 @@ class Projection:
             self._require(allowed, places.facing(cell), self.possible.open(name, True))
         for block, cells in self.modes.numbering.cells.items():
             for cell in cells:
-                self._require(allowed, places.facing(cell), self.possible.at(block, cell, False))
+                self._require(allowed, places.facing(cell), self.possible.stands_on(block, cell, False))
+
         rows, poses = np.nonzero(allowed)
-        return rows * len(places) + poses, rows * len(places) + places.after[poses], np.broadcast_to(1, len(rows))
+        first = rows * len(places)
+        return first + poses, first + places.after[poses], np.broadcast_to(1, len(rows))
 
     @staticmethod
     def _require(allowed: Mask, poses: Mask, condition: Mask) -> None:
         allowed[:, poses] &= condition if condition.shape[1] == 1 else condition[:, poses]
 
     def _pushes(self) -> Iterator[Steps]:
-        """Steps onto a tracked block; what is tracked must not be in its way."""
+        """Yield steps onto a tracked block; what is tracked must not be in its way."""
+        places = self.places
+        tiling = places.layout.tiling
+        homes = {key.position.to_tuple(): key.id for key in places.layout.keys}
+        for block, cells in self.modes.numbering.cells.items():
+            for cell in cells:
+                for pose in np.flatnonzero(places.facing(cell)).tolist():
+                    beyond = tiling.ahead(cell, pose % places.headings)
+                    if beyond in cells:
+                        yield self._push(block, cell, beyond, pose, homes.get(beyond, ""))
+
+    def _push(self, block: str, cell: Cell, beyond: Cell, pose: int, key: str) -> Steps:
+        """Return the steps from a pose that push a block on to ``beyond``, where ``key`` lies at first ("": none)."""
         places = self.places
         numbering = self.modes.numbering
-        layout = self.places.layout
-        homes = {key.position.to_tuple(): key.id for key in layout.keys}
-        for block, cells in numbering.cells.items():
-            for cell, digit in cells.items():
-                for pose in np.flatnonzero(places.facing(cell)):
-                    beyond = layout.tiling.ahead(cell, int(pose) % places.headings)
-                    if beyond not in cells:
-                        continue
-                    key = homes.get(beyond, "")
-                    other = [
-                        (o, reach[beyond]) for o, reach in numbering.cells.items() if self._blocks(o, beyond, block)
-                    ]
-                    other += [(key, HOME)] if key in self.modes else []
-                    delta = (cells[beyond] - digit) * numbering.strides[block]
-                    rows, after = self.modes.changes(Event(places.on(cell), ((block, digit),), tuple(other), delta))
-                    cost = 1 + (self._worth.pushed(block, cell, beyond) if self._worth else 0)
-                    after = after * len(places) + places.after[pose]
-                    yield rows * len(places) + pose, after, np.broadcast_to(cost, len(rows))
+        digits = numbering.cells[block]
+
+        obstacles = list[tuple[str, int]]()
+        for other, cells in numbering.cells.items():
+            if self._blocks(other, beyond, block):
+                obstacles.append((other, cells[beyond]))
+        if key in self.modes:
+            obstacles.append((key, HOME))
+
+        delta = (digits[beyond] - digits[cell]) * numbering.strides[block]
+        push = Event(places.on(cell), ((block, digits[cell]),), tuple(obstacles), delta)
+        rows, after = self.modes.changes(push)
+        gain = self._worth.rate_push(block, cell, beyond) if self._worth else 0
+
+        sources = rows * len(places) + pose
+        targets = after * len(places) + places.after[pose]
+        return sources, targets, np.broadcast_to(1 + gain, len(rows))
 
     def _blocks(self, other: str, cell: Cell, block: str) -> bool:
-        """Whether the projection knows when another block is in the way of a block on a cell."""
+        """Return whether the projection knows when another block is in the way of a block on a cell."""
         numbering = self.modes.numbering
-        return other != block and cell in numbering.cells[other] and numbering.exactly(other, cell)
+        if other == block or cell not in numbering.cells[other]:
+            return False
+        return numbering.exactly(other, cell)
 
     def _changes(self, event: Event) -> Steps:
         rows, after = self.modes.changes(event)
         poses = np.flatnonzero(event.poses)
         sources = rows[:, None] * len(self.places) + poses
+        targets = after[:, None] * len(self.places) + poses
         costs: Numbers = np.broadcast_to(1, sources.shape)
         if self._worth and event.key:
             # A key of no more use is worth nothing anywhere.
-            kept = ~self.modes.having(event.key, GONE)[after]
+            kept = ~self.modes.has_digit(event.key, GONE)[after]
             costs = costs + kept * self._worth.gain(event)[poses]
-        return sources.ravel(), (after[:, None] * len(self.places) + poses).ravel(), costs.ravel()
+        return sources.ravel(), targets.ravel(), costs.ravel()

@@ -25,7 +25,7 @@ from gridworld.rules.layout import Layout, State
 from gridworld.rules.tilings import Cell
 from gridworld.search.relaxation.bounds import Bounds
 from gridworld.search.relaxation.measuring import UNREACHABLE, EndlessError
-from gridworld.search.relaxation.numbering import Pattern, TooLargeError, named
+from gridworld.search.relaxation.numbering import Pattern, TooLargeError, collect_named_ids
 from gridworld.search.relaxation.places import Numbers, Places
 from gridworld.search.relaxation.projection import Projection
 from gridworld.search.relaxation.worth import moves
@@ -80,15 +80,15 @@ class Relaxation:
         return max(projection.distance(state) for projection in self._projections.values())
 
     def bounds(self, state: State) -> Bounds:
-        """The same for many states like one in which no key on the floor was ever picked up."""
+        """Return the same for many states like one in which no key on the floor was ever picked up."""
         return Bounds(tuple(self._projections.values()), state)
 
     def parts(self) -> tuple[Numbers, ...]:
         """Return the numbers of cells on which a key may be dropped, in parts that no projection distinguishes."""
         parts = defaultdict[tuple[int, ...], list[int]](list)
         for cell in self.places.parts(COARSE):
-            own = (projection.modes.numbering.parts[cell] for projection in self._projections.values())
-            parts[tuple(own)].append(self.places.index[cell])
+            numbers = [projection.modes.numbering.parts[cell] for projection in self._projections.values()]
+            parts[tuple(numbers)].append(self.places.index[cell])
         return tuple(np.array(part) for part in parts.values())
 
     def _project(self, pattern: Pattern) -> None:
@@ -106,16 +106,16 @@ class Relaxation:
             self._project(part)
 
     def _projection(self, pattern: Pattern, grain: int, limit: int) -> Projection:
-        """With worth if it is looked at; seen from the farthest door it says most where doors stand in a row."""
+        """Project with worth if it is looked at; from the farthest door it says most where doors stand in a row."""
         anchors = list[set[Cell]]()
         doors = {cell for cell, door in self._layout.doors.items() if door.id in pattern.doors}
         if self._worth and pattern.keys and doors:
             anchors = [self._farthest(doors), doors]
         elif self._worth and pattern.loose:
             anchors = [set()]
-        for some in anchors:
+        for cells in anchors:
             with suppress(EndlessError):
-                return Projection(self.places, self._start, pattern, grain, limit, some)
+                return Projection(self.places, self._start, pattern, grain, limit, cells)
         return Projection(self.places, self._start, pattern, grain, limit)
 
     def _farthest(self, cells: set[Cell]) -> set[Cell]:
@@ -124,27 +124,33 @@ class Relaxation:
         return {max(sorted(cells), key=lambda cell: far[index[cell]])}
 
     def _parts(self, pattern: Pattern) -> tuple[Pattern, ...]:
-        """Smaller patterns that together track what a pattern does: fewer blocks, then none, then halves."""
+        """Return smaller patterns that together track the same: fewer blocks, then none, then halves."""
         if pattern.loose and self._fits(pattern.blocks):
             return (replace(pattern, loose=pattern.loose[:-1]),)
         without = replace(pattern, blocks=())
         if len(pattern.blocks) > 1:
-            fewer = combinations(pattern.blocks, 2 if self._pairs and 2 < len(pattern.blocks) <= _MOST_PAIRED else 1)
+            in_pairs = self._pairs and 2 < len(pattern.blocks) <= _MOST_PAIRED
+            fewer = combinations(pattern.blocks, 2 if in_pairs else 1)
             return tuple(replace(pattern, blocks=blocks, loose=self._targets(pattern, blocks)) for blocks in fewer)
         if pattern.blocks and without != Pattern():
             return without, Pattern(blocks=pattern.blocks)
+
+        # Sorted by colour, so that keys and their doors stay together as far as possible.
         doors: dict[str, str] = {door.id: door.requires_key for door in self._layout.doors.values()}
         names = sorted((*pattern.keys, *pattern.doors), key=lambda name: self._colour(name, doors))
         names += pattern.switches
         half = len(names) // 2
-        return (pattern.only(names[:half]), pattern.only(names[half:])) if half else (Pattern(),)
+        if not half:
+            return (Pattern(),)
+        return pattern.only(names[:half]), pattern.only(names[half:])
 
     def _fits(self, blocks: tuple[str, ...]) -> bool:
-        """Whether blocks can be tracked together, if nothing else is."""
-        return prod(len(self.places.reach[name]) for name in blocks) * len(self.places) <= self._limit
+        """Return whether blocks can be tracked together, if nothing else is."""
+        cells = prod(len(self.places.reach[name]) for name in blocks)
+        return cells * len(self.places) <= self._limit
 
     def _targets(self, pattern: Pattern, tracked: tuple[str, ...]) -> tuple[str, ...]:
-        """The other blocks that have a target, in the task's order, if worth is looked at."""
+        """Return the other blocks that have a target, in the task's order, if worth is looked at."""
         goal = self._layout.spec.goal
         if not self._worth or goal.goal_type != "push_block_to":
             return ()
@@ -156,23 +162,27 @@ class Relaxation:
 
 
 def whole_pattern(layout: Layout) -> Pattern:
-    """Everything that may matter: locked doors, keys that fit one, switches that open gates, blocks, what is named."""
-    wanted = named(layout)
+    """Track all that may matter: locked doors, keys that fit, switches of gates, blocks, what is named."""
+    wanted = collect_named_ids(layout)
     doors = [door for door in layout.doors.values() if door.initial_state != "open"]
     colours = {door.requires_key for door in doors}
+    keys = [key.id for key in layout.keys if key.color in colours or key.id in wanted]
     shut = {gate.id for gate in layout.gates.values() if gate.initial_state != "open"}
+
+    switches = list[str]()
+    for switch in layout.switches.values():
+        matters = switch.id in wanted or not shut.isdisjoint(switch.controls)
+        if matters and layout.switch_type(switch.id) != "hold":
+            switches.append(switch.id)
+
     return Pattern(
-        keys=tuple(key.id for key in layout.keys if key.color in colours or key.id in wanted),
+        keys=tuple(keys),
         doors=tuple(door.id for door in doors),
-        switches=tuple(
-            s.id
-            for s in layout.switches.values()
-            if layout.switch_type(s.id) != "hold" and (s.id in wanted or not shut.isdisjoint(s.controls))
-        ),
+        switches=tuple(switches),
         blocks=tuple(block.id for block in layout.blocks if block.pushable),
     )
 
 
 def goal_pattern(layout: Layout) -> Pattern:
     """Return the pattern of what the goal and auxiliary conditions name; it ignores locks."""
-    return whole_pattern(layout).only(named(layout))
+    return whole_pattern(layout).only(collect_named_ids(layout))

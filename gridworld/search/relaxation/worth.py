@@ -45,33 +45,45 @@ class Worth:
         for cell, part in numbering.parts.items():
             self._parts[self.places.index[cell]] = part
         self._coming = moves(self.places, anchors, back=False)
-        self._going = {name: self._to_door(name) for name in numbering.pattern.keys}
-        self._most = {name: self._greatest(going + self._coming) for name, going in self._going.items()}
-        self._pushes = {name: self._to_target(name) for name in numbering.pattern.loose}
+        self._going = {name: self._measure_to_door(name) for name in numbering.pattern.keys}
+        self._most = {name: self._greatest(self._sum_ways(name)) for name in numbering.pattern.keys}
+        self._pushes = {name: self._count_pushes(name) for name in numbering.pattern.loose}
         self._far = {name: self._farthest(name) for name in numbering.pattern.loose}
-        self._values = {name: self._levelled(name) for name in numbering.pattern.keys}
+        self._values = {name: self._level_values(name) for name in numbering.pattern.keys}
 
-    def of(self, state: State) -> int:
-        """What it is worth where the dropped keys of a state lie that are still of use."""
+    def rate_state(self, state: State) -> int:
+        """Return the worth of a state's dropped keys that are still of use."""
         layout = self.places.layout
         numbering = self.numbering
-        cells = {name: state.key_cells[layout.key_index[name]] for name in numbering.loose(state)}
-        keys = sum(int(self._values[name][self.places.index[cell]]) for name, cell in cells.items() if cell)
-        return keys + sum(self._of(name, state.block_cells[layout.block_index[name]]) for name in self._pushes)
+        index = self.places.index
+        total = 0
+        for name in numbering.loose(state):
+            cell = state.key_cells[layout.key_index[name]]
+            if cell:
+                total += int(self._values[name][index[cell]])
+        for name in self._pushes:
+            total += self._rate_block(name, state.block_cells[layout.block_index[name]])
+        return total
 
     def values(self, key: str) -> Numbers:
-        """By number of cell, what it is worth that a key of use lies there."""
+        """Return, by number of cell, the worth of a key of use that lies there."""
         return self._values[key]
 
-    def pushed(self, block: str, cell: Cell, beyond: Cell) -> int:
-        """Worth gained by pushing a block from a cell to the next."""
-        return self._of(block, beyond) - self._of(block, cell) if block in self._pushes else 0
+    def rate_push(self, block: str, cell: Cell, beyond: Cell) -> int:
+        """Return the worth gained by pushing a block from a cell to the next."""
+        if block not in self._pushes:
+            return 0
+        return self._rate_block(block, beyond) - self._rate_block(block, cell)
 
-    def _of(self, block: str, cell: Cell) -> int:
-        return self._pushes[block][cell] - self._far[block][self.numbering.cells[block][cell]]
+    def _sum_ways(self, key: str) -> Numbers:
+        return self._going[key] + self._coming
+
+    def _rate_block(self, block: str, cell: Cell) -> int:
+        digit = self.numbering.cells[block][cell]
+        return self._pushes[block][cell] - self._far[block][digit]
 
     def gain(self, event: Event) -> Numbers:
-        """By pose, the worth that picking up or dropping a key gains at least."""
+        """Return, by pose, the least worth that picking up or dropping a key gains."""
         name, digit = event.equal[0]
         values = self._values[name]
         places = self.places
@@ -82,31 +94,33 @@ class Worth:
         return -np.maximum(there[places.cell], there[places.ahead])
 
     def estimate(self, codes: Numbers) -> Numbers:
-        """By mode and pose, about how far it is: the nearer to the truth, the faster distances are measured."""
+        """Return, by mode and pose, about how far it is: the nearer to the truth, the faster distances are measured."""
+        numbering = self.numbering
+        layout = numbering.layout
         base = np.zeros(len(codes), dtype=np.int64)
         rest = np.tile(-self._coming[self.places.cell], (len(codes), 1))
         for name, going in self._going.items():
-            home = self.numbering.layout.keys[self.numbering.layout.key_index[name]].position.to_tuple()
+            home = layout.keys[layout.key_index[name]].position.to_tuple()
             at_home = self.places.index.get(home, 0)
-            base[self.numbering.having(codes, name, HOME)] += (going + self._coming)[at_home]
+            base[numbering.has_digit(codes, name, HOME)] += self._sum_ways(name)[at_home]
             for part, most in enumerate(self._most[name]):
-                base[self.numbering.having(codes, name, LOOSE + part)] += most
-            rest[self.numbering.having(codes, name, HAND)] = going[self.places.cell]
+                base[numbering.has_digit(codes, name, LOOSE + part)] += most
+            rest[numbering.has_digit(codes, name, HAND)] = going[self.places.cell]
         for name, far in self._far.items():
             for digit, most in far.items():
-                base[self.numbering.having(codes, name, digit)] += most
+                base[numbering.has_digit(codes, name, digit)] += most
         estimated: Numbers = base[:, None] + rest
         return estimated
 
     def _farthest(self, block: str) -> dict[int, int]:
-        """By digit, most pushes that a block needs from a cell with the digit."""
+        """Return, by digit, the most pushes that a block needs from a cell with the digit."""
         far: dict[int, int] = {}
         for cell, digit in self.numbering.cells[block].items():
             far[digit] = max(far.get(digit, 0), self._pushes[block][cell])
         return far
 
-    def _to_target(self, block: str) -> dict[Cell, int]:
-        """Fewest pushes from a cell to the target, if nothing else is in the way; the most where there is no way."""
+    def _count_pushes(self, block: str) -> dict[Cell, int]:
+        """Return the fewest pushes from a cell to the target past nothing else; the most where there is no way."""
         goal = self.numbering.layout.spec.goal
         tiling = self.places.layout.tiling
         reach = self.places.reach[block]
@@ -122,21 +136,23 @@ class Worth:
         most = max(found.values())
         return {cell: found.get(cell, most) for cell in reach}
 
-    def _to_door(self, name: str) -> Numbers:
+    def _measure_to_door(self, name: str) -> Numbers:
         layout = self.places.layout
         colour = layout.colour_of_key[name]
-        doors = [c for c, door in layout.doors.items() if door.requires_key == colour and door.initial_state != "open"]
+        locked = [(cell, door) for cell, door in layout.doors.items() if door.initial_state != "open"]
+        doors = [cell for cell, door in locked if door.requires_key == colour]
         return moves(self.places, doors, back=True)
 
     def _greatest(self, raw: Numbers) -> Numbers:
-        most = np.full(1 + max(self.numbering.parts.values(), default=-1), _LEAST)
+        count = 1 + max(self.numbering.parts.values(), default=-1)
+        most = np.full(count, _LEAST)
         for cell, part in self.numbering.parts.items():
             most[part] = max(most[part], raw[self.places.index[cell]])
         return most
 
-    def _levelled(self, name: str) -> Numbers:
+    def _level_values(self, name: str) -> Numbers:
         values = np.zeros(len(self.places.index) + 1, dtype=np.int64)
-        raw = self._going[name] + self._coming
+        raw = self._sum_ways(name)
         for cell, part in self.numbering.parts.items():
             number = self.places.index[cell]
             values[number] = raw[number] - self._most[name][part]
@@ -144,7 +160,7 @@ class Worth:
 
 
 def moves(places: Places, cells: Collection[Cell], back: bool) -> Numbers:
-    """Fewest moves by cell, from the nearest of some cells or, ``back``, to it, with all passages open.
+    """Count moves by cell, from the nearest of some cells or, ``back``, to it, with all passages open.
 
     Turns are not counted: dropping and picking up can save them. 0 where there is no way.
     """
@@ -154,7 +170,8 @@ def moves(places: Places, cells: Collection[Cell], back: bool) -> Numbers:
     if back:
         origin, target = target, origin
     found = np.full(len(places.index), -1, dtype=np.int64)
-    border = np.array(sorted(places.index[cell] for cell in cells if cell in places.index), dtype=np.int64)
+    numbers = sorted(places.index[cell] for cell in cells if cell in places.index)
+    border = np.array(numbers, dtype=np.int64)
     steps = 0
     while len(border):
         found[border] = steps

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridworld.actions import ACTION_NAMES
-from gridworld.adapters.answers import Choice, read_choice, without_thoughts
+from gridworld.adapters.answers import Choice, read_choice, strip_thoughts
 
 STATED = {
     "Action: 2": 2,
@@ -92,12 +92,12 @@ def test_confidence(told: str, confidence: float | None) -> None:
     ],
 )
 def test_thoughts(text: str, rest: str) -> None:
-    assert without_thoughts(text) == rest
+    assert strip_thoughts(text) == rest
 
 
 @given(st.text(max_size=300))
 def test_any_text_is_read(text: str) -> None:
-    choice = read_choice(without_thoughts(text), ACTION_NAMES)
+    choice = read_choice(strip_thoughts(text), ACTION_NAMES)
     assert choice is None or choice.action in ACTION_NAMES
 
 
@@ -112,7 +112,7 @@ def test_a_last_line_decides(text: str, action: int, by_name: bool) -> None:
 )
 def test_hostile_texts_take_no_time(text: str) -> None:
     started = time.process_time()
-    assert read_choice(without_thoughts(text), ACTION_NAMES) is None
+    assert read_choice(strip_thoughts(text), ACTION_NAMES) is None
     assert time.process_time() - started < 2.0
 
 
@@ -199,7 +199,7 @@ def test_a_list_in_json_is_read(actions: list[int], by_name: bool, most: int) ->
     st.integers(1, 9),
 )
 def test_any_text_is_read_as_a_list_or_not(text: str, most: int) -> None:
-    choice = read_choice(without_thoughts(text), ACTION_NAMES, most)
+    choice = read_choice(strip_thoughts(text), ACTION_NAMES, most)
     assert choice is None or (1 <= len(choice.actions) <= most and set(choice.actions) <= set(ACTION_NAMES))
     if most == 1:
         assert choice is None or choice.further == ()
@@ -210,5 +210,5 @@ def test_any_text_is_read_as_a_list_or_not(text: str, most: int) -> None:
 )
 def test_hostile_lists_take_no_time(text: str) -> None:
     started = time.process_time()
-    read_choice(without_thoughts(text), ACTION_NAMES, 5)
+    read_choice(strip_thoughts(text), ACTION_NAMES, 5)
     assert time.process_time() - started < 2.0

@@ -15,13 +15,13 @@ from gridworld.drawing.shapes import (
     bar,
     box,
     circle,
-    common,
-    grown,
+    grow,
+    intersect,
+    invert,
     line,
-    outside,
-    placed,
     polygon,
     regular_polygon,
+    transform,
     union,
 )
 
@@ -63,9 +63,9 @@ def test_no_distance_grows_faster_than_one_moves(size: float, place: float, turn
     for shape in (
         box(size, 0.2, rounding=0.05),
         bar((place, 0), (size, 0.1), 0.05),
-        placed(arrow, at=(place, 0.1), turn=turn, scale=scale),
+        transform(arrow, at=(place, 0.1), turn=turn, scale=scale),
         union(circle(size), circle(0.2, (place, 0.3))),
-        line(common(circle(size), outside(circle(0.1))), 0.02),
+        line(intersect(circle(size), invert(circle(0.1))), 0.02),
     ):
         distances = everywhere(shape)
         for axis in (0, 1):
@@ -73,14 +73,14 @@ def test_no_distance_grows_faster_than_one_moves(size: float, place: float, turn
 
 
 def test_a_shape_is_turned_clockwise_scaled_then_moved() -> None:
-    tip = placed(circle(0.1, (0.3, 0.0)), at=(0.2, 0.1), turn=math.pi / 2, scale=0.5)
+    tip = transform(circle(0.1, (0.3, 0.0)), at=(0.2, 0.1), turn=math.pi / 2, scale=0.5)
     assert at(tip, 0.2, 0.25) == pytest.approx(-0.05)
     assert at(tip, 0.2, 0.3) == pytest.approx(0)
 
 
 def test_shapes_combine() -> None:
     one, other = circle(0.3, (-0.2, 0)), circle(0.3, (0.2, 0))
-    assert at(union(one, other), 0.4, 0) < 0 < at(common(one, other), 0.4, 0)
-    assert at(common(one, other), 0, 0) < 0 < at(common(one, outside(other)), 0, 0)
-    assert at(grown(one, 0.1), 0.2, 0) == pytest.approx(0)
+    assert at(union(one, other), 0.4, 0) < 0 < at(intersect(one, other), 0.4, 0)
+    assert at(intersect(one, other), 0, 0) < 0 < at(intersect(one, invert(other)), 0, 0)
+    assert at(grow(one, 0.1), 0.2, 0) == pytest.approx(0)
     assert at(line(one, 0.05), -0.2, 0) == pytest.approx(0.25)

@@ -13,7 +13,7 @@ import pytest
 from gridworld.evaluation import cli
 from gridworld.evaluation.model_interface import ModelInterface
 from gridworld.evaluation.models.registry import ModelEntry
-from gridworld.search.certificate import FIELD, attached, certify
+from gridworld.search.certificate import FIELD, attach_certificate, certify
 from gridworld.search.solver import solve
 from gridworld.task_spec import TaskSpecification
 from tests.support.gridworld.drawn import drawn
@@ -152,7 +152,7 @@ def test_an_altered_certificate_is_named_and_changes_no_score(
 def longer(spec: TaskSpecification, path: Path, way: str) -> None:
     """Write the task with a certificate that claims a way longer than need be, which comes back to no state."""
     proof = replace(certify(spec), actions=way, optimal_steps=len(way))
-    attached(spec, proof).to_json(path)
+    attach_certificate(spec, proof).to_json(path)
 
 
 def test_a_certificate_of_too_long_a_way_is_told_wherever_it_is_found_out(home: Path, capsys: Captured) -> None:

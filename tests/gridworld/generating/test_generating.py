@@ -76,7 +76,7 @@ def _drafts(kinds: list[str], seed: int) -> Draft:
     rng = random.Random(seed)
     tiling = TILINGS[rng.choice(sorted(TILINGS))]
     for _ in range(300):
-        draft = Draft.on(rng, draw_floor(rng, tiling, rng.choice(("rooms", "vaults", "maze")), 9, 16))
+        draft = Draft.begin(rng, draw_floor(rng, tiling, rng.choice(("rooms", "vaults", "maze")), 9, 16))
         try:
             lay_chain(draft, kinds)
         except UnfitError:
@@ -114,13 +114,13 @@ def test_a_chain_opens_only_in_its_order(kinds: list[str], seed: int) -> None:
 def test_every_lock_bars_the_way(kind: str) -> None:
     draft = _drafts([kind], 1)
     assert draft.goal not in draft.near
-    assert {draft.links[0].element, draft.links[-1].unlocks} <= set(draft.ids())
+    assert {draft.links[0].element, draft.links[-1].unlocks} <= set(draft.list_ids())
 
 
 @given(st.randoms(use_true_random=False), tilings, st.integers(0, 2))
 def test_pushing_leads_to_the_target(rng: random.Random, tiling_: object, turns: int) -> None:
     tiling = SQUARE if tiling_ is SQUARE else HEX
-    draft = Draft.on(rng, draw_floor(rng, tiling, "hall", 9, 12))
+    draft = Draft.begin(rng, draw_floor(rng, tiling, "hall", 9, 12))
     before = set(draft.taken)
     line = push_line(draft, draft.floor.cells, turns)
     assert line.agent in draft.floor.neighbours[line.block]
@@ -143,7 +143,7 @@ def test_decoys_cut_nothing_off_and_take_free_cells(name: str) -> None:
         passable = set(draft.floor.distances(draft.start, draft.barred))
         assert passable == set(draft.floor.cells) - draft.barred
         assert not draft.barred & before
-        valid, problems = draft.specification("t", 0, 5).validate()
+        valid, problems = draft.build_specification("t", 0, 5).validate()
         assert valid, problems
         if made == 5:
             return

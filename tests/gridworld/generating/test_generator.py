@@ -134,7 +134,7 @@ def test_everything_occurs() -> None:
                 draft = cook(random.Random(f"{tier} {index}"), TILINGS["square"], recipe, MECHANISMS)
             except UnfitError:
                 continue
-            found.update(features(draft.specification("t", 0, tier)))
+            found.update(features(draft.build_specification("t", 0, tier)))
     assert found == FEATURES
 
 

@@ -127,11 +127,13 @@ def test_a_key_of_no_more_use_in_the_way_is_seen(seed: int, steps: int) -> None:
     spec = keys_and_doors(seed, 3, 16, 5, consumption=False, in_row=True)
     solver = Solver(Layout(spec))
     solver._refine()
-    bound, actions, _ = Carrying(solver._layout, solver._relaxation, solver._vanished).search(solver._start, None)
+    bound, actions, _ = Carrying(solver._layout, solver._relaxation, solver._drop_useless_keys).search(
+        solver._start, None
+    )
     assert bound == steps - 2
     assert actions is not None
     assert not solver._solves(solver._start, actions)
-    found = solver._thorough(solver._start, None)
+    found = solver._search_thoroughly(solver._start, None)
     assert isinstance(found, Solution)
     assert found.steps == steps
     assert solver._solves(solver._start, found.actions)
@@ -139,7 +141,7 @@ def test_a_key_of_no_more_use_in_the_way_is_seen(seed: int, steps: int) -> None:
 
 def test_a_long_walk_is_a_walk() -> None:
     nodes = np.arange(16_000)
-    rows, _, (first,) = _Rows(np.append(nodes[1:], -1)[None], nodes[None]).of(nodes[:1])
+    rows, _, (first,) = _Rows(np.append(nodes[1:], -1)[None], nodes[None]).look_up(nodes[:1])
     assert rows[first, -2] == len(nodes) - 1 < FAR
 
 
@@ -175,7 +177,7 @@ def test_a_dead_end_in_the_middle_of_an_episode_is_proven() -> None:
 def test_a_search_that_gives_up_has_a_bound(limit: int) -> None:
     solver = Solver(Layout(keys_and_doors(20, 4, 22, 7, consumption=False)))
     solver._refine()
-    search = Carrying(solver._layout, solver._relaxation, solver._vanished)
+    search = Carrying(solver._layout, solver._relaxation, solver._drop_useless_keys)
     bound, actions, spent = search.search(solver._start, limit)
     assert actions is None
     assert solver.distance(solver._start) <= bound < 131
@@ -195,7 +197,7 @@ def test_bounds_of_many_states_are_those_of_each(seed: int) -> None:
         )
     for states in stages.values():
         stage = Stage(ground, Walks(layout, ground.places, states[0]), states[0])
-        batch = Batch(*(np.concatenate(fields) for fields in zip(*map(ground.packed, states), strict=True)))
+        batch = Batch(*(np.concatenate(fields) for fields in zip(*map(ground.pack_state, states), strict=True)))
         assert stage.left(batch).tolist() == [relaxation.distance(each) for each in states]
     assert len(stages) > 3
 
@@ -224,7 +226,7 @@ def test_walks_are_the_shortest(seed: int) -> None:
         steps = int(walks.steps(np.array(pose), np.array(end)))
         assert min(steps, FAR) == true.get(end, FAR)
         if steps < FAR:
-            assert len(list(walks.way(pose, end))) == steps
+            assert len(list(walks.list_actions(pose, end))) == steps
         fronts = [int(front) for front in walks.faces[:, cell] if front >= 0]
         ways = [true.get(front, FAR) + far(front).get(end, FAR) for front in fronts]
         (detour,) = walks.detours(np.array([pose]), np.array([end]), np.array([cell]))[0].tolist()

@@ -12,8 +12,8 @@ import pytest
 from gridworld.errors import SearchLimitError, TaskError
 from gridworld.library import task_files
 from gridworld.rules.tilings import HEX
-from gridworld.search.ablation import without
-from gridworld.search.certificate import FIELD, Certificate, attached, certify, fingerprint, recertify
+from gridworld.search.ablation import remove_mechanism
+from gridworld.search.certificate import FIELD, Certificate, attach_certificate, certify, fingerprint, recertify
 from gridworld.search.solver import solve
 from gridworld.task_spec import DependencyChain, TaskSpecification
 from tests.support.gridworld.drawn import drawn
@@ -77,7 +77,7 @@ def test_every_shipped_task_is_certified_and_certified_again() -> None:
         spec = TaskSpecification.from_json(path)
         certificate = certify(spec)
         assert certificate.sound, path
-        stored = json.loads(json.dumps(attached(spec, certificate).to_dict()))
+        stored = json.loads(json.dumps(attach_certificate(spec, certificate).to_dict()))
         again = TaskSpecification.from_dict(stored)
         assert Certificate.from_dict(stored["metadata"][FIELD]) == certificate
         assert recertify(again) == []
@@ -131,7 +131,7 @@ def test_taking_away_leaves_the_task_valid_and_itself_as_it_was() -> None:
         spec = TaskSpecification.from_json(path)
         before = spec.to_dict()
         for name in [thing["id"] for group in before.get("mechanisms", {}).values() for thing in group]:
-            rest = without(spec, name)
+            rest = remove_mechanism(spec, name)
             assert rest is not None
             assert rest.validate() == (True, [])
             assert f'"{name}"' not in json.dumps(rest.to_dict()["mechanisms"])
@@ -144,19 +144,19 @@ def test_taking_away_a_doorway_of_a_floor_list_and_a_negated_condition_on_it() -
     data = spec.to_dict()
     data["maze"] |= {"walls": [], "floor": floor, "goal": [4, 2]}
     data["mechanisms"]["blocks"] = [{"id": "b0", "position": [2, 2]}]
-    rest = without(TaskSpecification.from_dict(data), "k0")
+    rest = remove_mechanism(TaskSpecification.from_dict(data), "k0")
     assert rest is not None
     assert rest.validate() == (True, [])
     assert rest.goal.auxiliary_conditions == []
     assert not solve(rest).solved
     data["goal"]["auxiliary_conditions"] = ["at:b0:4,2"]
-    assert without(TaskSpecification.from_dict(data), "d0") is None
+    assert remove_mechanism(TaskSpecification.from_dict(data), "d0") is None
 
 
 def test_whoever_starts_in_an_open_doorway_may_leave_it() -> None:
     spec = drawn("#####\n#AgG#\n#####", more={"g0": {"initial_state": "open"}})
     spec.maze.start = spec.mechanisms.gates[0].position
-    rest = without(spec, "g0")
+    rest = remove_mechanism(spec, "g0")
     assert rest is not None
     assert solve(rest).solved
 
@@ -167,7 +167,7 @@ def test_an_unsolvable_task_says_so_and_proves_nothing_necessary() -> None:
     assert (certificate.solvable, certificate.optimal_steps, certificate.actions) == (False, None, "")
     assert [link.necessary for link in certificate.chain] == [False]
     assert not certificate.sound
-    assert recertify(attached(spec, certificate)) == []
+    assert recertify(attach_certificate(spec, certificate)) == []
 
 
 def test_too_few_steps_are_told() -> None:
@@ -179,7 +179,7 @@ def test_on_hexagons() -> None:
     spec = with_chain(drawn(LOCKED), ("k0", "d0"))
     certificate = certify(spec, HEX)
     assert (certificate.tiling, certificate.sound) == ("hex", True)
-    assert recertify(attached(spec, certificate)) == []
+    assert recertify(attach_certificate(spec, certificate)) == []
 
 
 def test_the_fingerprint_is_of_what_the_task_is() -> None:
@@ -229,7 +229,7 @@ def test_long_solutions_are_read_too() -> None:
     spec = drawn("####\n#A.#\n####", goal={"type": "survive_steps"}, max_steps=30_000)
     certificate = certify(spec)
     assert len(certificate.actions) == 30_000
-    assert recertify(TaskSpecification.from_dict(attached(spec, certificate).to_dict())) == []
+    assert recertify(TaskSpecification.from_dict(attach_certificate(spec, certificate).to_dict())) == []
 
 
 def test_a_solution_into_a_hazard_is_told() -> None:

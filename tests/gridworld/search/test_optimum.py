@@ -13,7 +13,7 @@ from gridworld.actions import Action
 from gridworld.rules.layout import Layout
 from gridworld.rules.tilings import TILINGS
 from gridworld.rules.transition import achieved, transition
-from gridworld.search.certificate import FIELD, attached, certify, stored_proof
+from gridworld.search.certificate import FIELD, attach_certificate, certify, stored_proof
 from gridworld.search.optimum import CHECK_LIMIT, find_optimum
 from gridworld.search.solver import solve
 from gridworld.task_spec import TaskSpecification
@@ -62,7 +62,7 @@ def test_a_search_decides_or_tells_its_bound() -> None:
 
 
 def test_a_certificate_that_agrees_spares_the_search() -> None:
-    spec = attached(locked(), certify(locked()))
+    spec = attach_certificate(locked(), certify(locked()))
     known = find_optimum(spec, limit=SMALL)
     assert known.steps == solve(locked()).steps
     assert known.bound == find_optimum(locked(), limit=SMALL).bound, "which is all that was proven here"
@@ -79,29 +79,31 @@ def test_a_certificate_that_agrees_spares_the_search() -> None:
     ],
 )
 def test_waiting_is_no_detour_where_the_task_asks_for_it(spec: TaskSpecification) -> None:
-    proof, problem = stored_proof(attached(spec, certify(spec)))
+    proof, problem = stored_proof(attach_certificate(spec, certify(spec)))
     assert (proof is not None, problem) == (True, "")
 
 
 def test_a_certificate_of_another_tiling_says_nothing() -> None:
     hexagonal = TILINGS["hex"]
-    spec = attached(locked(), certify(locked(), hexagonal))
+    spec = attach_certificate(locked(), certify(locked(), hexagonal))
     assert stored_proof(spec) == (None, "")
     assert find_optimum(spec, limit=SMALL) == find_optimum(locked(), limit=SMALL)
     assert find_optimum(spec, hexagonal, limit=SMALL).steps == solve(locked(), tiling=hexagonal).steps
     unsolvable = drawn("#####\n#A#G#\n#####")
-    assert stored_proof(attached(unsolvable, certify(unsolvable))) == (None, ""), "the search decides that itself"
+    assert stored_proof(attach_certificate(unsolvable, certify(unsolvable))) == (None, ""), (
+        "the search decides that itself"
+    )
 
 
 def test_an_empty_way_is_none() -> None:
     """The goal is looked at after a step only."""
     spec = drawn("#####\n#A..#\n#####", goal={"type": "reach_position", "target": [1, 1]})
-    empty = attached(spec, replace(certify(spec), actions="", optimal_steps=0))
+    empty = attach_certificate(spec, replace(certify(spec), actions="", optimal_steps=0))
     assert stored_proof(empty) == (None, "")
     assert find_optimum(empty).steps == 1
 
 
-CERTIFIED = attached(locked(), certify(locked()))
+CERTIFIED = attach_certificate(locked(), certify(locked()))
 STEPS = solve(locked()).steps
 WAY = (CERTIFIED.metadata or {})[FIELD]["actions"]
 
@@ -137,8 +139,10 @@ def test_a_longer_way_that_solves_the_task_is_found_out_by_the_short_search() ->
     short = certify(spec)
     longer = replace(short, actions="1202222212", optimal_steps=10)
     assert short.optimal_steps == 8
-    assert stored_proof(attached(spec, longer)) == (longer, ""), "it solves the task, and comes back to no state"
-    found = find_optimum(attached(spec, longer), limit=CHECK_LIMIT)
+    assert stored_proof(attach_certificate(spec, longer)) == (longer, ""), (
+        "it solves the task, and comes back to no state"
+    )
+    found = find_optimum(attach_certificate(spec, longer), limit=CHECK_LIMIT)
     assert (found.steps, found.bound, found.doubt) == (8, 8, "says 10 steps, but 8 are enough")
 
 

@@ -214,7 +214,7 @@ def test_many_things_that_can_be_put_anywhere_are_far_within_the_limit(spec: Tas
 def test_worth_can_say_nothing_where_a_way_around_gains() -> None:
     """Edges round a triangle that cost less than nothing."""
     way = np.array([0, 4, 8])
-    edges = Edges.of(way, np.roll(way, 1), 12, np.array([-1, -1, -1]))
+    edges = Edges.build(way, np.roll(way, 1), 12, np.array([-1, -1, -1]))
     goals = np.arange(12) == 0
     with pytest.raises(EndlessError):
         distances(edges, goals, 4, np.zeros(12, dtype=np.int64))
@@ -223,16 +223,16 @@ def test_worth_can_say_nothing_where_a_way_around_gains() -> None:
 def test_distances_do_not_depend_on_the_estimate() -> None:
     rng = np.random.default_rng(0)
     sources, targets = rng.integers(0, 40, (2, 90))
-    edges = Edges.of(sources, targets, 40, rng.integers(1, 4, 90))
+    edges = Edges.build(sources, targets, 40, rng.integers(1, 4, 90))
     goals = np.arange(40) == 7
     plain = distances(edges, goals, 4, np.zeros(40, dtype=np.int64))
     rough = distances(edges, goals, 4, np.repeat(rng.integers(0, 9, 10), 4))
-    units = Edges.of(sources, targets, 40)
+    units = Edges.build(sources, targets, 40)
     assert plain.tolist() == rough.tolist()
     assert (
         layers(units, goals, 4).tolist()
         == distances(
-            Edges.of(sources, targets, 40, np.ones(90, dtype=np.int64)), goals, 4, np.zeros(40, dtype=np.int64)
+            Edges.build(sources, targets, 40, np.ones(90, dtype=np.int64)), goals, 4, np.zeros(40, dtype=np.int64)
         ).tolist()
     )
 
