@@ -29,17 +29,17 @@ class Body:
 
     @property
     def turning_radius(self) -> float:
-        """Return the turning radius of the rear axle's middle at full lock, metres."""
+        """Turning radius of the rear axle's middle at full lock, metres."""
         return self.wheelbase / tan(self.steering_limit)
 
     @property
     def curvature_limit(self) -> float:
-        """Return the greatest curvature, 1/m."""
+        """Greatest curvature, 1/m."""
         return 1.0 / self.turning_radius
 
     @property
     def centre(self) -> float:
-        """Return how far the middle of the footprint lies ahead of the rear axle, metres."""
+        """Distance of the middle of the footprint ahead of the rear axle, metres."""
         return (self.front - self.rear) / 2
 
 
@@ -124,7 +124,7 @@ class Camera:
 
     @property
     def focal(self) -> float:
-        """Return the focal length of both axes, pixels."""
+        """Focal length of both axes, pixels."""
         return self.height / 2 / tan(self.fov_y / 2)
 
 

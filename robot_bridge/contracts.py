@@ -59,7 +59,9 @@ class Pose:
         """Return the point this far ahead and to the left."""
         c = cos(self.heading)
         s = sin(self.heading)
-        return self.x + c * distance - s * left, self.y + s * distance + c * left
+        x = self.x + c * distance - s * left
+        y = self.y + s * distance + c * left
+        return x, y
 
     def after(self, other: Pose) -> Pose:
         """Return ``other``, given relative to this pose, in the frame in which this pose is given."""
@@ -72,7 +74,9 @@ class Pose:
         dy = self.y - other.y
         c = cos(other.heading)
         s = sin(other.heading)
-        return Pose(c * dx + s * dy, -s * dx + c * dy, wrapped(self.heading - other.heading))
+        ahead = c * dx + s * dy
+        left = -s * dx + c * dy
+        return Pose(ahead, left, wrapped(self.heading - other.heading))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -62,10 +62,13 @@ class Journal:
     def decided(self, now: float, result: ExecutionResult) -> None: ...
     def acted(self, now: float, result: ActionResult) -> None: ...
     def mapped(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None:
-        """``codes`` -1 unknown, 0 free to 100 occupied, row 0 at the lowest y; ``x``, ``y`` its lower left corner."""
+        """Record a map: ``codes`` -1 unknown, 0 free to 100 occupied, row 0 at the lowest y.
+
+        ``x``, ``y`` is its lower left corner.
+        """
 
     def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
-        """Anything else: triggers, tiers, skips, statistics, operator's commands, e-stops."""
+        """Note anything else: triggers, tiers, skips, statistics, operator's commands, e-stops."""
 
 
 Note = Callable[[str, Mapping[str, Any]], None]

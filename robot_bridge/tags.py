@@ -9,7 +9,7 @@ and how the face is turned, and refuses what has not the size of a sign.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import hypot
 from typing import Any, Final
@@ -82,20 +82,20 @@ _SAME_PLACE: Final = 0.35
 
 
 def texture(kind: str, color: str, state: str = "") -> bytes:
-    """A sign as a square grey PNG.
+    """Return a sign as a square grey PNG.
 
     Raises:
         ValueError: there is no such sign.
     """
     size = _MODULES * _PIXELS
-    marker = cv2.aruco.generateImageMarker(_dictionary(), _number(kind, color, state), size)
+    marker = cv2.aruco.generateImageMarker(_dictionary(), _marker_id(kind, color, state), size)
     edge = round(_BORDER * _PIXELS)
     picture = cv2.copyMakeBorder(marker, edge, edge, edge, edge, cv2.BORDER_CONSTANT, value=(255,))
     return bytes(cv2.imencode(".png", picture)[1])
 
 
 def detect(frame: Frame, camera: Camera) -> tuple[Sighting, ...]:
-    """The things whose signs are in view, the nearest first; one whose several signs are seen comes once.
+    """Return the things whose signs are in view, the nearest first; one whose several signs are seen comes once.
 
     Args:
         frame: colour and depth; where depth is missing a sign's place comes from its corners alone.
@@ -105,19 +105,25 @@ def detect(frame: Frame, camera: Camera) -> tuple[Sighting, ...]:
     found, numbers, _ = _detector().detectMarkers(grey)
     if numbers is None:
         return ()
-    sightings = (
-        _sighting(LABELS[number], quad.reshape(4, 2).astype(np.float64), frame, camera)
-        for quad, number in zip(found, numbers.ravel().tolist(), strict=True)
-        if number < len(LABELS)
-    )
-    return tuple(sorted(_merged(s for s in sightings if s is not None), key=lambda s: hypot(s.forward, s.left)))
+
+    sightings = []
+    for quad, number in zip(found, numbers.ravel().tolist(), strict=True):
+        if number >= len(LABELS):
+            continue
+        corners = quad.reshape(4, 2).astype(np.float64)
+        sighting = _locate_thing(LABELS[number], corners, frame, camera)
+        if sighting is not None:
+            sightings.append(sighting)
+    merged = _merge_faces(sightings)
+    return tuple(sorted(merged, key=lambda sighting: hypot(sighting.forward, sighting.left)))
 
 
-def _number(kind: str, color: str, state: str) -> int:
+def _marker_id(kind: str, color: str, state: str) -> int:
     try:
         return LABELS.index((kind, color, state))
     except ValueError as error:
-        raise ValueError(f"no sign says {' '.join(filter(None, (color, state, kind)))!r}") from error
+        words = " ".join(filter(None, (color, state, kind)))
+        raise ValueError(f"no sign says {words!r}") from error
 
 
 @cache
@@ -133,25 +139,32 @@ def _detector() -> Any:
     return cv2.aruco.ArucoDetector(_dictionary(), parameters)
 
 
-def _sighting(label: Label, quad: NDArray[np.float64], frame: Frame, camera: Camera) -> Sighting | None:
-    """Where the thing is; None where the marker has not the size of its sign or does not hang on a vertical face.
+def _locate_thing(label: Label, quad: NDArray[np.float64], frame: Frame, camera: Camera) -> Sighting | None:
+    """Return where the thing is, or None if its marker has another size than its sign or is on no vertical face.
 
     ``quad`` float64 (4, 2): the corners' columns and rows, clockwise.
     """
     kind, color, state = label
     face = FACES[kind]
-    quad = (_ordered(quad) - _optical_centre(frame)) / frame.focal
-    sides = quad[[3, 2]] - quad[[0, 1]]
-    width = quad[[1, 2], 0] - quad[[0, 3], 0]
-    if width.min() <= 0 or (np.abs(sides[:, 0]) > _SLANT * sides[:, 1]).any():
+    quad = (_sort_corners(quad) - _optical_centre(frame)) / frame.focal
+    upper_left, upper_right, lower_right, lower_left = quad
+    sides = np.stack((lower_left - upper_left, lower_right - upper_right))
+    is_slanted = (np.abs(sides[:, 0]) > _SLANT * sides[:, 1]).any()
+    is_mirrored = upper_right[0] <= upper_left[0] or lower_right[0] <= lower_left[0]
+    if is_mirrored or is_slanted:
         return None
-    plane = _measured_plane(quad, frame)
+
+    plane = _fit_depth_plane(quad, frame)
     if plane is None:
-        plane = _drawn_plane(quad, face.marker)
+        plane = _fit_edge_plane(quad, face.marker)
     ray = float(_crossing(quad)[0])
     nearness = plane[0] + plane[1] * ray
-    if nearness <= 0 or abs(float(sides[:, 1].mean()) / nearness / face.marker - 1) > _SIZE_ERROR:
+    if nearness <= 0:
         return None
+    height = float(sides[:, 1].mean()) / nearness
+    if abs(height / face.marker - 1) > _SIZE_ERROR:
+        return None
+
     behind = face.middle / hypot(*plane)
     ahead = 1 / nearness + behind * plane[0]
     right = ray / nearness + behind * plane[1]
@@ -163,49 +176,60 @@ def _optical_centre(frame: Frame) -> NDArray[np.float64]:
     return np.array([(width - 1) / 2, (height - 1) / 2])
 
 
-def _ordered(quad: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The corners from the upper left of the picture: a sign may hang turned by quarters."""
-    return np.roll(quad, -int(quad.sum(axis=1).argmin()), axis=0)
+def _sort_corners(quad: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the corners from the upper left of the picture: a sign may hang turned by quarters."""
+    upper_left = int(quad.sum(axis=1).argmin())
+    return np.roll(quad, -upper_left, axis=0)
 
 
 def _crossing(quad: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Where the diagonals meet: the picture of the marker's middle, whatever the perspective."""
+    """Return where the diagonals meet: the picture of the marker's middle, whatever the perspective."""
     first = quad[2] - quad[0]
     second = quad[3] - quad[1]
-    along = np.linalg.solve(np.stack((first, -second), axis=1), quad[1] - quad[0])
+    # quad[0] + a * first and quad[1] + b * second are the same point: two equations for a and b.
+    diagonals = np.stack((first, -second), axis=1)
+    along = np.linalg.solve(diagonals, quad[1] - quad[0])
     middle: NDArray[np.float64] = quad[0] + along[0] * first
     return middle
 
 
-def _measured_plane(quad: NDArray[np.float64], frame: Frame) -> Plane | None:
+def _fit_depth_plane(quad: NDArray[np.float64], frame: Frame) -> Plane | None:
     """Return the plane of the depth within a marker, or None if too little is measured; ``quad`` in focal lengths."""
     centre = _optical_centre(frame)
-    inner = _crossing(quad) + _INNER * (quad - _crossing(quad))
+    middle = _crossing(quad)
+    inner = middle + _INNER * (quad - middle)
+    corners = np.rint(inner * frame.focal + centre).astype(np.int32)
     mask = np.zeros(frame.depth.shape, dtype=np.uint8)
-    cv2.fillConvexPoly(mask, np.rint(inner * frame.focal + centre).astype(np.int32), (1,))
+    cv2.fillConvexPoly(mask, corners, (1,))
     rows, columns = np.nonzero(mask)
     depth = frame.depth[rows, columns].astype(np.float64)
     valid = np.isfinite(depth) & (depth > 0)
     if valid.sum() < max(_FEWEST, valid.size / 2):
         return None
+
     depth = depth[valid]
     right = (columns[valid] - centre[0]) / frame.focal
     near = np.abs(depth - np.median(depth)) < _DEEPEST
     if near.sum() < _FEWEST or np.ptp(right[near]) == 0:
         return None
+    # On a plane the inverse of depth is linear in the picture.
     slope, offset = np.polyfit(right[near], 1 / depth[near], 1)
     return float(offset), float(slope)
 
 
-def _drawn_plane(quad: NDArray[np.float64], side: float) -> Plane:
+def _fit_edge_plane(quad: NDArray[np.float64], side: float) -> Plane:
     """Return the plane of a marker's upright edges, which look smaller the farther away they are."""
-    nearness = (quad[[3, 2], 1] - quad[[0, 1], 1]) / side
-    across = (quad[[0, 1], 0] + quad[[3, 2], 0]) / 2
-    slope = (nearness[1] - nearness[0]) / (across[1] - across[0])
-    return float(nearness[0] - slope * across[0]), float(slope)
+    upper_left, upper_right, lower_right, lower_left = quad
+    left_nearness = (lower_left[1] - upper_left[1]) / side
+    right_nearness = (lower_right[1] - upper_right[1]) / side
+    left = (upper_left[0] + lower_left[0]) / 2
+    right = (upper_right[0] + lower_right[0]) / 2
+    slope = (right_nearness - left_nearness) / (right - left)
+    return float(left_nearness - slope * left), float(slope)
 
 
-def _merged(sightings: Iterable[Sighting]) -> list[Sighting]:
+def _merge_faces(sightings: Iterable[Sighting]) -> list[Sighting]:
+    """Return one sighting a thing: the mean of those of equal signs near each other."""
     groups: list[list[Sighting]] = []
     for sighting in sightings:
         for group in groups:
@@ -217,12 +241,13 @@ def _merged(sightings: Iterable[Sighting]) -> list[Sighting]:
     return [_mean(group) for group in groups]
 
 
-def _is_same(one: Sighting, other: Sighting) -> bool:
-    near = hypot(one.forward - other.forward, one.left - other.left) < _SAME_PLACE
-    return near and (one.kind, one.color, one.state) == (other.kind, other.color, other.state)
+def _is_same(first: Sighting, second: Sighting) -> bool:
+    if (first.kind, first.color, first.state) != (second.kind, second.color, second.state):
+        return False
+    return hypot(first.forward - second.forward, first.left - second.left) < _SAME_PLACE
 
 
 def _mean(group: list[Sighting]) -> Sighting:
-    forward = sum(s.forward for s in group) / len(group)
-    left = sum(s.left for s in group) / len(group)
-    return Sighting(group[0].kind, group[0].color, group[0].state, forward, left)
+    forward = sum(sighting.forward for sighting in group) / len(group)
+    left = sum(sighting.left for sighting in group) / len(group)
+    return replace(group[0], forward=forward, left=left)

@@ -17,18 +17,22 @@ _SEEN_OF: Final = 8
 
 
 def harmless(text: object, limit: int) -> str:
-    """One line of at most ``limit`` characters; what cannot be seen is spelled out, as ``⟨U+202E⟩``.
+    """Return one line of at most ``limit`` characters; spell out what cannot be seen, as ``⟨U+202E⟩``.
 
-    What comes out stays as it is when it is given again.
+    The result stays as it is when it is given again.
     """
-    line = visible(_BLANKS.sub(" ", str(text)[: limit * _SEEN_OF])).strip()
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+    beginning = str(text)[: limit * _SEEN_OF]
+    line = visible(_BLANKS.sub(" ", beginning)).strip()
+    if len(line) <= limit:
+        return line
+    return line[: limit - 1].rstrip() + "…"
 
 
 def plain(text: object, size: int) -> str:
-    """Letters, digits and a little punctuation in one line of at most ``size`` bytes of UTF-8.
+    """Return letters, digits and a little punctuation in one line of at most ``size`` bytes of UTF-8.
 
     No markup, quotes, brackets or separators; bytes because they bound the tokens of any script.
     """
-    line = _BLANKS.sub(" ", _OTHER.sub(" ", harmless(text, size * 2))).strip()
+    words = _OTHER.sub(" ", harmless(text, size * 2))
+    line = _BLANKS.sub(" ", words).strip()
     return line.encode()[:size].decode(errors="ignore").rstrip()

@@ -38,7 +38,8 @@ class Narrated:
 
     def start(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]) -> Episode:
         """Begin, as the Executor that it wraps."""
-        return _NarratedEpisode(self.inner.start(agent, steps, previous), tuple(map(str, steps)), self.tell)
+        episode = self.inner.start(agent, steps, previous)
+        return _NarratedEpisode(episode, tuple(map(str, steps)), self.tell)
 
 
 @dataclass(slots=True)
@@ -89,12 +90,12 @@ class Pilot:
 
     @property
     def pose(self) -> Pose:
-        """Where the rear axle is believed to be."""
+        """Believed pose of the rear axle."""
         return self._controller.navigation.estimate.pose
 
     @property
     def middle(self) -> tuple[float, float]:
-        """Where the footprint's middle is believed to be."""
+        """Believed place of the footprint's middle."""
         return self.pose.ahead(self._controller.config.body.centre)
 
     def wait(self, until: Callable[[], bool], seconds: float) -> bool:
@@ -124,7 +125,7 @@ class Pilot:
         self._decide(Tool.REPORT_DISCOVERY, found, f" {label}")
 
     def go(self, x: float, y: float, heading: float) -> bool:
-        """Drive the footprint's middle to a pose in the map frame; whether it stands so then.
+        """Drive the footprint's middle to a pose in the map frame; return whether it stands so then.
 
         Where no maneuver leads straight to it, as in a narrow dead end, the robot turns where it stands first, then
         tries to get to the place whatever the heading, and turns there.
@@ -144,7 +145,7 @@ class Pilot:
         return self._stands(goal, heading)
 
     def _approach(self, goal: NavGoalTarget) -> None:
-        """One decision, and a pause where it came to nothing."""
+        """Carry out one decision, and pause if it came to nothing."""
         result = self._carry_out(self._executor.execute_pose(goal, self.doing, self.state))
         if not result.success:
             self.wait(lambda: False, PAUSE_S)

@@ -28,18 +28,22 @@ _NEAR_NAME: Final = 0.75
 """How similar two names of things are, 0 to 1, of which one may have been meant by the other."""
 
 
-def _colours_of_kinds() -> Mapping[str, Sequence[str]]:
-    kinds = dict.fromkeys(kind for kind, _, _ in LABELS)
-    found = {each: dict.fromkeys(color for kind, color, _ in LABELS if kind == each) for each in kinds}
-    return {**{kind: (*colors, _OPEN) for kind, colors in found.items()}, "object": (*COLORS, _OPEN)}
+def _collect_colours() -> Mapping[str, Sequence[str]]:
+    colours: dict[str, list[str]] = {}
+    for kind, colour, _ in LABELS:
+        of_kind = colours.setdefault(kind, [])
+        if colour not in of_kind:
+            of_kind.append(colour)
+    colours["object"] = list(COLORS)
+    return {kind: (*of_kind, _OPEN) for kind, of_kind in colours.items()}
 
 
-COLOURS_OF_KINDS: Final = _colours_of_kinds()
+COLOURS_OF_KINDS: Final = _collect_colours()
 """What the name of a thing may be made of."""
 
 
-def checked(text: str, agent: AgentSource, called: str = "the agent") -> Plan:
-    """The plan, which the agent can begin.
+def check_plan(text: str, agent: AgentSource, called: str = "the agent") -> Plan:
+    """Return the plan, which the agent can begin.
 
     Args:
         text: such as ``[go_to_object(a1, ball_red), pick_up_object(a1, ball_red)]``.
@@ -50,18 +54,18 @@ def checked(text: str, agent: AgentSource, called: str = "the agent") -> Plan:
         SetupError: the plan cannot be read, the agent must not be run, it lacks an action, an action takes another
             number of arguments, or there can be no thing of a name.
     """
-    steps = parsed(text)
-    actions = _actions(agent, called)
+    steps = read_steps(text)
+    actions = _find_actions(agent, called)
     words = set(re.findall(r"[^\W_]+", agent.text))
     for step in steps:
         if step.action not in actions:
-            raise SetupError(_unknown(step, actions, called))
+            raise SetupError(_explain_unknown(step, actions, called))
         _check_arguments(step, actions[step.action], words)
     return Plan(steps, "", "", (), PlannerMode.FRESH)
 
 
-def parsed(text: str) -> tuple[PlanStep, ...]:
-    """The steps of a plan.
+def read_steps(text: str) -> tuple[PlanStep, ...]:
+    """Return the steps of a plan.
 
     Raises:
         SetupError: it cannot be read, or has none.
@@ -75,7 +79,7 @@ def parsed(text: str) -> tuple[PlanStep, ...]:
     return steps
 
 
-def _actions(agent: AgentSource, called: str) -> Mapping[str, ast.FunctionDef]:
+def _find_actions(agent: AgentSource, called: str) -> Mapping[str, ast.FunctionDef]:
     try:
         policy.check_agent(agent)
         methods = agent_source.methods_of(agent.text)
@@ -86,59 +90,74 @@ def _actions(agent: AgentSource, called: str) -> Mapping[str, ast.FunctionDef]:
 
 
 def _is_action(method: ast.FunctionDef) -> bool:
-    """Whether a plan can name it: a plain generator that is no helper and is called with names alone."""
+    """Return whether a plan can name it: a plain generator that is no helper and is called with names alone."""
     is_plain = not method.decorator_list and None not in method.args.kw_defaults
     return is_plain and not method.name.startswith("_") and agent_source.is_generator(method)
 
 
-def _unknown(step: PlanStep, actions: Mapping[str, ast.FunctionDef], called: str) -> str:
+def _explain_unknown(step: PlanStep, actions: Mapping[str, ast.FunctionDef], called: str) -> str:
     has_no = f"{step}: {called} has no action {step.action}"
     if not actions:
         return f"{has_no}, nor any other: let it learn with {other_program('python main.py')} run"
-    begun = [name for name in actions if name.startswith(step.action)]
-    near = dict.fromkeys([*begun, *find_nearest(step.action, actions)])
-    meant = f": did you mean {_listed([_signature(actions[name]) for name in near], 'or')}?" if near else ":"
-    return f"{has_no}{meant} it has {_listed([_signature(node) for node in actions.values()], 'and')}"
+
+    longer = [name for name in actions if name.startswith(step.action)]
+    near = dict.fromkeys([*longer, *find_nearest(step.action, actions)])
+    question = ":"
+    if near:
+        signatures = [_signature(actions[name]) for name in near]
+        question = f": did you mean {_join_words(signatures, 'or')}?"
+    known = [_signature(action) for action in actions.values()]
+    return f"{has_no}{question} it has {_join_words(known, 'and')}"
 
 
 def _check_arguments(step: PlanStep, action: ast.FunctionDef, words: Collection[str]) -> None:
     given = len(step.args)
     most = len(agent_source.positional(action)) - 1
     least = most - len(action.args.defaults)
-    if given < least or (given > most and action.args.vararg is None):
+    is_too_many = given > most and action.args.vararg is None
+    if given < least or is_too_many:
         takes = f"{least}" if least == most else f"{least} to {most}"
-        raise SetupError(f"{step}: {_signature(action)} takes {takes} argument{'s' * (takes != '1')}, not {given}")
+        noun = "argument" if takes == "1" else "arguments"
+        raise SetupError(f"{step}: {_signature(action)} takes {takes} {noun}, not {given}")
+
     for name in step.args:
-        problem = _problem(name, words)
+        problem = _find_problem(name, words)
         if problem:
             raise SetupError(f"{step}: there can be no {name}: {problem}")
 
 
-def _problem(name: str, words: Collection[str]) -> str:
-    """What is wrong with a name of a thing; "" where nothing is, or where it is one of the agent's own ``words``."""
+def _find_problem(name: str, words: Collection[str]) -> str:
+    """Return what is wrong with a name of a thing.
+
+    Return "" if nothing is, or if it is one of the agent's own ``words``.
+    """
     kind, _, rest = name.partition("_")
     colour = rest.partition("_")[0]
     colours = COLOURS_OF_KINDS.get(kind)
     if colours is None:
         is_thing = colour in (*COLORS, _OPEN) and kind not in words
-        return f"{_meant(name)}kinds are {_listed(COLOURS_OF_KINDS, 'and')}" if is_thing else ""
-    is_own = colour in words and colour not in COLORS
-    if not colour or colour.isdigit() or colour in colours or is_own:
+        return f"{_suggest_name(name)}kinds are {_join_words(COLOURS_OF_KINDS, 'and')}" if is_thing else ""
+
+    is_agents_word = colour in words and colour not in COLORS
+    if not colour or colour.isdigit() or colour in colours or is_agents_word:
         return ""
-    return f"{_meant(name)}{kind}s are {_listed(colours, 'or')}"
+    return f"{_suggest_name(name)}{kind}s are {_join_words(colours, 'or')}"
 
 
-def _meant(name: str) -> str:
-    names = [f"{kind}_{colour}" for kind, colours in COLOURS_OF_KINDS.items() for colour in colours]
+def _suggest_name(name: str) -> str:
+    names: list[str] = []
+    for kind, colours in COLOURS_OF_KINDS.items():
+        names += [f"{kind}_{colour}" for colour in colours]
     near = get_close_matches(name, names, n=1, cutoff=_NEAR_NAME)
     return f"did you mean {near[0]}? " if near else ""
 
 
 def _signature(action: ast.FunctionDef) -> str:
-    """As a plan calls it: without ``self``."""
-    return f"{action.name}({ast.unparse(action.args).partition(', ')[2]})"
+    """Return an action as a plan calls it: without ``self``."""
+    parameters = ast.unparse(action.args).partition(", ")[2]
+    return f"{action.name}({parameters})"
 
 
-def _listed(words: Iterable[str], last: str) -> str:
+def _join_words(words: Iterable[str], last: str) -> str:
     *most, final = words
     return f"{', '.join(most)} {last} {final}" if most else final

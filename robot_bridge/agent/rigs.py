@@ -18,15 +18,15 @@ from robot_bridge.safety.chain import SafetyChain
 from robot_bridge.twin.worlds.judging import ShadowJudge
 
 
-def _agrees() -> str:
+def _no_difference() -> str:
     return ""
 
 
 class Rig:
     """A robot that is ready to begin: what drives it, what it cannot do itself, and who judges.
 
-    ``carrying`` is what is in hand at the beginning ("key blue"), None for
-    nothing; ``difference`` tells how the world differs from what its judge takes it to be, "" where it does not;
+    ``carrying`` is what is in hand at the beginning ("key blue"), None for nothing; ``difference`` tells how the world
+    differs from what its judge takes it to be, "" where it does not.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Rig:
         *,
         start: Pose | None = None,
         carrying: str | None = None,
-        difference: Callable[[], str] = _agrees,
+        difference: Callable[[], str] = _no_difference,
     ) -> None:
         """Join a robot with all that it needs; ``start`` is its pose in the map frame, by default the origin."""
         config = robot.config
@@ -64,7 +64,7 @@ class Rig:
 
 
 def twin_rig(env_id: str, seed: int, *, config: RobotConfig | None = None) -> Rig:
-    """The simulated robot in the twin of a MiniGrid level, judged by the level itself.
+    """Return the simulated robot in the twin of a MiniGrid level, judged by the level itself.
 
     Args:
         seed: of the level and of the noise.
@@ -105,16 +105,17 @@ class OperatorJudge:
         self.why_over = "the operator says that the mission is not complete"
 
     def step(self, code: int) -> None:
-        """The agent's last primitive says that it is done: ask."""
+        """Ask the operator if the agent's last primitive says that it is done."""
         if code == _DONE:
             self.confirm()
 
-    def tried(self) -> None:
-        """A person counts no steps."""
+    def count_failed_primitive(self) -> None:
+        """Do nothing: a person counts no steps."""
 
     def confirm(self) -> bool:
         """Ask; the episode is over then."""
-        self.over, self.solved = True, self._ask(self.mission)
+        self.over = True
+        self.solved = self._ask(self.mission)
         self.reward = 1.0 if self.solved else 0.0
         return self.solved
 
@@ -125,8 +126,8 @@ Judge = ShadowJudge | OperatorJudge
 """Knows what the task (``mission``) is and when it is done; the agent does not see it.
 
 ``over`` and ``solved`` say how it stands, ``why_over`` in words why it is over and not solved, ``reward`` what it was
-worth. ``step`` is told of a primitive when it has physically happened, ``tried`` of one that was tried in vain, which
-takes a step as well.
+worth. ``step`` is told of a primitive when it has physically happened, ``count_failed_primitive`` of one that was tried
+in vain, which takes a step as well.
 """
 
 
@@ -161,15 +162,21 @@ class OperatorEffects:
         return EffectResult(True, "", kind, color)
 
     def toggle(self) -> EffectResult:
-        what = "Open the door or box before the robot, or close an open door."
-        return self._answer(f"{what} What is there now (such as: open red door; nothing)?")
+        request = "Open the door or box before the robot, or close an open door."
+        return self._answer(f"{request} What is there now (such as: open red door; nothing)?")
 
     def _answer(self, question: str) -> EffectResult:
-        """What the operator says, as signs say it; an answer that no sign says, and none, is a failure."""
+        """Return what the operator says, as signs say it; an empty answer or one that no sign says is a failure."""
         words = self._ask(f"{question} Empty: it cannot be done. ").lower().split()
         if words == ["nothing"]:
             return EffectResult(True)
-        state, color, kind = ["", *words] if len(words) == 2 else words if len(words) == 3 else ["", "", ""]
+        if len(words) == 2:
+            words = ["", *words]  # all but doors have no state
+
+        failure = EffectResult(False, "the operator says that it cannot be done")
+        if len(words) != 3:
+            return failure
+        state, color, kind = words
         if (kind, color, state) not in tags.LABELS:
-            return EffectResult(False, "the operator says that it cannot be done")
+            return failure
         return EffectResult(True, "", kind, color, state)

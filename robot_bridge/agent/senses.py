@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from robot_bridge.agent.cells import Cell, Ground, Lattice, Terrain, is_bare, terrain, window
 from robot_bridge.agent.pilot import Pilot
-from robot_bridge.agent.vantages import Pose4, Tried, Vantages, shown
+from robot_bridge.agent.vantages import Pose4, Tried, Vantages, visible_words
 from robot_bridge.config import Camera
 from robot_bridge.contracts import Frame, Pose, Sighting
 from robot_bridge.control.controller import Controller
@@ -51,27 +51,40 @@ def floor(frame: Frame, pose: Pose, camera: Camera, lattice: Lattice) -> dict[Ce
         frame: colour and depth.
         pose: of the rear axle when it was taken, map frame.
     """
+    # Only below the horizon can there be floor.
     height, width = frame.depth.shape
     top = height // 2 + 1
     depth = frame.depth[top:].astype(np.float64)
     rows, columns = np.mgrid[top:height, :width]
-    drop = (rows - (height - 1) / 2) / frame.focal * depth
-    is_floor = (depth > 0) & np.isfinite(depth) & (camera.z - drop < _ON_FLOOR)
-    ahead = depth[is_floor] + camera.x
-    left = -(columns[is_floor] - (width - 1) / 2) / frame.focal * depth[is_floor]
+    below_axis = (rows - (height - 1) / 2) / frame.focal
+    drop = below_axis * depth
+    is_low = camera.z - drop < _ON_FLOOR
+    is_floor = (depth > 0) & np.isfinite(depth) & is_low
+
+    # From the camera to the robot, and from there to cells: metres south and east of the corner of cell (0, 0).
+    floor_depth = depth[is_floor]
+    ahead = floor_depth + camera.x
+    right_of_axis = columns[is_floor] - (width - 1) / 2
+    left = -right_of_axis / frame.focal * floor_depth
     c = np.cos(pose.heading)
     s = np.sin(pose.heading)
-    east = pose.x + c * ahead - s * left - lattice.x + 0.5
-    south = lattice.y - (pose.y + s * ahead + c * left) + 0.5
+    x = pose.x + c * ahead - s * left
+    y = pose.y + s * ahead + c * left
+    east = x - lattice.x + 0.5
+    south = lattice.y - y + 0.5
+
     row = np.floor(south)
     column = np.floor(east)
-    inner = np.maximum(np.abs(south - row - 0.5), np.abs(east - column - 0.5)) < _INNER
+    off_row = np.abs(south - row - 0.5)
+    off_column = np.abs(east - column - 0.5)
+    inner = np.maximum(off_row, off_column) < _INNER
     cells = np.stack((row[inner], column[inner]), axis=1).astype(np.int64)
-    return _voted(cells, _marks(frame.rgb[top:][is_floor][inner]))
+    marks = _classify_marks(frame.rgb[top:][is_floor][inner])
+    return _vote_by_cell(cells, marks)
 
 
-def _marks(rgb: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """By point, the key of its colour in ``MARKS``, 0 for none."""
+def _classify_marks(rgb: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Return by point the key of its colour in ``MARKS``, 0 for none."""
     red, green, blue = rgb.astype(np.int64).T
     marks: NDArray[np.int64] = np.zeros(len(rgb), np.int64)
     marks[green - np.maximum(red, blue) > _CONTRAST] = 1
@@ -79,25 +92,32 @@ def _marks(rgb: NDArray[np.uint8]) -> NDArray[np.int64]:
     return marks
 
 
-def _voted(cells: NDArray[np.int64], marks: NDArray[np.int64]) -> dict[Cell, Label | None]:
+def _vote_by_cell(cells: NDArray[np.int64], marks: NDArray[np.int64]) -> dict[Cell, Label | None]:
+    """Return the mark that most points of a cell show, for the cells with enough points."""
     if not len(cells):
         return {}
     corner = cells.min(axis=0)
-    shape = cells.max(axis=0) - corner + 1
-    flat = (cells[:, 0] - corner[0]) * shape[1] + cells[:, 1] - corner[1]
-    votes = np.bincount(flat * 3 + marks, minlength=int(shape.prod()) * 3).reshape(-1, 3)
+    rows, columns = (cells.max(axis=0) - corner + 1).tolist()
+    offsets = cells - corner
+    flat = offsets[:, 0] * columns + offsets[:, 1]
+    kinds = len(MARKS) + 1
+    counts = np.bincount(flat * kinds + marks, minlength=rows * columns * kinds)
+    votes = counts.reshape(-1, kinds)
+
     enough = np.flatnonzero(votes.sum(axis=1) >= _POINTS)
-    won = votes[enough].argmax(axis=1)
-    places = (divmod(index, int(shape[1])) for index in enough.tolist())
-    return {
-        (row + int(corner[0]), column + int(corner[1])): MARKS.get(mark)
-        for (row, column), mark in zip(places, won.tolist(), strict=True)
-    }
+    winners = votes[enough].argmax(axis=1)
+    first_row, first_column = corner.tolist()
+    marked: dict[Cell, Label | None] = {}
+    for index, mark in zip(enough.tolist(), winners.tolist(), strict=True):
+        row, column = divmod(index, columns)
+        marked[row + first_row, column + first_column] = MARKS.get(mark)
+    return marked
 
 
 def is_solid(label: Label) -> bool:
-    """Whether it stands on the floor, so that the lidar meets it."""
-    return label[0] in ("key", "ball", "box") or (label[0] == "door" and label[2] != "open")
+    """Return whether it stands on the floor, so that the lidar meets it."""
+    kind, _, state = label
+    return kind in ("key", "ball", "box") or (kind == "door" and state != "open")
 
 
 @dataclass(slots=True)
@@ -125,12 +145,13 @@ class Knowledge:
         for sighting in sightings:
             x, y = pose.ahead(sighting.forward, sighting.left)
             cell = lattice.cell(x, y)
-            middle = lattice.middle(cell)
-            if stamp > self.changed.get(cell, -1.0) and hypot(x - middle[0], y - middle[1]) < _ROUGHLY:
+            middle_x, middle_y = lattice.middle(cell)
+            is_new = stamp > self.changed.get(cell, -1.0)
+            if is_new and hypot(x - middle_x, y - middle_y) < _ROUGHLY:
                 self.things[cell] = sighting.kind, sighting.color, sighting.state
 
     def change(self, cell: Cell, label: Label | None, now: float) -> None:
-        """Something was put there, taken away (None) or changed."""
+        """Enter that something was put there, taken away (None) or changed."""
         self.things.pop(cell, None)
         if label is not None:
             self.things[cell] = label
@@ -138,7 +159,7 @@ class Knowledge:
         self.changed[cell] = now
 
     def word(self, cell: Cell, terrain: Terrain) -> str:
-        """As the agent calls it: "unseen" where anything about it is open."""
+        """Return what the agent calls a cell: "unseen" if anything about it is open."""
         ground = terrain.at(cell)
         label = self.things.get(cell)
         if label is not None and self._stands(cell, label, ground):
@@ -150,7 +171,10 @@ class Knowledge:
         return "unseen"
 
     def _stands(self, cell: Cell, label: Label, ground: Ground) -> bool:
-        """Whether what was recognised can be there: a wall cannot be it, and what stands leaves no free ground."""
+        """Return whether what was recognised can be there.
+
+        A wall cannot be it, and what stands leaves no free ground.
+        """
         if cell in self.changed:
             return True
         return ground is not Ground.WALL and not (ground is Ground.FREE and is_solid(label))
@@ -193,7 +217,7 @@ class Senses:
         self._newest = -1.0
         self._poses = deque[tuple[float, Pose]](maxlen=_REMEMBERED)
         self._tried: set[Tried] = set()
-        self.pilot = pilot(self._ticked)
+        self.pilot = pilot(self._take_in_picture)
 
     @property
     def lattice(self) -> Lattice:
@@ -209,8 +233,9 @@ class Senses:
         return self.lattice.cell(x, y), direction_of(self.pilot.pose.heading)
 
     def go(self, pose: Pose4) -> bool:
-        """Drive to the middle of a cell and face a direction; whether the robot stands so then."""
-        return self.pilot.go(*self.lattice.middle(pose[0]), heading_of(pose[1]))
+        """Drive to the middle of a cell and face a direction; return whether the robot stands so then."""
+        cell, direction = pose
+        return self.pilot.go(*self.lattice.middle(cell), heading_of(direction))
 
     def begin(self) -> None:
         """Wait for the first scan and picture.
@@ -224,7 +249,7 @@ class Senses:
         self.pilot.wait(lambda: False, SURE_AFTER_S)
 
     def survey(self, at: Pose4) -> dict[Cell, str]:
-        """The words of the window at the robot's pose; what it lacks is looked at first, from near poses.
+        """Return the words of the window at the robot's pose; look at what it lacks first, from near poses.
 
         Raises:
             DeviceError: the robot cannot get back to that pose.
@@ -237,21 +262,23 @@ class Senses:
         return words
 
     def label(self, cell: Cell) -> Label | None:
-        """What was recognised there."""
+        """Return what was recognised there."""
         return self._knowledge.things.get(cell)
 
     def may_enter(self, cell: Cell) -> bool:
-        """Whether nothing is known to stand there, nor that it would be the end of the robot."""
+        """Return whether nothing is known to stand there, nor that it would be the end of the robot."""
         ground = self.terrain().at(cell)
         label = self.label(cell)
         if ground in (Ground.WALL, Ground.THING):
             return False
         if label is None:
             return True
-        return label[0] != "lava" and (not is_solid(label) or self._knowledge.word(cell, self.terrain()) == "empty")
+        if label[0] == "lava":
+            return False
+        return not is_solid(label) or self._knowledge.word(cell, self.terrain()) == "empty"
 
     def change(self, cell: Cell, label: Label | None) -> None:
-        """Something was put there, taken away (None) or changed: wait until the map shows it, to plan by it."""
+        """Enter that something was put there, taken away (None) or changed; wait until the map shows it."""
         self._knowledge.change(cell, label, self.pilot.state.now)
         stands = label is not None and is_solid(label)
         chart = self._controller.navigation.map
@@ -261,10 +288,11 @@ class Senses:
         return terrain(self._controller.navigation.map, self.lattice)
 
     def _has_begun(self) -> bool:
-        return self._lattice is not None and self._newest >= 0 and self._controller.navigation.map.codes.size > 0
+        has_map = self._controller.navigation.map.codes.size > 0
+        return self._lattice is not None and self._newest >= 0 and has_map
 
-    def _ticked(self) -> None:
-        """Take in a new picture, seen from where the robot was when it was taken."""
+    def _take_in_picture(self) -> None:
+        """Take in a new picture, if there is one, seen from where the robot was when it was taken."""
         controller = self._controller
         view = controller.view
         pose = self.pilot.pose
@@ -274,12 +302,15 @@ class Senses:
         frame = view.observation.frame
         if frame is None or self._lattice is None or frame.stamp <= self._newest:
             return
-        self._newest = frame.stamp
-        taken = frame.stamp
-        pose = min(self._poses, key=lambda entry: abs(entry[0] - taken))[1]
-        self._knowledge.see(frame.stamp, floor(frame, pose, controller.config.camera, self._lattice))
-        self._knowledge.recognise(frame.stamp, self._detect(frame), pose, self._lattice)
-        lava = [cell for cell, label in self._knowledge.things.items() if label[0] == "lava"]
+        stamp = frame.stamp
+        self._newest = stamp
+        _, pose = min(self._poses, key=lambda entry: abs(entry[0] - stamp))
+        seen = floor(frame, pose, controller.config.camera, self._lattice)
+        self._knowledge.see(stamp, seen)
+        self._knowledge.recognise(stamp, self._detect(frame), pose, self._lattice)
+
+        things = self._knowledge.things
+        lava = [cell for cell, label in things.items() if label[0] == "lava"]
         areas = [KeepOut(*self._lattice.middle(cell), _LAVA_M) for cell in lava]
         controller.navigation.keep_outs = tuple(areas)
 
@@ -288,15 +319,15 @@ class Senses:
         words = {cell: self._knowledge.word(cell, ground) for _, _, cell in window(*at)}
         if words[at[0]] == "unseen":
             words[at[0]] = "empty"  # the lidar need not have seen the ground that it stands on
-        return shown(at, words)
+        return visible_words(at, words)
 
-    def _missing(self, at: Pose4) -> list[Cell]:
+    def _find_unseen(self, at: Pose4) -> list[Cell]:
         return [cell for cell, word in self._window(at).items() if word == "unseen"]
 
     def _look_around(self, home: Pose4) -> None:
         self.pilot.look()
         for _ in range(MAX_LOOKS):
-            missing = self._missing(home)
+            missing = self._find_unseen(home)
             found = self._vantages().best(self.at, missing) if missing else None
             if found is None:
                 break

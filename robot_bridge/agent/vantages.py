@@ -14,9 +14,7 @@ from math import atan2, ceil, cos, hypot, sin
 
 import numpy as np
 
-from robot_bridge.agent.cells import OCCUPIED, VIEW, Cell, Ground, Lattice, Terrain, beyond
-from robot_bridge.agent.cells import lit as lit_by
-from robot_bridge.agent.cells import window as window_of
+from robot_bridge.agent.cells import OCCUPIED, VIEW, Cell, Ground, Lattice, Terrain, next_cell, spread_light, window
 from robot_bridge.config import Camera
 from robot_bridge.contracts import wrapped
 from robot_bridge.navigation.mapping import OccupancyMap
@@ -44,19 +42,22 @@ _BEFORE = 0.35
 """Metres before the middle of a cell at which a line of sight to it may end: a thing hides its own middle."""
 
 
-def shown(at: Pose4, words: dict[Cell, str]) -> dict[Cell, str]:
-    """The words of the window at a pose that light reaches; "unseen" stops it. ``words`` holds the window's cells."""
+def visible_words(at: Pose4, words: dict[Cell, str]) -> dict[Cell, str]:
+    """Return the words of the window at a pose that light reaches; "unseen" stops it.
+
+    ``words`` holds the window's cells.
+    """
     clear = np.zeros((VIEW, VIEW), bool)
-    cells = list(window_of(*at))
+    cells = list(window(*at))
     for forward, across, cell in cells:
         clear[forward, across] = is_see_through(words[cell])
     clear[0, VIEW // 2] = True
-    seen = lit_by(clear)
+    seen = spread_light(clear)
     return {cell: words[cell] for forward, across, cell in cells if seen[forward, across]}
 
 
 def is_see_through(word: str) -> bool:
-    """Whether what lies behind is seen: not behind walls and shut doors, nor behind what is not known."""
+    """Return whether what lies behind is seen: not behind walls and shut doors, nor behind what is not known."""
     return word not in ("wall", "unseen") and not word.endswith((" closed", " locked"))
 
 
@@ -109,72 +110,91 @@ class Vantages:
         self._half_view = atan2(camera.width / 2, camera.focal) - _MARGIN
 
     def best(self, at: Pose4, unknown: Collection[Cell]) -> Vantage | None:
-        """The pose that shows most of the ``unknown`` cells for the effort; None when none shows any."""
+        """Return the pose that shows most of the ``unknown`` cells for the effort, or None if none shows any."""
         found = None
         most = 0.0
-        for cost, (cell, direction) in self._reachable(at):
-            if len(unknown) / (cost + LOOK_COST) <= most:
+        for cost, pose in self._reachable(at):
+            effort = cost + LOOK_COST
+            # Poses come with growing cost: none that follows can be worth more.
+            if len(unknown) / effort <= most:
                 break
+            cell, direction = pose
             place = (*self._lattice.middle(cell), heading_of(direction))
-            views = frozenset(c for c in unknown if (place, c) not in self._tried and self.shows((cell, direction), c))
-            worth = len(views) / (cost + LOOK_COST)
+            untried = (target for target in unknown if (place, target) not in self._tried)
+            views = frozenset(target for target in untried if self.shows(pose, target))
+            worth = len(views) / effort
             if worth > most:
                 found = Vantage(*place, views)
                 most = worth
-        return found or self._beside(at, unknown)
+        return found or self._find_beside(at, unknown)
 
     def shows(self, pose: Pose4, cell: Cell) -> bool:
-        """Whether the camera would see a cell from there, or the lidar where that has not met it yet."""
-        x, y = self._lattice.middle(pose[0])
+        """Return whether the camera would see a cell from there, or the lidar if that has not met it yet."""
+        here, direction = pose
+        x, y = self._lattice.middle(here)
         to_x, to_y = self._lattice.middle(cell)
-        if self._terrain.at(cell) is Ground.UNKNOWN and pose[0] != cell:
+        if self._terrain.at(cell) is Ground.UNKNOWN and here != cell:
             around = ((0.0, 0.0), (0.3, 0.3), (0.3, -0.3), (-0.3, 0.3), (-0.3, -0.3))
             return any(self._is_free(x, y, to_x + dx, to_y + dy, 0.0) for dx, dy in around)
-        distance = hypot(to_x - x, to_y - y)
-        bearing = wrapped(atan2(to_y - y, to_x - x) - heading_of(pose[1]))
-        in_view = _NEAREST <= distance <= _FARTHEST and abs(bearing) <= self._half_view
-        return in_view and self._is_free(x, y, to_x, to_y, _BEFORE)
 
-    def _beside(self, at: Pose4, unknown: Collection[Cell]) -> Vantage | None:
-        """The nearest place beside the middle of a cell from which a sign in one of the cells would be seen whole."""
+        distance = hypot(to_x - x, to_y - y)
+        if not _NEAREST <= distance <= _FARTHEST:
+            return False
+        bearing = wrapped(atan2(to_y - y, to_x - x) - heading_of(direction))
+        return abs(bearing) <= self._half_view and self._is_free(x, y, to_x, to_y, _BEFORE)
+
+    def _find_beside(self, at: Pose4, unknown: Collection[Cell]) -> Vantage | None:
+        """Return the nearest place beside the middle of a cell from which a sign in a cell would be seen whole."""
         cells = dict.fromkeys(cell for _, (cell, _) in self._reachable(at))
         for cell, target, dx, dy in product(cells, unknown, _ASIDE, _ASIDE):
             x, y = self._lattice.middle(cell)
             x = x + dx
             y = y + dy
             to_x, to_y = self._lattice.middle(target)
+            if not _NEAREST <= hypot(to_x - x, to_y - y) <= _NEARBY:
+                continue
             heading = atan2(to_y - y, to_x - x)
             vantage = Vantage(x, y, heading, frozenset({target}))
-            is_near = _NEAREST <= hypot(to_x - x, to_y - y) <= _NEARBY
-            if is_near and (vantage.place, target) not in self._tried and self._sees_sign(vantage, to_x, to_y):
+            is_tried = (vantage.place, target) in self._tried
+            if not is_tried and self._sees_sign(vantage, to_x, to_y):
                 return vantage
         return None
 
     def _sees_sign(self, vantage: Vantage, to_x: float, to_y: float) -> bool:
         dx = -_SIGN * sin(vantage.heading)
         dy = _SIGN * cos(vantage.heading)
-        edges = ((to_x + side * dx, to_y + side * dy) for side in (-1, 0, 1))
-        has_room = not self._is_occupied_around(vantage.x, vantage.y)
-        return has_room and all(self._is_free(vantage.x, vantage.y, *edge, _BEFORE) for edge in edges)
+        if self._is_occupied_around(vantage.x, vantage.y):
+            return False
+        points = ((to_x + side * dx, to_y + side * dy) for side in (-1, 0, 1))
+        return all(self._is_free(vantage.x, vantage.y, *point, _BEFORE) for point in points)
 
     def _is_occupied_around(self, x: float, y: float) -> bool:
         size = self._chart.resolution
         reach = ceil(_ROOM / size)
         column = int((x - self._chart.x) / size)
         row = int((y - self._chart.y) / size)
-        area = self._codes[max(0, row - reach) : row + reach + 1, max(0, column - reach) : column + reach + 1]
-        return bool((area >= OCCUPIED).any())
+        rows = slice(max(0, row - reach), row + reach + 1)
+        columns = slice(max(0, column - reach), column + reach + 1)
+        return bool((self._codes[rows, columns] >= OCCUPIED).any())
 
     def _is_free(self, x: float, y: float, to_x: float, to_y: float, before: float) -> bool:
+        """Return whether nothing is known to stand on a line, up to ``before`` metres from its end."""
         distance = hypot(to_x - x, to_y - y)
-        share = np.linspace(0.0, max(0.0, 1 - before / max(distance, 1e-9)), 1 + ceil(distance / 0.04))
-        columns = np.floor((x + share * (to_x - x) - self._chart.x) / self._chart.resolution).astype(np.int64)
-        rows = np.floor((y + share * (to_y - y) - self._chart.y) / self._chart.resolution).astype(np.int64)
-        inside = (rows >= 0) & (columns >= 0) & (rows < self._codes.shape[0]) & (columns < self._codes.shape[1])
-        return not bool((self._codes[rows[inside], columns[inside]] >= OCCUPIED).any())
+        end = max(0.0, 1 - before / max(distance, 1e-9))
+        share = np.linspace(0.0, end, 1 + ceil(distance / 0.04))
+        along_x = x + share * (to_x - x)
+        along_y = y + share * (to_y - y)
+
+        chart = self._chart
+        columns = np.floor((along_x - chart.x) / chart.resolution).astype(np.int64)
+        rows = np.floor((along_y - chart.y) / chart.resolution).astype(np.int64)
+        height, width = self._codes.shape
+        inside = (rows >= 0) & (columns >= 0) & (rows < height) & (columns < width)
+        codes = self._codes[rows[inside], columns[inside]]
+        return not bool((codes >= OCCUPIED).any())
 
     def _reachable(self, at: Pose4) -> Iterator[tuple[int, Pose4]]:
-        """Poses with what it costs to get there, the nearest first."""
+        """Yield poses with what it costs to get there, the nearest first (Dijkstra's algorithm)."""
         pending = [(0, at)]
         done = set[Pose4]()
         while pending:
@@ -186,6 +206,6 @@ class Vantages:
             cell, direction = pose
             for turn in (1, 3):
                 heapq.heappush(pending, (cost + TURN_COST, (cell, (direction + turn) % 4)))
-            ahead = beyond(cell, direction)
+            ahead = next_cell(cell, direction)
             if self._terrain.at(ahead) is Ground.FREE and ahead not in self._closed:
                 heapq.heappush(pending, (cost + 1, (ahead, direction)))

@@ -19,9 +19,9 @@ from typing import Final
 
 import numpy as np
 
-from robot_bridge.agent.cells import VIEW, Cell, beyond
+from robot_bridge.agent.cells import VIEW, Cell, next_cell
 from robot_bridge.agent.pilot import Narrated, Pilot
-from robot_bridge.agent.plan import checked
+from robot_bridge.agent.plan import check_plan
 from robot_bridge.agent.rigs import OperatorJudge, Rig
 from robot_bridge.agent.senses import Senses
 from robot_bridge.agent.vantages import Pose4
@@ -92,7 +92,7 @@ class RobotWorld(MappedWorld):
                 self.rig.judge.step(code)
             else:
                 self.bumps += 1
-                self.rig.judge.tried()
+                self.rig.judge.count_failed_primitive()
             self._hold_against_judge()
             if not self.over:
                 self._perceive()
@@ -100,7 +100,7 @@ class RobotWorld(MappedWorld):
             raise WorldError(f"{self.name}: {error}") from error
 
     def close(self) -> None:
-        """The robot stops; idempotent."""
+        """Stop the robot; idempotent."""
         rig = self._rig
         self._rig = None
         if rig is not None:
@@ -122,10 +122,12 @@ class RobotWorld(MappedWorld):
         self.bumps = 0
         self._map = slam.empty_map()
         try:
-            self._rig = rig = self._make()
+            rig = self._make()
+            self._rig = rig
             self.inventory = rig.carrying
             self.mission = rig.judge.mission
-            self.senses = Senses(rig.controller, rig.detect, partial(Pilot, rig.controller, rig.executor, rig.memory))
+            make_pilot = partial(Pilot, rig.controller, rig.executor, rig.memory)
+            self.senses = Senses(rig.controller, rig.detect, make_pilot)
             self.senses.begin()
             self._perceive()
         except RobotError as error:
@@ -137,7 +139,7 @@ class RobotWorld(MappedWorld):
         self._start_direction = self._direction
 
     def _do(self, primitive: Primitive) -> bool:
-        """Whether it has physically happened."""
+        """Carry out a primitive; return whether it has physically happened."""
         cell, direction = self._at
         match primitive:
             case Primitive.TURN_LEFT:
@@ -145,7 +147,7 @@ class RobotWorld(MappedWorld):
             case Primitive.TURN_RIGHT:
                 return self._move(cell, (direction + 1) % 4)
             case Primitive.MOVE_FORWARD:
-                ahead = beyond(cell, direction)
+                ahead = next_cell(cell, direction)
                 return self.senses.may_enter(ahead) and self._move(ahead, direction)
             case Primitive.DONE:
                 self.senses.pilot.report("task complete", self.mission)
@@ -154,7 +156,7 @@ class RobotWorld(MappedWorld):
                 return self._change(primitive)
 
     def _move(self, cell: Cell, direction: int) -> bool:
-        """Drive there; back again where that fails."""
+        """Drive there, or back again if that fails; return whether the robot is there."""
         if self.senses.go((cell, direction)):
             self._position = cell
             self._direction = direction
@@ -164,11 +166,12 @@ class RobotWorld(MappedWorld):
         return False
 
     def _change(self, primitive: Primitive) -> bool:
-        """What the robot has others do, once it stands right."""
+        """Have others do what the robot cannot, once it stands right; return whether it was done."""
         effects = self.rig.effects
-        ahead = beyond(*self._at)
+        ahead = next_cell(*self._at)
         if not self.senses.go(self._at) or not self.senses.pilot.rest():
             return False
+
         match primitive:
             case Primitive.PICK_UP:
                 result = effects.pick_up()
@@ -179,6 +182,7 @@ class RobotWorld(MappedWorld):
         self._note(primitive, result)
         if not result.success:
             return False
+
         label = (result.kind, result.color, result.state) if result.kind else None
         if primitive is Primitive.PICK_UP:
             self.inventory = f"{result.kind} {result.color}"
@@ -189,27 +193,39 @@ class RobotWorld(MappedWorld):
         return True
 
     def _hold_against_judge(self) -> None:
-        """A robot that lost its way must not be judged by where it believes to be."""
+        """Raise an error if the robot lost its way: it must not be judged by where it believes to be."""
         difference = self.rig.difference()
         if difference:
             raise WorldError(f"{self.name}: {difference}")
 
     def _note(self, primitive: Primitive, result: EffectResult) -> None:
-        words = " ".join(filter(None, (result.kind, result.color, result.state)))
-        what = primitive.name.lower()
-        data = {"for": self.senses.pilot.doing, "what": what, "thing": words, "reason": result.reason}
-        self.rig.controller.note("effect", {**data, "success": result.success})
+        thing = " ".join(filter(None, (result.kind, result.color, result.state)))
+        data = {
+            "for": self.senses.pilot.doing,
+            "what": primitive.name.lower(),
+            "thing": thing,
+            "reason": result.reason,
+            "success": result.success,
+        }
+        self.rig.controller.note("effect", data)
 
     def _perceive(self) -> None:
         """Bring the agent's map up to date."""
-        self._position, self._direction = cell, direction = self.senses.at
+        cell, direction = self.senses.at
+        self._position = cell
+        self._direction = direction
         words = self.senses.survey(self._at)
+
+        # The view has the axes of the map; the agent stands at another place in it by direction.
         agent_at = perception.agent_cell(VIEW, direction)
+        first_row = cell[0] - agent_at[0]
+        first_column = cell[1] - agent_at[1]
         view = np.full((VIEW, VIEW), perception.UNSEEN, np.uint8)
-        for place, word in words.items():
+        for (row, column), word in words.items():
             # What cannot be looked at from anywhere is shut off, which is what a wall is to the agent.
             code = _CODES["wall" if word == "unseen" else word]
-            view[place[0] - cell[0] + agent_at[0], place[1] - cell[1] + agent_at[1]] = code
+            view[row - first_row, column - first_column] = code
+
         self._view = view
         self._map = slam.integrate(self._map, view, cell, agent_at)
         self._map.codes[self._map.index(cell)] = _CODES[words[cell]]
@@ -234,12 +250,12 @@ def act(plan: str, agent: str, world: RobotWorld) -> Outcome:
         world: the robot; closing it is left to the caller.
 
     Raises:
-        SetupError: the plan and the agent do not fit, see :func:`robot_bridge.agent.plan.checked`.
+        SetupError: the plan and the agent do not fit, see :func:`robot_bridge.agent.plan.check_plan`.
         WorldError: the robot failed.
         SandboxError: generated code cannot be executed safely.
     """
     source = AgentSource(agent)
-    outcome = world.run_sim(checked(plan, source), source)
+    outcome = world.run_sim(check_plan(plan, source), source)
     judge = world.rig.judge
     if outcome.status is Status.GOAL_NOT_REACHED and isinstance(judge, OperatorJudge) and judge.confirm():
         return replace(outcome, status=Status.SUCCESS, message="the operator says that the mission is complete")

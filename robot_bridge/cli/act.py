@@ -14,7 +14,7 @@ from robot_bridge.cli import config_file, outputs
 from robot_bridge.cli.journals import Trail
 from robot_bridge.cli.options import CLUTTERED, ActOptions, RobotOptions
 from robot_bridge.config import RobotConfig
-from robot_bridge.control.realtime import real_time, told
+from robot_bridge.control.realtime import describe_priority, real_time
 from robot_bridge.errors import SetupError
 from robot_bridge.exploration.endings import stepped_in
 from robot_bridge.ros.topics import Topics
@@ -42,49 +42,54 @@ class _Ending:
 
 
 def carry_out_plan(plan: str, options: ActOptions) -> int:
-    """Carry out the plan, say what became of it; the exit code. Whatever can be refused is, before the robot moves."""
+    """Carry out the plan, say what became of it, and return the exit code.
+
+    Whatever can be refused is, before the robot moves.
+    """
     robot = options.robot
     if robot.is_simulated and robot.world == CLUTTERED:
         raise SetupError(f"--world {CLUTTERED}: act needs a level, such as MiniGrid-Empty-5x5-v0")
     outputs.require_filmable(robot, options.output)
     config, topics = config_file.read(robot.config)
-    agent = _agent(plan, options.agent)
+    agent = _load_agent(plan, options.agent)
     trail = Trail()
     with ExitStack() as stack:
         executor = stack.enter_context(SandboxExecutor())
         executor.verify()
         mission = options.mission or f"carry out {plan}"
-        ready = _ready(robot, mission, config, topics, stack)
-        stack.callback(ready.close)
-        folder = outputs.folder_of(options.output)
+        rig = _make_rig(robot, mission, config, topics, stack)
+        stack.callback(rig.close)
+        folder = outputs.make_output_folder(options.output)
         stack.enter_context(log_to_folder(folder))
-        controller = ready.controller
+
+        controller = rig.controller
         top_view = getattr(controller.robot, "top_view", None)
-        journals = outputs.open_journals(options.output, config, folder, controller.clock.now(), top_view, stack)
+        began = controller.clock.now()
+        journals = outputs.open_journals(options.output, config, folder, began, top_view, stack)
         controller.journals = (*journals, trail)
-        print(f"mission: {ready.judge.mission}")
-        ending = _carried_out(plan, robot, agent, ready, executor)
+
+        print(f"mission: {rig.judge.mission}")
+        ending = _run_plan(plan, robot, agent, rig, executor)
         outputs.write_map(folder / outputs.MAP, controller.navigation.map, trail.poses, ())
-    _report(plan, options, folder, ending, ready)
+    _report(plan, options, folder, ending, rig)
     return ending.exit_code
 
 
-def _agent(plan: str, path: Path) -> AgentSource:
-    """The agent, which can begin the plan."""
-    agent_plan.parsed(plan)
+def _load_agent(plan: str, path: Path) -> AgentSource:
+    """Return the agent, which can begin the plan."""
+    agent_plan.read_steps(plan)
     called = f"--agent {path}"
     try:
         agent = AgentSource(read_text(path))
     except FileError as error:
-        raise SetupError(
-            f"--agent {error}: learn one with {other_program('python main.py')} run, or give the agent_v*.py of a run"
-        ) from error
-    agent_plan.checked(plan, agent, called)
+        advice = f"learn one with {other_program('python main.py')} run, or give the agent_v*.py of a run"
+        raise SetupError(f"--agent {error}: {advice}") from error
+    agent_plan.check_plan(plan, agent, called)
     return agent
 
 
-def _ready(options: RobotOptions, mission: str, config: RobotConfig, topics: Topics, stack: ExitStack) -> Rig:
-    """A robot before its first action; a real one is driven in real time, what runs the agent's source is not.
+def _make_rig(options: RobotOptions, mission: str, config: RobotConfig, topics: Topics, stack: ExitStack) -> Rig:
+    """Return a robot before its first action; a real one is driven in real time, what runs the agent's source is not.
 
     Args:
         mission: what the operator of a real robot is asked about in the end.
@@ -95,29 +100,30 @@ def _ready(options: RobotOptions, mission: str, config: RobotConfig, topics: Top
     from robot_bridge.ros.robot import Ros2Robot
 
     if fault := stack.enter_context(real_time()):
-        print(f"priority: {told(fault)}", flush=True)
+        print(f"priority: {describe_priority(fault)}", flush=True)
     robot = Ros2Robot(domain=options.choose_domain(), config=config, topics=topics)
-    judge = OperatorJudge(mission, _confirmed)
-    return Rig(robot, MonotonicClock(), OperatorEffects(_asked), judge)
+    judge = OperatorJudge(mission, _confirm_mission)
+    return Rig(robot, MonotonicClock(), OperatorEffects(_ask_operator), judge)
 
 
-def _asked(question: str) -> str:
+def _ask_operator(question: str) -> str:
     try:
         return input(f"{question}\n> ")
     except EOFError:
         return ""
 
 
-def _confirmed(mission: str) -> bool:
-    return _asked(f"Is the mission complete ({mission})? yes or no").strip().lower().startswith("y")
+def _confirm_mission(mission: str) -> bool:
+    answer = _ask_operator(f"Is the mission complete ({mission})? yes or no")
+    return answer.strip().lower().startswith("y")
 
 
-def _carried_out(plan: str, robot: RobotOptions, agent: AgentSource, ready: Rig, executor: SandboxExecutor) -> _Ending:
-    """What became of the plan; the robot stands then."""
+def _run_plan(plan: str, robot: RobotOptions, agent: AgentSource, rig: Rig, executor: SandboxExecutor) -> _Ending:
+    """Carry out the plan and return what became of it; the robot stands then."""
     name = f"{robot.world} seed {robot.seed}" if robot.is_simulated else f"domain {robot.choose_domain()}"
     steps: list[int] = []
     try:
-        with closing(RobotWorld(name, lambda: ready, executor, can_restart=False)) as world:
+        with closing(RobotWorld(name, lambda: rig, executor, can_restart=False)) as world:
             steps = world.previous_actions
             outcome = act(plan, agent.text, world)
     except KeyboardInterrupt:
@@ -125,19 +131,18 @@ def _carried_out(plan: str, robot: RobotOptions, agent: AgentSource, ready: Rig,
     except WorldError as error:
         log_error(error)
         return _Ending("failed", str(error), tuple(steps), EXIT_USER_ERROR)
+
+    exit_code = EXIT_FINISHED if outcome.status is Status.SUCCESS else EXIT_FAILED
+    place = f" in {PlanStep(outcome.action, outcome.args)}" if outcome.action else ""
     return _Ending(
-        outcome.status.value,
-        outcome.message,
-        outcome.primitives,
-        EXIT_FINISHED if outcome.status is Status.SUCCESS else EXIT_FAILED,
-        f" in {PlanStep(outcome.action, outcome.args)}" if outcome.action else "",
-        outcome.traceback,
+        outcome.status.value, outcome.message, outcome.primitives, exit_code, place, traceback=outcome.traceback
     )
 
 
-def _report(plan: str, options: ActOptions, folder: Path, ending: _Ending, ready: Rig) -> None:
-    state = ready.controller.state
-    kept = {
+def _report(plan: str, options: ActOptions, folder: Path, ending: _Ending, rig: Rig) -> None:
+    state = rig.controller.state
+    minutes = state.explore_time_s / 60
+    summary = {
         "settings": {
             "command": "act",
             "robot": options.robot.robot,
@@ -147,21 +152,21 @@ def _report(plan: str, options: ActOptions, folder: Path, ending: _Ending, ready
             "film": options.output.film,
             **options.robot.describe_place(),
         },
-        "mission": ready.judge.mission,
+        "mission": rig.judge.mission,
         "status": ending.status,
         "message": ending.message,
-        "minutes": state.explore_time_s / 60,
+        "minutes": minutes,
         "distance_m": state.distance_traveled_m,
         "primitives": ending.primitives,
-        "interventions": stepped_in(ready.controller.interventions.counts),
+        "interventions": stepped_in(rig.controller.interventions.counts),
     }
-    write_atomic(folder / outputs.SUMMARY, json_text(kept, indent=1) + "\n")
-    print(
-        f"{ending.status}{ending.place}: {ending.message}; {state.explore_time_s / 60:.1f} min, "
-        f"{state.distance_traveled_m:.0f} m driven; {len(ending.primitives)} primitives"
-    )
+    write_atomic(folder / outputs.SUMMARY, json_text(summary, indent=1) + "\n")
+
+    outcome = f"{ending.status}{ending.place}: {ending.message}"
+    driven = f"{minutes:.1f} min, {state.distance_traveled_m:.0f} m driven"
+    print(f"{outcome}; {driven}; {len(ending.primitives)} primitives")
     if ending.traceback.count("\n") > 1:
         print(ending.traceback, file=sys.stderr)
     if ending.exit_code == EXIT_USER_ERROR:
         print(f"error: {ending.message}", file=sys.stderr)
-    print(f"see {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
+    outputs.print_files(folder)

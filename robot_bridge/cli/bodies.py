@@ -40,10 +40,10 @@ class Body:
 
 
 @contextmanager
-def opened(
+def open_body(
     options: AnyRobotOptions, config: RobotConfig, topics: Topics | None = None, *, must_answer: bool = True
 ) -> Iterator[Body]:
-    """The robot of the options until the block ends; it stands then.
+    """Yield the robot of the options until the block ends; it stands then.
 
     For a real one the process has real-time priority in the block, where that is allowed.
 
@@ -56,16 +56,16 @@ def opened(
     """
     with ExitStack() as stack:
         if options.is_simulated:
-            body = _simulated(options, config)
+            body = _make_simulated(options, config)
         else:
             fault = stack.enter_context(real_time())  # before there are threads, which inherit it
-            body = _real(options, config, topics, must_answer, fault)
+            body = _connect_real(options, config, topics, must_answer, fault)
         stack.enter_context(closing(body.robot))
         yield body
 
 
-def world_of(options: AnyRobotOptions, config: RobotConfig) -> TwinWorld:
-    """What a simulated robot stands in.
+def build_world(options: AnyRobotOptions, config: RobotConfig) -> TwinWorld:
+    """Return what a simulated robot stands in.
 
     Raises:
         SetupError: there is no such level.
@@ -79,21 +79,25 @@ def world_of(options: AnyRobotOptions, config: RobotConfig) -> TwinWorld:
     return level_world(options.world, options.seed, config=config).world
 
 
-def _simulated(options: AnyRobotOptions, config: RobotConfig) -> Body:
+def _make_simulated(options: AnyRobotOptions, config: RobotConfig) -> Body:
     from robot_bridge.twin.robot import MujocoRobot
 
-    world = world_of(options, config)
+    world = build_world(options, config)
     robot = MujocoRobot(world, config=config, seed=options.seed, with_camera=not options.no_camera)
-    start = Pose(0.0, 0.0, world.start.heading)
-    fault = "" if options.no_camera else robot.camera_fault
-    top_view = None if robot.camera_fault else robot.top_view
-    clock = robot.clock
     return Body(
-        robot, clock, start, fault, top_view, lambda each: Lockstep(each.tick), lambda: LockstepLink(clock, None)
+        robot=robot,
+        clock=robot.clock,
+        start=Pose(0.0, 0.0, world.start.heading),
+        camera_fault="" if options.no_camera else robot.camera_fault,
+        top_view=None if robot.camera_fault else robot.top_view,
+        runner=lambda controller: Lockstep(controller.tick),
+        link=lambda: LockstepLink(robot.clock, None),
     )
 
 
-def _real(options: AnyRobotOptions, config: RobotConfig, topics: Topics | None, must_answer: bool, fault: str) -> Body:
+def _connect_real(
+    options: AnyRobotOptions, config: RobotConfig, topics: Topics | None, must_answer: bool, fault: str
+) -> Body:
     from robot_bridge.ros.robot import Ros2Robot
 
     clock = MonotonicClock()

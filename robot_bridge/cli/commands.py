@@ -44,10 +44,13 @@ def make_robot_app() -> App:
 
 
 def _list_endings() -> str:
-    codes = [(ending.exit_code, ending.value, ending.sentence) for ending in Ending if ending is not Ending.STOPPED]
-    codes.append((EXIT_USER_ERROR, "", "a mistake in what was asked"))
-    lines = [f"  {code:>3}  {word:<15}  {sentence}" for code, word, sentence in sorted(codes)]
-    return "\n".join(["exit codes, and the word for each ending:", *lines])
+    codes = [(EXIT_USER_ERROR, "", "a mistake in what was asked")]
+    for ending in Ending:
+        if ending is not Ending.STOPPED:
+            codes.append((ending.exit_code, ending.value, ending.sentence))
+    lines = ["exit codes, and the word for each ending:"]
+    lines += [f"  {code:>3}  {word:<15}  {sentence}" for code, word, sentence in sorted(codes)]
+    return "\n".join(lines)
 
 
 def run_explore(options: ExploreOptions = ExploreOptions()) -> int:

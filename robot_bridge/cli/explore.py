@@ -13,7 +13,7 @@ from robot_bridge.cli import bodies, config_file, models, outputs
 from robot_bridge.cli.journals import Trail
 from robot_bridge.cli.options import NO_MODEL, ExploreOptions
 from robot_bridge.control.controller import Controller
-from robot_bridge.control.realtime import told
+from robot_bridge.control.realtime import describe_priority
 from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.errors import DeviceError
 from robot_bridge.exploration.endings import Ending, Summary, stepped_in
@@ -27,48 +27,50 @@ from spca.common.files import write_atomic
 from spca.common.text import counted
 from spca.llm.calls.desk import CallDesk
 
-_MOST_REASONS: Final = 8
+_MAX_REASONS: Final = 8
 """For which the safety chain stepped in, that are told at the end."""
 
 
 def explore_place(options: ExploreOptions) -> int:
-    """Explore, write what was found, say what it came to; the exit code."""
+    """Explore, write what was found, say what it came to, and return the exit code."""
     robot = options.robot
     outputs.require_filmable(robot, options.output)
     config, topics = config_file.read(robot.config)
     memory = ExplorationMemory()
     if options.memory:
         memory.load_from_disk(options.memory)
-    named = models.named(options.models, robot)
+    crew = models.resolve_models(options.models, robot)
     trail = Trail()
     with ExitStack() as stack:
-        body = stack.enter_context(bodies.opened(robot, config, topics))
-        folder = outputs.folder_of(options.output)
+        body = stack.enter_context(bodies.open_body(robot, config, topics))
+        folder = outputs.make_output_folder(options.output)
         stack.enter_context(log_to_folder(folder))
-        model, desk = models.accounted(named, options.models, robot.seed, folder)
+        model, desk = models.account_calls(crew, options.models, robot.seed, folder)
         journals = outputs.open_journals(options.output, config, folder, body.clock.now(), body.top_view, stack)
+
         navigation = Navigation(config, body.start)
         controller = Controller(body.robot, body.clock, navigation, SafetyChain(config))
         controller.journals = (*journals, trail)
-        choices = ExplorerSettings(
-            asking=AskSettings(is_adaptive=not options.models.fixed_timer), memory_path=folder / outputs.MEMORY
-        )
+        asking = AskSettings(is_adaptive=not options.models.fixed_timer)
+        settings = ExplorerSettings(asking=asking, memory_path=folder / outputs.MEMORY)
         runner = body.runner(controller)
-        explorer = Explorer(controller, model, body.link(), runner=runner, settings=choices, memory=memory)
+        explorer = Explorer(controller, model, body.link(), runner=runner, settings=settings, memory=memory)
         stack.callback(_close, controller, explorer)
+
         _greet(options, body, folder)
-        summary = _explored(explorer, options.minutes)
+        summary = _explore(explorer, options.minutes)
         outputs.write_map(folder / outputs.MAP, navigation.map, trail.poses, navigation.frontiers(), memory)
-    summary = replace(_sent(summary, desk), interventions=stepped_in(summary.interventions))
+
+    summary = replace(_drop_unsent(summary, desk), interventions=stepped_in(summary.interventions))
     _report(options, folder, summary, desk)
-    ended = Ending(summary.ended)
-    for fault in _faults(ended, model):
+    ending = Ending(summary.ended)
+    for fault in _model_faults(ending, model):
         print(fault, file=sys.stderr)
-    return ended.exit_code
+    return ending.exit_code
 
 
-def _explored(explorer: Explorer, minutes: float) -> Summary:
-    """What the exploration came to; a robot that failed ends it with a line, and what was found is written."""
+def _explore(explorer: Explorer, minutes: float) -> Summary:
+    """Explore and return the summary; a robot that failed ends it with a line, and what was found is written."""
     try:
         return explorer.run(minutes)
     except DeviceError as error:
@@ -78,7 +80,7 @@ def _explored(explorer: Explorer, minutes: float) -> Summary:
 
 
 def _close(controller: Controller, explorer: Explorer) -> None:
-    """A robot that has failed and cannot be told to stop was reported by its failure."""
+    """Close the controller; a robot that has failed and cannot be told to stop was reported by its failure."""
     try:
         controller.close()
     except DeviceError:
@@ -86,23 +88,24 @@ def _close(controller: Controller, explorer: Explorer) -> None:
             raise
 
 
-def _faults(ended: Ending, model: models.AccountedModel | None) -> Iterator[str]:
-    """What was wrong with the models."""
-    if model is None or ended is Ending.INTERRUPTED:
+def _model_faults(ending: Ending, model: models.AccountedModel | None) -> Iterator[str]:
+    """Yield what was wrong with the models."""
+    if model is None or ending is Ending.INTERRUPTED:
         return
     if model.ended:
         yield f"the model was asked no more: {model.ended}"
-    elif ended is Ending.NO_MODEL:
+    elif ending is Ending.NO_MODEL:
         yield f"the model never answered: {model.failure or 'no answer came in time'}"
     if model.unseeing:
         yield f"nothing more was described: {model.unseeing}"
 
 
-def _sent(summary: Summary, desk: CallDesk | None) -> Summary:
-    """The summary without the calls that came to nothing before anything was sent, such as one past the budget."""
+def _drop_unsent(summary: Summary, desk: CallDesk | None) -> Summary:
+    """Return the summary without the calls that failed before anything was sent, such as one past the budget."""
     unsent = summary.calls - len(desk.ledger.records) if desk else 0
     # One whose failure nobody waited for was not counted as failed.
-    return replace(summary, calls=summary.calls - unsent, failed_calls=max(0, summary.failed_calls - unsent))
+    failed = max(0, summary.failed_calls - unsent)
+    return replace(summary, calls=summary.calls - unsent, failed_calls=failed)
 
 
 def _greet(options: ExploreOptions, body: bodies.Body, folder: Path) -> None:
@@ -114,9 +117,10 @@ def _greet(options: ExploreOptions, body: bodies.Body, folder: Path) -> None:
     if options.output.film and body.top_view is None:
         print("the film shows the map alone: nothing else can be drawn without a camera", flush=True)
     if body.priority_fault:
-        print(f"priority: {told(body.priority_fault)}", flush=True)
+        print(f"priority: {describe_priority(body.priority_fault)}", flush=True)
     if options.output.quiet:
         return
+
     where = f"{robot.world}, seed {robot.seed}" if robot.is_simulated else f"ROS 2 domain {robot.choose_domain()}"
     driver = "frontier exploration without a model" if model == NO_MODEL else model
     observer = f", {observe_model} describes what it looks at" if observe_model else ""
@@ -138,19 +142,21 @@ def _record_options(options: ExploreOptions) -> dict[str, object]:
 
 
 def _report(options: ExploreOptions, folder: Path, summary: Summary, desk: CallDesk | None) -> None:
-    cost = sum((record.cost or 0 for record in desk.ledger.records), start=0) if desk else 0
+    records = desk.ledger.records if desk else ()
+    cost = sum((record.cost or 0 for record in records), start=0)
+    written = {"settings": _record_options(options), **asdict(summary), "cost_usd": float(cost)}
+    write_atomic(folder / outputs.SUMMARY, json_text(written, indent=1) + "\n")
+
+    driven = f"{summary.minutes:.1f} min, {summary.distance_m:.0f} m driven"
+    explored = f"{summary.explored_m2:.0f} m2 explored, {summary.frontiers_left} frontiers left"
+    print(f"ended: {summary.ended} ({summary.because}); {driven}, {explored}")
+
     observer = options.models.observe_model
     described = f", {counted(summary.descriptions, 'description')} asked of {observer}" if observer else ""
-    kept = {"settings": _record_options(options), **asdict(summary), "cost_usd": float(cost)}
-    write_atomic(folder / outputs.SUMMARY, json_text(kept, indent=1) + "\n")
-    print(
-        f"ended: {summary.ended} ({summary.because}); {summary.minutes:.1f} min, {summary.distance_m:.0f} m driven, "
-        f"{summary.explored_m2:.0f} m2 explored, {summary.frontiers_left} frontiers left"
-    )
-    print(
-        f"model: {summary.calls} calls ({summary.failed_calls} failed, {summary.skips} skipped), "
-        f"{summary.refusals} decisions refused{described}, {cost:.4f} USD"
-    )
-    for reason, count in list(summary.interventions.items())[:_MOST_REASONS]:
-        print(f"safety: {reason}, {count} {'time' if count == 1 else 'times'}")
-    print(f"see {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
+    calls = f"{summary.calls} calls ({summary.failed_calls} failed, {summary.skips} skipped)"
+    print(f"model: {calls}, {summary.refusals} decisions refused{described}, {cost:.4f} USD")
+
+    for reason, count in list(summary.interventions.items())[:_MAX_REASONS]:
+        times = "time" if count == 1 else "times"
+        print(f"safety: {reason}, {count} {times}")
+    outputs.print_files(folder)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from robot_bridge.cli import narration
 from robot_bridge.cli.journals import Trail
-from robot_bridge.cli.map_picture import MapPicture, Picture
+from robot_bridge.cli.map_picture import Colour, MapPicture, Picture, replace_non_ascii
 from robot_bridge.contracts import Applied, Command, Estimate, ExecutionResult, Observation
 from robot_bridge.errors import SetupError
 from robot_bridge.exploration.endings import is_ordinary
@@ -59,7 +59,7 @@ class Film(Journal):
             import av
         except ImportError as error:
             raise SetupError(f"--film needs PyAV: {pip_install('av')}") from error
-        self._frame_of = av.VideoFrame.from_ndarray
+        self._make_frame = av.VideoFrame.from_ndarray
         self._width = CAMERA + 2 * SQUARE if top_view else ALONE
         try:
             self._container: Any = av.open(str(path), "w", format="mp4", options=dict(_CONTAINER))
@@ -76,7 +76,8 @@ class Film(Journal):
         self._seen: Picture = np.full((HEIGHT, CAMERA, 3), 40, dtype=np.uint8)
         self._map: tuple[NDArray[np.int8], float, float, float] | None = None
         self._trail = Trail()
-        self._action = self._safety = ""
+        self._action = ""
+        self._safety = ""
 
     def close(self) -> None:
         """Complete the file."""
@@ -94,7 +95,7 @@ class Film(Journal):
         self._map = codes.copy(), resolution, x, y
 
     def decided(self, now: float, result: ExecutionResult) -> None:  # noqa: ARG002
-        label, text = narration.decided(result)
+        label, text = narration.describe_decision(result)
         self._action = text if result.is_valid else f"{label}: {text}"
 
     def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:  # noqa: ARG002
@@ -106,41 +107,52 @@ class Film(Journal):
             self._safety = ""
 
     def _add(self, now: float, applied: Applied) -> None:
-        picture = np.vstack((np.hstack(self._panels()), self._words(now, applied)))
-        frame = self._frame_of(np.ascontiguousarray(picture, dtype=np.uint8), format="rgb24")
+        panels = np.hstack(self._panels())
+        picture = np.vstack((panels, self._words(now, applied)))
+        frame = self._make_frame(np.ascontiguousarray(picture, dtype=np.uint8), format="rgb24")
         self._container.mux(self._stream.encode(frame))
 
     def _panels(self) -> list[Picture]:
         if self._top_view is None:
             return [self._map_panel(ALONE)]
-        return [_fitted(self._seen, CAMERA), _fitted(self._top_view(SQUARE), SQUARE), self._map_panel(SQUARE)]
+        camera = _fit_into_panel(self._seen, CAMERA)
+        above = _fit_into_panel(self._top_view(SQUARE), SQUARE)
+        return [camera, above, self._map_panel(SQUARE)]
 
     def _map_panel(self, width: int) -> Picture:
         if self._map is None:
-            return _fitted(None, width)
+            return _fit_into_panel(None, width)
         drawn = MapPicture(*self._map, size=_FINE * HEIGHT, bold=0.6 * _FINE)
         drawn.way(self._trail.poses)
-        return _fitted(drawn.picture(), width)
+        return _fit_into_panel(drawn.picture(), width)
 
     def _words(self, now: float, applied: Applied) -> Picture:
         words: Picture = np.full((WORDS, self._width, 3), _DARK, dtype=np.uint8)
-        state = f"{narration.time_text(now)}  {applied.twist.linear:+.2f} m/s  {self._action}"
-        for line, (text, colour) in enumerate(((state, _LIGHT), (self._safety, _AMBER))):
-            ascii_only = "".join(c if " " <= c <= "~" else "?" for c in text)[: self._width // 10]
-            cv2.putText(words, ascii_only, (12, 24 + 26 * line), cv2.FONT_HERSHEY_SIMPLEX, 0.55, colour, 1, cv2.LINE_AA)
+        speed = f"{applied.twist.linear:+.2f} m/s"
+        state = f"{narration.time_text(now)}  {speed}  {self._action}"
+        self._write(words, state, 24, _LIGHT)
+        self._write(words, self._safety, 50, _AMBER)
         return words
 
+    def _write(self, picture: Picture, text: str, baseline: int, colour: Colour) -> None:
+        fitting = replace_non_ascii(text)[: self._width // 10]
+        font = cv2.FONT_HERSHEY_SIMPLEX
+        cv2.putText(picture, fitting, (12, baseline), font, 0.55, colour, 1, cv2.LINE_AA)
 
-def _fitted(picture: Picture | None, width: int) -> Picture:
-    """A picture as large as a panel of that width allows, in its middle."""
+
+def _fit_into_panel(picture: Picture | None, width: int) -> Picture:
+    """Return a picture as large as a panel of that width allows, in its middle."""
     panel: Picture = np.full((HEIGHT, width, 3), _GREY, dtype=np.uint8)
     if picture is None:
         return panel
     rows, columns = picture.shape[:2]
     scale = min(HEIGHT / rows, width / columns)
-    size = max(1, round(columns * scale)), max(1, round(rows * scale))
-    larger = cv2.resize(picture, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
-    top = (HEIGHT - size[1]) // 2
-    left = (width - size[0]) // 2
-    panel[top : top + size[1], left : left + size[0]] = larger
+    fitted_width = max(1, round(columns * scale))
+    fitted_height = max(1, round(rows * scale))
+    interpolation = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
+    fitted = cv2.resize(picture, (fitted_width, fitted_height), interpolation=interpolation)
+
+    top = (HEIGHT - fitted_height) // 2
+    left = (width - fitted_width) // 2
+    panel[top : top + fitted_height, left : left + fitted_width] = fitted
     return panel

@@ -26,11 +26,12 @@ class Trail(Journal):
 
     def estimated(self, estimate: Estimate) -> None:
         pose = estimate.pose
-        if not self.poses or self.poses[-1].distance_to(pose.x, pose.y) >= self._spacing:
+        last = self.poses[-1] if self.poses else None
+        if last is None or last.distance_to(pose.x, pose.y) >= self._spacing:
             self.poses.append(pose)
 
 
-def _printed(line: str) -> None:
+def _print_line(line: str) -> None:
     print(line, flush=True)
 
 
@@ -44,27 +45,29 @@ class Narrator(Journal):
         began: on the robot's clock; lines count from it.
     """
 
-    def __init__(self, tell: Callable[[str], None] = _printed, began: float = 0.0) -> None:
+    def __init__(self, tell: Callable[[str], None] = _print_line, began: float = 0.0) -> None:
         self._tell = tell
         self._began = began
-        self._told: dict[str, float] = {}
+        self._last_told: dict[str, float] = {}
 
     def decided(self, now: float, result: ExecutionResult) -> None:
-        self._line(now, narration.decided(result))
+        self._line(now, narration.describe_decision(result))
 
     def acted(self, now: float, result: ActionResult) -> None:
-        self._line(now, narration.acted(result))
+        self._line(now, narration.describe_result(result))
 
     def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:  # noqa: ARG002
         kind = kind_of(applied.reason)
         if not kind or is_ordinary(kind):
             return
-        if now - self._told.get(kind, -inf) >= _REPEATED_AFTER:
+        if now - self._last_told.get(kind, -inf) >= _REPEATED_AFTER:
             self._line(now, ("safety", harmless(applied.reason, 120)))
-        self._told[kind] = now
+        self._last_told[kind] = now
 
     def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
-        self._line(now, narration.noted(kind, data))
+        self._line(now, narration.describe_note(kind, data))
 
     def _line(self, now: float, line: narration.Line) -> None:
-        self._tell(f"{narration.time_text(now - self._began):>8}  {line[0]:<7}  {line[1]}")
+        kind, sentence = line
+        time = narration.time_text(now - self._began)
+        self._tell(f"{time:>8}  {kind:<7}  {sentence}")

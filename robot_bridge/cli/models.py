@@ -62,23 +62,26 @@ class EmbeddedProvider:
 
     def complete(self, request: Request) -> Response:
         """Answer by itself; see :class:`spca.llm.providers.base.Provider`."""
-        said = {message.role: message.text for message in request.messages}
-        images = [image.data for message in request.messages for image in message.images]
+        texts = {message.role: message.text for message in request.messages}
+        images: list[bytes] = []
+        for message in request.messages:
+            images += [image.data for image in message.images]
         image = images[0] if images else None
         timeout = request.limits.timeout_s
         if not request.tools:
-            seen = self._navigator.describe(said["user"], image or b"", timeout)
-            self.latency_s = seen.latency_s or 0.0
-            return Response(seen.text)
+            description = self._navigator.describe(texts["user"], image or b"", timeout)
+            self.latency_s = description.latency_s or 0.0
+            return Response(description.text)
+
         names = [tool.name for tool in request.tools]
-        reply = self._navigator.ask(said.get("system", ""), said["user"], image, names, timeout)
+        reply = self._navigator.ask(texts.get("system", ""), texts["user"], image, names, timeout)
         self.latency_s = reply.latency_s or 0.0
         calls = tuple(ToolCall(name, arguments) for name, arguments in reply.calls)
         return Response(reply.text, finish=Finish.TOOL_CALL if calls else Finish.STOP, tool_calls=calls)
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedModel:
     """A model that exists.
 
     Attributes:
@@ -113,8 +116,10 @@ class AccountedModel:
         failure: why the last request came to nothing, "" where every one came to something.
     """
 
-    def __init__(self, navigator: Named, observer: Named | None, desk: CallDesk) -> None:
-        self.ended = self.unseeing = self.failure = ""
+    def __init__(self, navigator: NamedModel, observer: NamedModel | None, desk: CallDesk) -> None:
+        self.ended = ""
+        self.unseeing = ""
+        self.failure = ""
         self._navigator = navigator
         self._observer = observer or navigator
         self._desk = desk
@@ -124,7 +129,8 @@ class AccountedModel:
         pictures = (Image("image/jpeg", image, "low"),) if image else ()
         messages = (Message("system", system), Message("user", user, pictures))
         model = self._navigator
-        response = self._response(model, messages, tuple(map(_tool, tools)), timeout_s, "navigate")
+        offered = tuple(map(_make_tool, tools))
+        response = self._request(model, messages, offered, timeout_s, "navigate")
         calls = tuple((call.name, call.arguments) for call in response.tool_calls)
         if not calls:
             self.failure = f"{model.ref}: the answer called no tool; take a model that calls tools with --model"
@@ -135,11 +141,11 @@ class AccountedModel:
         if self.unseeing:
             raise ModelFailure(self.unseeing)
         messages = (Message("user", prompt, (Image("image/jpeg", image, "high"),)),)
-        response = self._response(self._observer, messages, (), timeout_s, "observe")
+        response = self._request(self._observer, messages, (), timeout_s, "observe")
         return ModelReply(response.text, (), self._observer.latency_s)
 
-    def _response(
-        self, model: Named, messages: tuple[Message, ...], tools: tuple[Tool, ...], timeout_s: float, phase: str
+    def _request(
+        self, model: NamedModel, messages: tuple[Message, ...], tools: tuple[Tool, ...], timeout_s: float, phase: str
     ) -> Response:
         limits = Limits(MAX_OUTPUT_TOKENS, timeout_s=timeout_s, effort=model.effort)
         request = Request(model.ref.name, messages, tools=tools, limits=limits)
@@ -150,12 +156,12 @@ class AccountedModel:
             raise BudgetSpent(self.ended) from error
         except ProviderConfigError as error:
             if model is not self._navigator:  # which goes on without descriptions
-                self.unseeing = _told(error, model.flag)
+                self.unseeing = _explain_error(error, model.flag)
                 raise ModelFailure(self.unseeing) from error
-            self.ended = _told(error, model.flag)
+            self.ended = _explain_error(error, model.flag)
             raise ModelEnded(self.ended) from error
         except ProviderError as error:
-            self.failure = _told(error, model.flag)
+            self.failure = _explain_error(error, model.flag)
             raise ModelFailure(self.failure) from error
         if eaten := reasoned_away(response):
             self.failure = f"{model.ref}: {eaten}; take a model that reasons less with {model.flag}"
@@ -163,12 +169,14 @@ class AccountedModel:
         return response
 
 
-def _told(error: Exception, flag: str) -> str:
+def _explain_error(error: Exception, flag: str) -> str:
+    """Return the text of an error with the flags of this program; ``--timeout`` is none of them."""
     return str(error).replace(OTHER_MODEL, f"name another one with {flag}").replace(" (--timeout)", "")
 
 
-def _tool(name: str) -> Tool:
-    definition = next(each["function"] for each in tools.TOOL_DEFINITIONS if each["function"]["name"] == name)
+def _make_tool(name: str) -> Tool:
+    functions = (definition["function"] for definition in tools.TOOL_DEFINITIONS)
+    definition = next(function for function in functions if function["name"] == name)
     return Tool(name, definition["description"], tools.PARAMETERS[definition["name"]])
 
 
@@ -176,13 +184,13 @@ def _tool(name: str) -> Tool:
 class Crew:
     """The models of an exploration, and what is known of models; ``observer`` describes pictures where it is given."""
 
-    navigator: Named
-    observer: Named | None
+    navigator: NamedModel
+    observer: NamedModel | None
     catalogue: Catalogue
 
 
-def named(settings: ModelOptions, robot: RobotOptions) -> Crew | None:
-    """Return the models that settings name, None where none is wanted; nothing is paid or written yet.
+def resolve_models(settings: ModelOptions, robot: RobotOptions) -> Crew | None:
+    """Return the models that settings name, None if none is wanted; nothing is paid or written yet.
 
     Keys are taken from the environment, completed from ``.env`` in the working directory. What is known of the end of
     a model is warned of.
@@ -205,35 +213,37 @@ def named(settings: ModelOptions, robot: RobotOptions) -> Crew | None:
     catalogue = Catalogue.load(settings.model_table, servers)
     for ref in asked:
         if ref.prefix not in _OTHERS and ref.prefix not in servers:
-            raise _unknown(ref, catalogue)
+            raise _unknown_model_error(ref, catalogue)
     if any(ref.prefix == "openai" for ref in asked):
         _check_address(settings.base_url)
-    navigator = _named(settings.model, "--model", settings, robot.seed, catalogue)
+    navigator = _resolve_model(settings.model, "--model", settings, robot.seed, catalogue)
     observer = None
     if settings.observe_model:
-        observer = _named(settings.observe_model, "--observe-model", settings, robot.seed, catalogue)
+        observer = _resolve_model(settings.observe_model, "--observe-model", settings, robot.seed, catalogue)
     if asked:
         _check_models(asked, catalogue, is_asked=not settings.no_preflight)
     return Crew(navigator, observer, catalogue)
 
 
-def _named(name: str, flag: str, settings: ModelOptions, seed: int, catalogue: Catalogue) -> Named:
+def _resolve_model(name: str, flag: str, settings: ModelOptions, seed: int, catalogue: Catalogue) -> NamedModel:
     ref = ModelRef.parse(name)
     if name in EMBEDDED:
-        return Named(ref, EmbeddedProvider(EMBEDDED[name](seed)), flag=flag)
+        return NamedModel(ref, EmbeddedProvider(EMBEDDED[name](seed)), flag=flag)
+
     effort = ref.effort or catalogue.info(ref).least_effort
     try:
         provider = catalogue.provider(ref)
         if isinstance(provider, Listing):
             provider.load_sdk()  # here, because questions are asked in a thread of their own
     except ProviderConfigError as error:
-        raise SetupError(_told(error, flag)) from error
+        raise SetupError(_explain_error(error, flag)) from error
+
     is_priced = catalogue.price(ref) is not None
     if not is_priced and (settings.max_cost is not None or settings.max_calls is None):
         fix = "leave it out and give" if settings.max_cost is not None else "give"
         hint = catalogue.suggest(ref)
         raise SetupError(f"the price of {ref} is unknown{hint}, so its cost cannot be capped: {fix} --max-calls N")
-    return Named(ref, provider, effort, flag)
+    return NamedModel(ref, provider, effort, flag)
 
 
 def _check_models(asked: Sequence[ModelRef], catalogue: Catalogue, *, is_asked: bool) -> None:
@@ -245,7 +255,8 @@ def _check_models(asked: Sequence[ModelRef], catalogue: Catalogue, *, is_asked: 
     try:
         warning = catalogue.find_warning(asked, is_asked=is_asked)
     except ProviderConfigError as error:
-        raise SetupError(_told(error, " or ".join(("--model", "--observe-model")[: len(asked)]))) from error
+        flags = ("--model", "--observe-model")[: len(asked)]
+        raise SetupError(_explain_error(error, " or ".join(flags))) from error
     if warning:
         print(f"warning: {warning}", file=sys.stderr, flush=True)
 
@@ -260,15 +271,16 @@ def _check_flags(settings: ModelOptions, robot: RobotOptions) -> None:
         raise SetupError(f"{person[0]}: a person answers too late for a real robot: leave out --robot ros2")
 
 
-def _unknown(ref: ModelRef, catalogue: Catalogue) -> SetupError:
+def _unknown_model_error(ref: ModelRef, catalogue: Catalogue) -> SetupError:
     model = str(ref)
     near = catalogue.find_nearest(ref, has_prefix=False) if model not in catalogue.table.names() else None
     similar = [str(near)] if near else []
     similar += find_nearest(model, (*EMBEDDED, NO_MODEL), 1)
     hint = f" (did you mean {similar[0]}?)" if similar else ""
     prefixes = dict.fromkeys((*_OTHERS, *catalogue.servers))
-    known = ", ".join((*EMBEDDED, NO_MODEL, *(f"{prefix}/..." for prefix in prefixes)))
-    return SetupError(f"unknown model {model!r}{hint}: choose one of {known}")
+    known = [*EMBEDDED, NO_MODEL]
+    known += [f"{prefix}/..." for prefix in prefixes]
+    return SetupError(f"unknown model {model!r}{hint}: choose one of {', '.join(known)}")
 
 
 def _check_address(given: str | None) -> None:
@@ -278,10 +290,10 @@ def _check_address(given: str | None) -> None:
         raise SetupError(fault)
 
 
-def accounted(
+def account_calls(
     crew: Crew | None, settings: ModelOptions, seed: int, folder: Path
 ) -> tuple[AccountedModel, CallDesk] | tuple[None, None]:
-    """The models with the desk that their calls pass, which keeps a ledger and transcripts in ``folder``."""
+    """Return the models with the desk that their calls pass, which keeps a ledger and transcripts in ``folder``."""
     if crew is None:
         return None, None
     caps = Caps(settings.max_cost or DEFAULT_MAX_COST, settings.max_calls)

@@ -70,16 +70,19 @@ Line = tuple[str, str]
 """A word on what kind of line it is, and the sentence."""
 
 
-def decided(result: ExecutionResult) -> Line:
-    """What is to be done, or why it is refused."""
+def describe_decision(result: ExecutionResult) -> Line:
+    """Return what is to be done, or why it is refused."""
     wish = decision_text(result.decision)
+    reason = harmless(result.reason, _LONG)
     if not result.is_valid:
-        return "refused", f"{wish}: {harmless(result.reason, _LONG)}"
-    return "decides", f"{wish} ({harmless(result.reason, _LONG)})" if result.reason else wish
+        return "refused", f"{wish}: {reason}"
+    if not result.reason:
+        return "decides", wish
+    return "decides", f"{wish} ({reason})"
 
 
 def decision_text(decision: NavigationDecision) -> str:
-    """A decision as a phrase; one that cannot be read as the call that it is."""
+    """Return a decision as a phrase, or as the call that it is if it cannot be read."""
     match read(decision):
         case MoveToward(direction=direction, speed=speed, duration_s=duration):
             text = f"drive {_plain(direction)}, {speed}, for {duration:g} s"
@@ -101,7 +104,7 @@ def decision_text(decision: NavigationDecision) -> str:
 
 
 def _goal_text(goal: NavigateToGoal) -> str:
-    why = f": {harmless(goal.reason, _SHORT)}" if goal.reason else ""
+    why = _format_reason(goal.reason, _SHORT)
     if goal.goal_type == "frontier":
         return f"drive to frontier {goal.frontier_id}{why}"
     if goal.goal_type == "retrace":
@@ -112,93 +115,120 @@ def _goal_text(goal: NavigateToGoal) -> str:
 def _call_text(decision: NavigationDecision) -> str:
     given: object = decision.parameters
     values = given.items() if isinstance(given, Mapping) else ()
-    told = ", ".join(f"{harmless(name, _SHORT)}={value_text(value)}" for name, value in values if value is not None)
-    return f"{harmless(decision.tool_name, _SHORT)}({told})"
+    parts = [f"{harmless(name, _SHORT)}={value_text(value)}" for name, value in values if value is not None]
+    return f"{harmless(decision.tool_name, _SHORT)}({', '.join(parts)})"
 
 
-def acted(result: ActionResult) -> Line:
-    """What became of a decision."""
-    reason = harmless(result.stopped_reason, _LONG)
-    name = _NAMES.get(result.tool_name, harmless(result.tool_name, _SHORT))
+def describe_result(result: ActionResult) -> Line:
+    """Return what became of a decision."""
+    parts = [_NAMES.get(result.tool_name, harmless(result.tool_name, _SHORT))]
     clear = result.data.get("clear")
-    found = [] if not isinstance(clear, bool) else ["it is clear" if clear else "it is not clear"]
-    way = [f"{result.actual_distance_m:.2f} m"] if abs(result.actual_distance_m) >= 0.01 else []
-    turned = [_turn(result.turned_deg)] if abs(result.turned_deg) >= 1 else []
-    what = ", ".join([name, *found, *way, *turned])
+    if isinstance(clear, bool):
+        parts.append("it is clear" if clear else "it is not clear")
+    if abs(result.actual_distance_m) >= 0.01:
+        parts.append(f"{result.actual_distance_m:.2f} m")
+    if abs(result.turned_deg) >= 1:
+        parts.append(_turn(result.turned_deg))
+    text = ", ".join(parts)
+
+    reason = harmless(result.stopped_reason, _LONG)
     if result.success and reason == UNDER_WAY:
-        return "so far", what
-    label = "done" if result.success else "ends" if reason.startswith(_CUT_SHORT) else "failed"
-    return label, f"{what}: {reason}" if reason else what
+        return "so far", text
+    label = "failed"
+    if result.success:
+        label = "done"
+    elif reason.startswith(_CUT_SHORT):
+        label = "ends"
+    return label, f"{text}: {reason}" if reason else text
 
 
-def noted(kind: str, data: Mapping[str, Any]) -> Line:
-    """Whatever else was noted; what has no sentence of its own is told as it is."""
+def describe_note(kind: str, data: Mapping[str, Any]) -> Line:
+    """Return whatever else was noted; what has no sentence of its own is told as it is."""
     sentence = _NOTES.get(kind)
     try:
-        return sentence(data) if sentence else _as_it_is(kind, data)
+        return sentence(data) if sentence else _list_data(kind, data)
     except (KeyError, TypeError, ValueError):  # a recording of another version
-        return _as_it_is(kind, data)
+        return _list_data(kind, data)
 
 
-def _as_it_is(kind: str, data: Mapping[str, Any]) -> Line:
-    told = ", ".join(f"{harmless(name, _SHORT)} {value_text(value)}" for name, value in data.items())
-    return "note", f"{_plain(kind)}: {told}" if told else _plain(kind)
+def _list_data(kind: str, data: Mapping[str, Any]) -> Line:
+    listed = ", ".join(f"{harmless(name, _SHORT)} {value_text(value)}" for name, value in data.items())
+    return "note", f"{_plain(kind)}: {listed}" if listed else _plain(kind)
 
 
-def _asked(data: Mapping[str, Any]) -> Line:
+def _describe_question(data: Mapping[str, Any]) -> Line:
     why = _ASKED.get(data["why"], _plain(data["why"]))
     return "asks", f"the model, {why}, {'with' if data['image'] else 'without'} a picture"
 
 
-def _failed(data: Mapping[str, Any]) -> Line:
+def _describe_skip(data: Mapping[str, Any]) -> Line:
+    return "model", f"is not asked: {harmless(data['why'], _SHORT)}"
+
+
+def _describe_triggers(data: Mapping[str, Any]) -> Line:
+    triggers = str(data["triggers"]).split(", ")
+    return "sees", "; ".join(_SEEN.get(trigger, trigger) for trigger in triggers)
+
+
+def _describe_failure(data: Mapping[str, Any]) -> Line:
     times = f" ({data['in_a_row']} times in a row)" if data["in_a_row"] > 1 else ""
     return "model", f"no decision{times}: {harmless(data['reason'], _LONG)}"
 
 
-def _tier(data: Mapping[str, Any]) -> Line:
+def _describe_tier(data: Mapping[str, Any]) -> Line:
     since = "" if data["tier"] == Tier.CONTINUE else f"no answer for {data['owed_s']:.0f} s: "
     return "model", f"{since}{_TIERS[data['tier']]}"
 
 
-def _minute(data: Mapping[str, Any]) -> Line:
-    events = f"{data['calls_per_min']:g} calls a minute, {data['triggered']} of them for what was seen"
-    return "model", f"{events}, {data['skipped']} left out; answers took {data['avg_latency_ms']:g} ms"
+def _describe_minute(data: Mapping[str, Any]) -> Line:
+    calls = f"{data['calls_per_min']:g} calls a minute, {data['triggered']} of them for what was seen"
+    latency = f"answers took {data['avg_latency_ms']:g} ms"
+    return "model", f"{calls}, {data['skipped']} left out; {latency}"
 
 
-def _effect(data: Mapping[str, Any]) -> Line:
+def _describe_effect(data: Mapping[str, Any]) -> Line:
     thing = f" the {harmless(data['thing'], _SHORT)}" if data["thing"] else ""
     purpose = f", for {harmless(data['for'], _SHORT)}" if data["for"] else ""
-    what = f"{_plain(data['what'])}{thing}{purpose}"
+    effect = f"{_plain(data['what'])}{thing}{purpose}"
     if data["success"]:
-        return "done", what
-    return "failed", f"{what}: {harmless(data['reason'], _LONG)}" if data["reason"] else what
+        return "done", effect
+    return "failed", effect + _format_reason(data["reason"], _LONG)
+
+
+def _describe_ending(data: Mapping[str, Any]) -> Line:
+    return "ended", _plain(data["reason"]) + _format_reason(data.get("because"), _LONG)
 
 
 def _because(label: str, words: str) -> Callable[[Mapping[str, Any]], Line]:
-    return lambda data: (label, f"{words}: {harmless(data['reason'], _LONG)}" if data.get("reason") else words)
+    """Return a sentence that ends in the reason, if there is one."""
+    return lambda data: (label, words + _format_reason(data.get("reason"), _LONG))
+
+
+def _format_reason(reason: object, limit: int) -> str:
+    return f": {harmless(reason, limit)}" if reason else ""
 
 
 _NOTES: Final[Mapping[str, Callable[[Mapping[str, Any]], Line]]] = {
-    "asked": _asked,
-    "skip": lambda data: ("model", f"is not asked: {harmless(data['why'], _SHORT)}"),
-    "trigger": lambda data: ("sees", "; ".join(_SEEN.get(each, each) for each in str(data["triggers"]).split(", "))),
-    "model_failed": _failed,
+    "asked": _describe_question,
+    "skip": _describe_skip,
+    "trigger": _describe_triggers,
+    "model_failed": _describe_failure,
     "model_ended": _because("model", "is asked no more"),
-    "tier": _tier,
-    "statistics": _minute,
-    "effect": _effect,
+    "tier": _describe_tier,
+    "statistics": _describe_minute,
+    "effect": _describe_effect,
     "paused": _because("model", "is not asked: a person decides"),
     "resumed": _because("model", "may decide again"),
     "emergency_stop": _because("safety", "emergency stop"),
     "release": _because("safety", "the emergency stop is lifted"),
     "not_saved": _because("failed", "the memory could not be saved"),
     "not_stopped": _because("failed", "the robot could not be told to stop"),
-    "ended": lambda data: _because("ended", _plain(data["reason"]))({"reason": data.get("because")}),
+    "ended": _describe_ending,
 }
 
 
 def value_text(value: object) -> str:
-    """A value as it can be shown in a terminal, whoever wrote it."""
+    """Return a value as it can be shown in a terminal, whoever wrote it."""
     return f"{value:.2f}" if isinstance(value, float) else harmless(value, _SHORT)
 
 
@@ -207,10 +237,12 @@ def _plain(name: object) -> str:
 
 
 def _turn(degrees: float) -> str:
-    return f"{abs(degrees):.0f} degrees to the {'left' if degrees > 0 else 'right'}"
+    side = "left" if degrees > 0 else "right"
+    return f"{abs(degrees):.0f} degrees to the {side}"
 
 
 def time_text(seconds: float) -> str:
-    """Minutes and seconds, such as ``2:05.1``."""
+    """Return minutes and seconds, such as ``2:05.1``."""
     tenths = round(10 * max(0.0, seconds))
-    return f"{tenths // 600}:{tenths % 600 / 10:04.1f}"
+    minutes, rest = divmod(tenths, 600)
+    return f"{minutes}:{rest / 10:04.1f}"

@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal, Self
 
 from cyclopts import Parameter
 
-from robot_bridge.onboard.relay import LAST_DOMAIN, chosen_domain
+from robot_bridge.onboard.relay import LAST_DOMAIN, resolve_domain
 from spca.common.errors import SettingsError
 from spca.common.names import find_nearest
 from spca.common.options.values import (
@@ -92,7 +92,7 @@ class RobotOptions:
         if self.domain is not None:
             return self.domain
         try:
-            return chosen_domain(None)
+            return resolve_domain(None)
         except ValueError as error:
             raise SettingsError(str(error)) from error
 

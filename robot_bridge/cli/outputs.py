@@ -39,8 +39,8 @@ def require_filmable(robot: RobotOptions, output: OutputOptions) -> None:
         raise SetupError("--film is for the simulated robot: look at the log of a real one with a viewer of bags")
 
 
-def folder_of(output: OutputOptions) -> Path:
-    """A folder of its own for what a command writes, made.
+def make_output_folder(output: OutputOptions) -> Path:
+    """Make a new folder for what a command writes, and return it.
 
     Raises:
         SetupError: the one asked for holds something already.
@@ -48,7 +48,8 @@ def folder_of(output: OutputOptions) -> Path:
     """
     path = output.folder or RUNS / new_run_id()
     # os.path, because Path.exists raises where a name is too long, which make_folder says better.
-    if os.path.exists(path) and (not path.is_dir() or any(path.iterdir())):
+    is_in_use = os.path.exists(path) and (not path.is_dir() or any(path.iterdir()))
+    if is_in_use:
         raise SetupError(f"--output {path}: it holds something already: choose a new folder")
     make_folder(path)
     return path
@@ -57,14 +58,14 @@ def folder_of(output: OutputOptions) -> Path:
 def open_journals(
     output: OutputOptions, config: RobotConfig, folder: Path, began: float, top_view: TopView | None, stack: ExitStack
 ) -> list[Journal]:
-    """The log of a command, its lines in the terminal and its film, as far as they are wanted.
+    """Return the log of a command, its lines in the terminal and its film, as far as they are wanted.
 
     Args:
         began: on the robot's clock; lines count from it.
         top_view: draws the robot for the film, see :class:`Film`.
         stack: closes them.
     """
-    journals: list[Journal] = [stack.enter_context(log_in(folder, config))]
+    journals: list[Journal] = [stack.enter_context(open_log(folder, config))]
     if not output.quiet:
         journals.append(Narrator(began=began))
     if output.film:
@@ -73,8 +74,8 @@ def open_journals(
 
 
 @contextmanager
-def log_in(folder: Path, config: RobotConfig) -> Iterator[BagRecorder]:
-    """The log of a command until the block ends; that it could not be written to its end is told then."""
+def open_log(folder: Path, config: RobotConfig) -> Iterator[BagRecorder]:
+    """Keep the log of a command until the block ends; say then if it could not be written to its end."""
     recorder = BagRecorder(folder / LOG, config)
     try:
         yield recorder
@@ -91,11 +92,21 @@ def write_map(
     frontiers: tuple[Frontier, ...],
     memory: ExplorationMemory | None = None,
 ) -> None:
-    """The map as a picture, with the rooms that the memory knows, but for the one in which the way begins."""
+    """Write the map as a picture, with the rooms that the memory knows, but for the one in which the way begins."""
     drawn = MapPicture(known.codes, known.resolution, known.x, known.y)
     drawn.way(way)
     drawn.frontiers(frontiers)
     if memory is not None:
         rooms = [room for room in memory.state.rooms if room.name != START]
-        drawn.places((room.position[0], room.position[1], room.name) for room in rooms)
+        places = []
+        for room in rooms:
+            x, y = room.position
+            places.append((x, y, room.name))
+        drawn.places(places)
     write_atomic(path, png(drawn.sheet()))
+
+
+def print_files(folder: Path) -> None:
+    """Print which files a command wrote."""
+    names = sorted(path.name for path in folder.iterdir())
+    print(f"see {folder}: {', '.join(names)}")

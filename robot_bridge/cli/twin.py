@@ -9,7 +9,7 @@ from spca.common.command import EXIT_FINISHED
 
 
 def serve_twin(options: TwinOptions) -> int:
-    """Serve until the time is up or somebody interrupts; the exit code."""
+    """Serve until the time is up or somebody interrupts; return the exit code."""
     from robot_bridge.ros.server import serve
 
     robot = options.robot
@@ -17,15 +17,17 @@ def serve_twin(options: TwinOptions) -> int:
         raise SetupError(f"--robot {robot.robot}: only the simulated robot is served")
     domain = robot.choose_domain()
     config, topics = config_file.read(robot.config)
-    with bodies.opened(robot, config, topics) as body:
+    with bodies.open_body(robot, config, topics) as body:
         end = body.clock.now() + 60 * options.minutes
         has_camera = not (robot.no_camera or body.camera_fault)
-        print(
-            f"{robot.world}, seed {robot.seed}, is served in ROS 2 domain {domain} "
-            f"{'with' if has_camera else 'without'} a camera for {options.minutes:g} minutes; interrupt to end",
-            flush=True,
-        )
-        lost = serve(body.robot, body.clock, domain, lambda: body.clock.now() >= end, with_camera=has_camera)
+        served = f"{robot.world}, seed {robot.seed}, is served in ROS 2 domain {domain}"
+        camera = "with a camera" if has_camera else "without a camera"
+        print(f"{served} {camera} for {options.minutes:g} minutes; interrupt to end", flush=True)
+
+        def is_over() -> bool:
+            return body.clock.now() >= end
+
+        lost = serve(body.robot, body.clock, domain, is_over, with_camera=has_camera)
     if lost > 1.0:
         print(f"the simulation could not keep up with the time: it lost {lost:.1f} s")
     return EXIT_FINISHED

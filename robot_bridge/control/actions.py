@@ -84,22 +84,25 @@ class Action:
         return isinstance(self.target, NavGoalTarget | TurnTarget)
 
     def is_same_goal(self, execution: ExecutionResult) -> bool:
-        """Whether another decision only confirms this one: the same frontier, or a place within the tolerance."""
+        """Return whether another decision only confirms this one: the same frontier, or a place within tolerance."""
         mine = self.target
         other = execution.target
-        if not isinstance(mine, NavGoalTarget) or not isinstance(other, NavGoalTarget) or mine.heading != other.heading:
+        if not isinstance(mine, NavGoalTarget) or not isinstance(other, NavGoalTarget):
+            return False
+        if mine.heading != other.heading:
             return False
         frontier = frontier_of(self.execution)
         if frontier is not None and frontier == frontier_of(execution):
             return True
-        return hypot(mine.x - other.x, mine.y - other.y) <= min(mine.tolerance, other.tolerance)
+        tolerance = min(mine.tolerance, other.tolerance)
+        return hypot(mine.x - other.x, mine.y - other.y) <= tolerance
 
-    def measured(self, distance: float, turned: float) -> None:
+    def record_motion(self, distance: float, turned: float) -> None:
         """Take in what odometry says of one period: metres of the way, rad."""
         self.driven += distance
         self.turned += turned
 
-    def commanded(self, linear: float, applied: Applied, speed: float, now: float, period: float) -> None:
+    def record_command(self, linear: float, applied: Applied, speed: float, now: float, period: float) -> None:
         """Take in one period: the speed asked for, the safety chain's result, and the measured speed, m/s."""
         self.elapsed += period
         if abs(speed) > _AT_REST:
@@ -115,16 +118,20 @@ class Action:
 
     def result(self, verdict: Verdict) -> Finished:
         """Return the result, including what the executor changed."""
-        changed = {"override": self.execution.reason} if self.execution.is_valid and self.execution.reason else {}
+        execution = self.execution
+        data = dict(execution.data)
+        if execution.is_valid and execution.reason:
+            data["override"] = execution.reason
+        data.update(verdict.data)
         found = ActionResult(
-            self.execution.decision.tool_name,
+            execution.decision.tool_name,
             verdict.success,
             round(self.driven, 3),
             round(degrees(self.turned), 1),
             verdict.stopped_reason,
-            {**self.execution.data, **changed, **verdict.data},
+            data,
         )
-        return Finished(self.execution, found, verdict.is_blocked)
+        return Finished(execution, found, verdict.is_blocked)
 
 
 def frontier_of(execution: ExecutionResult) -> int | None:
@@ -144,18 +151,18 @@ def verdict(
     """
     match action.target:
         case VelocityTarget(duration_s=duration):
-            return _of_move(action, duration)
+            return _judge_move(action, duration)
         case TurnTarget(radians=wanted):
-            return _of_turn(action, wanted, status)
+            return _judge_turn(action, wanted, status)
         case NavGoalTarget() as goal:
-            return _of_goal(action, goal, estimate, status, centre)
+            return _judge_goal(action, goal, estimate, status, centre)
         case ObserveTarget():
-            return _of_look(action, observation)
+            return _judge_look(action, observation)
         case StopTarget():
-            return _of_stop(action)
+            return _judge_stop(action)
 
 
-def _of_move(action: Action, duration: float) -> Verdict | None:
+def _judge_move(action: Action, duration: float) -> Verdict | None:
     if action.held >= HELD_S:
         return Verdict(_is_enough(action), action.held_reason, True)
     if action.elapsed < duration - 1e-6:
@@ -170,7 +177,7 @@ def _is_enough(action: Action) -> bool:
     return action.driven >= ENOUGH_OF_A_MOVE * action.asked
 
 
-def _of_turn(action: Action, wanted: float, status: NavStatus) -> Verdict | None:
+def _judge_turn(action: Action, wanted: float, status: NavStatus) -> Verdict | None:
     if status is NavStatus.DRIVING:
         return None
     if abs(action.turned - wanted) <= TURN_TOLERANCE:
@@ -179,7 +186,7 @@ def _of_turn(action: Action, wanted: float, status: NavStatus) -> Verdict | None
     return Verdict(False, reason, status is NavStatus.BLOCKED)
 
 
-def _of_goal(
+def _judge_goal(
     action: Action, goal: NavGoalTarget, estimate: Estimate, status: NavStatus, centre: float
 ) -> Verdict | None:
     if action.goal_gone >= SETTLED_S:
@@ -196,7 +203,7 @@ def _of_goal(
     return Verdict(True)
 
 
-def _of_look(action: Action, observation: Observation) -> Verdict | None:
+def _judge_look(action: Action, observation: Observation) -> Verdict | None:
     frame = observation.frame
     still = action.rest_since
     if frame is not None and still is not None and frame.stamp >= still + SETTLED_S:
@@ -206,7 +213,9 @@ def _of_look(action: Action, observation: Observation) -> Verdict | None:
     return None
 
 
-def _of_stop(action: Action) -> Verdict | None:
+def _judge_stop(action: Action) -> Verdict | None:
     if action.rest_since is not None:
         return Verdict(True)
-    return Verdict(False, "the robot still moves") if action.elapsed >= LONGEST_STOP_S else None
+    if action.elapsed >= LONGEST_STOP_S:
+        return Verdict(False, "the robot still moves")
+    return None

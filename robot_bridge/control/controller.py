@@ -95,7 +95,7 @@ class Controller:
 
     @property
     def state(self) -> View:
-        """Return the state of the last tick with the current time, so that its age shows if it is outdated."""
+        """State of the last tick with the current time, so that its age shows if it is outdated."""
         return replace(self.view, now=self.clock.now())
 
     @property
@@ -105,7 +105,7 @@ class Controller:
 
     @property
     def current(self) -> ExecutionResult | None:
-        """Return the decision that is being carried out, or None."""
+        """Decision that is being carried out, or None."""
         return self._performer.current
 
     def tick(self) -> Applied:
@@ -149,7 +149,7 @@ class Controller:
             journal.estimated(estimate)
             journal.commanded(decided, commands, applied)
         self._heed(observation.odometry, applied)
-        self.view = self._viewed(now, observation)
+        self.view = self._make_view(now, observation)
         self._judge(observation, commands, applied, now)
         return applied
 
@@ -185,7 +185,7 @@ class Controller:
         for journal in self.journals:
             journal.noted(now, kind, data)
 
-    def _viewed(self, now: float, observation: Observation) -> View:
+    def _make_view(self, now: float, observation: Observation) -> View:
         view = View(
             now,
             self.config,
@@ -195,9 +195,9 @@ class Controller:
             self._travelled,
             now - self._began,
         )
-        return self._with_actions(view)
+        return self._add_actions(view)
 
-    def _with_actions(self, view: View) -> View:
+    def _add_actions(self, view: View) -> View:
         """Return the view with the action under way and the result of the previous one."""
         current = self._performer.current
         so_far = self._performer.so_far()
@@ -212,7 +212,7 @@ class Controller:
         moved = odometry.pose.relative_to(last.pose)
         distance = hypot(moved.x, moved.y)
         self._travelled += distance
-        self._performer.measured(distance, moved.heading)
+        self._performer.record_motion(distance, moved.heading)
 
     def _refresh(self, now: float) -> None:
         """Update what need not be updated on every tick: frontiers and the journal's map."""
@@ -238,13 +238,14 @@ class Controller:
         if self._hold:
             self._performer.hold()
             return (Command(REST, Source.MODEL, expires),)
-        wanted = self._performer.wanted(now)
+        wanted = self._performer.next_velocity(now)
         if wanted is None:
             return ()
         if wanted[0] == REST and self._performer.doubt and self._performer.is_driving:
             wanted = self._wanted or wanted  # the chain can find the cause only while a command asks for motion
         twist, source = self._wanted = wanted
-        return (Command(Twist(twist.linear * self.pace, twist.angular * self.pace), source, expires),)
+        paced = Twist(twist.linear * self.pace, twist.angular * self.pace)
+        return (Command(paced, source, expires),)
 
     def _judge(self, observation: Observation, commands: tuple[Command, ...], applied: Applied, now: float) -> None:
         if commands and not self._hold and self._human is None:
@@ -265,7 +266,7 @@ class Controller:
         with self._lock:
             self._last_result = result
             self._performer.overtake()
-            self.view = self._with_actions(self.view)
+            self.view = self._add_actions(self.view)
 
     def way_to(self, x: float, y: float) -> float | None:
         """Return the length of the way over the map to a place, metres, or None; takes about as long as a tick."""
@@ -283,7 +284,7 @@ class Controller:
             for journal in self.journals:
                 journal.decided(now, execution)
             self._performer.begin(execution)
-            self.view = self._with_actions(self.view)
+            self.view = self._add_actions(self.view)
 
     def outcome(self) -> Finished | None:
         """Return the oldest result not yet collected, with its decision, or None."""

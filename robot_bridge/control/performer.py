@@ -55,14 +55,16 @@ class Performer:
 
     @property
     def current(self) -> ExecutionResult | None:
-        """Return the decision that is being carried out, or None."""
+        """Decision that is being carried out, or None."""
         action = self._action
         return action.execution if action else None
 
     def so_far(self) -> ActionResult | None:
         """Return its result so far; None before it has controlled the robot for a period."""
         action = self._action
-        return None if action is None or action.elapsed == 0.0 else action.result(self._under_way()).result
+        if action is None or action.elapsed == 0.0:
+            return None
+        return action.result(self._under_way()).result
 
     @property
     def is_driving(self) -> bool:
@@ -87,7 +89,7 @@ class Performer:
         target = execution.target
         old = self._action
         if execution.is_valid and isinstance(target, VelocityTarget) and target.duration_s == 0:
-            self._deliver(_at_once(execution, Verdict(True)))
+            self._deliver(_finish_at_once(execution, Verdict(True)))
         elif execution.is_valid and old is not None and old.is_same_goal(execution):
             self._go_on(old, execution)
         else:
@@ -104,16 +106,16 @@ class Performer:
             self._navigation.cancel()
         self._deliver(action.result(found))
 
-    def measured(self, distance: float, turned: float) -> None:
+    def record_motion(self, distance: float, turned: float) -> None:
         """Take in what odometry says of one period: metres of the way, rad."""
         if self._action and not self.doubt:
-            self._action.measured(distance, turned)
+            self._action.record_motion(distance, turned)
 
     def hold(self) -> None:
         """Count a period in which somebody else controls the robot."""
         self._held_s += self._period
 
-    def wanted(self, now: float) -> tuple[Twist, Source] | None:
+    def next_velocity(self, now: float) -> tuple[Twist, Source] | None:
         """Return the velocity wanted in this period and its source; None if nothing is under way."""
         action = self._action
         if action is None:
@@ -133,7 +135,7 @@ class Performer:
         if action is None or self.doubt:
             return
         speed = observation.odometry.twist.linear if observation.odometry else 0.0
-        action.commanded(asked, applied, speed, now, self._period)
+        action.record_command(asked, applied, speed, now, self._period)
         wanted = frontier_of(action.execution)
         is_gone = wanted is not None and all(frontier.id != wanted for frontier in frontiers)
         action.goal_gone = action.goal_gone + self._period if is_gone else 0.0
@@ -172,7 +174,7 @@ class Performer:
 
     def _start(self, execution: ExecutionResult) -> None:
         if not execution.is_valid:
-            self._deliver(_at_once(execution, Verdict(False, execution.reason)))
+            self._deliver(_finish_at_once(execution, Verdict(False, execution.reason)))
             return
         self._held_s = 0.0
         match execution.target:
@@ -183,8 +185,8 @@ class Performer:
             case _:
                 self._action = Action(execution, execution.target)
                 return
-        self._deliver(_at_once(execution, Verdict(False, problem, is_blocked=True)))
+        self._deliver(_finish_at_once(execution, Verdict(False, problem, is_blocked=True)))
 
 
-def _at_once(execution: ExecutionResult, found: Verdict) -> Finished:
+def _finish_at_once(execution: ExecutionResult, found: Verdict) -> Finished:
     return Action(execution, execution.target).result(found)

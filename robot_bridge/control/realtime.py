@@ -55,14 +55,15 @@ class RealTimeLoop:
         self._step = step_s
         self._ended = threading.Event()
         self._failure: BaseException | None = None
-        self._thread = self._made()
+        self._thread = self._make_thread()
 
-    def _made(self) -> threading.Thread:
+    def _make_thread(self) -> threading.Thread:
         return threading.Thread(target=self._work, name="control", daemon=True)
 
     def __enter__(self) -> Self:
         self._ended.clear()
-        self._failure, self._thread = None, self._made()
+        self._failure = None
+        self._thread = self._make_thread()
         self._thread.start()
         return self
 
@@ -103,7 +104,7 @@ PRIORITY: Final = 10
 """Priority, 1 to 99: above every ordinary process, below the kernel's own threads (50)."""
 
 
-def told(fault: str) -> str:
+def describe_priority(fault: str) -> str:
     """Return the result of :func:`real_time` in words."""
     if not fault:
         return f"real-time (SCHED_RR, {PRIORITY})"

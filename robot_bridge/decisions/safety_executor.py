@@ -106,11 +106,18 @@ class BlockedActionMemory:
 def action_key(decision: NavigationDecision) -> str:
     """Return ``tool:direction_or_degrees``; for a goal its kind, and its frontier or coordinates in whole metres."""
     given = decision.parameters
-    if decision.tool_name == Tool.NAVIGATE_TO_GOAL:
-        kind = given.get("goal_type")
-        place = [given["frontier_id"]] if kind == "frontier" else [given["x"], given["y"]] if kind != "retrace" else []
-        return ":".join([decision.tool_name, str(kind), *(f"{value:.0f}" for value in place)])
-    return f"{decision.tool_name}:{given.get('direction', given.get('degrees', ''))}"
+    if decision.tool_name != Tool.NAVIGATE_TO_GOAL:
+        detail = given.get("direction", given.get("degrees", ""))
+        return f"{decision.tool_name}:{detail}"
+
+    kind = given.get("goal_type")
+    parts = [decision.tool_name, str(kind)]
+    if kind == "frontier":
+        parts.append(f"{given['frontier_id']:.0f}")
+    elif kind != "retrace":
+        parts.append(f"{given['x']:.0f}")
+        parts.append(f"{given['y']:.0f}")
+    return ":".join(parts)
 
 
 class SafetyExecutor:
@@ -131,10 +138,10 @@ class SafetyExecutor:
 
     def execute_decision(self, decision: NavigationDecision, vm: View, memory: ExplorationMemory) -> ExecutionResult:
         """Return the target of a decision for the control loop; the result holds the decision as it was read."""
-        admitted = self._admitted(decision, vm)
+        admitted = self._admit(decision, vm)
         if isinstance(admitted, ExecutionResult):
             return admitted
-        return self._translated(*admitted, vm, memory)
+        return self._translate(*admitted, vm, memory)
 
     def execute_pose(self, goal: NavGoalTarget, why: str, vm: View) -> ExecutionResult:
         """Check a pose in the map frame, which no tool can express; the target of the result is ``goal`` itself.
@@ -146,15 +153,17 @@ class SafetyExecutor:
         off = dist(pose.ahead(self._config.body.centre), (goal.x, goal.y))
         decision = drive(goal.x, goal.y, why, vm.now)
         if heading is not None and not isfinite(heading):
-            return _refused(decision, f"the heading of a pose must be a finite number, not {heading}")
+            return _refuse(decision, f"the heading of a pose must be a finite number, not {heading}")
         if heading is not None and off <= NEAR_ENOUGH:
             decision = turn(heading - pose.heading, why, vm.now)
-        admitted = self._admitted(decision, vm)
-        return admitted if isinstance(admitted, ExecutionResult) else _accepted(admitted[0], goal)
 
-    def _admitted(
-        self, decision: NavigationDecision, vm: View
-    ) -> tuple[NavigationDecision, Parameters] | ExecutionResult:
+        admitted = self._admit(decision, vm)
+        if isinstance(admitted, ExecutionResult):
+            return admitted
+        decision, _ = admitted
+        return _accept(decision, goal)
+
+    def _admit(self, decision: NavigationDecision, vm: View) -> tuple[NavigationDecision, Parameters] | ExecutionResult:
         """Return the decision as read with its parameters, or the result if it is refused or a stop."""
         parameters = read(decision)
         if isinstance(parameters, Refusal):
@@ -163,19 +172,20 @@ class SafetyExecutor:
                 decision = replace(decision, parameters={})
             if decision.tool_name == Tool.STOP_ROBOT:
                 return self._execute_stop(decision, StopRobot(reason=StopReason.UNCERTAIN))
-            return _refused(decision, parameters.reason)
+            return _refuse(decision, parameters.reason)
+
         decision = replace(decision, parameters=parameters.model_dump(mode="json"))
         if isinstance(parameters, StopRobot):
             return self._execute_stop(decision, parameters)
         age = vm.now - decision.timestamp
         if not -1.0 <= age <= self._config.limits.decision_expiry:
-            return _refused(decision, f"decision expired: it is about what was seen {age:.1f} s ago")
+            return _refuse(decision, f"decision expired: it is about what was seen {age:.1f} s ago")
         is_allowed, warning = self.blocked_actions.should_allow(decision)
         if not is_allowed:
-            return _refused(decision, warning)
+            return _refuse(decision, warning)
         return decision, parameters
 
-    def _translated(
+    def _translate(
         self, decision: NavigationDecision, parameters: Parameters, vm: View, memory: ExplorationMemory
     ) -> ExecutionResult:
         match parameters:
@@ -198,9 +208,9 @@ class SafetyExecutor:
     def _pre_validate(
         self, decision: NavigationDecision, obstacle_distances: Mapping[str, float]
     ) -> tuple[bool, NavigationDecision, str]:
-        """Is there room for a ``move_toward``, the decision as it may be carried out, and what was changed or why not.
+        """Return whether there is room for a ``move_toward``, the decision as it may be carried out, and a reason.
 
-        An unknown direction counts as blocked.
+        The reason says what was changed or why there is no room. An unknown direction counts as blocked.
         """
         direction = decision.parameters["direction"]
         clearance = obstacle_distances.get(direction, 0.0)
@@ -215,7 +225,8 @@ class SafetyExecutor:
         scan = vm.latest_scan
         problem = fault(scan, vm.now, self._config)
         if scan is None or problem:
-            return _refused(decision, f"the lidar cannot be used: {problem}")
+            return _refuse(decision, f"the lidar cannot be used: {problem}")
+
         direction = parameters.direction
         twist = twist_toward(direction, parameters.speed, self._config.body)
         swept = swept_clearance(scan, direction, twist, self._config)
@@ -223,33 +234,35 @@ class SafetyExecutor:
         is_free, decision, reason = self._pre_validate(decision, {direction.value: nearest})
         if not is_free:
             self.blocked_actions.record_blocked(decision)
-            return _refused(decision, reason)
+            return _refuse(decision, reason)
+
+        # The decision may have been slowed down.
         twist = twist_toward(direction, Speed(decision.parameters["speed"]), self._config.body)
         return ExecutionResult(VelocityTarget(twist, parameters.duration_s), decision, True, reason)
 
     def _execute_navigate(self, decision: NavigationDecision, parameters: NavigateToGoal, vm: View) -> ExecutionResult:
         if parameters.goal_type == "retrace":
             x, y = self._home.ahead(self._config.body.centre)
-            return _accepted(decision, NavGoalTarget(x, y))
+            return _accept(decision, NavGoalTarget(x, y))
         if parameters.goal_type == "frontier":
             known = {frontier.id: frontier for frontier in vm.frontiers}
             frontier = known.get(parameters.frontier_id if parameters.frontier_id is not None else -1)
             if frontier is None:
                 listed = ", ".join(map(str, list(known)[:10])) or "none"
-                return _refused(decision, f"there is no frontier {parameters.frontier_id} now; there are: {listed}")
-            return _accepted(decision, NavGoalTarget(frontier.x, frontier.y))
+                return _refuse(decision, f"there is no frontier {parameters.frontier_id} now; there are: {listed}")
+            return _accept(decision, NavGoalTarget(frontier.x, frontier.y))
         if parameters.x is None or parameters.y is None:
-            return _refused(decision, "goal_type coordinates needs numbers for x and y, not null")
-        return _accepted(decision, NavGoalTarget(parameters.x, parameters.y))
+            return _refuse(decision, "goal_type coordinates needs numbers for x and y, not null")
+        return _accept(decision, NavGoalTarget(parameters.x, parameters.y))
 
     def _execute_rotate(self, decision: NavigationDecision, parameters: Rotate) -> ExecutionResult:
-        return _accepted(decision, TurnTarget(radians(parameters.degrees)))
+        return _accept(decision, TurnTarget(radians(parameters.degrees)))
 
     def _execute_stop(self, decision: NavigationDecision, parameters: StopRobot) -> ExecutionResult:
-        return _accepted(decision, StopTarget(parameters.reason.value))
+        return _accept(decision, StopTarget(parameters.reason.value))
 
     def _execute_observe(self, decision: NavigationDecision, parameters: ObserveScene) -> ExecutionResult:
-        return _accepted(decision, ObserveTarget(parameters.focus))
+        return _accept(decision, ObserveTarget(parameters.focus))
 
     def _execute_check_path(
         self, decision: NavigationDecision, parameters: CheckPathClear, vm: View
@@ -257,7 +270,7 @@ class SafetyExecutor:
         scan = vm.latest_scan
         problem = fault(scan, vm.now, self._config)
         if scan is None or problem:
-            return _refused(decision, f"the lidar cannot be used: {problem}")
+            return _refuse(decision, f"the lidar cannot be used: {problem}")
         found = check_path(scan, Direction(parameters.direction), parameters.distance_m, self._config)
         data = asdict(found) | {"obstacle_distance_m": round(found.obstacle_distance_m, 2)}
         return ExecutionResult(NOTHING_TO_DRIVE, decision, True, data=data)
@@ -265,27 +278,33 @@ class SafetyExecutor:
     def _execute_report(
         self, decision: NavigationDecision, parameters: ReportDiscovery, vm: View, memory: ExplorationMemory
     ) -> ExecutionResult:
-        memory.record_discovery(parameters.label, parameters.notes or "", parameters.significance, vm.current_position)
+        notes = parameters.notes or ""
+        memory.record_discovery(parameters.label, notes, parameters.significance, vm.current_position)
         return ExecutionResult(NOTHING_TO_DRIVE, decision, True, data={"noted": parameters.label})
 
 
 def drive(x: float, y: float, why: str, now: float) -> NavigationDecision:
     """Return the decision to go to a place in the map frame."""
-    where = {"goal_type": "coordinates", "frontier_id": None, "x": round(x, 3), "y": round(y, 3), "reason": why}
-    said = f"{why}: {Tool.NAVIGATE_TO_GOAL} ({x:.2f}, {y:.2f})"
-    return NavigationDecision(Tool.NAVIGATE_TO_GOAL.value, where, said, now)
+    tool = Tool.NAVIGATE_TO_GOAL
+    goal = {"goal_type": "coordinates", "frontier_id": None, "x": round(x, 3), "y": round(y, 3), "reason": why}
+    reasoning = f"{why}: {tool} ({x:.2f}, {y:.2f})"
+    return NavigationDecision(tool.value, goal, reasoning, now)
 
 
 def turn(by: float, why: str, now: float) -> NavigationDecision:
     """Return the decision to turn by radians, counter-clockwise; the nearest multiple of 45 degrees is said."""
     by = wrapped(by)
-    steps = (round(degrees(by) / 45) or (1 if by > 0 else -1)) * 45
-    return NavigationDecision(Tool.ROTATE.value, {"degrees": steps}, f"{why}: {Tool.ROTATE} {steps}", now)
+    eighths = round(degrees(by) / 45)
+    if eighths == 0:
+        eighths = 1 if by > 0 else -1
+    steps = eighths * 45
+    reasoning = f"{why}: {Tool.ROTATE} {steps}"
+    return NavigationDecision(Tool.ROTATE.value, {"degrees": steps}, reasoning, now)
 
 
-def _accepted(decision: NavigationDecision, target: Target) -> ExecutionResult:
+def _accept(decision: NavigationDecision, target: Target) -> ExecutionResult:
     return ExecutionResult(target, decision, True)
 
 
-def _refused(decision: NavigationDecision, reason: str) -> ExecutionResult:
+def _refuse(decision: NavigationDecision, reason: str) -> ExecutionResult:
     return ExecutionResult(StopTarget(reason), decision, False, reason)

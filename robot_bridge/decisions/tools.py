@@ -140,32 +140,37 @@ def read(decision: NavigationDecision) -> Parameters | Refusal:
     try:
         return PARAMETERS[Tool(name)].model_validate(dict(decision.parameters))
     except ValidationError as error:
-        return Refusal(_in_one_line(name, error))
+        return Refusal(_summarise_errors(name, error))
     except (TypeError, ValueError):
         return Refusal(f"{name}: the arguments must be a JSON object")
 
 
-def _in_one_line(name: str, error: ValidationError) -> str:
-    faults = [_fault(fault) for fault in error.errors(include_url=False, include_context=False, include_input=True)[:3]]
-    return f"{name}: {'; '.join(dict.fromkeys(faults))}"
+def _summarise_errors(name: str, error: ValidationError) -> str:
+    faults = error.errors(include_url=False, include_context=False, include_input=True)[:3]
+    lines = dict.fromkeys(_format_fault(fault) for fault in faults)
+    return f"{name}: {'; '.join(lines)}"
 
 
-def _fault(fault: Mapping[str, Any]) -> str:
+def _format_fault(fault: Mapping[str, Any]) -> str:
     where = harmless(fault["loc"][0], 40) if fault["loc"] else ""
     if fault["type"] == "missing":
         return f"{where} is missing"
     if fault["type"] == "extra_forbidden":
         return f"{where} is no parameter of it"
-    said = str(fault["msg"]).removeprefix("Value error, ").removeprefix("Input ")
-    return harmless(f"{where} {said}, not {_quoted(fault['input'])}" if where else said, 200)
+    message = str(fault["msg"]).removeprefix("Value error, ").removeprefix("Input ")
+    if where:
+        message = f"{where} {message}, not {_quote(fault['input'])}"
+    return harmless(message, 200)
 
 
-def _quoted(value: object) -> str:
+def _quote(value: object) -> str:
     if isinstance(value, str):
         return f'"{harmless(value, 40)}"'
     if isinstance(value, int) and abs(value) > _LONGEST_INTEGER:
         return "so great a number"
-    return "null" if value is None else harmless(value if isinstance(value, int | float) else type(value).__name__, 40)
+    if value is None:
+        return "null"
+    return harmless(value if isinstance(value, int | float) else type(value).__name__, 40)
 
 
 def _definition(tool: Tool) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class EventTrigger:
 
     def __init__(self, config: RobotConfig | None = None) -> None:
         self._lidar_x = (config or RobotConfig()).lidar.x
-        self._told: dict[Trigger, deque[tuple[float, float]]] = {each: deque(maxlen=_REMEMBERED) for each in Trigger}
+        self._fired_at = {trigger: deque[tuple[float, float]](maxlen=_REMEMBERED) for trigger in Trigger}
         self._held = {Trigger.INTERSECTION: False, Trigger.DEAD_END: False}
         self._asked_at: Pose | None = None
 
@@ -68,6 +68,7 @@ class EventTrigger:
             self._asked_at = position
         if last_trigger_time is not None and now - last_trigger_time < COOLDOWN_S:
             return []
+
         found = []
         if self._sees_new_doorway(detected_gaps, position):
             found.append(Trigger.DOORWAY)
@@ -81,13 +82,10 @@ class EventTrigger:
         return found
 
     def _sees_new_doorway(self, gaps: Sequence[Gap], position: Pose) -> bool:
-        places = [
-            _place(gap, position, self._lidar_x)
-            for gap in gaps
-            if gap.width_m >= DOORWAY_M and gap.distance_m <= NEAR_M
-        ]
+        doorways = [gap for gap in gaps if gap.width_m >= DOORWAY_M and gap.distance_m <= NEAR_M]
+        places = [_locate_gap(gap, position, self._lidar_x) for gap in doorways]
         new = [place for place in places if self._is_new(Trigger.DOORWAY, place, _SAME_DOORWAY_M)]
-        self._told[Trigger.DOORWAY].extend(new)
+        self._fired_at[Trigger.DOORWAY].extend(new)
         return bool(new)
 
     def _begins(self, trigger: Trigger, holds: bool, position: Pose) -> bool:
@@ -96,25 +94,27 @@ class EventTrigger:
         self._held[trigger] = holds
         if not begins or not self._is_new(trigger, (position.x, position.y)):
             return False
-        self._told[trigger].append((position.x, position.y))
+        self._fired_at[trigger].append((position.x, position.y))
         return True
 
     def _is_new(self, trigger: Trigger, place: tuple[float, float], apart_m: float = _SAME_PLACE_M) -> bool:
-        return all(Pose(*told).distance_to(*place) > apart_m for told in self._told[trigger])
+        return all(Pose(*earlier).distance_to(*place) > apart_m for earlier in self._fired_at[trigger])
 
 
 def is_intersection(obstacle_distances: Mapping[str, float]) -> bool:
     """Return whether three or more neighbouring directions are open for 2 m."""
-    is_open = [obstacle_distances.get(each, 0.0) >= OPEN_M for each in _AROUND]
-    neighbours = zip(is_open, is_open[1:] + is_open[:1], is_open[2:] + is_open[:2], strict=True)
-    return any(all(three) for three in neighbours)
+    is_open = [obstacle_distances.get(direction, 0.0) >= OPEN_M for direction in _AROUND]
+    # Entries before the first are counted from the end: the circle closes.
+    return any(is_open[index - 2] and is_open[index - 1] and is_open[index] for index in range(len(is_open)))
 
 
 def is_dead_end(obstacle_distances: Mapping[str, float]) -> bool:
     """Return whether everything ahead is nearer than 1 m; an unknown direction counts as open."""
-    return all(obstacle_distances.get(each, OPEN_M) < CLOSED_M for each in _FRONT)
+    return all(obstacle_distances.get(direction, OPEN_M) < CLOSED_M for direction in _FRONT)
 
 
-def _place(gap: Gap, position: Pose, lidar_x: float) -> tuple[float, float]:
+def _locate_gap(gap: Gap, position: Pose, lidar_x: float) -> tuple[float, float]:
     angle = radians(gap.direction_deg)
-    return position.ahead(lidar_x + gap.distance_m * cos(angle), gap.distance_m * sin(angle))
+    ahead = lidar_x + gap.distance_m * cos(angle)
+    left = gap.distance_m * sin(angle)
+    return position.ahead(ahead, left)

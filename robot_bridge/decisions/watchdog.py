@@ -56,7 +56,7 @@ class NetworkMonitor:
 
     @property
     def average_latency_ms(self) -> float:
-        """Return the mean latency of the recent calls that were answered; 0 before the first."""
+        """Mean latency of the recent calls that were answered; 0 before the first."""
         answered = [each for each in self._latencies_ms if each is not None]
         return sum(answered) / len(answered) if answered else 0.0
 

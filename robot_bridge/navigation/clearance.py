@@ -43,7 +43,8 @@ class Circles:
 def circles_of(body: Body) -> Circles:
     """Return a few circles that together cover the footprint and little more."""
     length = body.front + body.rear
-    count = max(1, ceil(_CIRCLES_PER_WIDTH * length / (2 * body.half_width)))
+    share = _CIRCLES_PER_WIDTH * length / (2 * body.half_width)
+    count = max(1, ceil(share))
     part = length / count
     ahead = np.array([-body.rear + part * (i + 0.5) for i in range(count)])
     return Circles(ahead, hypot(part / 2, body.half_width))
@@ -73,15 +74,20 @@ class Clearance:
 
     def of_poses(self, xs: Array, ys: Array, headings: Array, circles: Circles) -> Array:
         """Return the room around the footprint at poses of shape (n,); negative if something is inside."""
-        x = xs[:, None] + np.cos(headings)[:, None] * circles.ahead
-        y = ys[:, None] + np.sin(headings)[:, None] * circles.ahead
-        room: Array = self.at(x, y).min(axis=1).astype(np.float64) - circles.radius
+        cos = np.cos(headings)[:, None]
+        sin = np.sin(headings)[:, None]
+        x = xs[:, None] + cos * circles.ahead
+        y = ys[:, None] + sin * circles.ahead
+        nearest = self.at(x, y).min(axis=1)
+        room: Array = nearest.astype(np.float64) - circles.radius
         return room
 
     def of_pose(self, pose: Pose, circles: Circles) -> float:
         """Return the room around the footprint at one pose."""
-        one = np.array([pose.x]), np.array([pose.y]), np.array([pose.heading])
-        return float(self.of_poses(*one, circles)[0])
+        x = np.array([pose.x])
+        y = np.array([pose.y])
+        heading = np.array([pose.heading])
+        return float(self.of_poses(x, y, heading, circles)[0])
 
 
 def clearance_around(
@@ -107,12 +113,16 @@ def clearance_around(
     x = pose.x - reach
     y = pose.y - reach
     free = np.ones((count, count), np.uint8)
-    points = np.concatenate((grid.obstacles_in(x, y, x + 2 * reach, y + 2 * reach), returns))
+    mapped = grid.obstacles_in(x, y, x + 2 * reach, y + 2 * reach)
+    points = np.concatenate((mapped, returns))
     cells = np.floor((points - (x, y)) / CELL_M).astype(np.intp)
     cells = cells[((cells >= 0) & (cells < count)).all(axis=1)]
     free[cells[:, 1], cells[:, 0]] = 0
     for area in keep_outs:
-        middle = floor((area.x - x) / CELL_M), floor((area.y - y) / CELL_M)
-        cv2.circle(free, middle, round(area.radius / CELL_M), 0, -1)
-    metres = np.asarray(cv2.distanceTransform(free, cv2.DIST_L2, 5), np.float32) * np.float32(CELL_M)
+        column = floor((area.x - x) / CELL_M)
+        row = floor((area.y - y) / CELL_M)
+        cv2.circle(free, (column, row), round(area.radius / CELL_M), 0, -1)
+
+    in_cells = cv2.distanceTransform(free, cv2.DIST_L2, 5)
+    metres = np.asarray(in_cells, np.float32) * np.float32(CELL_M)
     return Clearance(x, y, metres)

@@ -51,15 +51,26 @@ def _track(steps: Sequence[Step]) -> _Track:
         sign = 1 if step.distance > 0 else -1
         is_first = number == 0 or steps[number - 1].distance * step.distance < 0
         count = max(1, round(step.length / _SPACING_M))
-        for i in range(0 if is_first else 1, count + 1):
+        first = 0 if is_first else 1
+        for i in range(first, count + 1):
             pose = step.start.after(along(step.curvature, step.distance * i / count))
             poses.append((pose.x, pose.y, pose.heading))
             curvatures.append(step.curvature)
             signs.append(sign)
-    changes = np.flatnonzero(np.diff(signs)) if signs else np.zeros(0, np.int64)
+    ends = _section_ends(signs)
+    pose_rows = np.array(poses).reshape(-1, 3)
+    return _Track(pose_rows, np.array(curvatures), np.array(signs, np.int64), ends)
+
+
+def _section_ends(signs: Sequence[int]) -> NDArray[np.int64]:
+    """Return for each sample the index at which the direction changes next or the way ends."""
+    if not signs:
+        return np.zeros(0, np.int64)
+
+    changes = np.flatnonzero(np.diff(signs))
     lasts = np.append(changes, len(signs) - 1)
-    ends = lasts[np.searchsorted(lasts, np.arange(len(signs)))] if signs else np.zeros(0, np.int64)
-    return _Track(np.array(poses).reshape(-1, 3), np.array(curvatures), np.array(signs, np.int64), ends)
+    ends: NDArray[np.int64] = lasts[np.searchsorted(lasts, np.arange(len(signs)))]
+    return ends
 
 
 _NOTHING = _track(())
@@ -78,7 +89,9 @@ class Follower:
     @property
     def remaining(self) -> float:
         """Return the metres left to drive."""
-        return 0.0 if self.is_done else (len(self._track.signs) - 1 - self._at) * _SPACING_M
+        if self.is_done:
+            return 0.0
+        return (len(self._track.signs) - 1 - self._at) * _SPACING_M
 
     @property
     def direction(self) -> int:
@@ -107,7 +120,8 @@ class Follower:
         if self.is_done:
             return np.zeros((0, 3))
         every = round(spacing / _SPACING_M)
-        return self._track.poses[self._at : self._at + round(distance / _SPACING_M) + 1 : every]
+        end = self._at + round(distance / _SPACING_M) + 1
+        return self._track.poses[self._at : end : every]
 
     def twist(self, pose: Pose, returns: Array, period: float) -> Twist:
         """Return the velocity to drive now.
@@ -130,10 +144,14 @@ class Follower:
         track = self._track
         while not self.is_done:
             end = int(track.ends[self._at])
-            near = track.poses[self._at : min(end, self._at + _WINDOW) + 1, :2] - (pose.x, pose.y)
-            self._at += int(np.hypot(near[:, 0], near[:, 1]).argmin())
+            window_end = min(end, self._at + _WINDOW) + 1
+            near = track.poses[self._at : window_end, :2] - (pose.x, pose.y)
+            distances = np.hypot(near[:, 0], near[:, 1])
+            self._at += int(distances.argmin())
+
             if self._at < end:
-                last = pose.relative_to(Pose(*track.poses[end].tolist())).x * track.signs[end]
+                end_pose = Pose(*track.poses[end].tolist())
+                last = pose.relative_to(end_pose).x * track.signs[end]
                 if end - self._at > 2 or last < -_SPACING_M:
                     return
             if end == len(track.signs) - 1:
@@ -148,7 +166,8 @@ class Follower:
         aside = pose.relative_to(reference).y
         turned = sin(wrapped(pose.heading - reference.heading))
         soon = min(at + _PREVIEW, int(track.ends[at]))
-        wanted = float(track.curvatures[at : soon + 1].mean()) - aside / _BLEND_M**2
+        feed_forward = float(track.curvatures[at : soon + 1].mean())
+        wanted = feed_forward - aside / _BLEND_M**2
         wanted -= 2 / _BLEND_M * turned * self.direction
         limit = self._config.body.curvature_limit
         return min(limit, max(-limit, wanted))
@@ -165,8 +184,13 @@ class Follower:
         forward = self.direction > 0
         left = float(self._track.ends[self._at] - self._at) * _SPACING_M
         most = limits.speed if forward else limits.reverse_speed
-        speed = min(most, max(_CREEP, sqrt(2 * _BRAKING * limits.deceleration * left)))
+        stoppable = sqrt(2 * _BRAKING * limits.deceleration * left)
+        speed = min(most, max(_CREEP, stoppable))
         gap = stop_gap(self._config, forward=forward)
         padding = self._config.zones.padding
         free = free_distance(returns, curvature, forward, self._config.body, padding, gap + _ROOM_M)
-        return 0.0 if free <= gap else min(speed, max(_CREEP, limits.speed * (free - gap) / _ROOM_M))
+        if free <= gap:
+            return 0.0
+
+        room_speed = limits.speed * (free - gap) / _ROOM_M
+        return min(speed, max(_CREEP, room_speed))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from robot_bridge.contracts import Frontier
 from robot_bridge.navigation.mapping import OccupancyMap
-from robot_bridge.navigation.planning import CostGrid, Place, freed
+from robot_bridge.navigation.planning import CostGrid, Place, open_start
 
 _LEAST_WIDTH_M = 0.3
 _WALL_CELLS = 2
@@ -58,33 +58,44 @@ class FrontierFinder:
         """
         clusters, out_of_reach = _clusters(grid, _reachable(costs, start))
         found = sorted(clusters, key=lambda f: (-f.width, f.middle))
-        self._known = self._named(found)
-        told = {i: f for i, f in self._known.items() if f.is_old or f.width >= _WIDE_M} or self._known
-        self._told |= {i: f for i, f in told.items() if f.is_old}
-        gone = [f for i, f in self._told.items() if i not in self._known]
-        self.cut_off = sum(any(f.distance_to(middle) <= _SAME_M for f in gone) for middle in out_of_reach)
-        return tuple(Frontier(i, f.place[0], f.place[1], f.width) for i, f in told.items())
+        self._known = self._assign_ids(found)
 
-    def _named(self, found: list[_Found]) -> dict[int, _Found]:
+        sure = {i: f for i, f in self._known.items() if f.is_old or f.width >= _WIDE_M}
+        told = sure or self._known
+        self._told |= {i: f for i, f in told.items() if f.is_old}
+
+        gone = [f for i, f in self._told.items() if i not in self._known]
+        self.cut_off = 0
+        for middle in out_of_reach:
+            self.cut_off += any(f.distance_to(middle) <= _SAME_M for f in gone)
+
+        return tuple(Frontier(i, *f.place, f.width) for i, f in told.items())
+
+    def _assign_ids(self, found: list[_Found]) -> dict[int, _Found]:
         named: dict[int, _Found] = {}
         left = dict(self._known)
-        for one in found:
-            near = {i: other.distance_to(one.middle) for i, other in left.items()}
+        for cluster in found:
+            near = {i: other.distance_to(cluster.middle) for i, other in left.items()}
             best = min(near, key=near.__getitem__, default=0)
-            if best and near[best] <= max(_SAME_M, min(one.width, left[best].width) / 2):
+            if best and near[best] <= _same_within(cluster, left[best]):
                 del left[best]
-                named[best] = replace(one, is_old=True)
+                named[best] = replace(cluster, is_old=True)
             else:
-                named[self._next] = one
+                named[self._next] = cluster
                 self._next += 1
         return named
+
+
+def _same_within(cluster: _Found, other: _Found) -> float:
+    """Return within how many metres two clusters count as the same frontier."""
+    return max(_SAME_M, min(cluster.width, other.width) / 2)
 
 
 def _reachable(costs: CostGrid, start: Place) -> NDArray[np.bool_]:
     """Return the cells that a way leads to, bool (rows, columns)."""
     import cv2
 
-    free = np.isfinite(freed(costs, start)).astype(np.uint8)
+    free = np.isfinite(open_start(costs, start)).astype(np.uint8)
     _, labels = cv2.connectedComponents(free, connectivity=4)
     reachable: NDArray[np.bool_] = labels == labels[costs.cell(start)]
     return reachable
@@ -97,9 +108,12 @@ def _clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> tuple[list[_F
     unknown = grid.unknown
     cross = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], np.uint8)
     beside = cv2.dilate(unknown.astype(np.uint8), cross) > 0
-    walls = cv2.dilate(grid.surfaces.astype(np.uint8), np.ones((2 * _WALL_CELLS + 1,) * 2, np.uint8)) > 0
-    edge = beside & ~unknown & ~walls
-    count, labels, stats, middles = cv2.connectedComponentsWithStats(edge.astype(np.uint8), connectivity=8)
+    square = np.ones((2 * _WALL_CELLS + 1,) * 2, np.uint8)
+    walls = cv2.dilate(grid.surfaces.astype(np.uint8), square) > 0
+    edge = (beside & ~unknown & ~walls).astype(np.uint8)
+    count, labels, stats, middles = cv2.connectedComponentsWithStats(edge, connectivity=8)
+
+    reach = round(_VIEW_M / grid.resolution)
     found = []
     others = []
     for number in range(1, count):
@@ -107,16 +121,21 @@ def _clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> tuple[list[_F
         size = hypot(width, height) * grid.resolution
         if size < _LEAST_WIDTH_M:
             continue
-        own_rows, own_columns = np.nonzero(labels[y : y + height, x : x + width] == number)
-        middle = middles[number][1] - y, middles[number][0] - x
-        central = int(np.hypot(own_rows - middle[0], own_columns - middle[1]).argmin())
-        row = int(own_rows[central]) + y
-        column = int(own_columns[central]) + x
-        place = _nearest(reachable, row, column, round(_VIEW_M / grid.resolution))
+
+        window = labels[y : y + height, x : x + width]
+        rows, columns = np.nonzero(window == number)
+        mean_column, mean_row = middles[number]
+        from_mean = np.hypot(rows - (mean_row - y), columns - (mean_column - x))
+        central = int(from_mean.argmin())
+        row = int(rows[central]) + y
+        column = int(columns[central]) + x
+
+        middle = grid.place(row, column)
+        place = _nearest(reachable, row, column, reach)
         if place is None:
-            others.append(grid.place(row, column))
+            others.append(middle)
         else:
-            found.append(_Found(grid.place(row, column), grid.place(*place), round(size, 2)))
+            found.append(_Found(middle, grid.place(*place), round(size, 2)))
     return found, others
 
 
@@ -124,9 +143,12 @@ def _nearest(cells: NDArray[np.bool_], row: int, column: int, reach: int) -> tup
     """Return the nearest of the cells within ``reach`` cells, or None."""
     top = max(0, row - reach)
     left = max(0, column - reach)
-    rows, columns = np.nonzero(cells[top : row + reach + 1, left : column + reach + 1])
+    window = cells[top : row + reach + 1, left : column + reach + 1]
+    rows, columns = np.nonzero(window)
     if not len(rows):
         return None
     distance = np.hypot(rows + top - row, columns + left - column)
     best = int(distance.argmin())
-    return (int(rows[best]) + top, int(columns[best]) + left) if distance[best] <= reach else None
+    if distance[best] > reach:
+        return None
+    return int(rows[best]) + top, int(columns[best]) + left

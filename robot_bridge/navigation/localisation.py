@@ -74,28 +74,24 @@ def walls_of(grid: OccupancyMap) -> Walls | None:
     )
     order = np.zeros(len(points) + 1, np.int32)
     order[labels[marks]] = np.arange(len(points), dtype=np.int32)
-    return Walls(
-        grid.x,
-        grid.y,
-        grid.resolution,
-        order[labels],
-        np.asarray(distance * grid.resolution, np.float32),
-        ~grid.unknown,
-        points,
-        _normals(marks, points - (grid.x, grid.y)),
-    )
+    nearest = order[labels]
+    metres = np.asarray(distance * grid.resolution, np.float32)
+    normals = _normals(marks, points - (grid.x, grid.y))
+    return Walls(grid.x, grid.y, grid.resolution, nearest, metres, ~grid.unknown, points, normals)
 
 
 def _normals(marks: NDArray[np.bool_], points: Array) -> Array:
     """Return the normals of the lines through points and their neighbours, (n, 2); zero without a line."""
     reach = _NEIGHBOUR_CELLS
-    index = np.full((marks.shape[0] + 2 * reach, marks.shape[1] + 2 * reach), len(points), np.int32)
+    height, width = marks.shape
+    index = np.full((height + 2 * reach, width + 2 * reach), len(points), np.int32)
     rows, columns = np.nonzero(marks)
     index[rows + reach, columns + reach] = np.arange(len(points))
     x = points[:, 0]
     y = points[:, 1]
     moments = np.zeros((len(points) + 1, 6))
-    moments[:-1] = np.column_stack((np.ones(len(points)), x, y, x * x, x * y, y * y))
+    ones = np.ones(len(points))
+    moments[:-1] = np.column_stack((ones, x, y, x * x, x * y, y * y))
     total = np.zeros((len(points), 6))
     for down in range(2 * reach + 1):
         for aside in range(2 * reach + 1):
@@ -109,19 +105,24 @@ def _normals(marks: NDArray[np.bool_], points: Array) -> Array:
     small = (xx + yy - spread) / 2
     large = (xx + yy + spread) / 2
     on_line = (n >= 3) & (small < 0.1 * large)
-    normals: Array = np.column_stack((np.cos(angle), np.sin(angle))) * on_line[:, None]
+    directions = np.column_stack((np.cos(angle), np.sin(angle)))
+    normals: Array = directions * on_line[:, None]
     return normals
 
 
-def _matched(walls: Walls, points: Array) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+def _match_points(walls: Walls, points: Array) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
     """Return distances across walls (n,), the walls' normals (n, 2), distances to the nearest mark (n,), and which
     points lie in the known map (n,)."""
-    cells = np.floor((points - (walls.x, walls.y)) / walls.resolution).astype(np.intp)
-    rows, columns = walls.nearest.shape
-    inside = (cells >= 0).all(axis=1) & (cells[:, 1] < rows) & (cells[:, 0] < columns)
-    cells[~inside] = 0
-    index = walls.nearest[cells[:, 1], cells[:, 0]]
-    known = inside & walls.known[cells[:, 1], cells[:, 0]]
+    offsets = (points - (walls.x, walls.y)) / walls.resolution
+    cells = np.floor(offsets).astype(np.intp)
+    rows = cells[:, 1]
+    columns = cells[:, 0]
+    row_count, column_count = walls.nearest.shape
+    inside = (cells >= 0).all(axis=1) & (rows < row_count) & (columns < column_count)
+    cells[~inside] = 0  # rows and columns are views, so they follow
+    index = walls.nearest[rows, columns]
+    known = inside & walls.known[rows, columns]
+
     delta = points - walls.points[index]
     distance = np.hypot(delta[:, 0], delta[:, 1])
     normals = walls.normals[index]
@@ -131,9 +132,13 @@ def _matched(walls: Walls, points: Array) -> tuple[Array, Array, Array, NDArray[
 
 def match_quality(walls: Walls, points: Array) -> tuple[float, int]:
     """Return the share of returns in the known map that lie on walls, and their number; points are in the map frame."""
-    _, _, distance, known = _matched(walls, points)
+    _, _, distance, known = _match_points(walls, points)
     judged = int(np.count_nonzero(known))
-    return (float(np.count_nonzero(known & (distance < _MATCH_M))) / judged if judged else 1.0), judged
+    if not judged:
+        return 1.0, 0
+
+    matching = known & (distance < _MATCH_M)
+    return float(np.count_nonzero(matching)) / judged, judged
 
 
 def aligned(walls: Walls, points: Array, prior: Pose, covariance: Array) -> tuple[Pose, Array]:
@@ -145,18 +150,25 @@ def aligned(walls: Walls, points: Array, prior: Pose, covariance: Array) -> tupl
     for turn in range(8):
         x, y, heading = state
         there = placed(points, Pose(x, y, heading))
-        residual, normals, distance, _ = _matched(walls, there)
+        residual, normals, distance, _ = _match_points(walls, there)
         gate = _GATE_M if turn < 3 else _GATE_M / 2
-        arm = there - (x, y)
-        weights = (distance < gate) / (1.0 + (residual / _LOSS_M) ** 2) / _SCAN_SIGMA**2
-        jacobian = np.column_stack((normals, normals[:, 1] * arm[:, 0] - normals[:, 0] * arm[:, 1]))
+        arm_x, arm_y = (there - (x, y)).T
+        loss = 1.0 + (residual / _LOSS_M) ** 2
+        weights = (distance < gate) / loss / _SCAN_SIGMA**2
+        normal_x, normal_y = normals.T
+        jacobian = np.column_stack((normals, normal_y * arm_x - normal_x * arm_y))
         weighted = jacobian * weights[:, None]
         hessian = weighted.T @ jacobian + information
-        step = np.linalg.solve(hessian, -(weighted.T @ residual) - information @ (state - mean))
+        gradient = -(weighted.T @ residual) - information @ (state - mean)
+        step = np.linalg.solve(hessian, gradient)
         state = state + step
-        if abs(step[:2]).max() < 5e-4 and abs(step[2]) < 2e-4:
+
+        moved = abs(step[:2]).max()
+        if moved < 5e-4 and abs(step[2]) < 2e-4:
             break
-    return Pose(float(state[0]), float(state[1]), wrapped(float(state[2]))), np.linalg.inv(hessian)
+
+    x, y, heading = state.tolist()
+    return Pose(x, y, wrapped(heading)), np.linalg.inv(hessian)
 
 
 class Localisation:
@@ -181,7 +193,8 @@ class Localisation:
     @property
     def is_sure(self) -> bool:
         """Return whether scans match the map, and odometry has not been uncorrected for too long."""
-        return self._bad < _BAD_SCANS and float(np.sqrt(self._covariance[:2, :2].trace())) < 0.3
+        variance = self._covariance[:2, :2].trace()
+        return self._bad < _BAD_SCANS and float(np.sqrt(variance)) < 0.3
 
     @property
     def is_doubtful(self) -> bool:
@@ -220,7 +233,7 @@ class Localisation:
         later = self._history[-1]
         for earlier in reversed(self._history):
             if earlier.stamp <= stamp:
-                return self._origin.after(_between(earlier, later, stamp))
+                return self._origin.after(_interpolate_pose(earlier, later, stamp))
             later = earlier
         return self._origin.after(later.pose)
 
@@ -240,12 +253,12 @@ class Localisation:
         pose, covariance = aligned(self._walls, points, prior, self._covariance)
         quality, judged = match_quality(self._walls, placed(points, pose))
         if judged >= _FEWEST_JUDGED and quality < 0.5:
-            return self._contradicted(points, prior)
+            return self._handle_contradiction(points, prior)
         self._bad = max(0, self._bad - 1)
         self.quality = quality
-        return self._settled(prior, pose, covariance)
+        return self._accept_pose(prior, pose, covariance)
 
-    def _contradicted(self, points: Array, prior: Pose) -> Pose:
+    def _handle_contradiction(self, points: Array, prior: Pose) -> Pose:
         self._bad = min(self._bad + 1, 2 * _BAD_SCANS)
         self._reference = prior
         self._lost = 0 if self.is_sure else self._lost + 1
@@ -255,10 +268,11 @@ class Localisation:
         if found is None:
             return prior
         self._age = _REFRESH_SCANS
-        pose, covariance = aligned(self._walls, points, found, np.diag([0.01, 0.01, 0.01]))
-        return self._settled(prior, pose, covariance)
+        found_covariance = np.diag([0.01, 0.01, 0.01])
+        pose, covariance = aligned(self._walls, points, found, found_covariance)
+        return self._accept_pose(prior, pose, covariance)
 
-    def _settled(self, prior: Pose, pose: Pose, covariance: Array) -> Pose:
+    def _accept_pose(self, prior: Pose, pose: Pose, covariance: Array) -> Pose:
         if self._origin is not None:
             self._origin = _frame(pose, prior.relative_to(self._origin))
         self._covariance = covariance
@@ -276,30 +290,37 @@ class Localisation:
         s = sin(prior.heading)
         axes = np.array([[c, -s], [s, c]])
         growth = np.zeros((3, 3))
-        growth[:2, :2] = axes @ np.diag([along**2, (0.5 * along) ** 2]) @ axes.T
+        variances = np.diag([along**2, (0.5 * along) ** 2])
+        growth[:2, :2] = axes @ variances @ axes.T
         growth[2, 2] = rotation**2
         self._covariance = self._covariance + growth
 
 
 def searched(walls: Walls, points: Array, around: Pose, reach: float = 1.0) -> Pose | None:
     """Return the pose near a lost one at which most returns lie on walls, or None if no pose fits well."""
-    chosen = points[:: max(1, len(points) // 60)]
+    sample = points[:: max(1, len(points) // 60)]
     step = max(1, round(_SEARCH_M / walls.resolution))
     most = ceil(reach / walls.resolution / step) * step
     offsets = np.arange(-most, most + 1, step)
     # The border is as wide as the offsets on either side of it, so no lookup falls outside.
     border = 2 * most + 1
     marks = np.pad(walls.distance < _MATCH_M, border)
-    shifts = (offsets[:, None] + offsets * marks.shape[1])[..., None]
+    width = marks.shape[1]
+    shifts = (offsets[:, None] + offsets * width)[..., None]
+    row_count, column_count = walls.distance.shape
+
     best = None
     best_share = _FIT_SHARE
     for turn in _SEARCH_TURNS:
         heading = around.heading + float(turn)
-        there = placed(chosen, Pose(around.x, around.y, heading))
+        there = placed(sample, Pose(around.x, around.y, heading))
         cells = np.floor((there - (walls.x, walls.y)) / walls.resolution)
-        rows = cells[:, 1].clip(-most - 1, walls.distance.shape[0] + most).astype(np.intp) + border
-        columns = cells[:, 0].clip(-most - 1, walls.distance.shape[1] + most).astype(np.intp) + border
-        share = marks.ravel()[shifts + rows * marks.shape[1] + columns].mean(axis=-1)
+        near_rows = cells[:, 1].clip(-most - 1, row_count + most)
+        near_columns = cells[:, 0].clip(-most - 1, column_count + most)
+        rows = near_rows.astype(np.intp) + border
+        columns = near_columns.astype(np.intp) + border
+        share = marks.ravel()[shifts + rows * width + columns].mean(axis=-1)
+
         at = np.unravel_index(int(share.argmax()), share.shape)
         if share[at] > best_share:
             best_share = float(share[at])
@@ -313,10 +334,11 @@ def _frame(pose: Pose, odometry: Pose) -> Pose:
     return pose.after(Pose().relative_to(odometry))
 
 
-def _between(earlier: Odometry, later: Odometry, stamp: float) -> Pose:
+def _interpolate_pose(earlier: Odometry, later: Odometry, stamp: float) -> Pose:
     gap = later.stamp - earlier.stamp
     part = 0.0 if gap <= 0.0 else min(1.0, (stamp - earlier.stamp) / gap)
     step = later.pose.relative_to(earlier.pose)
     if hypot(step.x, step.y) < 1e-9 and abs(step.heading) < 1e-9:
         return earlier.pose
-    return earlier.pose.after(Pose(step.x * part, step.y * part, step.heading * part))
+    moved = Pose(step.x * part, step.y * part, step.heading * part)
+    return earlier.pose.after(moved)

@@ -42,7 +42,8 @@ class Step:
 
     def at(self, travelled: float) -> Pose:
         """Return the pose after ``travelled`` metres, unsigned."""
-        return self.start.after(along(self.curvature, travelled if self.distance >= 0 else -travelled))
+        signed = travelled if self.distance >= 0 else -travelled
+        return self.start.after(along(self.curvature, signed))
 
     @property
     def length(self) -> float:
@@ -68,8 +69,10 @@ class Aim:
     def misses(self, pose: Pose, body: Body) -> tuple[float, float]:
         """Return by how many metres and radians a pose of the rear axle is outside the tolerances."""
         x, y = pose.ahead(body.centre)
+        distance = hypot(x - self.x, y - self.y)
+        metres = max(0.0, distance - self.tolerance)
         turn = 0.0 if self.heading is None else abs(wrapped(pose.heading - self.heading))
-        return max(0.0, hypot(x - self.x, y - self.y) - self.tolerance), max(0.0, turn - self.heading_tolerance)
+        return metres, max(0.0, turn - self.heading_tolerance)
 
     def is_met(self, pose: Pose, body: Body) -> bool:
         """Return whether the pose lies within the tolerances."""
@@ -95,20 +98,29 @@ def moves_of(config: RobotConfig, circles: Circles) -> Moves:
     """Return all steps that a robot can take."""
     body = config.body
     shares = [(sign, share) for sign in (1.0, -1.0) for share in _CURVATURES]
-    own = round(STEP_M / _SAMPLE_M)
+    step_samples = round(STEP_M / _SAMPLE_M)
     ends = []
     swept = []
     for sign, share in shares:
         curvature = share * body.curvature_limit * _CURVATURE_SHARE
-        samples = own + round((stop_gap(config, forward=sign > 0) + _ZONE_MARGIN_M) / _SAMPLE_M)
-        samples = max(samples, own + 1)
+        continuation_m = stop_gap(config, forward=sign > 0) + _ZONE_MARGIN_M
+        samples = step_samples + round(continuation_m / _SAMPLE_M)
+        samples = max(samples, step_samples + 1)
         poses = [along(curvature, sign * _SAMPLE_M * (i + 1)) for i in range(samples)]
-        ends.append((poses[own - 1].x, poses[own - 1].y, poses[own - 1].heading))
-        swept.append([[pose.ahead(a) for a in circles.ahead] for pose in poses])
+        end = poses[step_samples - 1]
+        ends.append((end.x, end.y, end.heading))
+        swept.append([_circle_middles(pose, circles) for pose in poses])
+
     longest = max(len(path) for path in swept)
     padded = [path + [path[-1]] * (longest - len(path)) for path in swept]
     signs, turns = np.array(shares).T
-    return Moves(np.array(ends), np.array(padded), own, signs * STEP_M, turns * body.curvature_limit * _CURVATURE_SHARE)
+    distances = signs * STEP_M
+    curvatures = turns * body.curvature_limit * _CURVATURE_SHARE
+    return Moves(np.array(ends), np.array(padded), step_samples, distances, curvatures)
+
+
+def _circle_middles(pose: Pose, circles: Circles) -> list[tuple[float, float]]:
+    return [pose.ahead(distance) for distance in circles.ahead]
 
 
 def stop_gap(config: RobotConfig, *, forward: bool) -> float:
@@ -239,56 +251,96 @@ class Search:
         """Expand about ``nodes`` more nodes; return whether the search is over."""
         until = self._left - nodes
         while not self.is_over and self._left > until:
-            batch = [heapq.heappop(self._heap)[1] for _ in range(min(_BATCH, len(self._heap)))]
+            size = min(_BATCH, len(self._heap))
+            batch = [heapq.heappop(self._heap)[1] for _ in range(size)]
             self._left -= len(batch)
-            met = next((n for n in batch if self.aim.is_met(Pose(*self._nodes[n].pose), self._config.body)), None)
-            if met is not None:
-                self.steps = self._way(met)
+
+            goal = self._find_goal(batch)
+            if goal is not None:
+                self.steps = self._trace_steps(goal)
             else:
                 self._expand(batch)
         return self.is_over
 
+    def _find_goal(self, batch: Sequence[int]) -> int | None:
+        for number in batch:
+            pose = Pose(*self._nodes[number].pose)
+            if self.aim.is_met(pose, self._config.body):
+                return number
+        return None
+
     def _expand(self, batch: Sequence[int]) -> None:
         nodes = [self._nodes[n] for n in batch]
-        first = self._first
         moves = self._moves
         poses = np.array([node.pose for node in nodes])
         room, ahead_room = self._room(poses)
-        ends = _placed(poses, moves.ends)
+        ends = _transform_ends(poses, moves.ends)
         before = np.array([node.move for node in nodes])
-        curvature = np.where(before < 0, first.curvature, moves.curvatures[before])
-        direction = np.where(before < 0, first.direction, np.sign(moves.distances[before]))
         signs = np.sign(moves.distances)
-        cost = np.abs(moves.distances) * np.where(signs > 0, 1.0, _REVERSE)
-        near = np.clip((_NEAR_M - room) / _NEAR_M, 0.0, 1.0)
-        costs = np.array([node.cost for node in nodes])[:, None] + cost * (1.0 + _NEAR_COST * near)
-        costs += _SWITCH_M * (signs[None] * direction[:, None] < 0)
-        costs += _STEER_M * np.abs(moves.curvatures - curvature[:, None]) / self._config.body.curvature_limit
+
+        node_costs = np.array([node.cost for node in nodes])[:, None]
+        costs = self._costs(node_costs, before, signs, room)
+
         margin = np.array([node.margin for node in nodes])[:, None]
-        allowed = (room >= margin) & (ahead_room >= np.minimum(margin, self._config.zones.padding + 0.015))
-        allowed &= ~((before < 0)[:, None] & (signs[None] == first.banned) & (first.banned != 0))
+        ahead_margin = np.minimum(margin, self._config.zones.padding + 0.015)
+        allowed = (room >= margin) & (ahead_room >= ahead_margin)
+        banned = self._first.banned
+        is_root = (before < 0)[:, None]
+        allowed &= ~(is_root & (signs[None] == banned) & (banned != 0))
         margins = np.minimum(self._margin, np.maximum(margin, room))
+
         guesses = self._guess(ends)
-        keys = _keys(ends, self._bin_m, np.broadcast_to(signs > 0, allowed.shape))
-        for i, j in zip(*(axis.tolist() for axis in np.nonzero(allowed)), strict=True):
+        forward = np.broadcast_to(signs > 0, allowed.shape)
+        keys = _keys(ends, self._bin_m, forward)
+
+        rows, columns = np.nonzero(allowed)
+        for i, j in zip(rows.tolist(), columns.tolist(), strict=True):
             key = int(keys[i, j])
             total = float(costs[i, j])
             if total < self._closed.get(key, np.inf):
                 self._closed[key] = total
                 x, y, heading = ends[i, j].tolist()
-                heapq.heappush(self._heap, (total + _GREED * float(guesses[i, j]), len(self._nodes)))
-                self._nodes.append(_Node((x, y, heading), total, j, batch[i], float(margins[i, j])))
+                priority = total + _GREED * float(guesses[i, j])
+                heapq.heappush(self._heap, (priority, len(self._nodes)))
+                node = _Node((x, y, heading), total, j, batch[i], float(margins[i, j]))
+                self._nodes.append(node)
+
+    def _costs(self, node_costs: Array, before: NDArray[np.int64], signs: Array, room: Array) -> Array:
+        """Return the cost to reach each end, (nodes, moves).
+
+        ``node_costs`` (nodes, 1); ``before`` (nodes,): the move that led to each node, -1 at the root.
+        """
+        first = self._first
+        moves = self._moves
+        curvature = np.where(before < 0, first.curvature, moves.curvatures[before])
+        direction = np.where(before < 0, first.direction, np.sign(moves.distances[before]))
+
+        length_cost = np.abs(moves.distances) * np.where(signs > 0, 1.0, _REVERSE)
+        near = np.clip((_NEAR_M - room) / _NEAR_M, 0.0, 1.0)
+        costs: Array = node_costs + length_cost * (1.0 + _NEAR_COST * near)
+
+        costs += _SWITCH_M * (signs[None] * direction[:, None] < 0)
+        turned = np.abs(moves.curvatures - curvature[:, None])
+        costs += _STEER_M * turned / self._config.body.curvature_limit
+        return costs
 
     def _room(self, poses: Array) -> tuple[Array, Array]:
         """Return the room during each step and during its continuation, both (nodes, moves)."""
         swept = self._moves.swept
-        c = np.cos(poses[:, 2])[:, None, None, None]
-        s = np.sin(poses[:, 2])[:, None, None, None]
-        x = poses[:, 0][:, None, None, None] + c * swept[..., 0] - s * swept[..., 1]
-        y = poses[:, 1][:, None, None, None] + s * swept[..., 0] + c * swept[..., 1]
-        room = self._clearance.at(x, y).min(axis=3).astype(np.float64) - self._circles.radius
-        own = self._moves.own_samples
-        return room[:, :, :own].min(axis=2), room[:, :, own:].min(axis=2)
+        swept_x = swept[..., 0]
+        swept_y = swept[..., 1]
+        pose_x, pose_y, heading = poses.T[..., None, None, None]
+        c = np.cos(heading)
+        s = np.sin(heading)
+        x = pose_x + c * swept_x - s * swept_y
+        y = pose_y + s * swept_x + c * swept_y
+
+        nearest = self._clearance.at(x, y).min(axis=3)
+        room = nearest.astype(np.float64) - self._circles.radius
+        step_samples = self._moves.own_samples
+        during = room[:, :, :step_samples].min(axis=2)
+        afterwards = room[:, :, step_samples:].min(axis=2)
+        return during, afterwards
 
     def _guess(self, ends: Array) -> Array:
         """Return a lower bound on the metres left to drive."""
@@ -302,10 +354,10 @@ class Search:
         if aim.heading is None:
             return left
         turn = (ends[..., 2] - aim.heading + pi) % (2 * pi) - pi
-        arc = np.maximum(0.0, np.abs(turn) - aim.heading_tolerance) * body.turning_radius
-        return np.maximum(left, arc)
+        excess = np.maximum(0.0, np.abs(turn) - aim.heading_tolerance)
+        return np.maximum(left, excess * body.turning_radius)
 
-    def _way(self, number: int) -> tuple[Step, ...]:
+    def _trace_steps(self, number: int) -> tuple[Step, ...]:
         pose = self._start
         chain = []
         node = self._nodes[number]
@@ -314,25 +366,32 @@ class Search:
             node = self._nodes[node.parent]
         steps: list[Step] = []
         for move in reversed(chain):
-            step = Step(pose, float(self._moves.curvatures[move]), float(self._moves.distances[move]))
+            curvature = float(self._moves.curvatures[move])
+            distance = float(self._moves.distances[move])
+            step = Step(pose, curvature, distance)
             steps.append(step)
             pose = step.end
         return tuple(steps)
 
 
-def _placed(poses: Array, ends: Array) -> Array:
+def _transform_ends(poses: Array, ends: Array) -> Array:
     """Return every end (m, 3), relative to every pose (n, 3), in the frame of the poses, (n, m, 3)."""
-    c = np.cos(poses[:, 2])[:, None]
-    s = np.sin(poses[:, 2])[:, None]
-    x = poses[:, 0][:, None] + c * ends[:, 0] - s * ends[:, 1]
-    y = poses[:, 1][:, None] + s * ends[:, 0] + c * ends[:, 1]
-    return np.stack((x, y, poses[:, 2][:, None] + ends[:, 2]), axis=-1)
+    end_x, end_y, end_heading = ends.T
+    pose_x, pose_y, pose_heading = poses.T[..., None]
+    c = np.cos(pose_heading)
+    s = np.sin(pose_heading)
+    x = pose_x + c * end_x - s * end_y
+    y = pose_y + s * end_x + c * end_y
+    return np.stack((x, y, pose_heading + end_heading), axis=-1)
 
 
 def _keys(ends: Array, bin_m: float, forward: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the number of the (x, y, heading, direction) cell in which each end lies."""
     x = np.floor(ends[..., 0] / bin_m).astype(np.int64) + 100_000
     y = np.floor(ends[..., 1] / bin_m).astype(np.int64) + 100_000
-    turn = np.floor((ends[..., 2] % (2 * pi)) / (2 * pi) * _BINS_PER_TURN).astype(np.int64) % _BINS_PER_TURN
-    found: NDArray[np.int64] = ((x * 200_000 + y) * _BINS_PER_TURN + turn) * 2 + forward
-    return found
+    heading = ends[..., 2] % (2 * pi)
+    bins = np.floor(heading / (2 * pi) * _BINS_PER_TURN)
+    turn = bins.astype(np.int64) % _BINS_PER_TURN
+    cell = x * 200_000 + y
+    keys: NDArray[np.int64] = (cell * _BINS_PER_TURN + turn) * 2 + forward
+    return keys

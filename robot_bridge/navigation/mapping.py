@@ -69,7 +69,8 @@ class OccupancyMap:
 
         -1 is unknown, other values are the probability of being occupied in percent."""
         if self._codes[0] != self.version:
-            codes = np.rint(100.0 / (1.0 + np.exp(-self._odds))).astype(np.int8)
+            probability = 100.0 / (1.0 + np.exp(-self._odds))
+            codes = np.rint(probability).astype(np.int8)
             codes[self._seen == 0] = -1
             codes.flags.writeable = False
             self._codes = self.version, codes
@@ -98,15 +99,20 @@ class OccupancyMap:
     @property
     def explored_m2(self) -> float:
         """Return the area known to be free, square metres."""
-        return float(np.count_nonzero((self._odds <= 0.0) & (self._seen > 0))) * self.resolution**2
+        free = (self._odds <= 0.0) & (self._seen > 0)
+        return float(np.count_nonzero(free)) * self.resolution**2
 
     def cell(self, x: float, y: float) -> tuple[int, int]:
         """Return (row, column) of a place, which may lie outside the map."""
-        return floor((y - self.y) / self.resolution), floor((x - self.x) / self.resolution)
+        row = floor((y - self.y) / self.resolution)
+        column = floor((x - self.x) / self.resolution)
+        return row, column
 
     def place(self, row: float, column: float) -> tuple[float, float]:
         """Return (x, y) of a cell's middle."""
-        return self.x + (column + 0.5) * self.resolution, self.y + (row + 0.5) * self.resolution
+        x = self.x + (column + 0.5) * self.resolution
+        y = self.y + (row + 0.5) * self.resolution
+        return x, y
 
     def contains(self, row: int, column: int) -> bool:
         """Return whether the map contains the cell now."""
@@ -121,31 +127,45 @@ class OccupancyMap:
         row1, column1 = self.cell(x1, y1)
         row0 = max(row0, 0)
         column0 = max(column0, 0)
-        window = np.s_[row0 : max(row1 + 1, 0), column0 : max(column1 + 1, 0)]
+        row_end = max(row1 + 1, 0)
+        column_end = max(column1 + 1, 0)
+        window = np.s_[row0:row_end, column0:column_end]
         rows, columns = np.nonzero(self._odds[window] > 0.0)
         return self._means(rows + row0, columns + column0)
 
     def measured(self) -> tuple[NDArray[np.bool_], Array]:
         """Return the occupied cells in which the lidar measured points, bool (rows, columns), and the mean point of
         each, row by row, float64 (n, 2)."""
-        cells: NDArray[np.bool_] = (self._odds > 0.0) & (self._sums[:, :, 2] > 0) & ~self._fixed
+        counts = self._sums[:, :, 2]
+        cells: NDArray[np.bool_] = (self._odds > 0.0) & (counts > 0) & ~self._fixed
         return cells, self._means(*np.nonzero(cells))
 
     def _means(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
         sums = self._sums[rows, columns].astype(np.float64)
-        found: Array = self._middles(rows, columns) + sums[:, :2] / np.maximum(sums[:, 2:], 1.0)
-        return found
+        offsets = sums[:, :2] / np.maximum(sums[:, 2:], 1.0)
+        means: Array = self._middles(rows, columns) + offsets
+        return means
 
     def _middles(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
-        middles: Array = (np.column_stack((columns, rows)) + 0.5) * self.resolution + np.array((self.x, self.y))
+        cells = np.column_stack((columns, rows))
+        corner = np.array((self.x, self.y))
+        middles: Array = (cells + 0.5) * self.resolution + corner
         return middles
+
+    def _cells(self, points: Array) -> NDArray[np.intp]:
+        """Return the (column, row) of the cell that contains each point, (n, 2)."""
+        offsets = (points - (self.x, self.y)) / self.resolution
+        cells: NDArray[np.intp] = np.floor(offsets).astype(np.intp)
+        return cells
 
     def beyond(self, x: float, y: float) -> float:
         """Return how far a place lies outside the rectangle of everything written, metres; inf if nothing was."""
         if self._written is None:
             return inf
         x0, y0, x1, y1 = self._written
-        return hypot(max(x0 - x, 0.0, x - x1), max(y0 - y, 0.0, y - y1))
+        dx = max(x0 - x, 0.0, x - x1)
+        dy = max(y0 - y, 0.0, y - y1)
+        return hypot(dx, dy)
 
     def cover(self, x0: float, y0: float, x1: float, y1: float) -> None:
         """Grow the map until the rectangle lies inside."""
@@ -191,26 +211,36 @@ class OccupancyMap:
         top, left = self.cell(x0, y0)
         bottom, right = self.cell(x1, y1)
         window = np.s_[top : bottom + 1, left : right + 1]
+
         free = np.zeros((bottom - top + 1, right - left + 1), np.uint8)
-        corner = self.x + left * self.resolution, self.y + top * self.resolution
-        pixels = ((fan - corner) / self.resolution - 0.5) * (1 << _SUBPIXEL)
-        cv2.fillPoly(free, [np.rint(pixels).astype(np.int32)], 1, cv2.LINE_8, _SUBPIXEL)
-        cells = np.floor((points - (self.x, self.y)) / self.resolution).astype(np.intp)
+        corner_x = self.x + left * self.resolution
+        corner_y = self.y + top * self.resolution
+        pixels = (fan - (corner_x, corner_y)) / self.resolution - 0.5
+        polygon = np.rint(pixels * (1 << _SUBPIXEL)).astype(np.int32)
+        cv2.fillPoly(free, [polygon], 1, cv2.LINE_8, _SUBPIXEL)
+
+        cells = self._cells(points)
         rows = cells[:, 1]
         columns = cells[:, 0]
+
         # Beams hit a thin pole between two cells now in one, now in the other: do not clear neighbours of a return.
         hits = np.zeros_like(free)
         hits[rows - top, columns - left] = 1
-        cleared = free & (cv2.dilate(hits, np.ones((3, 3), np.uint8)) == 0)
+        beside_hits = cv2.dilate(hits, np.ones((3, 3), np.uint8))
+        cleared = free & (beside_hits == 0)
         odds = self._odds[window] + np.float32(MISS) * cleared
         odds[rows - top, columns - left] += HIT  # a cell that several beams hit counts once
         odds[self._fixed[window]] = MOST
         np.clip(odds, LEAST, MOST, out=self._odds[window])
         self._seen[window] |= free
         self._seen[rows, columns] = 1
-        self._surface[window][cv2.erode(free, np.ones((5, 5), np.uint8)) > 0] = 0
-        chords = np.floor((_chords(scan, lidar, pose) - (self.x, self.y)) / self.resolution).astype(np.int32)
-        cv2.polylines(self._surface, list(chords), False, 1)
+
+        inner = cv2.erode(free, np.ones((5, 5), np.uint8)) > 0
+        self._surface[window][inner] = 0
+        chords = (_chords(scan, lidar, pose) - (self.x, self.y)) / self.resolution
+        segments = np.floor(chords).astype(np.int32)
+        cv2.polylines(self._surface, list(segments), False, 1)
+
         if remember_points:
             self._remember(points, rows, columns, window)
         self.version += 1
@@ -220,7 +250,7 @@ class OccupancyMap:
         if not len(points):
             return
         self._cover_all(points)
-        cells = np.floor((points - (self.x, self.y)) / self.resolution).astype(np.intp)
+        cells = self._cells(points)
         rows = cells[:, 1]
         columns = cells[:, 0]
         self._fixed[rows, columns] = True
@@ -231,7 +261,9 @@ class OccupancyMap:
 
     def _offsets(self, points: Array, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return what points add to the sums of their cells, (n, 3)."""
-        return np.column_stack((points - self._middles(rows, columns), np.ones(len(points)))).astype(np.float32)
+        offsets = points - self._middles(rows, columns)
+        counts = np.ones(len(points))
+        return np.column_stack((offsets, counts)).astype(np.float32)
 
     def _cover_all(self, points: Array) -> Rectangle:
         """Grow the map until all points lie inside, note that they are written, and return the rectangle of them."""
@@ -239,7 +271,11 @@ class OccupancyMap:
         x1, y1 = points.max(axis=0).tolist()
         self.cover(x0, y0, x1, y1)
         west, south, east, north = self._written or (x0, y0, x1, y1)
-        self._written = min(west, x0), min(south, y0), max(east, x1), max(north, y1)
+        west = min(west, x0)
+        south = min(south, y0)
+        east = max(east, x1)
+        north = max(north, y1)
+        self._written = west, south, east, north
         return x0, y0, x1, y1
 
     def _remember(
@@ -257,21 +293,33 @@ def _chords(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
     good = valid(scan)
     reach = np.where(good, scan.ranges, 0.0).astype(np.float64)
     directions = pose.heading + angles(scan)
-    x, y = pose.ahead(lidar.x)
-    points = np.column_stack((x + reach * np.cos(directions), y + reach * np.sin(directions)))
-    before = _shifted(points, -1)
-    after = _shifted(points, 1)
-    next_after = _shifted(points, 2)
+    points = _beam_points(pose.ahead(lidar.x), reach, directions)
+    before = _shift_beams(points, -1)
+    after = _shift_beams(points, 1)
+    next_after = _shift_beams(points, 2)
     chord = after - points
-    length = np.maximum(np.hypot(chord[:, 0], chord[:, 1]), 1e-9)
+    chord_x, chord_y = chord.T
+    length = np.maximum(np.hypot(chord_x, chord_y), 1e-9)
+
     is_line = np.zeros(len(points), np.bool_)
-    for other, is_good in ((before, _shifted(good, -1)), (next_after, _shifted(good, 2))):
-        away = other - points
-        aside = np.abs(chord[:, 0] * away[:, 1] - chord[:, 1] * away[:, 0]) / length
-        far = np.hypot(away[:, 0], away[:, 1])
-        is_line |= is_good & (aside < _FLAT_M + _FLAT * far) & (length < _UNEVEN * far)
-    chosen = good & _shifted(good, 1) & is_line & (length < _LONGEST_CHORD_M)
-    return np.stack((points[chosen], after[chosen]), axis=1)
+    neighbours = ((before, _shift_beams(good, -1)), (next_after, _shift_beams(good, 2)))
+    for other, is_good in neighbours:
+        away_x, away_y = (other - points).T
+        aside = np.abs(chord_x * away_y - chord_y * away_x) / length
+        far = np.hypot(away_x, away_y)
+        is_flat = aside < _FLAT_M + _FLAT * far
+        is_line |= is_good & is_flat & (length < _UNEVEN * far)
+
+    is_chord = good & _shift_beams(good, 1) & is_line & (length < _LONGEST_CHORD_M)
+    return np.stack((points[is_chord], after[is_chord]), axis=1)
+
+
+def _beam_points(lidar_place: tuple[float, float], reach: Array, directions: Array) -> Array:
+    """Return the points ``reach`` (n,) from the lidar in the directions (n,), (n, 2)."""
+    lidar_x, lidar_y = lidar_place
+    x = lidar_x + reach * np.cos(directions)
+    y = lidar_y + reach * np.sin(directions)
+    return np.column_stack((x, y))
 
 
 def _free_fan(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
@@ -283,17 +331,16 @@ def _free_fan(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
         return np.zeros((0, 2))
     run = beyond.copy()
     for shift in range(1, _NO_RETURN_RUN // 2 + 1):  # a single missing return is a sensor fault, not open space
-        run &= _shifted(beyond, shift) & _shifted(beyond, -shift)
+        run &= _shift_beams(beyond, shift) & _shift_beams(beyond, -shift)
     reach[run] = scan.range_max
-    both = np.minimum(reach, _shifted(reach, 1))
+    both = np.minimum(reach, _shift_beams(reach, 1))
     directions = pose.heading + angles(scan)
-    x, y = pose.ahead(lidar.x)
-    first = np.column_stack((x + both * np.cos(directions), y + both * np.sin(directions)))
-    following = _shifted(directions, 1)
-    second = np.column_stack((x + both * np.cos(following), y + both * np.sin(following)))
+    lidar_place = pose.ahead(lidar.x)
+    first = _beam_points(lidar_place, both, directions)
+    second = _beam_points(lidar_place, both, _shift_beams(directions, 1))
     return np.stack((first, second), axis=1).reshape(-1, 2)
 
 
-def _shifted(beams: NDArray[Any], by: int) -> NDArray[Any]:
+def _shift_beams(beams: NDArray[Any], by: int) -> NDArray[Any]:
     """Return, for every beam of a whole turn, the value ``by`` beams on; ``np.roll`` takes ten times as long."""
     return np.concatenate((beams[by:], beams[:by]))

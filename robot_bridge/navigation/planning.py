@@ -45,17 +45,28 @@ class CostGrid:
 
     def cells(self, places: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return rows and columns, each (n,), of the cells that contain places (n, 2), or of the nearest cells."""
-        found = np.floor((places - (self.x, self.y)) / self.resolution).astype(np.intp)
-        return found[:, 1].clip(0, self.costs.shape[0] - 1), found[:, 0].clip(0, self.costs.shape[1] - 1)
+        offsets = (places - (self.x, self.y)) / self.resolution
+        cells = np.floor(offsets).astype(np.intp)
+        row_count, column_count = self.costs.shape
+        rows = cells[:, 1].clip(0, row_count - 1)
+        columns = cells[:, 0].clip(0, column_count - 1)
+        return rows, columns
 
     def place(self, row: int, column: int) -> Place:
         """Return the middle of a cell."""
-        return self.x + (column + 0.5) * self.resolution, self.y + (row + 0.5) * self.resolution
+        x = self.x + (column + 0.5) * self.resolution
+        y = self.y + (row + 0.5) * self.resolution
+        return x, y
 
     def between(self, start: Place, end: Place) -> float:
         """Return the mean cost on the straight line between two places; inf if it is blocked."""
-        count = max(2, round(hypot(end[0] - start[0], end[1] - start[1]) / self.resolution) + 1)
-        return float(self.costs[self.cells(np.linspace(start, end, count))].mean())
+        count = max(2, round(_distance(start, end) / self.resolution) + 1)
+        samples = np.linspace(start, end, count)
+        return float(self.costs[self.cells(samples)].mean())
+
+
+def _distance(start: Place, end: Place) -> float:
+    return hypot(end[0] - start[0], end[1] - start[1])
 
 
 def cost_grid(
@@ -78,12 +89,17 @@ def cost_grid(
     import cv2
 
     blocked = grid.occupied.astype(np.uint8)
-    cells = np.floor((returns - (grid.x, grid.y)) / grid.resolution).astype(np.intp)
-    cells = cells[((cells >= 0) & (cells < (grid.shape[1], grid.shape[0]))).all(axis=1)]
+    offsets = (returns - (grid.x, grid.y)) / grid.resolution
+    cells = np.floor(offsets).astype(np.intp)
+    rows, columns = grid.shape
+    inside = ((cells >= 0) & (cells < (columns, rows))).all(axis=1)
+    cells = cells[inside]
     blocked[cells[:, 1], cells[:, 0]] = 1
     for area in keep_outs:
         row, column = grid.cell(area.x, area.y)
-        cv2.circle(blocked, (column, row), round(area.radius / grid.resolution), 1, -1)
+        radius = round(area.radius / grid.resolution)
+        cv2.circle(blocked, (column, row), radius, 1, -1)
+
     distance = cv2.distanceTransform(1 - blocked, cv2.DIST_L2, 5) * grid.resolution
     least = config.body.half_width + config.zones.padding + _MARGIN_M
     comfort = max(_COMFORT_M, 2 * least)
@@ -101,7 +117,7 @@ def route(costs: CostGrid, start: Place, goal: Place, tolerance: float) -> tuple
     """
     import pyastar2d  # type: ignore[import-untyped]
 
-    weights = freed(costs, start)
+    weights = open_start(costs, start)
     end = _nearest_free(costs, weights, goal, tolerance)
     if end is None:
         return None
@@ -110,34 +126,45 @@ def route(costs: CostGrid, start: Place, goal: Place, tolerance: float) -> tuple
     if cells is None:
         return None
     last = goal if costs.cell(goal) == end else costs.place(*end)
-    return _pulled(costs, weights, [start, *(costs.place(int(r), int(c)) for r, c in cells[1:-1]), last])
+    between = [costs.place(int(row), int(column)) for row, column in cells[1:-1]]
+    return _straighten_way(costs, weights, [start, *between, last])
 
 
 def length_of(places: Sequence[Place]) -> float:
     """Return the length of a way, metres."""
-    return sum(hypot(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(places))
+    return sum(_distance(a, b) for a, b in pairwise(places))
 
 
 def point_along(places: Sequence[Place], distance: float) -> tuple[float, float, float]:
     """Return (x, y, direction) after ``distance`` metres of a way, or at its end if it is shorter."""
     for a, b in pairwise(places):
-        step = hypot(b[0] - a[0], b[1] - a[1])
+        step = _distance(a, b)
         if step > distance:
             part = distance / step
-            return a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part, atan2(b[1] - a[1], b[0] - a[0])
+            x = a[0] + (b[0] - a[0]) * part
+            y = a[1] + (b[1] - a[1]) * part
+            return x, y, _direction(a, b)
         distance -= step
-    a, b = (places[-2], places[-1]) if len(places) > 1 else (places[-1], places[-1])
-    return b[0], b[1], atan2(b[1] - a[1], b[0] - a[0])
+
+    end = places[-1]
+    before = places[-2] if len(places) > 1 else end
+    return end[0], end[1], _direction(before, end)
 
 
-def freed(costs: CostGrid, start: Place) -> NDArray[np.float32]:
+def _direction(start: Place, end: Place) -> float:
+    return atan2(end[1] - start[1], end[0] - start[0])
+
+
+def open_start(costs: CostGrid, start: Place) -> NDArray[np.float32]:
     """Return the costs (rows, columns), with a way out if the robot stands too near to something."""
     row, column = costs.cell(start)
     weights = costs.costs.copy()
     if np.isfinite(weights[row, column]):
         return weights
     reach = round(_START_M / costs.resolution)
-    window = weights[max(0, row - reach) : row + reach + 1, max(0, column - reach) : column + reach + 1]
+    top = max(0, row - reach)
+    left = max(0, column - reach)
+    window = weights[top : row + reach + 1, left : column + reach + 1]
     window[~np.isfinite(window)] = 4 * _NEAR_COST
     return weights
 
@@ -149,11 +176,14 @@ def _nearest_free(
     row, column = costs.cell(goal)
     top = max(0, row - reach)
     left = max(0, column - reach)
-    rows, columns = np.nonzero(np.isfinite(weights[top : row + reach + 1, left : column + reach + 1]))
+    window = weights[top : row + reach + 1, left : column + reach + 1]
+    rows, columns = np.nonzero(np.isfinite(window))
     if not len(rows):
         return None
-    x = costs.x + (columns + left + 0.5) * costs.resolution - goal[0]
-    y = costs.y + (rows + top + 0.5) * costs.resolution - goal[1]
+
+    goal_x, goal_y = goal
+    x = costs.x + (columns + left + 0.5) * costs.resolution - goal_x
+    y = costs.y + (rows + top + 0.5) * costs.resolution - goal_y
     distance = np.hypot(x, y)
     best = int(distance.argmin())
     if distance[best] > tolerance + costs.resolution:
@@ -161,9 +191,9 @@ def _nearest_free(
     return int(rows[best]) + top, int(columns[best]) + left
 
 
-def _pulled(costs: CostGrid, weights: NDArray[np.float32], places: Sequence[Place]) -> tuple[Place, ...]:
+def _straighten_way(costs: CostGrid, weights: NDArray[np.float32], places: Sequence[Place]) -> tuple[Place, ...]:
     """Return the same way in few straight pieces: corners of the grid are cut if that costs no more."""
-    around = _around(costs, weights, np.array(places))
+    around = _sum_costs(costs, weights, np.array(places))
     out = [places[0]]
     at = 0
     last = len(places) - 1
@@ -171,7 +201,8 @@ def _pulled(costs: CostGrid, weights: NDArray[np.float32], places: Sequence[Plac
         step = 1
         while at + 2 * step <= last:
             end = at + 2 * step
-            if not _is_no_dearer(costs, places[at], places[end], float(around[end] - around[at])):
+            cost_around = float(around[end] - around[at])
+            if not _is_no_dearer(costs, places[at], places[end], cost_around):
                 break
             step *= 2
         at = min(at + step, last)
@@ -179,18 +210,22 @@ def _pulled(costs: CostGrid, weights: NDArray[np.float32], places: Sequence[Plac
     return tuple(out)
 
 
-def _around(costs: CostGrid, weights: NDArray[np.float32], places: Array) -> Array:
+def _sum_costs(costs: CostGrid, weights: NDArray[np.float32], places: Array) -> Array:
     """Return the cost to reach each place, (n,), from the first or the second.
 
     Every other place is left out, and with it the stairs of the grid. Only compare places an even number apart."""
     each = weights[costs.cells(places)].astype(np.float64)
-    way = np.hypot(*(places[2:] - places[:-2]).T)
-    pieces = way * (each[2:] + each[1:-1] + each[:-2]) / 3
+    dx, dy = (places[2:] - places[:-2]).T
+    way = np.hypot(dx, dy)
+    cost_sum = each[2:] + each[1:-1] + each[:-2]
+    pieces = way * cost_sum / 3
+
     total = np.zeros(len(places))
-    total[2::2], total[3::2] = np.cumsum(pieces[::2]), np.cumsum(pieces[1::2])
+    total[2::2] = np.cumsum(pieces[::2])
+    total[3::2] = np.cumsum(pieces[1::2])
     return total
 
 
 def _is_no_dearer(costs: CostGrid, start: Place, end: Place, around: float) -> bool:
-    direct = costs.between(start, end) * hypot(end[0] - start[0], end[1] - start[1])
+    direct = costs.between(start, end) * _distance(start, end)
     return direct <= around * 1.02 + 1e-6

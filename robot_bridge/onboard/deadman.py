@@ -39,7 +39,8 @@ class Deadman:
     def __init__(
         self, *, timeout: float = TIMEOUT_S, speed: float = 0.3, reverse_speed: float = 0.15, turn: float = 1.0
     ) -> None:
-        if not all(isfinite(limit) and limit > 0 for limit in (timeout, speed, reverse_speed, turn)):
+        limits = (timeout, speed, reverse_speed, turn)
+        if not all(isfinite(limit) and limit > 0 for limit in limits):
             raise ValueError("timeout and limits of the deadman must be positive numbers")
         self._timeout = timeout
         self._speed = speed
@@ -54,14 +55,21 @@ class Deadman:
         """Take a command of the host: m/s and rad/s. One that is not made of finite numbers is a stop."""
         if not (isfinite(linear) and isfinite(angular)):
             self.refused += 1
-            linear = angular = 0.0
+            linear = 0.0
+            angular = 0.0
         most = self._speed if linear > 0 else self._reverse
-        share = min(1.0, most / max(abs(linear), most), self._turn / max(abs(angular), self._turn))
-        self._command = (_within(linear * share, most), _within(angular * share, self._turn))
+        linear_share = most / max(abs(linear), most)
+        angular_share = self._turn / max(abs(angular), self._turn)
+        share = min(1.0, linear_share, angular_share)
+
+        # Rounding may leave a product just above its limit.
+        linear = _limit(linear * share, most)
+        angular = _limit(angular * share, self._turn)
+        self._command = (linear, angular)
         self._came = now
 
     def stop(self) -> None:
-        """Nothing but zeros until :meth:`release`."""
+        """Send nothing but zeros until :meth:`release`."""
         self.is_stopped = True
 
     def release(self) -> None:
@@ -70,15 +78,17 @@ class Deadman:
         self._command = (0.0, 0.0)
 
     def is_fresh(self, now: float) -> bool:
-        """Whether the newest command may be passed on."""
+        """Return whether the newest command may be passed on."""
         return 0 <= now - self._came <= self._timeout
 
     def output(self, now: float) -> tuple[float, float]:
-        """What the driver is to be told now."""
-        return self._command if self.is_fresh(now) and not self.is_stopped else (0.0, 0.0)
+        """Return what the driver is to be told now."""
+        if self.is_stopped or not self.is_fresh(now):
+            return (0.0, 0.0)
+        return self._command
 
 
-def _within(value: float, limit: float) -> float:
+def _limit(value: float, limit: float) -> float:
     return max(-limit, min(limit, value))
 
 
@@ -86,8 +96,10 @@ class Transport(Protocol):
     """Between the host's topics and the driver's."""
 
     def receive(self, seconds: float) -> Sequence[tuple[float, float] | bool]:
-        """What came, in order, as soon as something has, [] after ``seconds``: (linear, angular), or True to stop and
-        False to release."""
+        """Return what came, in order, as soon as something has, or [] after ``seconds``.
+
+        Messages are (linear, angular), or True to stop and False to release.
+        """
         ...
 
     def send(self, linear: float, angular: float) -> None:
@@ -128,8 +140,10 @@ def _take(deadman: Deadman, message: tuple[float, float] | bool, now: float) -> 
 
 @contextmanager
 def until_terminated() -> Iterator[Callable[[], bool]]:
-    """Catch what ends a process politely, a terminal that is closed included: gives a function that says whether one of
-    these signals has come."""
+    """Catch the signals that end a process politely, that of a closed terminal included.
+
+    Yield a function that returns whether one of them has come.
+    """
     came = list[int]()
     old = {number: signal.signal(number, lambda got, _: came.append(got)) for number in _ENDING}
     try:

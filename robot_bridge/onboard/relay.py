@@ -43,8 +43,8 @@ class RclpyTransport:
         self._twist: Any = Twist
         self._node: Any = rclpy.create_node("spca_deadman")
         self._publisher: Any = self._node.create_publisher(Twist, driver, 1)
-        self._node.create_subscription(Twist, commands, self._commanded, 1)
-        self._node.create_subscription(Bool, stop, self._stopped, 1)
+        self._node.create_subscription(Twist, commands, self._receive_command, 1)
+        self._node.create_subscription(Bool, stop, self._receive_stop, 1)
         self._found: list[Message] = []
 
     def receive(self, seconds: float) -> Sequence[Message]:
@@ -66,22 +66,26 @@ class RclpyTransport:
         self._node.destroy_node()
         self._rclpy.shutdown()
 
-    def _commanded(self, message: Any) -> None:
+    def _receive_command(self, message: Any) -> None:
         self._found.append((message.linear.x, message.angular.z))
 
-    def _stopped(self, message: Any) -> None:
+    def _receive_stop(self, message: Any) -> None:
         self._found.append(bool(message.data))
 
 
-def chosen_domain(given: str | None) -> int:
-    """The ROS domain of ``--domain``, else of ``ROS_DOMAIN_ID``, else the ROSMASTER A1's; hosts choose by it, too.
+def resolve_domain(given: str | None) -> int:
+    """Return the ROS domain of ``--domain``, else of ``ROS_DOMAIN_ID``, else the ROSMASTER A1's.
+
+    Hosts choose their domain by it, too.
 
     Raises:
         ValueError: there is no such domain.
     """
     set_for_ros = os.environ.get("ROS_DOMAIN_ID", "") if given is None else ""
     text = given if given is not None else set_for_ros or str(A1_DOMAIN)
-    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(LAST_DOMAIN)) and int(text) <= LAST_DOMAIN):
+    # The length first: Python refuses to read thousands of digits.
+    is_number = text.isascii() and text.isdecimal() and len(text) <= len(str(LAST_DOMAIN))
+    if not is_number or int(text) > LAST_DOMAIN:
         source = " (ROS_DOMAIN_ID)" if set_for_ros else ""
         raise ValueError(f"there is no ROS domain {text!r}{source}: choose one from 0 to {LAST_DOMAIN}")
     return int(text)
@@ -117,7 +121,7 @@ TRANSPORTS: dict[str, Callable[[int, str, str, str], Transport]] = {"rclpy": _rc
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of the command line."""
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog="python -m robot_bridge.onboard.relay", description=__doc__.splitlines()[0])
     default = "rclpy" if find_spec("rclpy") else "cyclonedds"
     parser.add_argument("--transport", choices=list(TRANSPORTS), default=default)
@@ -137,7 +141,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run until SIGTERM or SIGINT; return 2 if the limits or the domain are invalid, or ROS is missing."""
     options = build_parser().parse_args(argv)
     try:
-        domain = chosen_domain(options.domain)
+        domain = resolve_domain(options.domain)
         deadman = Deadman(timeout=options.timeout, speed=options.speed)
     except ValueError as error:
         _refuse(str(error))

@@ -24,10 +24,14 @@ class DdsTransport:
         self._driver = self._bus.publisher(driver, types.TWIST)
 
     def receive(self, seconds: float) -> Sequence[tuple[float, float] | bool]:
-        """Commands first: a stop that came together with one wins."""
+        """Return commands and stops, commands first: a stop that came together with one wins."""
         self._bus.wait(seconds)
-        twists = [twist_from(message) for message in self._commands.take()]
-        return [*((t.linear, t.angular) for t in twists), *(bool(message.data) for message in self._stop.take())]
+        received: list[tuple[float, float] | bool] = []
+        for message in self._commands.take():
+            twist = twist_from(message)
+            received.append((twist.linear, twist.angular))
+        received += [bool(message.data) for message in self._stop.take()]
+        return received
 
     def send(self, linear: float, angular: float) -> None:
         self._driver.send(twist_message(Twist(linear, angular)))

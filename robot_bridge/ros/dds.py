@@ -31,9 +31,8 @@ class Publisher:
 
         self.topic = topic
         self._kind = types.dds_type(kind)
-        self._writer: Any = bus.made(
-            lambda: DataWriter(bus.participant, bus.topic(topic, kind), _qos(reliable, 1, latched))
-        )
+        qos = _qos(reliable, 1, latched)
+        self._writer: Any = bus.make(lambda: DataWriter(bus.participant, bus.topic(topic, kind), qos))
 
     def send(self, message: Any) -> None:
         """Hand a message to the network.
@@ -52,7 +51,7 @@ class Publisher:
 
     @property
     def listeners(self) -> int:
-        """How many subscribers are connected."""
+        """Number of connected subscribers."""
         return len(self._writer.get_matched_subscriptions()) if self._writer is not None else 0
 
     def close(self) -> None:
@@ -71,13 +70,12 @@ class Subscription:
         self._sample = types.dds_type(kind)
         self.refused = 0
         self._depth = depth
-        self._reader: Any = bus.made(
-            lambda: DataReader(bus.participant, bus.topic(topic, kind), _qos(reliable, depth, latched))
-        )
+        qos = _qos(reliable, depth, latched)
+        self._reader: Any = bus.make(lambda: DataReader(bus.participant, bus.topic(topic, kind), qos))
         self._detach: Callable[[], None] | None = bus.attach(self._reader)
 
     def take(self) -> list[Any]:
-        """The messages that have come since it was asked last, in order, at most as many as are kept."""
+        """Return the messages that have come since it was asked last, in order, at most as many as are kept."""
         if self._reader is None:
             return []
         from cyclonedds.core import DDSException
@@ -86,26 +84,29 @@ class Subscription:
             samples = self._reader.take(2 * self._depth)
         except DDSException as error:
             raise DeviceError(f"{self.topic} cannot be received: {error.msg}") from error
-        # Where a publisher leaves there is a sample without a message.
-        return [each for each in (self._decoded(s.data) for s in samples if isinstance(s, self._sample)) if each]
 
-    def _decoded(self, data: bytes) -> Any:
-        try:
-            return types.decode(data, self.kind)
-        except ValueError:
-            self.refused += 1
-            return None
+        messages = []
+        for sample in samples:
+            # Where a publisher leaves there is a sample without a message.
+            if not isinstance(sample, self._sample):
+                continue
+            try:
+                messages.append(types.decode(sample.data, self.kind))
+            except ValueError:
+                self.refused += 1
+        return messages
 
     @property
     def publishers(self) -> int:
-        """How many are connected."""
+        """Number of connected publishers."""
         return len(self._reader.get_matched_publications()) if self._reader is not None else 0
 
     def close(self) -> None:
         """Leave the topic; belongs to the thread that waits."""
         if self._detach is not None:
             self._detach()
-        self._reader = self._detach = None
+        self._reader = None
+        self._detach = None
 
 
 class Bus:
@@ -137,16 +138,22 @@ class Bus:
         self.close()
 
     def publisher(self, topic: str, kind: str, *, reliable: bool = True, latched: bool = False) -> Publisher:
-        """To ``topic`` ("/cmd_vel") of a type ("geometry_msgs/msg/Twist"); ``latched`` for whoever comes later."""
-        return self._kept(Publisher(self, topic, kind, reliable, latched))
+        """Return a publisher of ``topic`` ("/cmd_vel") of a type ("geometry_msgs/msg/Twist").
+
+        ``latched``: subscribers that come later get the last message, too.
+        """
+        return self._keep(Publisher(self, topic, kind, reliable, latched))
 
     def subscription(
         self, topic: str, kind: str, *, reliable: bool = False, depth: int = 5, latched: bool = False
     ) -> Subscription:
-        """The newest ``depth`` messages; best effort hears reliable publishers too, the reverse does not hold."""
-        return self._kept(Subscription(self, topic, kind, reliable, depth, latched))
+        """Return a subscription to the newest ``depth`` messages.
 
-    def _kept(self, part: _Part) -> _Part:
+        Best effort hears reliable publishers too, the reverse does not hold.
+        """
+        return self._keep(Subscription(self, topic, kind, reliable, depth, latched))
+
+    def _keep(self, part: _Part) -> _Part:
         self._parts.append(part)
         return part
 
@@ -163,12 +170,13 @@ class Bus:
         from cyclonedds.core import InstanceState, ReadCondition, SampleState, ViewState
 
         waitset = self._waitset
-        condition = ReadCondition(reader, ViewState.Any | InstanceState.Any | SampleState.NotRead)
+        mask = ViewState.Any | InstanceState.Any | SampleState.NotRead
+        condition = ReadCondition(reader, mask)
         waitset.attach(condition)
         return lambda: waitset.detach(condition)
 
-    def made(self, make: Callable[[], Any]) -> Any:
-        """An entity of cyclonedds.
+    def make(self, create: Callable[[], Any]) -> Any:
+        """Return an entity of cyclonedds, which ``create`` makes.
 
         Raises:
             SetupError: it cannot be made.
@@ -176,12 +184,12 @@ class Bus:
         from cyclonedds.core import DDSException
 
         try:
-            return make()
+            return create()
         except DDSException as error:
             raise SetupError(f"ROS domain {self.domain}: {error.msg}") from error
 
     def wait(self, seconds: float) -> None:
-        """Until something has come, at most so long."""
+        """Wait until something has come, at most so long."""
         self._waitset.wait(max(0, round(seconds * 1e9)))
 
     def close(self) -> None:
@@ -193,8 +201,8 @@ class Bus:
         self.participant = None
 
 
-def until(condition: Callable[[], object], seconds: float) -> bool:
-    """Wait until something holds, at most so long; whether it does."""
+def wait_until(condition: Callable[[], object], seconds: float) -> bool:
+    """Wait until something holds, at most so long; return whether it does."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() >= end:
@@ -206,9 +214,8 @@ def until(condition: Callable[[], object], seconds: float) -> bool:
 def _qos(reliable: bool, depth: int, latched: bool) -> Any:
     from cyclonedds.qos import Policy, Qos
 
-    return Qos(
-        Policy.Reliability.Reliable(_BLOCKED) if reliable else Policy.Reliability.BestEffort,
-        Policy.Durability.TransientLocal if latched else Policy.Durability.Volatile,
-        Policy.History.KeepLast(depth),
-        Policy.DataRepresentation(use_cdrv0_representation=True),
-    )
+    reliability = Policy.Reliability.Reliable(_BLOCKED) if reliable else Policy.Reliability.BestEffort
+    durability = Policy.Durability.TransientLocal if latched else Policy.Durability.Volatile
+    history = Policy.History.KeepLast(depth)
+    representation = Policy.DataRepresentation(use_cdrv0_representation=True)
+    return Qos(reliability, durability, history, representation)

@@ -32,23 +32,24 @@ _DEPTHS: Final = {"16UC1": ("u2", 0.001), "mono16": ("u2", 0.001), "32FC1": ("f4
 
 
 def image_message(time: float, rgb: NDArray[np.uint8]) -> Any:
-    """A ``sensor_msgs/Image`` of uint8 (height, width, 3)."""
+    """Return a ``sensor_msgs/Image`` of uint8 (height, width, 3)."""
     return _image(time, "rgb8", rgb, 3 * rgb.shape[1])
 
 
 def depth_message(time: float, depth: NDArray[np.float32]) -> Any:
-    """Millimetres, as RGB-D cameras send them."""
+    """Return depth in millimetres, as RGB-D cameras send it."""
     return _image(time, "16UC1", millimetres(depth), 2 * depth.shape[1])
 
 
 def millimetres(depth: NDArray[np.float32]) -> NDArray[np.uint16]:
-    """0 where nothing was measured or it is too far to be told."""
+    """Return depth in millimetres, 0 where nothing was measured or it is too far to be told."""
     known = np.nan_to_num(depth, nan=0.0, posinf=0.0, neginf=0.0) * 1000.0
-    return np.where(known <= 65535, np.rint(known.clip(0.0, 65535.0)), 0).astype(np.uint16)
+    rounded = np.rint(known.clip(0.0, 65535.0))
+    return np.where(known <= 65535, rounded, 0).astype(np.uint16)
 
 
 def image_from(message: Any) -> NDArray[np.uint8]:
-    """Red, green, blue: uint8 (height, width, 3)."""
+    """Return red, green, blue: uint8 (height, width, 3)."""
     if message.encoding not in _CHANNELS:
         raise ValueError(f"a picture encoded as {message.encoding!r}: {', '.join(_CHANNELS)} can be read")
     pixels = _pixels(message, np.dtype(np.uint8), _WIDTHS[message.encoding])
@@ -56,15 +57,15 @@ def image_from(message: Any) -> NDArray[np.uint8]:
 
 
 def depth_from(message: Any) -> NDArray[np.float32]:
-    """Metres, 0 where nothing was measured: float32 (height, width)."""
+    """Return metres, 0 where nothing was measured: float32 (height, width)."""
     numbers, metres = depth_kind(message.encoding)
     order = ">" if message.is_bigendian else "<"
     pixels = _pixels(message, np.dtype(order + numbers), 1)[..., 0]
-    return measured(pixels.astype(np.float32) * np.float32(metres))
+    return clear_invalid(pixels.astype(np.float32) * np.float32(metres))
 
 
 def depth_kind(encoding: str) -> tuple[str, float]:
-    """The numbers that depth is encoded with, as numpy names them, and how many metres one of them is.
+    """Return the numbers that depth is encoded with, as numpy names them, and how many metres one of them is.
 
     Raises:
         ValueError: depth cannot be read from such a picture.
@@ -74,13 +75,14 @@ def depth_kind(encoding: str) -> tuple[str, float]:
     return _DEPTHS[encoding]
 
 
-def measured(depth: NDArray[np.float32]) -> NDArray[np.float32]:
-    """0 in place of what is no distance."""
-    return np.where(np.isfinite(depth) & (depth > 0), depth, np.float32(0))
+def clear_invalid(depth: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return depth with 0 in place of what is no distance."""
+    is_valid = np.isfinite(depth) & (depth > 0)
+    return np.where(is_valid, depth, np.float32(0))
 
 
 def compressed_message(time: float, encoding: str, data: bytes) -> Any:
-    """A ``sensor_msgs/CompressedImage``; ``data`` is the file, ``encoding`` says of what kind."""
+    """Return a ``sensor_msgs/CompressedImage``; ``data`` is the file, ``encoding`` says of what kind."""
     return types.make(
         types.COMPRESSED_IMAGE,
         header=header(time, CAMERA_FRAME),
@@ -90,7 +92,7 @@ def compressed_message(time: float, encoding: str, data: bytes) -> Any:
 
 
 def camera_message(time: float, width: int, height: int, focal: float) -> Any:
-    """An ideal pinhole with its axis through the middle."""
+    """Return a ``sensor_msgs/CameraInfo`` of an ideal pinhole with its axis through the middle."""
     x = width / 2
     y = height / 2
     region = types.make("sensor_msgs/msg/RegionOfInterest", x_offset=0, y_offset=0, height=0, width=0, do_rectify=False)
@@ -124,12 +126,19 @@ def _image(time: float, encoding: str, pixels: NDArray[Any], step: int) -> Any:
 
 
 def _pixels(message: Any, kind: np.dtype[Any], channels: int) -> NDArray[Any]:
-    width = message.width * channels * kind.itemsize
-    if not width * message.height or message.step < width or len(message.data) < message.step * message.height:
-        raise ValueError(f"a picture of {message.width} x {message.height} with {len(message.data)} bytes")
-    rows = np.asarray(message.data, dtype=np.uint8)[: message.step * message.height]
-    used = np.ascontiguousarray(rows.reshape(message.height, message.step)[:, :width])
-    return used.view(kind).reshape(message.height, message.width, channels)
+    """Return the pixels without the padding of their rows: (height, width, channels) of ``kind``."""
+    height = message.height
+    width = message.width
+    step = message.step
+    row_bytes = width * channels * kind.itemsize
+    is_empty = not row_bytes * height
+    if is_empty or step < row_bytes or len(message.data) < step * height:
+        raise ValueError(f"a picture of {width} x {height} with {len(message.data)} bytes")
+
+    data = np.asarray(message.data, dtype=np.uint8)[: step * height]
+    rows = data.reshape(height, step)
+    used = np.ascontiguousarray(rows[:, :row_bytes])
+    return used.view(kind).reshape(height, width, channels)
 
 
 JPEG: Final = "rgb8; jpeg compressed bgr8"
@@ -140,49 +149,58 @@ _DEPTH_HEADER: Final = struct.Struct("<iff")
 
 
 def jpeg(rgb: NDArray[np.uint8], quality: int = 80) -> bytes:
-    """uint8 (height, width, 3) as a JPEG."""
-    return cv2.imencode(".jpg", rgb[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, quality])[1].tobytes()
+    """Return uint8 (height, width, 3) as a JPEG."""
+    bgr = rgb[..., ::-1]
+    _, encoded = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, quality])
+    return encoded.tobytes()
 
 
 def picture(data: bytes) -> NDArray[np.uint8]:
-    """Red, green, blue of a JPEG or PNG.
+    """Return red, green, blue of a JPEG or PNG.
 
     Raises:
         ValueError: it is neither.
     """
-    return np.ascontiguousarray(_decoded(data, colour=True)[..., ::-1])
+    return np.ascontiguousarray(_decode(data, colour=True)[..., ::-1])
 
 
 def depth_png(depth: NDArray[np.float32]) -> bytes:
-    """Metres (height, width) as millimetres."""
-    encoded = cv2.imencode(".png", millimetres(depth), [cv2.IMWRITE_PNG_COMPRESSION, 1])[1]
+    """Return metres (height, width) as a PNG of millimetres."""
+    _, encoded = cv2.imencode(".png", millimetres(depth), [cv2.IMWRITE_PNG_COMPRESSION, 1])
     return _DEPTH_HEADER.pack(0, 0.0, 0.0) + encoded.tobytes()
 
 
 def depth(data: bytes, encoding: str = DEPTH) -> NDArray[np.float32]:
-    """Metres again, 0 where nothing was measured: float32 (height, width). ``encoding`` is that of the message.
+    """Return metres again, 0 where nothing was measured: float32 (height, width).
+
+    ``encoding`` is that of the message.
 
     Raises:
         ValueError: it is no such picture.
     """
     kind = encoding.partition(";")[0].strip()
     _, metres = depth_kind(kind)
-    pixels = _decoded(data[_DEPTH_HEADER.size :], colour=False)
+    pixels = _decode(data[_DEPTH_HEADER.size :], colour=False)
     if pixels.dtype != np.uint16 or pixels.ndim != 2:
         raise ValueError("depth that is not a PNG of 16 bits")
     if kind != _INVERSE:
         return pixels.astype(np.float32) * np.float32(metres)
+
     _, a, b = _DEPTH_HEADER.unpack_from(data)
     with np.errstate(all="ignore"):
-        return measured(np.where(pixels > 0, np.float32(a) / (pixels.astype(np.float32) - np.float32(b)), 0))
+        inverse = pixels.astype(np.float32) - np.float32(b)
+        found = np.where(pixels > 0, np.float32(a) / inverse, 0)
+        return clear_invalid(found)
 
 
-def _decoded(data: bytes, colour: bool) -> NDArray[Any]:
-    how = cv2.IMREAD_COLOR if colour else cv2.IMREAD_UNCHANGED
+def _decode(data: bytes, colour: bool) -> NDArray[Any]:
+    flags = cv2.IMREAD_COLOR if colour else cv2.IMREAD_UNCHANGED
+    raw = np.frombuffer(data, dtype=np.uint8)
+    pixels: NDArray[Any] | None
     try:
-        found: NDArray[Any] | None = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), how)
+        pixels = cv2.imdecode(raw, flags)
     except cv2.error:
-        found = None
-    if found is None:
+        pixels = None
+    if pixels is None:
         raise ValueError(f"{len(data)} bytes that are no picture")
-    return found
+    return pixels

@@ -24,7 +24,9 @@ CAMERA_FRAME: Final = "camera_color_optical_frame"
 
 def nanoseconds(time: float) -> int:
     """Return a time in seconds as nanoseconds, or 0 if a message cannot hold it."""
-    return round(time * 1e9) if isfinite(time) and 0 <= time < 2**31 else 0
+    if not (isfinite(time) and 0 <= time < 2**31):
+        return 0
+    return round(time * 1e9)
 
 
 def seconds(stamp: Any) -> float:
@@ -33,38 +35,40 @@ def seconds(stamp: Any) -> float:
 
 
 def time_message(time: float) -> Any:
-    """A ``builtin_interfaces/Time``."""
+    """Return a ``builtin_interfaces/Time``."""
     sec, nanosec = divmod(nanoseconds(time), 10**9)
     return types.make("builtin_interfaces/msg/Time", sec=sec, nanosec=nanosec)
 
 
 def header(time: float, frame: str) -> Any:
-    """A ``std_msgs/Header``."""
+    """Return a ``std_msgs/Header``."""
     return types.make("std_msgs/msg/Header", stamp=time_message(time), frame_id=frame)
 
 
 def text_message(text: str) -> Any:
-    """A ``std_msgs/String``."""
+    """Return a ``std_msgs/String``."""
     return types.make(types.STRING, data=text)
 
 
 def number_message(value: float) -> Any:
-    """A ``std_msgs/Float32``."""
+    """Return a ``std_msgs/Float32``."""
     return types.make(types.FLOAT32, data=value)
 
 
 def twist_message(twist: Twist) -> Any:
-    """A ``geometry_msgs/Twist``."""
-    return types.make(types.TWIST, linear=_vector(twist.linear, 0.0), angular=_vector(0.0, 0.0, twist.angular))
+    """Return a ``geometry_msgs/Twist``."""
+    linear = _vector(twist.linear, 0.0)
+    angular = _vector(0.0, 0.0, twist.angular)
+    return types.make(types.TWIST, linear=linear, angular=angular)
 
 
 def twist_from(message: Any) -> Twist:
-    """What of it an Ackermann chassis can follow."""
+    """Return what of it an Ackermann chassis can follow."""
     return Twist(float(message.linear.x), float(message.angular.z))
 
 
 def odometry_message(odometry: Odometry) -> Any:
-    """A ``nav_msgs/Odometry``; how far it can be trusted is not told."""
+    """Return a ``nav_msgs/Odometry``; how far it can be trusted is not told."""
     unknown = np.zeros(36)
     pose = types.make("geometry_msgs/msg/PoseWithCovariance", pose=pose_message(odometry.pose), covariance=unknown)
     twist = types.make("geometry_msgs/msg/TwistWithCovariance", twist=twist_message(odometry.twist), covariance=unknown)
@@ -78,29 +82,31 @@ def odometry_message(odometry: Odometry) -> Any:
 
 
 def odometry_from(message: Any, stamp: float | None = None) -> Odometry:
-    """``stamp`` takes the place of the message's own, which is that of another clock."""
-    found = seconds(message.header.stamp) if stamp is None else stamp
-    return Odometry(found, pose_from(message.pose.pose), twist_from(message.twist.twist))
+    """Return odometry; ``stamp`` takes the place of the message's own, which is that of another clock."""
+    time = seconds(message.header.stamp) if stamp is None else stamp
+    return Odometry(time, pose_from(message.pose.pose), twist_from(message.twist.twist))
 
 
 def pose_message(pose: Pose) -> Any:
-    """A ``geometry_msgs/Pose`` on the floor."""
+    """Return a ``geometry_msgs/Pose`` on the floor."""
     point = types.make("geometry_msgs/msg/Point", x=pose.x, y=pose.y, z=0.0)
     return types.make("geometry_msgs/msg/Pose", position=point, orientation=_quaternion(pose.heading))
 
 
 def pose_from(message: Any) -> Pose:
-    """Its place on the floor; a quaternion may have any length, one of 0 is a heading of 0."""
+    """Return its place on the floor; a quaternion may have any length, one of 0 is a heading of 0."""
     q = message.orientation
-    heading = atan2(2 * (q.w * q.z + q.x * q.y), q.w * q.w + q.x * q.x - q.y * q.y - q.z * q.z)
-    return Pose(float(message.position.x), float(message.position.y), float(heading))
+    sine = 2 * (q.w * q.z + q.x * q.y)
+    cosine = q.w * q.w + q.x * q.x - q.y * q.y - q.z * q.z
+    heading = float(atan2(sine, cosine))
+    return Pose(float(message.position.x), float(message.position.y), heading)
 
 
 def transform_message(time: float, parent: str, child: str, pose: Pose, z: float = 0.0) -> Any:
-    """Where ``child`` is as seen from ``parent``."""
-    place = types.make(
-        "geometry_msgs/msg/Transform", translation=_vector(pose.x, pose.y, z), rotation=_quaternion(pose.heading)
-    )
+    """Return the place of ``child`` as seen from ``parent``."""
+    translation = _vector(pose.x, pose.y, z)
+    rotation = _quaternion(pose.heading)
+    place = types.make("geometry_msgs/msg/Transform", translation=translation, rotation=rotation)
     return types.make(
         "geometry_msgs/msg/TransformStamped", header=header(time, parent), child_frame_id=child, transform=place
     )
@@ -114,14 +120,15 @@ def optical_transform(time: float, parent: str, child: str, x: float, z: float) 
 
 
 def tf_message(*transforms: Any) -> Any:
-    """A ``tf2_msgs/TFMessage``."""
+    """Return a ``tf2_msgs/TFMessage``."""
     return types.make(types.TF, transforms=list(transforms))
 
 
 def scan_message(scan: Scan) -> Any:
-    """A ``sensor_msgs/LaserScan``."""
+    """Return a ``sensor_msgs/LaserScan``."""
+    steps = max(len(scan.ranges) - 1, 0)
     with np.errstate(over="ignore"):  # an increment of a message may be so large that the last angle is infinite
-        last = float(np.float32(scan.angle_min + scan.angle_increment * max(len(scan.ranges) - 1, 0)))
+        last = float(np.float32(scan.angle_min + scan.angle_increment * steps))
     return types.make(
         types.SCAN,
         header=header(scan.stamp, LIDAR_FRAME),
@@ -138,9 +145,14 @@ def scan_message(scan: Scan) -> Any:
 
 
 def scan_from(message: Any, stamp: float | None = None, yaw: float = 0.0) -> Scan:
-    """``yaw`` is how far the sensor's own zero lies to the left of straight ahead."""
+    """Return a scan.
+
+    ``stamp`` takes the place of the message's own; ``yaw`` is how far the sensor's zero lies to the left of straight
+    ahead.
+    """
+    time = seconds(message.header.stamp) if stamp is None else stamp
     return Scan(
-        seconds(message.header.stamp) if stamp is None else stamp,
+        time,
         np.array(message.ranges, dtype=np.float32),
         float(message.angle_min) + yaw,
         float(message.angle_increment),
@@ -150,7 +162,7 @@ def scan_from(message: Any, stamp: float | None = None, yaw: float = 0.0) -> Sca
 
 
 def grid_message(time: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> Any:
-    """A ``nav_msgs/OccupancyGrid``."""
+    """Return a ``nav_msgs/OccupancyGrid``."""
     info = types.make(
         "nav_msgs/msg/MapMetaData",
         map_load_time=time_message(0.0),
@@ -164,14 +176,16 @@ def grid_message(time: float, codes: NDArray[np.int8], resolution: float, x: flo
 
 
 def grid_from(message: Any) -> tuple[NDArray[np.int8], float, float, float]:
-    """Codes (rows, columns), resolution, and the lower left corner."""
+    """Return codes (rows, columns), resolution, and the lower left corner."""
     info = message.info
-    if len(message.data) != info.width * info.height:
-        raise ValueError(f"a map of {info.width} x {info.height} with {len(message.data)} cells")
+    cells = len(message.data)
+    if cells != info.width * info.height:
+        raise ValueError(f"a map of {info.width} x {info.height} with {cells} cells")
     codes = np.array(message.data, dtype=np.int8).reshape(info.height, info.width)
     # float32 on the wire: 0.05 would come back as 0.05000000074505806
     resolution = float(np.format_float_positional(np.float32(info.resolution)))
-    return codes, resolution, float(info.origin.position.x), float(info.origin.position.y)
+    corner = info.origin.position
+    return codes, resolution, float(corner.x), float(corner.y)
 
 
 def _vector(x: float, y: float, z: float = 0.0) -> Any:
@@ -179,4 +193,5 @@ def _vector(x: float, y: float, z: float = 0.0) -> Any:
 
 
 def _quaternion(heading: float) -> Any:
-    return types.make("geometry_msgs/msg/Quaternion", x=0.0, y=0.0, z=sin(heading / 2), w=cos(heading / 2))
+    half = heading / 2
+    return types.make("geometry_msgs/msg/Quaternion", x=0.0, y=0.0, z=sin(half), w=cos(half))

@@ -24,7 +24,7 @@ from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, Frame, Observation, Twist
 from robot_bridge.errors import DeviceError, SetupError
 from robot_bridge.ros import images, types
-from robot_bridge.ros.dds import Bus, Subscription, until
+from robot_bridge.ros.dds import Bus, Subscription, wait_until
 from robot_bridge.ros.messages import odometry_from, scan_from, seconds, twist_message
 from robot_bridge.ros.timing import Arrivals, Pace, StampTranslator
 from robot_bridge.ros.topics import DRIVER_COMMANDS, HOST_COMMANDS, Topics
@@ -35,6 +35,9 @@ _SILENT: Final = 1.0
 _TOGETHER: Final = 0.15
 """Seconds between a picture and the depth that belongs to it."""
 _PERIOD: Final = 0.1
+
+Handler = Callable[[Any, float], None]
+"""Takes a message and when it was received."""
 
 
 class Ros2Robot:
@@ -74,11 +77,11 @@ class Ros2Robot:
         self._depth: tuple[float, NDArray[np.float32]] | None = None
         self._focal = self.config.camera.focal
         self._pace = Pace(self.config.camera.rate)
-        self._passed_on = float("-inf")
+        self._last_echo = float("-inf")
         self.arrivals: dict[str, Arrivals] = {}
         self._fault = ""
         self._is_closed = False
-        self._listened: list[tuple[Subscription, Callable[[Any, float], None]]] = []
+        self._handlers: list[tuple[Subscription, Handler]] = []
         self._listen(with_camera)
         self._thread = threading.Thread(target=self._receive, name="ros2", daemon=True)
         self._thread.start()
@@ -91,19 +94,20 @@ class Ros2Robot:
 
     def _listen(self, with_camera: bool) -> None:
         topics = self._topics
-        self._hear(topics.scan, types.SCAN, self._scanned)
-        self._hear(topics.odometry, types.ODOMETRY, self._moved)
-        self._hear(topics.battery, types.FLOAT32, self._measured)
-        self._hear(topics.imu, types.IMU, lambda message, received: None)  # noqa: ARG005  # its rate is of interest
+        self._subscribe(topics.scan, types.SCAN, self._receive_scan)
+        self._subscribe(topics.odometry, types.ODOMETRY, self._receive_odometry)
+        self._subscribe(topics.battery, types.FLOAT32, self._receive_battery)
+        self._subscribe(topics.imu, types.IMU, lambda message, received: None)  # noqa: ARG005  # its rate is of interest
         if topics.commands == HOST_COMMANDS:
-            self._hear(DRIVER_COMMANDS, types.TWIST, self._echoed)
+            self._subscribe(DRIVER_COMMANDS, types.TWIST, self._receive_echo)
         if with_camera:
-            self._hear(topics.image, _kind_of_picture(topics.image), self._pictured, depth=1)
-            self._hear(topics.depth, _kind_of_picture(topics.depth), self._ranged, depth=1)
-            self._hear(topics.camera, types.CAMERA_INFO, self._calibrated, depth=1)
+            self._subscribe(topics.image, _picture_type(topics.image), self._receive_image, depth=1)
+            self._subscribe(topics.depth, _picture_type(topics.depth), self._receive_depth, depth=1)
+            self._subscribe(topics.camera, types.CAMERA_INFO, self._receive_calibration, depth=1)
 
-    def _hear(self, topic: str, kind: str, handler: Callable[[Any, float], None], depth: int = 5) -> None:
-        self._listened.append((self._bus.subscription(topic, kind, depth=depth), handler))
+    def _subscribe(self, topic: str, kind: str, handler: Handler, depth: int = 5) -> None:
+        subscription = self._bus.subscription(topic, kind, depth=depth)
+        self._handlers.append((subscription, handler))
         self.arrivals[topic] = Arrivals()
 
     def _await(self, patience: float) -> None:
@@ -120,7 +124,7 @@ class Ros2Robot:
             )
 
     def _appears(self, condition: Callable[[], object], patience: float) -> bool:
-        came = until(lambda: self._fault or condition(), patience)
+        came = wait_until(lambda: self._fault or condition(), patience)
         if self._fault:
             raise SetupError(self._fault)
         return came
@@ -128,16 +132,19 @@ class Ros2Robot:
     @property
     def _is_unguarded(self) -> bool:
         """Whether the deadman has gone silent."""
-        return self._topics.commands == HOST_COMMANDS and time.monotonic() - self._passed_on > _SILENT
+        return self._topics.commands == HOST_COMMANDS and time.monotonic() - self._last_echo > _SILENT
 
     def account(self, topic: str) -> str:
-        """In words what has come on a topic, for whoever misses something."""
-        heard = next(each for each, _ in self._listened if each.topic == topic)
-        came = self.arrivals[topic]
-        if not heard.publishers and not came.count:
-            return f"nobody publishes {topic} as {heard.kind}"
-        refused = came.refused + heard.refused
-        return f"{came.count} came on {topic}" + (f", {refused} more could not be read" if refused else "")
+        """Return in words what has come on a topic, for whoever misses something."""
+        subscription = next(each for each, _ in self._handlers if each.topic == topic)
+        arrivals = self.arrivals[topic]
+        if not subscription.publishers and not arrivals.count:
+            return f"nobody publishes {topic} as {subscription.kind}"
+        text = f"{arrivals.count} came on {topic}"
+        refused = arrivals.refused + subscription.refused
+        if refused:
+            text += f", {refused} more could not be read"
+        return text
 
     def observe(self) -> Observation:
         self._check()
@@ -182,7 +189,7 @@ class Ros2Robot:
         try:
             while not self._is_closed:
                 self._bus.wait(_PERIOD)
-                for subscription, handler in self._listened:
+                for subscription, handler in self._handlers:
                     messages = subscription.take()
                     # Not before: what comes while others are handled would seem to have come before it was sent.
                     received = time.monotonic()
@@ -191,7 +198,7 @@ class Ros2Robot:
         except Exception as error:  # the boundary of a thread: raised again by whatever is called next
             self._fault = f"the connection to the robot is lost: {' '.join(str(error).split())}"
 
-    def _take(self, topic: str, handler: Callable[[Any, float], None], message: Any, received: float) -> None:
+    def _take(self, topic: str, handler: Handler, message: Any, received: float) -> None:
         try:
             handler(message, received)
         except ValueError:
@@ -199,58 +206,60 @@ class Ros2Robot:
         else:
             self.arrivals[topic].count += 1
 
-    def _scanned(self, message: Any, received: float) -> None:
+    def _receive_scan(self, message: Any, received: float) -> None:
         stamp = self._stamp(self._topics.scan, message, received)
         self._seen = replace(self._seen, scan=scan_from(message, stamp, self._topics.lidar_yaw))
 
-    def _moved(self, message: Any, received: float) -> None:
+    def _receive_odometry(self, message: Any, received: float) -> None:
         stamp = self._stamp(self._topics.odometry, message, received)
         self._seen = replace(self._seen, odometry=odometry_from(message, stamp))
 
-    def _measured(self, message: Any, received: float) -> None:  # noqa: ARG002
+    def _receive_battery(self, message: Any, received: float) -> None:  # noqa: ARG002
         volts = float(message.data)
         if not isfinite(volts):
             raise ValueError("a voltage that is no number")
         self._seen = replace(self._seen, battery=volts)
 
-    def _echoed(self, message: Any, received: float) -> None:  # noqa: ARG002
-        self._passed_on = received
+    def _receive_echo(self, message: Any, received: float) -> None:  # noqa: ARG002
+        self._last_echo = received
 
-    def _calibrated(self, message: Any, received: float) -> None:  # noqa: ARG002
+    def _receive_calibration(self, message: Any, received: float) -> None:  # noqa: ARG002
         focal = float(message.k[0])
         if not isfinite(focal):
             raise ValueError("a focal length that is no number")
         if focal > 0:
             self._focal = focal
 
-    def _pictured(self, message: Any, received: float) -> None:
+    def _receive_image(self, message: Any, received: float) -> None:
         stamp = self._stamp(self._topics.image, message, received)
         if self._pace.is_due(stamp):
             self._rgb = stamp, _picture(message)
             self._pair()
 
-    def _ranged(self, message: Any, received: float) -> None:
+    def _receive_depth(self, message: Any, received: float) -> None:
         stamp = self._stamp(self._topics.depth, message, received)
         if self._pace.is_due(stamp):
             self._depth = stamp, _depth(message)
             self._pair()
 
     def _pair(self) -> None:
-        """A picture and the depth that was measured with it become a frame."""
+        """Make a frame of a picture and the depth that was measured with it."""
         if self._rgb is None or self._depth is None:
             return
         stamp, rgb = self._rgb
         measured, depth = self._depth
-        if abs(stamp - measured) <= _TOGETHER and rgb.shape[:2] == depth.shape:
-            self._pace.took(stamp)
+        is_together = abs(stamp - measured) <= _TOGETHER
+        if is_together and rgb.shape[:2] == depth.shape:
+            self._pace.count_taken(stamp)
             self._seen = replace(self._seen, frame=Frame(stamp, rgb, depth, self._focal))
 
     def _stamp(self, topic: str, message: Any, received: float) -> float:
-        return self._stamps.translated(topic, seconds(message.header.stamp), received)
+        return self._stamps.translate(topic, seconds(message.header.stamp), received)
 
 
-def _kind_of_picture(topic: str) -> str:
-    return types.COMPRESSED_IMAGE if topic.rsplit("/", 1)[-1].startswith("compressed") else types.IMAGE
+def _picture_type(topic: str) -> str:
+    last = topic.rsplit("/", 1)[-1]
+    return types.COMPRESSED_IMAGE if last.startswith("compressed") else types.IMAGE
 
 
 def _picture(message: Any) -> NDArray[np.uint8]:

@@ -42,15 +42,13 @@ class RobotServer:
         self._battery = bus.publisher(topics.battery, types.FLOAT32, reliable=False)
         odometry = (DRIVER_ODOMETRY, topics.odometry)
         self._odometry = [bus.publisher(topic, types.ODOMETRY, reliable=False) for topic in odometry]
-        self._pictures = [
-            bus.publisher(topic, kind)
-            for topic, kind in (
-                (topics.camera, types.CAMERA_INFO),
-                (topics.depth, types.IMAGE),
-                (topics.image, types.IMAGE),
-            )
-            if with_camera
-        ]
+        self._pictures = []
+        if with_camera:
+            self._pictures = [
+                bus.publisher(topics.camera, types.CAMERA_INFO),
+                bus.publisher(topics.depth, types.IMAGE),
+                bus.publisher(topics.image, types.IMAGE),
+            ]
         self._served = Observation()
 
     def step(self) -> None:
@@ -90,7 +88,7 @@ def serve(
     with_deadman: bool = True,
     with_camera: bool = True,
 ) -> float:
-    """Serve a robot until ``is_over``; it is stopped then. Returns how many seconds a simulation fell behind.
+    """Serve a robot until ``is_over``, then stop it; return how many seconds a simulation fell behind.
 
     Raises:
         SetupError: the domain cannot be joined.
@@ -117,7 +115,7 @@ def serve(
 
 @contextmanager
 def deadman(domain: int) -> Iterator[subprocess.Popen[bytes]]:
-    """The deadman of this machine in a process of its own, ended at the end."""
+    """Run the deadman of this machine in a process of its own, ended at the end."""
     options = ["--transport", "cyclonedds", "--domain", str(domain), "--parent", str(os.getpid())]
     command = [sys.executable, "-m", "robot_bridge.onboard.relay", *options]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL)

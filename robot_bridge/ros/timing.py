@@ -26,8 +26,8 @@ class StampTranslator:
         self._seen = float("-inf")
         self._last: dict[str, float] = {}
 
-    def translated(self, topic: str, stamp: float, received: float) -> float:
-        """When something was stamped, on the clock of ``received``; never later than that.
+    def translate(self, topic: str, stamp: float, received: float) -> float:
+        """Return when something was stamped, on the clock of ``received``; never later than that.
 
         An invalid stamp (0, not finite) counts as the time of its arrival.
         """
@@ -37,8 +37,10 @@ class StampTranslator:
             self._offset = float("inf")
             self._last = {}
         self._last[topic] = stamp
-        drifted = self._offset + _DRIFT * max(0.0, received - self._seen) if isfinite(self._offset) else self._offset
-        self._offset = min(drifted, received - stamp)
+
+        if isfinite(self._offset):
+            self._offset += _DRIFT * max(0.0, received - self._seen)
+        self._offset = min(self._offset, received - stamp)
         self._seen = received
         return stamp + self._offset
 
@@ -65,9 +67,9 @@ class Pace:
         self._due = -inf
 
     def is_due(self, stamp: float) -> bool:
-        """Whether what was stamped then, seconds, is wanted."""
+        """Return whether what was stamped then, seconds, is wanted."""
         return stamp >= self._due
 
-    def took(self, stamp: float) -> None:
-        """The next is wanted a period after this one was: half a period from now at the earliest."""
+    def count_taken(self, stamp: float) -> None:
+        """Note that one was taken: the next is wanted a period later, half a period from now at the earliest."""
         self._due = max(self._due + self._period, stamp + self._period / 2)

@@ -30,19 +30,19 @@ TF = "tf2_msgs/msg/TFMessage"
 
 @lru_cache(maxsize=1)
 def typestore() -> Typestore:
-    """The definitions of Humble."""
+    """Return the definitions of Humble."""
     from rosbags.typesys import Stores, get_typestore
 
     return get_typestore(Stores.ROS2_HUMBLE)
 
 
 def make(name: str, **fields: Any) -> Any:
-    """A message of the type ``name`` ("geometry_msgs/msg/Twist")."""
+    """Return a message of the type ``name`` ("geometry_msgs/msg/Twist")."""
     return typestore().types[name](**fields)
 
 
 def encode(message: Any) -> bytes:
-    """Its CDR bytes with their header, little endian."""
+    """Return a message as CDR bytes with their header, little endian."""
     return bytes(typestore().serialize_cdr(message, message.__msgtype__))
 
 
@@ -62,7 +62,7 @@ def decode(data: bytes, name: str) -> Any:
 
 @lru_cache(maxsize=64)
 def fields_type(name: str) -> Any:
-    """The class of cyclonedds with the fields of a type, under the name that ROS gives it on the wire."""
+    """Return the class of cyclonedds with the fields of a type, under the name that ROS gives it on the wire."""
     from cyclonedds.idl import make_idl_struct
 
     package, _, short = name.split("/")
@@ -72,7 +72,7 @@ def fields_type(name: str) -> Any:
 
 @lru_cache(maxsize=64)
 def dds_type(name: str) -> Any:
-    """A type for topics of cyclonedds whose samples hold ``data``, the bytes of a message."""
+    """Return a type for topics of cyclonedds whose samples hold ``data``, the bytes of a message."""
     fields = fields_type(name)
 
     class Sample(fields):  # type: ignore[misc,valid-type]  # a base made at run time

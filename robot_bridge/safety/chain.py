@@ -28,11 +28,11 @@ from robot_bridge.safety.doubt import (
     Phase,
     backing,
     believed,
-    doubted,
     gone,
     hindered,
     jumped,
     unseen_points,
+    update_doubt,
 )
 from robot_bridge.safety.geometry import along, clamped, clearance, curvature_of, free_distance, seen_from
 from robot_bridge.safety.obstacles import TOUCH_M, Memory, around, looked
@@ -81,7 +81,7 @@ def filtered(
     ``Applied.source`` is the commanding source in lower case, "stop" while the emergency stop is latched, "none"
     without a command. ``Applied.reason`` is "" exactly when the command is applied unchanged.
     """
-    state, faulty = _sensed(state, observation, now, config)
+    state, faulty = _update_sensors(state, observation, now, config)
     command = chosen(commands, now)
     if state.stopped:
         applied = Applied(REST, Source.STOP.name.lower(), state.stopped)
@@ -92,20 +92,22 @@ def filtered(
     elif observation.odometry is None or faulty or refused(command):
         applied = Applied(REST, command.source.name.lower(), refused(command) or faulty)
     elif state.doubt.phase is not Phase.TRUSTED:
-        applied = _doubting(state, command, observation.odometry, now, config)
+        applied = _act_in_doubt(state, command, observation.odometry, now, config)
         if applied.twist == REST and backing(state.doubt, config) != REST:
             state = replace(state, doubt=hindered(state.doubt, now, config))
     else:
-        applied = _driven(state, command, observation.odometry, now, config)
+        applied = _apply_command(state, command, observation.odometry, now, config)
     return replace(state, stamp=now, twist=applied.twist), applied
 
 
-def _sensed(state: ChainState, observation: Observation, now: float, config: RobotConfig) -> tuple[ChainState, str]:
+def _update_sensors(
+    state: ChainState, observation: Observation, now: float, config: RobotConfig
+) -> tuple[ChainState, str]:
     """Return the state updated from the sensors, and why nothing may move, or "" if motion is allowed."""
     scan = observation.scan
     odometry = observation.odometry
     faulty = odometry_fault(odometry, now, config)
-    state = replace(state, steering=_steered(state, None if faulty else odometry, now, config))
+    state = replace(state, steering=_bound_steering(state, None if faulty else odometry, now, config))
     if odometry is None or faulty:
         return state, fault(scan, now, config) or faulty
     faulty = jump(state.odometry, odometry, config)
@@ -114,7 +116,7 @@ def _sensed(state: ChainState, observation: Observation, now: float, config: Rob
     state = replace(state, odometry=odometry)
     faulty = fault(scan, now, config) or faulty
     usable = None if faulty or scan is None or scan.stamp == state.scanned else scan
-    doubt = doubted(state.doubt, state.twist, odometry, usable, now, config)
+    doubt = update_doubt(state.doubt, state.twist, odometry, usable, now, config)
     if scan is None or faulty:
         return replace(state, doubt=doubt), faulty
     memory = looked(state.memory, scan, odometry, now, config)
@@ -139,7 +141,7 @@ def refused(command: Command) -> str:
     return ""
 
 
-def _driven(state: ChainState, command: Command, odometry: Odometry, now: float, config: RobotConfig) -> Applied:
+def _apply_command(state: ChainState, command: Command, odometry: Odometry, now: float, config: RobotConfig) -> Applied:
     """Pass a command for motion through all stages; the sensors are usable."""
     feasible = clamped(command.twist, config.body)
     curvature = curvature_of(feasible, config.body)
@@ -150,7 +152,7 @@ def _driven(state: ChainState, command: Command, odometry: Odometry, now: float,
     return Applied(twist, command.source.name.lower(), blocked or slowly or tight)
 
 
-def _doubting(state: ChainState, command: Command, odometry: Odometry, now: float, config: RobotConfig) -> Applied:
+def _act_in_doubt(state: ChainState, command: Command, odometry: Odometry, now: float, config: RobotConfig) -> Applied:
     """Stand, or back up to find the cause, while measured motion is in doubt.
 
     The zones would keep the robot from backing where it came from; here only the way that is left must be free.
@@ -255,7 +257,9 @@ def _free_way(
     return gone
 
 
-def _steered(state: ChainState, odometry: Odometry | None, now: float, config: RobotConfig) -> tuple[float, float]:
+def _bound_steering(
+    state: ChainState, odometry: Odometry | None, now: float, config: RobotConfig
+) -> tuple[float, float]:
     """Return the least and greatest angle at which the front wheels may stand now, radians.
 
     They turn towards the last command; without motion they may stay or straighten, depending on the driver. After a

@@ -126,7 +126,7 @@ def jumped(doubt: Doubt) -> Doubt:
     return replace(doubt, watch=Watch(), trail=(), running=0, unseen=())
 
 
-def doubted(
+def update_doubt(
     doubt: Doubt, driven: Twist, odometry: Odometry, scan: Scan | None, now: float, config: RobotConfig
 ) -> Doubt:
     """Return the doubt one period later.
@@ -146,25 +146,27 @@ def doubted(
         watch, new = looked_at(watch, scan, odometry, config)
     doubt = replace(doubt, watch=watch)
     if doubt.phase is Phase.TRUSTED:
-        return _watched(doubt, driven, before, new, now, config)
+        return _look_for_evidence(doubt, driven, before, new, now, config)
     if doubt.phase is Phase.STANDING and new is not None and now - doubt.since >= _STANDS_S:
-        return _begun(doubt, new, odometry, now, config)
+        return _begin_backing(doubt, new, odometry, now, config)
     if doubt.phase is Phase.BACKING:
-        return _backed(doubt, before, new, now, config)
+        return _judge_backing(doubt, before, new, now, config)
     return doubt
 
 
-def _watched(
+def _look_for_evidence(
     doubt: Doubt, driven: Twist, before: tuple[Held, ...], new: Held | None, now: float, config: RobotConfig
 ) -> Doubt:
     """Look for evidence against measured motion while it is trusted."""
     stuck = wheels(doubt.watch, config)
     seen = stays_put(before, new, config) if new is not None else doubt.evidence
-    running = doubt.running if new is None else doubt.running + 1 if seen else 0
+    running = doubt.running
+    if new is not None:
+        running = running + 1 if seen else 0
     evidence = stuck or (seen if running >= _RUNNING else None)
     if evidence is None:
         pose = doubt.watch.pose
-        trail = doubt.trail if pose is None or running else _longer(doubt.trail, pose)
+        trail = doubt.trail if pose is None or running else _extend_trail(doubt.trail, pose)
         kept = tuple(each for each in doubt.unseen if doubt.watch.way - each.way <= _FORGOTTEN_M)
         return replace(doubt, trail=trail, running=running, evidence=seen, unseen=kept)
     forward = driven.linear > 0 or (driven.linear == 0 and _rolls_forward(doubt.watch))
@@ -186,20 +188,23 @@ def _rolls_forward(watch: Watch) -> bool:
     return watch.moments[-1].rolled >= watch.moments[0].rolled
 
 
-def _longer(trail: tuple[Pose, ...], pose: Pose) -> tuple[Pose, ...]:
-    last = trail[-1] if trail else None
-    if last and last.distance_to(pose.x, pose.y) < _TRAIL_M and abs(wrapped(pose.heading - last.heading)) < _TRAIL_RAD:
-        return trail
+def _extend_trail(trail: tuple[Pose, ...], pose: Pose) -> tuple[Pose, ...]:
+    if trail:
+        last = trail[-1]
+        is_near = last.distance_to(pose.x, pose.y) < _TRAIL_M
+        if is_near and abs(wrapped(pose.heading - last.heading)) < _TRAIL_RAD:
+            return trail
     return (*trail, pose)[-_TRAIL:]
 
 
-def _begun(doubt: Doubt, new: Held, odometry: Odometry, now: float, config: RobotConfig) -> Doubt:
+def _begin_backing(doubt: Doubt, new: Held, odometry: Odometry, now: float, config: RobotConfig) -> Doubt:
     """Begin to back up after standing long enough, if there is known ground for it."""
     if abs(odometry.twist.linear) > _STANDING:
         reason = f"odometry shows {odometry.twist.linear:.2f} m/s of a robot that was told to stand"
         return replace(doubt, phase=Phase.UNUSABLE, evidence=Evidence(reason, True), since=now)
     evidence = doubt.evidence or Evidence("", False)
-    ground, way = _way_out(doubt, evidence, odometry.pose, config.witness.backing + evidence.slip, config)
+    most = config.witness.backing + evidence.slip
+    ground, way = _find_way_out(doubt, evidence, odometry.pose, most, config)
     limit = ground - evidence.slip
     if limit < LEAST_BACKED_M - _ROUNDING:
         return replace(doubt, phase=Phase.UNUSABLE, since=now)
@@ -220,7 +225,7 @@ def _begun(doubt: Doubt, new: Held, odometry: Odometry, now: float, config: Robo
     )
 
 
-def _way_out(
+def _find_way_out(
     doubt: Doubt, evidence: Evidence, pose: Pose, most: float, config: RobotConfig
 ) -> tuple[float, tuple[int, float]]:
     """Return how far the robot can go over ground its footprint has covered, at most ``most`` metres, and the way.
@@ -229,20 +234,29 @@ def _way_out(
     not often: what is seen there may be out of date."""
     limit = config.body.curvature_limit
     stopped = 1 if doubt.forward else -1
-    came = [each for each in doubt.trail if _CAME_M < pose.distance_to(each.x, each.y) < 2 * _CAME_M]
+    came = [been for been in doubt.trail if _CAME_M < pose.distance_to(been.x, been.y) < 2 * _CAME_M]
     steps = [pose.relative_to(been) for been in came[-1:]]
     before = (*doubt.tried, (stopped, doubt.curvature))
 
+    def is_new(sign: int, curvature: float) -> bool:
+        return all(sign != old or abs(curvature - arc) > _OTHER_ARC for old, arc in before)
+
     def farthest(sign: int) -> tuple[float, tuple[int, float]]:
-        arcs = [doubt.curvature, *(-sign * step.heading / hypot(step.x, step.y) for step in steps)]
-        arcs = [max(-limit, min(limit, each)) for each in (*arcs, *np.linspace(-limit, limit, _ARCS).tolist())]
-        new = [each for each in arcs if all(sign != old or abs(each - arc) > _OTHER_ARC for old, arc in before)]
-        found = [(_known_ground(doubt, pose, (sign, each), most, config), (sign, each)) for each in new]
+        as_it_came = [-sign * step.heading / hypot(step.x, step.y) for step in steps]
+        fan = np.linspace(-limit, limit, _ARCS).tolist()
+        arcs = [max(-limit, min(limit, arc)) for arc in (doubt.curvature, *as_it_came, *fan)]
+
+        found = []
+        for arc in arcs:
+            if is_new(sign, arc):
+                way = (sign, arc)
+                found.append((_known_ground(doubt, pose, way, most, config), way))
         return max(found, key=itemgetter(0), default=(0.0, before[-1]))
 
     back = farthest(-stopped)
     is_enough = back[0] >= LEAST_BACKED_M + evidence.slip - _ROUNDING
-    may_go_on = evidence.is_whole and sum(sign == stopped for sign, _ in doubt.tried) < _AHEAD
+    tries_ahead = sum(sign == stopped for sign, _ in doubt.tried)
+    may_go_on = evidence.is_whole and tries_ahead < _AHEAD
     return back if is_enough or not may_go_on else farthest(stopped)
 
 
@@ -252,12 +266,14 @@ def _known_ground(doubt: Doubt, pose: Pose, way: tuple[int, float], most: float,
     The zones have kept their padding free beside that ground."""
     sign, curvature = way
     body = config.body
-    been = np.array([(each.x, each.y, each.heading) for each in (*doubt.trail, pose)])
+    poses = (*doubt.trail, pose)
+    been = np.array([(place.x, place.y, place.heading) for place in poses])
     c = np.cos(been[:, 2:])
     s = np.sin(been[:, 2:])
     sides = np.linspace(-body.half_width, body.half_width, 5)
     beside = config.zones.padding + _ROUNDING
-    outline = np.array([(x, y) for x in (-body.rear, body.centre, body.front) for y in sides])
+    across = (-body.rear, body.centre, body.front)
+    outline = np.array([(x, y) for x in across for y in sides])
     for number in range(1, round(most / _STEP_M) + 1):
         gone = number * _STEP_M
         points = placed(outline, pose.after(along(curvature, sign * gone)))
@@ -272,14 +288,14 @@ def _known_ground(doubt: Doubt, pose: Pose, way: tuple[int, float], most: float,
     return most
 
 
-def _backed(doubt: Doubt, before: tuple[Held, ...], new: Held | None, now: float, config: RobotConfig) -> Doubt:
+def _judge_backing(doubt: Doubt, before: tuple[Held, ...], new: Held | None, now: float, config: RobotConfig) -> Doubt:
     """Decide, while backing, whether the wheels, odometry or the lidar is wrong."""
     begin = doubt.begin
     evidence = doubt.evidence
     stuck = wheels(doubt.watch, config)
     is_far = gone(doubt) >= doubt.limit - _NEARLY_M or doubt.hindered > _HINDERED
     if begin is not None and doubt.running >= _RUNNING and (stuck is not None or is_far):
-        return _settled(doubt, begin, now, config)
+        return _trust_again(doubt, begin, now, config)
     if stuck is not None and len(doubt.tried) < _TRIES:  # perhaps wedged: another arc may free it
         return replace(doubt, phase=Phase.STANDING, since=now)
     if stuck is not None:
@@ -304,7 +320,7 @@ def gone(doubt: Doubt) -> float:
     return max(abs(now.commanded - commanded), abs(now.rolled - rolled))
 
 
-def _settled(doubt: Doubt, begin: Held, now: float, config: RobotConfig) -> Doubt:
+def _trust_again(doubt: Doubt, begin: Held, now: float, config: RobotConfig) -> Doubt:
     """Trust the sensors again, as everything moves; mark an unseen obstacle if the evidence was of the whole scan."""
     watch = replace(doubt.watch, held=(), moments=(doubt.watch.now,))
     unseen = doubt.unseen

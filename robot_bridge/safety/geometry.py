@@ -27,8 +27,9 @@ def clamped(twist: Twist, body: Body) -> Twist:
     """
     if twist.linear == 0.0:
         return REST
-    most = abs(twist.linear) * body.curvature_limit
-    return Twist(twist.linear, copysign(min(abs(twist.angular), most), twist.angular))
+    fastest_turn = abs(twist.linear) * body.curvature_limit
+    turn = min(abs(twist.angular), fastest_turn)
+    return Twist(twist.linear, copysign(turn, twist.angular))
 
 
 def curvature_of(twist: Twist, body: Body) -> float:
@@ -54,7 +55,9 @@ def seen_from(points: NDArray[np.float64], pose: Pose) -> NDArray[np.float64]:
     s = sin(pose.heading)
     dx = points[:, 0] - pose.x
     dy = points[:, 1] - pose.y
-    return np.column_stack((c * dx + s * dy, c * dy - s * dx))
+    x = c * dx + s * dy
+    y = c * dy - s * dx
+    return np.column_stack((x, y))
 
 
 def placed(points: NDArray[np.float64], pose: Pose) -> NDArray[np.float64]:
@@ -63,14 +66,18 @@ def placed(points: NDArray[np.float64], pose: Pose) -> NDArray[np.float64]:
     s = sin(pose.heading)
     x = points[:, 0]
     y = points[:, 1]
-    return np.column_stack((pose.x + c * x - s * y, pose.y + s * x + c * y))
+    placed_x = pose.x + c * x - s * y
+    placed_y = pose.y + s * x + c * y
+    return np.column_stack((placed_x, placed_y))
 
 
 def clearance(points: NDArray[np.float64], body: Body) -> NDArray[np.float64]:
     """Return the padding with which the footprint would touch each point, metres; negative inside the footprint."""
-    beyond_ends = np.maximum(points[:, 0] - body.front, -body.rear - points[:, 0])
-    found: NDArray[np.float64] = np.maximum(beyond_ends, np.abs(points[:, 1]) - body.half_width)
-    return found
+    x = points[:, 0]
+    beyond_ends = np.maximum(x - body.front, -body.rear - x)
+    beyond_sides = np.abs(points[:, 1]) - body.half_width
+    padding: NDArray[np.float64] = np.maximum(beyond_ends, beyond_sides)
+    return padding
 
 
 def free_distance(
@@ -99,22 +106,29 @@ def free_distance(
     y = points[:, 1] if curvature >= 0 else -points[:, 1]
     pad = np.broadcast_to(np.asarray(padding, dtype=np.float64), x.shape)
     if abs(curvature) < _STRAIGHT:
-        met = (np.abs(y) <= body.half_width + pad) & (x >= -behind - pad)
+        is_in_lane = np.abs(y) <= body.half_width + pad
+        met = is_in_lane & (x >= -behind - pad)
         reached = np.maximum(x[met] - ahead - pad[met], 0.0)
     else:
         radius = 1 / abs(curvature)
         from_centre = np.hypot(x, y - radius)
-        outermost = np.hypot(max(ahead, behind) + pad, radius + body.half_width + pad)
-        met = (from_centre >= radius - body.half_width - pad) & (from_centre <= outermost)
+        longest = max(ahead, behind) + pad
+        outermost = np.hypot(longest, radius + body.half_width + pad)
+        innermost = radius - body.half_width - pad
+        met = (from_centre >= innermost) & (from_centre <= outermost)
         met &= clearance(points, body) <= pad + horizon * outermost / radius
+
         x = x[met]
-        y = y[met]
+        y = y[met] - radius
         pad = pad[met]
-        reached = _reached(x, y - radius, ahead + pad, -behind - pad, body.half_width + pad, radius)
+        front = ahead + pad
+        rear = -behind - pad
+        reached = _measure_reach(x, y, front, rear, body.half_width + pad, radius)
+
     return float(reached.min(initial=horizon))
 
 
-def _reached(
+def _measure_reach(
     x: NDArray[np.float64],
     y: NDArray[np.float64],
     front: NDArray[np.float64],
@@ -133,11 +147,22 @@ def _reached(
     edges = np.stack((front, rear, left, right))
     with np.errstate(invalid="ignore"):
         at = np.sqrt(squared - edges * edges)
-    across = np.concatenate((edges[:2], edges[:2], at[2:], -at[2:]))
-    upward = np.concatenate((-at[:2], at[:2], edges[2:], edges[2:]))
+
+    # Each edge's line crosses the circle at two places: one of either sign of the other coordinate.
+    ends = edges[:2]
+    end_crossings = at[:2]
+    sides = edges[2:]
+    side_crossings = at[2:]
+    across = np.concatenate((ends, ends, side_crossings, -side_crossings))
+    upward = np.concatenate((-end_crossings, end_crossings, sides, sides))
     touches = (across <= front + _TOUCH) & (across >= rear - _TOUCH)
     touches &= (upward <= left + _TOUCH) & (upward >= right - _TOUCH)
-    turned = (np.arctan2(y, x) - np.arctan2(upward, across)) % (2 * pi)
-    reached: NDArray[np.float64] = np.where(touches, turned, np.inf).min(axis=0) * radius
-    reached[(x <= front) & (x >= rear) & (y <= left) & (y >= right)] = 0.0
+
+    begin = np.arctan2(y, x)
+    turned = (begin - np.arctan2(upward, across)) % (2 * pi)
+    least_turn = np.where(touches, turned, np.inf).min(axis=0)
+    reached: NDArray[np.float64] = least_turn * radius
+
+    is_inside = (x <= front) & (x >= rear) & (y <= left) & (y >= right)
+    reached[is_inside] = 0.0
     return reached

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Odometry, Pose, Scan
 from robot_bridge.safety.obstacles import pose_at
-from robot_bridge.safety.scan_motion import SECTORS, Lines, compared, groups_of, lines_of, shares, travelled
+from robot_bridge.safety.scan_motion import SECTORS, Lines, compared, fit_travelled_share, groups_of, lines_of, shares
 
 _APART_M = 0.008
 _APART_RAD = 0.02
@@ -99,9 +99,14 @@ def followed(watch: Watch, linear: float, odometry: Odometry, now: float, config
     new = Moment(now, last.commanded + linear * passed, last.rolled + rolled)
     kept = watch.moments if now > last.time else ()
     # A command is compared only with motion since the robot began to move in that direction.
-    kept = tuple(each for each in kept if each.time >= now - _LONGEST_S) if linear else kept[-1:]
-    if len(kept) > 1 and (new.commanded - kept[-1].commanded) * (kept[-1].commanded - kept[-2].commanded) < 0:
-        kept = kept[-1:]
+    recent = tuple(moment for moment in kept if moment.time >= now - _LONGEST_S)
+    kept = recent if linear else kept[-1:]
+    if len(kept) > 1:
+        commanded_now = new.commanded - kept[-1].commanded
+        commanded_before = kept[-1].commanded - kept[-2].commanded
+        if commanded_now * commanded_before < 0:
+            kept = kept[-1:]
+
     return replace(watch, moments=(*kept, new), pose=pose, way=watch.way + abs(rolled))
 
 
@@ -112,9 +117,12 @@ def wheels(watch: Watch, config: RobotConfig) -> Evidence | None:
     for old in reversed(watch.moments[:-1]):
         commanded = new.commanded - old.commanded
         passed = new.time - old.time
-        enough = witness.least + abs(commanded) / passed * witness.latency if passed > 0 else 0.0
-        if passed > 0 and abs(commanded) >= enough:
-            rolled = (new.rolled - old.rolled) * (1 if commanded > 0 else -1)
+        if not passed > 0:
+            continue
+        enough = witness.least + abs(commanded) / passed * witness.latency
+        if abs(commanded) >= enough:
+            direction = 1 if commanded > 0 else -1
+            rolled = (new.rolled - old.rolled) * direction
             if rolled >= witness.wheels * abs(commanded):
                 return None
             reason = f"{abs(commanded):.2f} m were commanded, odometry shows {max(0.0, rolled):.2f} m"
@@ -126,11 +134,8 @@ def looked_at(watch: Watch, scan: Scan, odometry: Odometry, config: RobotConfig)
     """Add a scan to compare later ones with; return the watch and that scan."""
     pose = pose_at(odometry, scan.stamp)
     new = Held(scan.stamp, pose, scan.ranges, lines_of(scan, config.lidar))
-    kept = [
-        each
-        for each in watch.held
-        if 0 < scan.stamp - each.stamp <= _OLDEST_S and not _is_beyond(each.pose, pose, _FARTHEST_M, _WIDEST_RAD)
-    ]
+    recent = [held for held in watch.held if 0 < scan.stamp - held.stamp <= _OLDEST_S]
+    kept = [held for held in recent if not _is_beyond(held.pose, pose, _FARTHEST_M, _WIDEST_RAD)]
     if kept and kept[-1].pose == pose:
         kept.pop()
     if not kept or _is_beyond(kept[-1].pose, pose, _APART_M, _APART_RAD):
@@ -161,19 +166,27 @@ def _stays_put_since(old: Held, new: Held, config: RobotConfig) -> Evidence | No
         return None
     found = compared(old.lines, new.lines, step, config.lidar)
     least = config.witness.scan
-    share, spread = travelled(found, step)
-    if spread <= _TOLD and distance >= config.witness.least and share + 2 * spread < least + _POOLED:
-        reason = f"odometry moved {distance:.3f} m, the lidar {max(0.0, share) * distance:.3f} m"
+    share, spread = fit_travelled_share(found, step)
+    is_conclusive = spread <= _TOLD and distance >= config.witness.least
+    if is_conclusive and share + 2 * spread < least + _POOLED:
+        lidar_moved = max(0.0, share) * distance
+        reason = f"odometry moved {distance:.3f} m, the lidar {lidar_moved:.3f} m"
         return Evidence(reason, True, slip=_SPUN_SLIP_M)
-    if _is_beyond(old.pose, new.pose, _SAME_M, _SAME_RAD) and np.array_equal(old.ranges, new.ranges, equal_nan=True):
+    is_apart = _is_beyond(old.pose, new.pose, _SAME_M, _SAME_RAD)
+    if is_apart and np.array_equal(old.ranges, new.ranges, equal_nan=True):
         return Evidence(f"the lidar repeats itself: the same scan again after {distance:.3f} m", False)
     each, spreads = shares(found, groups_of(len(new.lines.points)))
     with np.errstate(invalid="ignore"):
-        frozen = (spreads <= _TOLD) & (each + 2 * spreads < least)
-        frozen[SECTORS:] |= (spreads[SECTORS:] <= _TOLD) & (each + 2 * spreads < least + _POOLED)[SECTORS:]
-    told = int((spreads[:SECTORS] <= _TOLD).sum())
+        conclusive = spreads <= _TOLD
+        most = each + 2 * spreads
+        frozen = conclusive & (most < least)
+        pooled = conclusive & (most < least + _POOLED)
+        frozen[SECTORS:] |= pooled[SECTORS:]
+
+    conclusive_sectors = int(conclusive[:SECTORS].sum())
     sectors = tuple(np.flatnonzero(frozen[:SECTORS]).tolist())
-    if not frozen[SECTORS:].any() and len(sectors) < max(1.0, _PART * told):
+    is_part = len(sectors) >= max(1.0, _PART * conclusive_sectors)
+    if not frozen[SECTORS:].any() and not is_part:
         return None
     part = f"{len(sectors)} of {SECTORS} sectors of the scan" if sectors else "part of the scan's beams"
     return Evidence(f"{part} stayed put while odometry moved {distance:.3f} m", False, sectors)
@@ -183,9 +196,13 @@ def moves(old: Held, new: Held, doubted: tuple[int, ...], config: RobotConfig) -
     """Return whether the scan has moved since an earlier one as odometry says, including the doubted sectors."""
     step = new.pose.relative_to(old.pose)
     found = compared(old.lines, new.lines, step, config.lidar)
-    share, spread = travelled(found, step)
+    share, spread = fit_travelled_share(found, step)
     if spread > _TOLD or share - 2 * spread < config.witness.scan:
         return False
     each, spreads = shares(found, groups_of(len(new.lines.points)))
-    told = [number for number in doubted if spreads[number] <= _TOLD]
-    return bool((each[told] - 2 * spreads[told] >= config.witness.scan).all() and (told or not doubted))
+    conclusive = [number for number in doubted if spreads[number] <= _TOLD]
+    if doubted and not conclusive:
+        return False
+
+    least = each[conclusive] - 2 * spreads[conclusive]
+    return bool((least >= config.witness.scan).all())

@@ -72,30 +72,44 @@ def looked(memory: Memory, scan: Scan, odometry: Odometry, now: float, config: R
         return kept
     found = returns(scan, config.lidar)
     blind = unseen(scan, config)
-    found = found[clearance(found, config.body) <= reach(config) + margin(config.limits.speed, config)]
-    points = placed(np.concatenate((found, blind)), pose_at(odometry, scan.stamp))
+    farthest = reach(config) + margin(config.limits.speed, config)
+    found = found[clearance(found, config.body) <= farthest]
+    in_base = np.concatenate((found, blind))
+    points = placed(in_base, pose_at(odometry, scan.stamp))
+
     before = [look.points for look in kept if scan.stamp - look.stamp >= STILL_S]
-    is_still = _near(points, np.concatenate(before), _STILL_CELLS) if before else np.zeros(len(points), np.bool_)
+    is_still = np.zeros(len(points), np.bool_)
+    if before:
+        is_still = _find_near(points, np.concatenate(before), _STILL_CELLS)
     is_still[len(found) :] = True
-    return (*_seen_again(kept, points), Look(scan.stamp, points, is_still, np.ones(len(points), np.bool_)))
+
+    is_last = np.ones(len(points), np.bool_)
+    return (*_update_last_seen(kept, points), Look(scan.stamp, points, is_still, is_last))
 
 
-def _seen_again(memory: Memory, points: NDArray[np.float64]) -> Iterator[Look]:
+def _update_last_seen(memory: Memory, points: NDArray[np.float64]) -> Iterator[Look]:
     """Yield the looks, with ``is_last`` cleared for returns that are near the new ``points``."""
-    if memory:
-        again = _near(np.concatenate([look.points for look in memory]), points, _SAME_CELLS)
-        parts = np.split(again, np.cumsum([len(look.points) for look in memory])[:-1])
-        yield from (replace(look, is_last=look.is_last & ~part) for look, part in zip(memory, parts, strict=True))
+    if not memory:
+        return
+
+    remembered = np.concatenate([look.points for look in memory])
+    again = _find_near(remembered, points, _SAME_CELLS)
+    counts = [len(look.points) for look in memory]
+    parts = np.split(again, np.cumsum(counts)[:-1])
+    for look, part in zip(memory, parts, strict=True):
+        yield replace(look, is_last=look.is_last & ~part)
 
 
-def _near(points: NDArray[np.float64], others: NDArray[np.float64], cells: int) -> NDArray[np.bool_]:
+def _find_near(points: NDArray[np.float64], others: NDArray[np.float64], cells: int) -> NDArray[np.bool_]:
     """Return which points have one of ``others`` within ``cells`` cells of ``_CELL``, on a grid over both."""
     if not len(points) or not len(others):
         return np.zeros(len(points), np.bool_)
-    lowest = np.minimum(points.min(axis=0), others.min(axis=0)) - (cells + 0.5) * _CELL
+    lowest = np.minimum(points.min(axis=0), others.min(axis=0))
+    lowest = lowest - (cells + 0.5) * _CELL
     at = ((points - lowest) / _CELL).astype(np.intp)
     marks = ((others - lowest) / _CELL).astype(np.intp)
-    grid = np.zeros(np.maximum(at.max(axis=0), marks.max(axis=0)) + cells + 1, np.bool_)
+    highest = np.maximum(at.max(axis=0), marks.max(axis=0))
+    grid = np.zeros(highest + cells + 1, np.bool_)
     grid[marks[:, 0], marks[:, 1]] = True
     for _ in range(cells):
         grid[1:] |= grid[:-1]
@@ -120,9 +134,9 @@ def around(
     points = np.concatenate([look.points[look.is_last] for look in memory])
     is_still = np.concatenate([look.is_still[look.is_last] for look in memory])
     points = seen_from(points, pose_at(odometry, now))
-    padding: NDArray[np.float64] = np.where(
-        is_still,
-        np.minimum(config.zones.padding, clearance(points, config.body) - TOUCH_M),
-        config.zones.padding + margin(speed, config, now - memory[-1].stamp),
-    )
+
+    room = clearance(points, config.body) - TOUCH_M
+    still_padding = np.minimum(config.zones.padding, room)
+    moving_padding = config.zones.padding + margin(speed, config, now - memory[-1].stamp)
+    padding: NDArray[np.float64] = np.where(is_still, still_padding, moving_padding)
     return points, padding

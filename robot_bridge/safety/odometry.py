@@ -32,9 +32,11 @@ def odometry_fault(odometry: Odometry | None, now: float, config: RobotConfig) -
 def _fault_of_numbers(odometry: Odometry, config: RobotConfig) -> str:
     pose = odometry.pose
     twist = odometry.twist
-    if not all(isfinite(number) for number in (pose.x, pose.y, pose.heading, twist.linear, twist.angular)):
+    numbers = (pose.x, pose.y, pose.heading, twist.linear, twist.angular)
+    if not all(isfinite(number) for number in numbers):
         return "odometry is not made of finite numbers"
-    if max(abs(pose.x), abs(pose.y), abs(pose.heading)) > _FARTHEST:
+    greatest = max(abs(pose.x), abs(pose.y), abs(pose.heading))
+    if greatest > _FARTHEST:
         return f"odometry's pose is beyond reason: ({pose.x:.3g}, {pose.y:.3g}, {pose.heading:.3g})"
     linear, angular = _fastest(config)
     if abs(twist.linear) > linear or abs(twist.angular) > angular:
@@ -48,8 +50,9 @@ def jump(last: Odometry | None, odometry: Odometry, config: RobotConfig) -> str:
         return ""
     linear, angular = _fastest(config)
     passed = abs(odometry.stamp - last.stamp)
-    moved = hypot(odometry.pose.x - last.pose.x, odometry.pose.y - last.pose.y)
-    turned = abs(wrapped(odometry.pose.heading - last.pose.heading))
+    pose = odometry.pose
+    moved = hypot(pose.x - last.pose.x, pose.y - last.pose.y)
+    turned = abs(wrapped(pose.heading - last.pose.heading))
     if moved <= _JUMP_M + linear * passed and turned <= _JUMP_RAD + angular * passed:
         return ""
     return f"odometry jumped by {moved:.2f} m and {turned:.2f} rad in {passed:.2f} s"

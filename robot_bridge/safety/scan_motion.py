@@ -57,35 +57,53 @@ def lines_of(scan: Scan, lidar: Lidar) -> Lines:
     good = valid(scan)
     reach = np.where(good, scan.ranges, 0.0).astype(np.float64)
     directions = angles(scan)
-    points = np.column_stack((lidar.x + reach * np.cos(directions), reach * np.sin(directions)))
+    point_x = lidar.x + reach * np.cos(directions)
+    point_y = reach * np.sin(directions)
+    points = np.column_stack((point_x, point_y))
+
     step = max(abs(scan.angle_increment), 1e-6)
-    half = np.ceil(_HALF_M / (np.maximum(reach, 0.05) * step)).astype(np.intp).clip(_FEWEST, _MOST)
+    beam_spacing = np.maximum(reach, 0.05) * step
+    half = np.ceil(_HALF_M / beam_spacing).astype(np.intp)
+    half = half.clip(_FEWEST, _MOST)
+
+    # Moments of the points around each beam; the direction of least variance is the line's normal.
     weights = good.astype(np.float64)
     x = points[:, 0] * weights
     y = points[:, 1] * weights
-    sums = _windows(np.stack((weights, x, y, x * x, x * y, y * y)), half)
-    count = np.maximum(sums[0], 1.0)
-    mx = sums[1] / count
-    my = sums[2] / count
-    xx = sums[3] / count - mx * mx
-    xy = sums[4] / count - mx * my
-    yy = sums[5] / count - my * my
+    moments = np.stack((weights, x, y, x * x, x * y, y * y))
+    number, sum_x, sum_y, sum_xx, sum_xy, sum_yy = _windows(moments, half)
+    count = np.maximum(number, 1.0)
+    mx = sum_x / count
+    my = sum_y / count
+    xx = sum_xx / count - mx * mx
+    xy = sum_xy / count - mx * my
+    yy = sum_yy / count - my * my
     spread = (xx + yy) / 2
     skew = np.hypot((xx - yy) / 2, xy)
+    small = spread - skew
     across = np.arctan2(2 * xy, xx - yy) / 2 + np.pi / 2
-    is_line = good & (sums[0] >= 1.6 * half) & (spread - skew <= (_BENT * lidar.noise) ** 2)
-    is_line &= spread + skew > 4 * np.maximum(spread - skew, 1e-8)
-    return Lines(points, good, np.column_stack((mx, my)), np.column_stack((np.cos(across), np.sin(across))), is_line)
+
+    is_straight = small <= (_BENT * lidar.noise) ** 2
+    is_line = good & (number >= 1.6 * half) & is_straight
+    is_line &= spread + skew > 4 * np.maximum(small, 1e-8)
+    middles = np.column_stack((mx, my))
+    normals = np.column_stack((np.cos(across), np.sin(across)))
+    return Lines(points, good, middles, normals, is_line)
 
 
 def _windows(columns: Array, half: NDArray[np.intp]) -> Array:
     """Return for every row and beam the sum over the beams from ``half`` before to ``half`` after, around the turn."""
     count = columns.shape[1]
-    around = np.concatenate((columns[:, -_MOST:], columns, columns[:, :_MOST]), axis=1)
-    sums = np.concatenate((np.zeros((len(columns), 1)), np.cumsum(around, axis=1)), axis=1)
+    last = columns[:, -_MOST:]
+    first = columns[:, :_MOST]
+    around = np.concatenate((last, columns, first), axis=1)
+    zeros = np.zeros((len(columns), 1))
+    sums = np.concatenate((zeros, np.cumsum(around, axis=1)), axis=1)
+
     beams = np.arange(count) + _MOST
-    found: Array = sums[:, beams + half + 1] - sums[:, beams - half]
-    return found
+    until_end = sums[:, beams + half + 1]
+    until_begin = sums[:, beams - half]
+    return until_end - until_begin
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,16 +127,24 @@ def compared(earlier: Lines, later: Lines, step: Pose, lidar: Lidar) -> Compared
     """Compare two scans; ``step`` is the later base pose relative to the earlier one, according to odometry."""
     count = len(earlier.points)
     places = placed(later.points, step)
-    bearings = np.arctan2(places[:, 1], places[:, 0] - lidar.x) - lidar.angle_min
+    directions = np.arctan2(places[:, 1], places[:, 0] - lidar.x)
+    bearings = directions - lidar.angle_min
     beams = np.rint(bearings / (2 * np.pi / count)).astype(np.intp) % count
     still = ((later.points - earlier.middles) * earlier.normals).sum(axis=1)
+
     normals = earlier.normals[beams]
     away = places - earlier.middles[beams]
     moved = (away * normals).sum(axis=1)
-    beside = np.abs(away[:, 0] * normals[:, 1] - away[:, 1] * normals[:, 0])
-    counts = later.is_good & earlier.is_line & earlier.is_line[beams] & (beside <= _BESIDE_M)
-    counts &= np.minimum(np.abs(still), np.abs(moved)) <= _OUTLIER_M
-    counts &= np.maximum(np.abs(still), np.abs(moved)) <= 2 * _OUTLIER_M
+    away_x, away_y = away.T
+    normal_x, normal_y = normals.T
+    beside = np.abs(away_x * normal_y - away_y * normal_x)
+
+    has_lines = earlier.is_line & earlier.is_line[beams]
+    counts = later.is_good & has_lines & (beside <= _BESIDE_M)
+    still_off = np.abs(still)
+    moved_off = np.abs(moved)
+    counts &= np.minimum(still_off, moved_off) <= _OUTLIER_M
+    counts &= np.maximum(still_off, moved_off) <= 2 * _OUTLIER_M
     return Compared(still, moved, normals, places, counts, lidar.noise)
 
 
@@ -126,16 +152,19 @@ def shares(found: Compared, groups: Array) -> tuple[Array, Array]:
     """Return the share of odometry's motion that each group of beams saw, (m,), and its standard deviation, (m,).
 
     A share of 1 is all motion, 0 no motion; the deviation is inf if a group cannot tell. ``groups`` (m, n): 0 or 1."""
-    told = np.where(found.counts, found.still - found.moved, 0.0)
+    separation = np.where(found.counts, found.still - found.moved, 0.0)
     still = np.where(found.counts, found.still, 0.0)
-    weight = groups @ (told * told)
+    weight = groups @ (separation * separation)
     beams = groups @ found.counts.astype(np.float64)
-    share = groups @ (told * still) / np.maximum(weight, 1e-12)
-    spread = np.where(beams >= _FEWEST_BEAMS, found.noise / np.sqrt(np.maximum(weight, 1e-12)), inf)
+
+    divisor = np.maximum(weight, 1e-12)
+    share = groups @ (separation * still) / divisor
+    deviation = found.noise / np.sqrt(divisor)
+    spread = np.where(beams >= _FEWEST_BEAMS, deviation, inf)
     return share, spread
 
 
-def travelled(found: Compared, step: Pose) -> tuple[float, float]:
+def fit_travelled_share(found: Compared, step: Pose) -> tuple[float, float]:
     """Return the share of odometry's way that the whole scan saw, and its standard deviation, inf if it cannot tell.
 
     The motion is fitted to the lines by least squares over all returns; outliers get little weight.
@@ -147,14 +176,20 @@ def travelled(found: Compared, step: Pose) -> tuple[float, float]:
     normals = found.normals[chosen]
     places = found.places[chosen]
     off = found.moved[chosen]
-    rows = np.column_stack((normals, normals[:, 1] * places[:, 0] - normals[:, 0] * places[:, 1]))
+    normal_x, normal_y = normals.T
+    x, y = places.T
+    rows = np.column_stack((normals, normal_y * x - normal_x * y))
+
     way = np.array((step.x, step.y, 0.0)) / distance
     weight: Array = np.ones(len(rows))
     for _ in range(3):
         weighted = rows * weight[:, None]
-        inverse: Array = np.asarray(np.linalg.inv(rows.T @ weighted + np.eye(3) * _REGULAR), np.float64)
+        normal_matrix = rows.T @ weighted + np.eye(3) * _REGULAR
+        inverse: Array = np.asarray(np.linalg.inv(normal_matrix), np.float64)
         missing = -inverse @ (weighted.T @ off)
-        weight = np.asarray(1 / (1 + ((off + rows @ missing) / (3 * found.noise)) ** 2), np.float64)
+        residual = (off + rows @ missing) / (3 * found.noise)
+        weight = np.asarray(1 / (1 + residual**2), np.float64)
+
     spread = found.noise * sqrt(float(way @ inverse @ way)) / distance
     return 1 + float(way @ missing) / distance, spread
 
@@ -164,4 +199,6 @@ def groups_of(beams: int) -> Array:
     """Return the groups of a scan, (m, beams) of 0 and 1: its sectors, the even beams, the odd beams, all beams."""
     index = np.arange(beams)
     sectors = [(index * SECTORS) // beams == number for number in range(SECTORS)]
-    return np.array([*sectors, index % 2 == 0, index % 2 == 1, index >= 0], np.float64)
+    even = index % 2 == 0
+    odd = index % 2 == 1
+    return np.array([*sectors, even, odd, index >= 0], np.float64)

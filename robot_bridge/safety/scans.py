@@ -72,14 +72,16 @@ def blind_radius(config: RobotConfig) -> float:
     """Return the radius within which the lidar may be blind: it stays inside the padded footprint, metres."""
     body = config.body
     x = config.lidar.x
-    return min(body.half_width, body.front - x, body.rear + x) + config.zones.padding
+    inside_body = min(body.half_width, body.front - x, body.rear + x)
+    return inside_body + config.zones.padding
 
 
 def _fault_of_ranges(scan: Scan) -> str:
     ranges = scan.ranges
     beams = scan.ranges.size
-    for name, found in (("NaN", np.isnan(ranges)), ("negative", ranges < 0), ("infinite", np.isposinf(ranges))):
-        if found.all():
+    faults = (("NaN", np.isnan(ranges)), ("negative", ranges < 0), ("infinite", np.isposinf(ranges)))
+    for name, has_fault in faults:
+        if has_fault.all():
             return f"every beam of the scan is {name}"
     good = valid(scan)
     dead = ~good & ~np.isposinf(ranges)
@@ -96,7 +98,8 @@ def _fault_of_ranges(scan: Scan) -> str:
 def valid(scan: Scan) -> NDArray[np.bool_]:
     """Return which beams have a valid return, (beams,)."""
     with np.errstate(invalid="ignore"):
-        good: NDArray[np.bool_] = (scan.ranges >= max(scan.range_min, 1e-6)) & (scan.ranges <= scan.range_max)
+        far_enough = scan.ranges >= max(scan.range_min, 1e-6)
+        good: NDArray[np.bool_] = far_enough & (scan.ranges <= scan.range_max)
     return good & np.isfinite(scan.ranges)
 
 
@@ -110,7 +113,9 @@ def returns(scan: Scan, lidar: Lidar) -> NDArray[np.float64]:
     good = valid(scan)
     ranges = scan.ranges[good].astype(np.float64)
     directions = angles(scan)[good]
-    return np.column_stack((lidar.x + ranges * np.cos(directions), ranges * np.sin(directions)))
+    x = lidar.x + ranges * np.cos(directions)
+    y = ranges * np.sin(directions)
+    return np.column_stack((x, y))
 
 
 def unseen(scan: Scan, config: RobotConfig) -> NDArray[np.float64]:
@@ -129,9 +134,13 @@ def unseen(scan: Scan, config: RobotConfig) -> NDArray[np.float64]:
     in_row = np.zeros(around.size, np.bool_)
     for begin, end in zip(edges[::2], edges[1::2], strict=True):
         in_row[begin:end] = end - begin >= least
-    blind = angles(scan)[in_row[: dead.size] | in_row[dead.size :]]
+
+    is_blind = in_row[: dead.size] | in_row[dead.size :]
+    blind = angles(scan)[is_blind]
     distance = config.zones.emergency_stop
-    return np.column_stack((config.lidar.x + distance * np.cos(blind), distance * np.sin(blind)))
+    x = config.lidar.x + distance * np.cos(blind)
+    y = distance * np.sin(blind)
+    return np.column_stack((x, y))
 
 
 def obstacle_distances(scan: Scan, config: RobotConfig) -> dict[str, float]:
@@ -142,8 +151,9 @@ def obstacle_distances(scan: Scan, config: RobotConfig) -> dict[str, float]:
     """
     found = dict.fromkeys((str(d) for d in Direction), float(config.lidar.range_max))
     good = valid(scan)
-    bearings = np.degrees((angles(scan)[good] + pi) % (2 * pi) - pi)
-    sectors = np.searchsorted([end for _, end in _SECTORS], bearings).clip(max=len(_SECTORS) - 1)
+    wrapped = (angles(scan)[good] + pi) % (2 * pi) - pi
+    ends = [end for _, end in _SECTORS]
+    sectors = np.searchsorted(ends, np.degrees(wrapped)).clip(max=len(_SECTORS) - 1)
     for number, (direction, _) in enumerate(_SECTORS):
         within = scan.ranges[good][sectors == number]
         if within.size:
@@ -182,7 +192,8 @@ def _openings(points: NDArray[np.float64]) -> Iterator[tuple[int, int]]:
     for begin in np.flatnonzero(steps > _JUMP):
         ends = np.where(falls > begin, falls, falls + count)
         away = points[ends % count] - points[begin]
-        near = ends[np.hypot(away[:, 0], away[:, 1]) <= _DOORWAY[1]]
+        is_near = np.hypot(away[:, 0], away[:, 1]) <= _DOORWAY[1]
+        near = ends[is_near]
         if near.size:
             yield int(begin), int(near.min())
 
@@ -195,9 +206,14 @@ def _gap(points: NDArray[np.float64], begin: int, end: int) -> Gap | None:
     x, y = (first + last) / 2
     width = hypot(dx, dy)
     distance = hypot(x, y)
-    facing = (x * dy - y * dx) / width if width else 0.0
-    between = points[np.arange(begin + 1, end) % len(points)] - first
-    beyond = (between[:, 0] * dy - between[:, 1] * dx) / width if width else np.zeros(0)
-    if width < _DOORWAY[0] or distance > _GAP_RANGE or facing <= 0 or (beyond < _JUMP).any():
+    if width < _DOORWAY[0] or distance > _GAP_RANGE:
         return None
-    return Gap(round(degrees(atan2(y, x)), 1), round(width, 2), round(distance, 2))
+
+    facing = (x * dy - y * dx) / width
+    between = points[np.arange(begin + 1, end) % len(points)] - first
+    beyond = (between[:, 0] * dy - between[:, 1] * dx) / width
+    if facing <= 0 or (beyond < _JUMP).any():
+        return None
+
+    direction = degrees(atan2(y, x))
+    return Gap(round(direction, 1), round(width, 2), round(distance, 2))

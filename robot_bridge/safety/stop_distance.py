@@ -19,7 +19,8 @@ def reaction(config: RobotConfig) -> float:
 
 def stop_distance(speed: float, config: RobotConfig) -> float:
     """Return the metres a robot at ``speed`` (m/s) covers from seeing something to standing: reaction, then braking."""
-    return abs(speed) * reaction(config) + speed**2 / (2 * config.limits.deceleration)
+    braking = speed**2 / (2 * config.limits.deceleration)
+    return abs(speed) * reaction(config) + braking
 
 
 def allowed_speed(distance: float, forward: bool, config: RobotConfig) -> float:
@@ -35,7 +36,9 @@ def allowed_speed(distance: float, forward: bool, config: RobotConfig) -> float:
     late = reaction(config)
     braking = limits.deceleration
     stoppable = braking * (sqrt(late * late + 2 * room / braking) - late)
-    return min(max(0.0, min(1.0, share)) * (limits.speed if forward else limits.reverse_speed), stoppable)
+    fastest = limits.speed if forward else limits.reverse_speed
+    zone_speed = max(0.0, min(1.0, share)) * fastest
+    return min(zone_speed, stoppable)
 
 
 def margin(speed: float, config: RobotConfig, age: float = 0.0) -> float:

@@ -46,13 +46,16 @@ def touched(pose: Pose, forward: bool, curvature: float, trail: Sequence[Pose], 
 
 def _end(forward: bool, body: Body) -> Array:
     x = body.front + _BEYOND_M if forward else -body.rear - _BEYOND_M
-    return np.column_stack((np.full(_ACROSS, x), np.linspace(-body.half_width, body.half_width, _ACROSS)))
+    y = np.linspace(-body.half_width, body.half_width, _ACROSS)
+    return np.column_stack((np.full(_ACROSS, x), y))
 
 
 def _sides(forward: bool, curvature: float, body: Body) -> Array:
-    x, side = (each.ravel() for each in np.meshgrid(np.linspace(-body.rear, body.front, _ALONG), (-1.0, 1.0)))
+    along_body = np.linspace(-body.rear, body.front, _ALONG)
+    x, side = (axis.ravel() for axis in np.meshgrid(along_body, (-1.0, 1.0)))
     is_outward = side * x * curvature * (1 if forward else -1) >= _OUTWARD
-    return np.column_stack((x, side * (body.half_width + _BEYOND_M)))[is_outward]
+    y = side * (body.half_width + _BEYOND_M)
+    return np.column_stack((x, y))[is_outward]
 
 
 def _on_new_ground(points: Array, trail: Sequence[Pose], body: Body) -> Array:

@@ -19,7 +19,7 @@ RAMP = 2.0
 
 
 def feasible(twist: Twist, body: Body, limits: Limits) -> Twist:
-    """The nearest that the body can do: no turning without driving, no curve tighter than the steering allows.
+    """Return the nearest that the body can do: no turning without driving, no curve tighter than it can steer.
 
     Numbers that are not finite are rest.
     """
@@ -27,7 +27,9 @@ def feasible(twist: Twist, body: Body, limits: Limits) -> Twist:
         return REST
     possible = clamped(twist, body)
     linear = min(max(possible.linear, -limits.reverse_speed), limits.speed)
-    return Twist(linear, possible.angular * (linear / possible.linear)) if linear != 0 else REST
+    if linear == 0:
+        return REST
+    return Twist(linear, possible.angular * (linear / possible.linear))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +40,18 @@ class Drive:
     steering: float = 0.0
 
     def toward(self, twist: Twist, body: Body, limits: Limits, dt: float) -> Drive:
-        """One step nearer to a feasible velocity. At rest the steering stays as it is."""
-        speed = _nearer(self.speed, twist.linear, RAMP * dt)
+        """Return the state one step nearer to a feasible velocity. At rest the steering stays as it is."""
+        speed = _approach(self.speed, twist.linear, RAMP * dt)
         if twist.linear == 0:
             return replace(self, speed=speed)
         steering = atan(body.wheelbase * twist.angular / twist.linear)
-        return Drive(speed, _nearer(self.steering, steering, limits.steering_rate * dt))
+        return Drive(speed, _approach(self.steering, steering, limits.steering_rate * dt))
 
     def actuators(self, body: Body) -> tuple[float, float, float, float]:
-        """Rad/s of the rear wheels, left and right, and radians of the front wheels."""
+        """Return rad/s of the rear wheels, left and right, and radians of the front wheels."""
         half = body.half_width * TRACK
         curvature = tan(self.steering) / body.wheelbase
+        # Distance of each side from the middle of the curve, as a share of its radius.
         left = 1 - curvature * half
         right = 1 + curvature * half
         turn = self.speed / body.wheel_radius
@@ -56,5 +59,5 @@ class Drive:
         return turn * left, turn * right, atan(steer / left), atan(steer / right)
 
 
-def _nearer(value: float, goal: float, step: float) -> float:
+def _approach(value: float, goal: float, step: float) -> float:
     return min(max(goal, value - step), value + step)

@@ -21,13 +21,16 @@ class NoPictureError(Exception):
 
 
 def mujoco() -> Any:
-    """The library. Where ``MUJOCO_GL`` does not say how to draw, it is set: MuJoCo reads it when it is imported.
+    """Return the library.
+
+    Where ``MUJOCO_GL`` does not say how to draw, it is set: MuJoCo reads it when it is imported.
 
     Raises:
         SetupError: MuJoCo is not installed, or ``MUJOCO_GL`` says something that it does not know.
     """
     if not os.environ.get("MUJOCO_GL"):
-        os.environ["MUJOCO_GL"] = next((way for way, name in _LIBRARIES.items() if _can_load(name)), "disable")
+        loadable = (way for way, library in _LIBRARIES.items() if _can_load(library))
+        os.environ["MUJOCO_GL"] = next(loadable, "disable")
     try:
         import mujoco  # type: ignore[import-untyped]
     except ImportError as error:

@@ -48,20 +48,23 @@ _NONE = {"contype": "0", "conaffinity": "0"}
 
 
 def text(world: w.TwinWorld, config: RobotConfig) -> str:
-    """The model as MJCF; the tags that it shows are :func:`textures`."""
+    """Return the model as MJCF; the tags that it shows are :func:`textures`."""
     root = Element("mujoco", model="twin")
     _add(root, "compiler", angle="radian", autolimits="true")
     _add(root, "option", timestep=str(TIMESTEP), integrator="implicitfast", cone="elliptic", impratio="20")
     _add(root, "statistic", extent="1", center="0 0 0")
-    _looks(_add(root, "visual"), config)
-    _assets(_add(root, "asset"), world)
+    _add_rendering(_add(root, "visual"), config)
+    _add_assets(_add(root, "asset"), world)
+
     bodies = _add(root, "worldbody")
-    _surroundings(bodies, world)
+    _add_surroundings(bodies, world)
     for index, obstacle in enumerate(world.obstacles):
-        _obstacle(bodies, index, obstacle)
+        _add_obstacle(bodies, index, obstacle)
     for index, thing in enumerate(world.things):
-        _thing(bodies, index, thing)
-    _car(bodies, _add(root, "actuator"), world, config)
+        _add_thing(bodies, index, thing)
+
+    actuators = _add(root, "actuator")
+    _add_car(bodies, actuators, world, config)
     return tostring(root, encoding="unicode")
 
 
@@ -72,172 +75,233 @@ def name_tag(kind: str, color: str, state: str) -> str:
 
 def labels(things: Sequence[w.Thing]) -> tuple[tags.Label, ...]:
     """Return the labels of every state of every thing, each once."""
-    return tuple(dict.fromkeys((t.kind, t.color, state) for t in things for state in t.states))
+    found: dict[tags.Label, None] = {}  # in order, each once
+    for thing in things:
+        for state in thing.states:
+            found[thing.kind, thing.color, state] = None
+    return tuple(found)
 
 
 def textures(world: w.TwinWorld) -> dict[str, bytes]:
-    """The pictures that :func:`text` refers to, by file name.
+    """Return the pictures that :func:`text` refers to, by file name.
 
     Raises:
         ValueError: there is no tag for a thing.
     """
-    return {f"{name_tag(*label)}.png": tags.texture(*label) for label in labels(world.things)}
+    pictures = {}
+    for label in labels(world.things):
+        pictures[f"{name_tag(*label)}.png"] = tags.texture(*label)
+    return pictures
 
 
-def _looks(visual: Element, config: RobotConfig) -> None:
+def _add_rendering(visual: Element, config: RobotConfig) -> None:
     _add(visual, "headlight", ambient="0.45 0.45 0.45", diffuse="0.35 0.35 0.35", specular="0 0 0")
     _add(visual, "map", znear="0.02", zfar="60")
-    camera = config.camera
-    _add(
-        visual, "global", offwidth=str(max(camera.width, 2 * TOP_VIEW)), offheight=str(max(camera.height, 2 * TOP_VIEW))
-    )
+    width = max(config.camera.width, 2 * TOP_VIEW)
+    height = max(config.camera.height, 2 * TOP_VIEW)
+    _add(visual, "global", offwidth=str(width), offheight=str(height))
     _add(visual, "quality", shadowsize="0", offsamples="0")
 
 
-def _assets(asset: Element, world: w.TwinWorld) -> None:
+def _add_assets(asset: Element, world: w.TwinWorld) -> None:
     _add(asset, "texture", name="sky", type="skybox", builtin="flat", rgb1="0.80 0.84 0.88", width="32", height="32")
     floor = {"rgb1": "0.70 0.68 0.64", "rgb2": "0.66 0.64 0.60", "width": "256", "height": "256"}
     _add(asset, "texture", name="floor", type="2d", builtin="checker", **floor)
     _add(asset, "material", name="floor", texture="floor", texrepeat="1 1", texuniform="true")
+
     for label in labels(world.things):
         name = name_tag(*label)
         _add(asset, "texture", name=name, type="cube", file=f"{name}.png")
         _add(asset, "material", name=name, texture=name, specular="0", shininess="0")
 
 
-def _surroundings(bodies: Element, world: w.TwinWorld) -> None:
+def _add_surroundings(bodies: Element, world: w.TwinWorld) -> None:
     x0, y0, x1, y1 = world.bounds
-    middle = f"{(x0 + x1) / 2:.4f} {(y0 + y1) / 2:.4f}"
+    middle_x = (x0 + x1) / 2
+    middle_y = (y0 + y1) / 2
+    middle = f"{middle_x:.4f} {middle_y:.4f}"
     light = {"dir": "0.2 0.35 -1", "diffuse": "0.38 0.38 0.38", "specular": "0 0 0", "castshadow": "false"}
     _add(bodies, "light", name="sun", type="directional", pos=f"{middle} 6", **light)
-    size = f"{(x1 - x0) / 2 + 3:.4f} {(y1 - y0) / 2 + 3:.4f} 0.1"
-    ground = {"contype": "1", "conaffinity": "0", "friction": "1 0.005 0.0001"}
-    _add(
-        bodies, "geom", name="floor", type="plane", pos=f"{middle} 0", size=size, material="floor", group="1", **ground
-    )
-    for index, wall in enumerate(w.merged(world.walls)):
-        half = (wall.x1 - wall.x0) / 2, (wall.y1 - wall.y0) / 2, w.WALL_HEIGHT / 2
-        at = (wall.x0 + wall.x1) / 2, (wall.y0 + wall.y1) / 2, w.WALL_HEIGHT / 2
-        _geom(bodies, f"wall{index}", "box", half, at, "0.88 0.86 0.80", SOLID, **_TO_ROBOT)
+
+    half_x = (x1 - x0) / 2 + 3
+    half_y = (y1 - y0) / 2 + 3
+    place = {"pos": f"{middle} 0", "size": f"{half_x:.4f} {half_y:.4f} 0.1"}
+    ground = {"material": "floor", "group": "1", "contype": "1", "conaffinity": "0", "friction": "1 0.005 0.0001"}
+    _add(bodies, "geom", name="floor", type="plane", **place, **ground)
+
+    for index, wall in enumerate(w.merge_walls(world.walls)):
+        _add_wall(bodies, f"wall{index}", wall)
 
 
-def _obstacle(bodies: Element, index: int, obstacle: w.Obstacle) -> None:
+def _add_wall(bodies: Element, name: str, wall: w.Wall) -> None:
+    half_x = (wall.x1 - wall.x0) / 2
+    half_y = (wall.y1 - wall.y0) / 2
+    half_z = w.WALL_HEIGHT / 2
+    x = (wall.x0 + wall.x1) / 2
+    y = (wall.y0 + wall.y1) / 2
+    size = (half_x, half_y, half_z)
+    _add_geom(bodies, name, "box", size, (x, y, half_z), "0.88 0.86 0.80", SOLID, **_TO_ROBOT)
+
+
+def _add_obstacle(bodies: Element, index: int, obstacle: w.Obstacle) -> None:
     body = _add(bodies, "body", name=f"obstacle{index}", pos=f"{obstacle.x} {obstacle.y} 0")
     if obstacle.path:
         body.set("mocap", "true")
+
     half = obstacle.height / 2
-    size = (obstacle.half_x, half) if obstacle.shape == "cylinder" else (obstacle.half_x, obstacle.half_y, half)
+    size: Sequence[float] = (obstacle.half_x, obstacle.half_y, half)
+    if obstacle.shape == "cylinder":
+        size = (obstacle.half_x, half)
+    middle = (0, 0, obstacle.bottom + half)
     rgb = _OBSTACLES.get(obstacle.name, "0.72 0.55 0.35")
     name = f"{obstacle.name}{index}"
     group = GLASS if obstacle.is_glass else SOLID
-    _geom(body, name, obstacle.shape, size, (0, 0, obstacle.bottom + half), rgb, group, **_TO_ROBOT)
+    _add_geom(body, name, obstacle.shape, size, middle, rgb, group, **_TO_ROBOT)
 
 
-def _thing(bodies: Element, index: int, thing: w.Thing) -> None:
+def _add_thing(bodies: Element, index: int, thing: w.Thing) -> None:
     body = _add(bodies, "body", name=f"thing{index}", mocap="true")
-    face = tags.FACES[thing.kind]
     rgb = COLORS.get(thing.color, COLORS["grey"])
-    half = face.side / 2
-    material = name_tag(thing.kind, thing.color, thing.state)
     if thing.kind == "door":
-        _door(bodies, body, index, thing, rgb)
-    elif thing.kind in ("goal", "lava"):
+        _add_door(bodies, body, index, thing, rgb)
+        return
+
+    half = tags.FACES[thing.kind].side / 2
+    cube = (half, half, half)
+    name = f"tag{index}"
+    material = name_tag(thing.kind, thing.color, thing.state)
+    if thing.kind in ("goal", "lava"):
         mark = LAVA if thing.kind == "lava" else rgb
-        _geom(body, f"mark{index}", "box", (0.45, 0.45, 0.002), (0, 0, 0.002), mark, MARKS, **_NONE)
-        at = (0, 0, w.SIGN_BOTTOM + half)
-        _geom(body, f"tag{index}", "box", (half, half, half), at, "1 1 1", SIGNS, material, **_NONE)
+        _add_mark(body, f"mark{index}", "box", (0.45, 0.45, 0.002), (0, 0, 0.002), mark)
+        above = (0, 0, w.SIGN_BOTTOM + half)
+        _add_geom(body, name, "box", cube, above, "1 1 1", SIGNS, material, **_NONE)
     else:
-        _geom(body, f"tag{index}", "box", (half, half, half), (0, 0, half), "1 1 1", SOLID, material, **_TO_ROBOT)
-        _shape(body, index, thing.kind, rgb, 2 * half)
+        _add_geom(body, name, "box", cube, (0, 0, half), "1 1 1", SOLID, material, **_TO_ROBOT)
+        _add_lid(body, index, thing.kind, rgb, 2 * half)
 
 
-def _door(bodies: Element, panel: Element, index: int, thing: w.Thing, rgb: str) -> None:
-    """The panel, which goes aside when the door opens, and the sign above it, which stays."""
-    height = w.DOOR_HEIGHT / 2
-    half = w.DOOR_THICKNESS / 2
+def _add_door(bodies: Element, panel: Element, index: int, thing: w.Thing, rgb: str) -> None:
+    """Add the panel, which goes aside when the door opens, and the sign above it, which stays."""
+    half_z = w.DOOR_HEIGHT / 2
+    half_x = w.DOOR_THICKNESS / 2
+    half_y = w.DOOR_WIDTH / 2
     face = tags.FACES["door"]
     material = name_tag("door", thing.color, thing.state)
-    size = (half - 0.002, w.DOOR_WIDTH / 2, height)
-    _geom(panel, f"panel{index}", "box", size, (0, 0, height), rgb, SOLID, **_TO_ROBOT)
+
+    middle = (0, 0, half_z)
+    size = (half_x - 0.002, half_y, half_z)
+    _add_geom(panel, f"panel{index}", "box", size, middle, rgb, SOLID, **_TO_ROBOT)
     plate = (face.middle, face.side / 2, face.side / 2)
-    _geom(panel, f"tag{index}", "box", plate, (0, 0, height), "1 1 1", SOLID, material, **_TO_ROBOT)
+    _add_geom(panel, f"tag{index}", "box", plate, middle, "1 1 1", SOLID, material, **_TO_ROBOT)
+
     sign = _add(bodies, "body", name=f"sign{index}", mocap="true")
-    _geom(sign, f"threshold{index}", "box", (half, w.DOOR_WIDTH / 2, 0.001), (0, 0, 0.001), rgb, MARKS, **_NONE)
-    at = (0, 0, w.SIGN_BOTTOM + face.side / 2)
-    _geom(sign, f"above{index}", "box", plate, at, "1 1 1", SIGNS, material, **_NONE)
+    _add_mark(sign, f"threshold{index}", "box", (half_x, half_y, 0.001), (0, 0, 0.001), rgb)
+    above = (0, 0, w.SIGN_BOTTOM + face.side / 2)
+    _add_geom(sign, f"above{index}", "box", plate, above, "1 1 1", SIGNS, material, **_NONE)
 
 
-def _shape(body: Element, index: int, kind: w.Kind, rgb: str, top: float) -> None:
-    """What people see on top of a cube: flat, so that it hides no tag."""
+def _add_lid(body: Element, index: int, kind: w.Kind, rgb: str, top: float) -> None:
+    """Add what people see on top of a cube: flat, so that it hides no tag."""
     name = f"shape{index}"
     white = "0.96 0.96 0.96"
-    _geom(body, f"lid{index}", "box", (0.149, 0.149, 0.002), (0, 0, top + 0.002), white, MARKS, **_NONE)
+    _add_mark(body, f"lid{index}", "box", (0.149, 0.149, 0.002), (0, 0, top + 0.002), white)
     z = top + 0.008
     if kind == "ball":
-        _geom(body, name, "cylinder", (0.11, 0.006), (0, 0, z), rgb, MARKS, **_NONE)
+        _add_mark(body, name, "cylinder", (0.11, 0.006), (0, 0, z), rgb)
     elif kind == "box":
-        _geom(body, name, "box", (0.12, 0.12, 0.006), (0, 0, z), rgb, MARKS, **_NONE)
-        _geom(body, f"{name}b", "box", (0.10, 0.012, 0.006), (0, 0, z + 0.002), white, MARKS, **_NONE)
+        _add_mark(body, name, "box", (0.12, 0.12, 0.006), (0, 0, z), rgb)
+        above = (0, 0, z + 0.002)
+        _add_mark(body, f"{name}b", "box", (0.10, 0.012, 0.006), above, white)
     else:
-        _geom(body, name, "cylinder", (0.055, 0.006), (0, 0.06, z), rgb, MARKS, **_NONE)
-        _geom(body, f"{name}b", "box", (0.018, 0.09, 0.006), (0, -0.04, z), rgb, MARKS, **_NONE)
-        _geom(body, f"{name}c", "box", (0.04, 0.015, 0.006), (0.03, -0.10, z), rgb, MARKS, **_NONE)
+        bow = (0, 0.06, z)
+        stem = (0, -0.04, z)
+        bit = (0.03, -0.10, z)
+        _add_mark(body, name, "cylinder", (0.055, 0.006), bow, rgb)
+        _add_mark(body, f"{name}b", "box", (0.018, 0.09, 0.006), stem, rgb)
+        _add_mark(body, f"{name}c", "box", (0.04, 0.015, 0.006), bit, rgb)
 
 
-def _car(bodies: Element, actuators: Element, world: w.TwinWorld, config: RobotConfig) -> None:
+def _add_mark(parent: Element, name: str, shape: str, size: Sequence[float], at: Sequence[float], rgb: str) -> None:
+    _add_geom(parent, name, shape, size, at, rgb, MARKS, **_NONE)
+
+
+def _add_car(bodies: Element, actuators: Element, world: w.TwinWorld, config: RobotConfig) -> None:
     body = config.body
     start = world.start
     at = f"{start.x} {start.y} {body.wheel_radius}"
     car = _add(bodies, "body", name="car", pos=at, euler=f"0 0 {start.heading}")
     _add(car, "freejoint", name="car")
+
     under = 0.015
-    half = ((body.front + body.rear) / 2, body.half_width, (body.height - under) / 2)
-    middle = (body.centre, 0.0, under + half[2] - body.wheel_radius)
-    _geom(car, "hull", "box", half, middle, "0 0 0", HIDDEN, mass=str(MASS), **_FROM_WORLD)
-    _body_looks(car, body)
-    eye = f"{config.camera.x} 0 {config.camera.z - body.wheel_radius}"
-    _add(car, "camera", name="eye", pos=eye, xyaxes="0 -1 0 0 0 1", fovy=str(config.camera.fov_y * 180 / pi))
-    for name, x, side in _wheels(body):
-        _wheel(car, actuators, body, name, x, side)
+    half_length = (body.front + body.rear) / 2
+    half_height = (body.height - under) / 2
+    size = (half_length, body.half_width, half_height)
+    middle = (body.centre, 0.0, under + half_height - body.wheel_radius)
+    _add_geom(car, "hull", "box", size, middle, "0 0 0", HIDDEN, mass=str(MASS), **_FROM_WORLD)
+    _add_body_looks(car, body)
+
+    camera = config.camera
+    eye = f"{camera.x} 0 {camera.z - body.wheel_radius}"
+    fov_degrees = camera.fov_y * 180 / pi
+    _add(car, "camera", name="eye", pos=eye, xyaxes="0 -1 0 0 0 1", fovy=str(fov_degrees))
+    for name, x, y in _wheel_places(body):
+        _add_wheel(car, actuators, body, name, x, y)
 
 
-def _wheels(body: Body) -> Iterator[tuple[str, float, float]]:
+def _wheel_places(body: Body) -> Iterator[tuple[str, float, float]]:
     y = body.half_width * TRACK
-    yield from (("rear_left", 0.0, y), ("rear_right", 0.0, -y))
-    yield from (("front_left", body.wheelbase, y), ("front_right", body.wheelbase, -y))
+    yield ("rear_left", 0.0, y)
+    yield ("rear_right", 0.0, -y)
+    yield ("front_left", body.wheelbase, y)
+    yield ("front_right", body.wheelbase, -y)
 
 
-def _wheel(car: Element, actuators: Element, body: Body, name: str, x: float, y: float) -> None:
-    """Rolls on a sphere, so that it touches the floor in one point; looks like a wheel."""
+def _add_wheel(car: Element, actuators: Element, body: Body, name: str, x: float, y: float) -> None:
+    """Add a wheel that rolls on a sphere, so that it touches the floor in one point; it looks like a wheel."""
     wheel = _add(car, "body", name=name, pos=f"{x} {y} 0")
-    if x > 0:
+    is_front = x > 0
+    if is_front:
+        steer = f"{name}_steer"
         _add(wheel, "inertial", pos="0 0 0", mass="0.02", diaginertia="1e-5 1e-5 1e-5")
-        _add(wheel, "joint", name=f"{name}_steer", axis="0 0 1", damping="0.02", armature="0.002")
-        _add(actuators, "position", name=f"{name}_steer", joint=f"{name}_steer", kp="4", kv="0.15")
+        _add(wheel, "joint", name=steer, axis="0 0 1", damping="0.02", armature="0.002")
+        _add(actuators, "position", name=steer, joint=steer, kp="4", kv="0.15")
         wheel = _add(wheel, "body", name=f"{name}_roll")
+
     _add(wheel, "joint", name=name, axis="0 1 0", armature="0.0005", damping="0.0001")
     if x == 0:
         _add(actuators, "velocity", name=name, joint=name, kv="0.05", forcerange="-0.6 0.6")
+
     contact = {"contype": "0", "conaffinity": "1", "friction": "1 0.005 0.0001", "mass": str(WHEEL_MASS)}
-    _geom(wheel, name, "sphere", (body.wheel_radius,), (0, 0, 0), "0 0 0", HIDDEN, **contact)
-    turned = {"euler": f"{pi / 2} 0 0", **_NONE, "mass": "0"}
-    _geom(wheel, f"{name}_tyre", "cylinder", (body.wheel_radius, 0.016), (0, 0, 0), "0.1 0.1 0.1", CAR, **turned)
+    middle = (0, 0, 0)
+    _add_geom(wheel, name, "sphere", (body.wheel_radius,), middle, "0 0 0", HIDDEN, **contact)
+    upright = {"euler": f"{pi / 2} 0 0", **_NONE, "mass": "0"}
+    tyre = (body.wheel_radius, 0.016)
+    _add_geom(wheel, f"{name}_tyre", "cylinder", tyre, middle, "0.1 0.1 0.1", CAR, **upright)
 
 
-def _body_looks(car: Element, body: Body) -> None:
+def _add_body_looks(car: Element, body: Body) -> None:
     massless = {**_NONE, "mass": "0"}
     length = (body.front + body.rear) / 2
     r = body.wheel_radius
+
     deck = (length, body.half_width * 0.62, 0.018)
-    _geom(car, "deck", "box", deck, (body.centre, 0, 0.02), "0.13 0.15 0.19", CAR, **massless)
+    deck_at = (body.centre, 0, 0.02)
+    _add_geom(car, "deck", "box", deck, deck_at, "0.13 0.15 0.19", CAR, **massless)
+
     cover = (length * 0.72, body.half_width * 0.55, 0.03)
-    _geom(car, "cover", "box", cover, (body.centre - 0.02, 0, 0.065), "0.10 0.55 0.62", CAR, **massless)
-    _geom(car, "scanner", "cylinder", (0.035, 0.02), (0.10, 0, body.height - r - 0.025), "0.1 0.1 0.1", CAR, **massless)
+    cover_at = (body.centre - 0.02, 0, 0.065)
+    _add_geom(car, "cover", "box", cover, cover_at, "0.10 0.55 0.62", CAR, **massless)
+
+    scanner = (0.035, 0.02)
+    scanner_at = (0.10, 0, body.height - r - 0.025)
+    _add_geom(car, "scanner", "cylinder", scanner, scanner_at, "0.1 0.1 0.1", CAR, **massless)
+
     nose = (0.012, 0.045, 0.012)
-    _geom(car, "nose", "box", nose, (body.front - 0.012, 0, body.height - r - 0.03), "0.98 0.85 0.2", CAR, **massless)
+    nose_at = (body.front - 0.012, 0, body.height - r - 0.03)
+    _add_geom(car, "nose", "box", nose, nose_at, "0.98 0.85 0.2", CAR, **massless)
 
 
-def _geom(
+def _add_geom(
     parent: Element,
     name: str,
     shape: str,

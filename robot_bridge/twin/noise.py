@@ -41,10 +41,11 @@ NO_NOISE = Noise(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
 def noisy_ranges(ranges: NDArray[np.float64], noise: Noise, rng: np.random.Generator) -> NDArray[np.float32]:
-    """Distances with noise; dropouts are inf, as is what was out of range before."""
-    out = ranges + rng.normal(0.0, 1.0, ranges.shape) * noise.lidar
-    out[rng.random(ranges.shape) < noise.dropouts] = np.inf
-    return out.astype(np.float32)
+    """Return distances with noise; dropouts are inf, as is what was out of range before."""
+    errors = rng.normal(0.0, 1.0, ranges.shape) * noise.lidar
+    noisy = ranges + errors
+    noisy[rng.random(ranges.shape) < noise.dropouts] = np.inf
+    return noisy.astype(np.float32)
 
 
 class Grain:
@@ -54,19 +55,26 @@ class Grain:
         self._rng = rng
         self._depth_max = np.float32(depth_max)
         self._is_coloured = noise.colour > 0
-        self._colour = np.rint(rng.standard_normal((height, width, 3), dtype=np.float32) * noise.colour).astype(
-            np.int16
-        )
-        self._depth = rng.standard_normal((height, width), dtype=np.float32) * np.float32(noise.depth)
-        self._holes = rng.random((height, width), dtype=np.float32) < noise.holes
+        shape = (height, width)
+        colour = rng.standard_normal((*shape, 3), dtype=np.float32) * noise.colour
+        self._colour = np.rint(colour).astype(np.int16)
+        self._depth = rng.standard_normal(shape, dtype=np.float32) * np.float32(noise.depth)
+        self._holes = rng.random(shape, dtype=np.float32) < noise.holes
 
-    def on(self, rgb: NDArray[np.uint8], depth: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-        """A picture and its depth with noise; depth is 0 where nothing was measured."""
+    def add_to(
+        self, rgb: NDArray[np.uint8], depth: NDArray[np.float32]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+        """Return a picture and its depth with noise; depth is 0 where nothing was measured."""
         shift = tuple(self._rng.integers(0, self._holes.shape).tolist())
         if self._is_coloured:
-            rgb = (rgb + np.roll(self._colour, shift, (0, 1))).clip(0, 255).astype(np.uint8)
-        measured = depth * (1 + np.roll(self._depth, shift, (0, 1)) * np.maximum(depth, np.float32(1)))
-        measured[np.roll(self._holes, shift, (0, 1)) | (depth > self._depth_max)] = 0
+            noisy = rgb + np.roll(self._colour, shift, (0, 1))
+            rgb = noisy.clip(0, 255).astype(np.uint8)
+
+        # Relative to the depth, and growing with it beyond the first metre.
+        error = np.roll(self._depth, shift, (0, 1)) * np.maximum(depth, np.float32(1))
+        measured = depth * (1 + error)
+        is_hole = np.roll(self._holes, shift, (0, 1))
+        measured[is_hole | (depth > self._depth_max)] = 0
         return rgb, measured
 
 
@@ -80,24 +88,31 @@ class DriftingOdometry:
         self._noise = noise
         self._rng = rng
         self.pose = start
+        # Errors that stay: drawn once a robot.
         scale, turn_scale, drift = rng.normal(0.0, 1.0, 3).clip(-2, 2).tolist()
         self._scale = 1 + scale * noise.scale
         self._turn_scale = 1 + turn_scale * noise.turn_scale
         self._drift = drift * noise.drift
 
-    def moved(self, distance: float, turned: float) -> None:
+    def advance(self, distance: float, turned: float) -> None:
         """Take in a short piece of the way: metres along it and the true change of heading."""
         along, around = self._rng.normal(0.0, 1.0, 2).tolist()
-        d = distance * self._scale + along * self._noise.slip * sqrt(abs(distance))
-        a = turned * self._turn_scale + distance * self._drift + around * self._noise.turn_slip * sqrt(abs(turned))
+        slip = along * self._noise.slip * sqrt(abs(distance))
+        turn_slip = around * self._noise.turn_slip * sqrt(abs(turned))
+        d = distance * self._scale + slip
+        a = turned * self._turn_scale + distance * self._drift + turn_slip
         middle = self.pose.heading + a / 2
         x = self.pose.x + d * cos(middle)
         y = self.pose.y + d * sin(middle)
         self.pose = Pose(x, y, wrapped(self.pose.heading + a))
 
-    def measured(self, true: Twist) -> Twist:
-        """A velocity as it is measured; rest is measured as rest."""
-        first, second = (1 + self._rng.normal(0.0, 1.0, 2) * self._noise.speed).tolist()
+    def measure(self, true: Twist) -> Twist:
+        """Return a velocity as it is measured; rest is measured as rest."""
+        # Drawn at rest too, so that every measurement takes as many numbers.
+        errors = self._rng.normal(0.0, 1.0, 2) * self._noise.speed
+        linear_error, angular_error = (1 + errors).tolist()
         if hypot(true.linear, true.angular) < 1e-4:
             return Twist()
-        return Twist(true.linear * self._scale * first, true.angular * self._turn_scale * second)
+        linear = true.linear * self._scale * linear_error
+        angular = true.angular * self._turn_scale * angular_error
+        return Twist(linear, angular)

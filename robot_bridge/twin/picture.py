@@ -51,7 +51,7 @@ class Painter:
             mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
             self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
         self._scene: Any = mujoco.MjvScene(model, maxgeom=model.ngeom + 50)
-        self._walls = {geom for geom in range(model.ngeom) if model.geom(geom).name.startswith("wall")}
+        self._walls = self._find_walls()
         self._eye = self._view(mujoco.mjtCamera.mjCAMERA_FIXED)
         self._eye.fixedcamid = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, "eye")
         self._above = self._view(mujoco.mjtCamera.mjCAMERA_FREE)
@@ -59,24 +59,32 @@ class Painter:
         self._seen_from_above = self._groups(mjcf.SOLID, mjcf.MARKS, mjcf.CAR)
 
     def frame(self, data: Any) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-        """What the camera sees: rgb (height, width, 3) and depth (height, width) in metres, without noise."""
+        """Return what the camera sees, without noise: rgb (height, width, 3) and depth (height, width) in metres."""
         self._update(data, self._seen_by_robot, self._eye)
-        rgb, depth = self._draw(self._camera.width, self._camera.height)
-        near = np.float32(self._model.vis.map.znear * self._model.stat.extent)
-        far = np.float32(self._model.vis.map.zfar * self._model.stat.extent)
-        return rgb, near * far / (near + depth * (far - near))
+        rgb, drawn_depth = self._draw(self._camera.width, self._camera.height)
+
+        # The depth buffer holds 0 at the far plane and 1 at the near one (mjDEPTH_ZEROFAR).
+        planes = self._model.vis.map
+        extent = self._model.stat.extent
+        near = np.float32(planes.znear * extent)
+        far = np.float32(planes.zfar * extent)
+        return rgb, near * far / (near + drawn_depth * (far - near))
 
     def top_view(self, data: Any, width: int) -> NDArray[np.uint8]:
-        """The whole world from above, north up: rgb (height, width, 3), at most ``mjcf.TOP_VIEW`` wide and high."""
+        """Return the world from above, north up: rgb (height, width, 3), at most ``mjcf.TOP_VIEW`` wide and high."""
         x0, y0, x1, y1 = self._world.bounds
         span = x1 - x0 + 2 * _MARGIN
-        depth = (y1 - y0 + 2 * _MARGIN) * cos(_TILT) + _LOW_WALL * sin(_TILT)
-        width = max(1, min(width, mjcf.TOP_VIEW, int(mjcf.TOP_VIEW * span / depth)))
+        ground_depth = (y1 - y0 + 2 * _MARGIN) * cos(_TILT)
+        depth = ground_depth + _LOW_WALL * sin(_TILT)
+        fitting = int(mjcf.TOP_VIEW * span / depth)
+        width = max(1, min(width, mjcf.TOP_VIEW, fitting))
         height = max(1, round(width * depth / span))
+
         self._above.lookat[:] = (x0 + x1) / 2, (y0 + y1) / 2, 0
         self._above.distance = 20.0
         self._above.azimuth = 90.0
         self._above.elevation = -90 + np.degrees(_TILT)
+
         self._update(data, self._seen_from_above, self._above)
         self._lower_walls()
         self._add_halo(data, _HALO * span)
@@ -88,14 +96,18 @@ class Painter:
             eye.frustum_bottom = -depth / 2
             eye.frustum_near = 1.0
             eye.frustum_far = 40.0
-        fine = self._draw(width * _FINE, height * _FINE)[0].astype(np.uint16)
-        parts = [fine[row::_FINE, column::_FINE] for row in range(_FINE) for column in range(_FINE)]
-        return (sum(parts[1:], parts[0]) // len(parts)).astype(np.uint8)
+
+        drawn, _ = self._draw(width * _FINE, height * _FINE)
+        return _average_blocks(drawn)
 
     def close(self) -> None:
         with self._canvas:
             self._context.free()
         self._canvas.close()
+
+    def _find_walls(self) -> set[int]:
+        names = [self._model.geom(geom).name for geom in range(self._model.ngeom)]
+        return {geom for geom, name in enumerate(names) if name.startswith("wall")}
 
     def _view(self, kind: int) -> Any:
         camera = self._mj.MjvCamera()
@@ -124,7 +136,9 @@ class Painter:
         place = np.array([car[0], car[1], 0.006])
         kind = self._mj.mjtGeom.mjGEOM_CYLINDER
         colour = np.array(_HALO_COLOUR, np.float32)
-        self._mj.mjv_initGeom(self._scene.geoms[self._scene.ngeom], kind, size, place, np.eye(3).ravel(), colour)
+        upright = np.eye(3).ravel()
+        geom = self._scene.geoms[self._scene.ngeom]
+        self._mj.mjv_initGeom(geom, kind, size, place, upright, colour)
         self._scene.ngeom += 1
 
     def _draw(self, width: int, height: int) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
@@ -134,4 +148,17 @@ class Painter:
         with self._canvas:
             self._mj.mjr_render(rect, self._scene, self._context)
             self._mj.mjr_readPixels(rgb, depth, rect, self._context)
-        return np.ascontiguousarray(rgb[::-1]), np.ascontiguousarray(depth[::-1])
+
+        # OpenGL counts rows from below.
+        upright_rgb = np.ascontiguousarray(rgb[::-1])
+        upright_depth = np.ascontiguousarray(depth[::-1])
+        return upright_rgb, upright_depth
+
+
+def _average_blocks(fine: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return a picture of a share ``1 / _FINE`` of the size, each pixel the mean of a square, rounded down."""
+    total = np.zeros_like(fine[::_FINE, ::_FINE], np.uint16)
+    for row in range(_FINE):
+        for column in range(_FINE):
+            total += fine[row::_FINE, column::_FINE]
+    return (total // _FINE**2).astype(np.uint8)

@@ -83,14 +83,14 @@ class Movers:
         self._data = data
         self._body = body
         self._near = max(body.front, body.rear) + body.half_width
-        self._walks = [
-            _Walk(obstacle, int(model.body(f"obstacle{index}").mocapid[0]))
-            for index, obstacle in enumerate(world.obstacles)
-            if obstacle.path
-        ]
+        self._walks = []
+        for index, obstacle in enumerate(world.obstacles):
+            if obstacle.path:
+                mocap = int(model.body(f"obstacle{index}").mocapid[0])
+                self._walks.append(_Walk(obstacle, mocap))
 
     def step(self, now: float, dt: float, robot: Callable[[], Pose]) -> None:
-        """``robot`` tells where its rear axle is, in world coordinates."""
+        """Let all walk for ``dt`` seconds; ``robot`` tells where its rear axle is, in world coordinates."""
         if not self._walks:
             return
         pose = robot()
@@ -102,8 +102,10 @@ class Movers:
         obstacle = walk.obstacle
         way = walk.way + walk.sign * walk.obstacle.speed * dt
         x, y = obstacle.at(way)
-        if abs(x - pose.x) < self._near + obstacle.half_x and abs(y - pose.y) < self._near + obstacle.half_x:
+        near = self._near + obstacle.half_x
+        if abs(x - pose.x) < near and abs(y - pose.y) < near:
             gap = self._gap(*obstacle.at(walk.way), pose)
+            # Only a step that comes nearer is stopped: what touches the robot can always walk away.
             if gap < obstacle.half_x and self._gap(x, y, pose) < gap:
                 walk.sign = -walk.sign
                 walk.rests_until = now + _PATIENCE
@@ -112,8 +114,10 @@ class Movers:
         self._data.mocap_pos[walk.body, :2] = x, y
 
     def _gap(self, x: float, y: float, pose: Pose) -> float:
-        """Metres from the robot's footprint to a point."""
+        """Return the metres from the robot's footprint to a point."""
         local = Pose(x, y).relative_to(pose)
-        ahead = max(-self._body.rear - local.x, local.x - self._body.front, 0.0)
+        behind_rear = -self._body.rear - local.x
+        beyond_front = local.x - self._body.front
+        ahead = max(behind_rear, beyond_front, 0.0)
         beside = max(abs(local.y) - self._body.half_width, 0.0)
         return hypot(ahead, beside)

@@ -60,14 +60,19 @@ class MujocoRobot:
         self.config = checked(config or RobotConfig())
         self.clock: Clock = self
         self._noise = noise if noise is not None else Noise()
-        self._model: Any = self._mj.MjModel.from_xml_string(mjcf.text(world, self.config), mjcf.textures(world))
+        xml = mjcf.text(world, self.config)
+        self._model: Any = self._mj.MjModel.from_xml_string(xml, mjcf.textures(world))
         self._data: Any = self._mj.MjData(self._model)
-        lidar, wheels, camera = np.random.SeedSequence(seed).spawn(3)
-        self._lidar_rng = np.random.default_rng(lidar)
-        rng = np.random.default_rng(camera)
+
+        # A generator for each sensor: one that is read more often changes nothing of the others.
+        seeds = np.random.SeedSequence(seed).spawn(3)
+        lidar, wheels, camera = (np.random.default_rng(child) for child in seeds)
+        self._lidar_rng = lidar
         eye = self.config.camera
-        self._grain = Grain(eye.height, eye.width, self._noise, eye.depth_max, rng)
-        self._odometry = DriftingOdometry(Pose(0, 0, world.start.heading), self._noise, np.random.default_rng(wheels))
+        self._grain = Grain(eye.height, eye.width, self._noise, eye.depth_max, camera)
+        start = Pose(0, 0, world.start.heading)
+        self._odometry = DriftingOdometry(start, self._noise, wheels)
+
         self._things = Things(self._model, self._data, world)
         self._movers = Movers(self._model, self._data, world, self.config.body)
         self._scanner = Scanner(self._mj, self._model, self._data, self.config.lidar)
@@ -77,36 +82,41 @@ class MujocoRobot:
         self._steps = 0
         self._is_closed = False
         self._lock = Lock()
-        self._painter, self.camera_fault = self._open_camera() if with_camera else (None, "it was not asked for")
+        self._painter: Painter | None = None
+        self.camera_fault = "it was not asked for"
+        if with_camera:
+            self._open_camera()
         self._look_up_names()
         self._begin()
 
-    def _open_camera(self) -> tuple[Painter | None, str]:
+    def _open_camera(self) -> None:
         try:
-            return Painter(self._mj, self._model, self.world, self.config.camera), ""
+            self._painter = Painter(self._mj, self._model, self.world, self.config.camera)
+            self.camera_fault = ""
         except NoPictureError as error:
-            return None, str(error)
+            self.camera_fault = str(error)
 
     def _look_up_names(self) -> None:
         model = self._model
         rear = [model.joint(name) for name in ("rear_left", "rear_right")]
-        self._rear_qpos = [int(j.qposadr[0]) for j in rear]
-        self._rear_qvel = [int(j.dofadr[0]) for j in rear]
+        self._rear_qpos = [int(joint.qposadr[0]) for joint in rear]
+        self._rear_qvel = [int(joint.dofadr[0]) for joint in rear]
         names = ("rear_left", "rear_right", "front_left_steer", "front_right_steer")
         self._actuators = [model.actuator(name).id for name in names]
 
     def _begin(self) -> None:
         for _ in range(round(SETTLE / mjcf.TIMESTEP)):
             self._mj.mj_step(self._model, self._data)
-        self._last_pose, self._last_wheels = self._pose(), self._rolled()
+        self._last_pose = self._pose()
+        self._last_wheels = self._rolled_distance()
         self._periods = {
-            "odometry": self._every(ODOMETRY_RATE),
-            "scan": self._every(self.config.lidar.rate),
-            "frame": self._every(self.config.camera.rate),
+            "odometry": self._steps_between(ODOMETRY_RATE),
+            "scan": self._steps_between(self.config.lidar.rate),
+            "frame": self._steps_between(self.config.camera.rate),
         }
         self._sense()
 
-    def _every(self, rate: float) -> int:
+    def _steps_between(self, rate: float) -> int:
         return max(1, round(1 / (rate * mjcf.TIMESTEP)))
 
     def now(self) -> float:
@@ -119,15 +129,15 @@ class MujocoRobot:
 
     @property
     def truth(self) -> Pose:
-        """Where the robot really is, in the map frame."""
+        """True pose of the robot in the map frame."""
         pose = self._pose()
         start = self.world.start
         return Pose(pose.x - start.x, pose.y - start.y, pose.heading)
 
     @property
     def is_moving(self) -> bool:
-        own = self._own_motion()
-        return abs(own.linear) > 0.005 or abs(own.angular) > 0.01
+        motion = self._wheel_motion()
+        return abs(motion.linear) > 0.005 or abs(motion.angular) > 0.01
 
     def observe(self) -> Observation:
         self._check()
@@ -185,7 +195,7 @@ class MujocoRobot:
             self._things.change(index, x=x, y=y, is_present=True)
 
     def top_view(self, width: int) -> NDArray[np.uint8]:
-        """The world from above, north up: rgb (height, width, 3), at most 1024 pixels wide and high.
+        """Return the world from above, north up: rgb (height, width, 3), at most 1024 pixels wide and high.
 
         Raises:
             DeviceError: this robot has no camera.
@@ -238,42 +248,52 @@ class MujocoRobot:
             self._observation = Observation(scan, frame, odometry, battery)
 
     def _pose(self) -> Pose:
-        """In world coordinates."""
+        """Return the true pose in world coordinates."""
         x, y, _, qw, qx, qy, qz = self._data.qpos[:7].tolist()
-        return Pose(x, y, atan2(2 * (qw * qz + qx * qy), 1 - 2 * (qy * qy + qz * qz)))
+        sine = 2 * (qw * qz + qx * qy)
+        cosine = 1 - 2 * (qy * qy + qz * qz)
+        return Pose(x, y, atan2(sine, cosine))
 
-    def _rolled(self) -> float:
-        """Metres that the rear wheels have rolled, on average."""
+    def _rolled_distance(self) -> float:
+        """Return how many metres the rear wheels have rolled, on average."""
         left, right = self._rear_qpos
-        return float(self._data.qpos[left] + self._data.qpos[right]) / 2 * self.config.body.wheel_radius
+        positions = self._data.qpos
+        mean_angle = float(positions[left] + positions[right]) / 2
+        return mean_angle * self.config.body.wheel_radius
 
-    def _own_motion(self) -> Twist:
-        """What the robot itself does, whatever pushes it: by its wheels and its steering."""
+    def _wheel_motion(self) -> Twist:
+        """Return what the robot itself does, whatever pushes it: by its wheels and its steering."""
         left, right = self._data.qvel[self._rear_qvel].tolist()
         radius = self.config.body.wheel_radius
         half = self.config.body.half_width * mjcf.TRACK
-        return Twist((left + right) / 2 * radius, (right - left) * radius / (2 * half))
+        linear = (left + right) / 2 * radius
+        angular = (right - left) * radius / (2 * half)
+        return Twist(linear, angular)
 
     def _measure(self) -> Odometry:
         pose = self._pose()
-        rolled = self._rolled()
-        turned = (pose.heading - self._last_pose.heading + np.pi) % (2 * np.pi) - np.pi
-        self._odometry.moved(rolled - self._last_wheels, turned)
+        rolled = self._rolled_distance()
+        change = pose.heading - self._last_pose.heading
+        turned = (change + np.pi) % (2 * np.pi) - np.pi
+        self._odometry.advance(rolled - self._last_wheels, turned)
         self._last_pose = pose
         self._last_wheels = rolled
-        true = Twist(self._own_motion().linear, float(self._data.qvel[5]))
-        return Odometry(self.time, self._odometry.pose, self._odometry.measured(true))
+
+        yaw_rate = float(self._data.qvel[5])
+        true = Twist(self._wheel_motion().linear, yaw_rate)
+        return Odometry(self.time, self._odometry.pose, self._odometry.measure(true))
 
     def _scan(self) -> Scan:
         lidar = self.config.lidar
         self._place_geoms()
-        ranges = noisy_ranges(self._scanner.ranges(self._pose()), self._noise, self._lidar_rng)
+        true_ranges = self._scanner.ranges(self._pose())
+        ranges = noisy_ranges(true_ranges, self._noise, self._lidar_rng)
         return Scan(self.time, ranges, lidar.angle_min, lidar.angle_increment, lidar.range_min, lidar.range_max)
 
     def _look(self, painter: Painter) -> Frame:
         camera = self.config.camera
         self._place_geoms()
-        rgb, depth = self._grain.on(*painter.frame(self._data))
+        rgb, depth = self._grain.add_to(*painter.frame(self._data))
         return Frame(self.time, rgb, depth, camera.focal)
 
     def _place_geoms(self) -> None:

@@ -27,7 +27,7 @@ class Scanner:
         self._along = np.cos(angles)
 
     def ranges(self, pose: Pose) -> NDArray[np.float64]:
-        """Metres by beam from a pose of the rear axle in world coordinates, inf beyond the lidar's range."""
+        """Return metres by beam, inf beyond the lidar's range; ``pose``: of the rear axle in world coordinates."""
         lidar = self._lidar
         c = np.cos(pose.heading)
         s = np.sin(pose.heading)

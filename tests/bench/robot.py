@@ -16,10 +16,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from typing import Final
 
-from robot_bridge.cli.bodies import Body, opened
+from robot_bridge.cli.bodies import Body, open_body
 from robot_bridge.cli.options import AnyRobotOptions
 from robot_bridge.config import RobotConfig
-from robot_bridge.control.realtime import RealTimeLoop, told
+from robot_bridge.control.realtime import RealTimeLoop, describe_priority
 from robot_bridge.decisions.messages.sensor_snapshot import SensorSnapshotBuilder
 from robot_bridge.decisions.navigators.reference_navigator import ReferenceNavigator
 from robot_bridge.exploration.explorer import Explorer
@@ -40,7 +40,7 @@ def controller_of(body: Body) -> TimedController:
 
 def snapshots(count: int) -> None:
     """What a snapshot costs where the robot has looked around."""
-    with opened(AnyRobotOptions(), CONFIG) as body:
+    with open_body(AnyRobotOptions(), CONFIG) as body:
         controller = controller_of(body)
         while body.clock.now() < 5.0:
             controller.tick()
@@ -60,7 +60,7 @@ def simulation(seconds: float) -> None:
         ("1 Hz RGB-D and reference/navigator", AnyRobotOptions(), ReferenceNavigator()),
     )
     for name, options, model in sides:
-        with opened(options, CONFIG) as body:
+        with open_body(options, CONFIG) as body:
             controller = controller_of(body)
             explorer = Explorer(controller, model, body.link(), runner=body.runner(controller))
             began = time.perf_counter()
@@ -74,7 +74,7 @@ def jitter(seconds: float, busy: int) -> None:
     with ExitStack() as stack:
         domain = stack.enter_context(own_domain())
         stack.enter_context(_process("-m", "robot_bridge", "twin", "--domain", str(domain)))
-        body = stack.enter_context(opened(AnyRobotOptions(robot="ros2", domain=domain), CONFIG))
+        body = stack.enter_context(open_body(AnyRobotOptions(robot="ros2", domain=domain), CONFIG))
         for _ in range(busy):
             stack.enter_context(_process("-c", _BUSY))
         controller = stack.enter_context(closing(controller_of(body)))
@@ -85,7 +85,7 @@ def jitter(seconds: float, busy: int) -> None:
     print(
         f"control loop, {busy} busy processes beside it: period {found.p50_ms:.1f} ms (median), "
         f"within {found.deviation_p99_ms:.1f} ms of 50 (99 %), {found.periods} periods; budget 20; "
-        f"priority {told(body.priority_fault)}"
+        f"priority {describe_priority(body.priority_fault)}"
     )
 
 

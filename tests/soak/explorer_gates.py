@@ -11,7 +11,7 @@ from typing import Final
 
 from explorer.agents.random_agent import RandomAgent
 from explorer.agents.solver_agent import SolverAgent
-from explorer.cli.certify import judged
+from explorer.cli.certify import judge_scene
 from explorer.codes import unpacked
 from explorer.errors import ExplorerError
 from explorer.evaluation.episode import play
@@ -132,7 +132,7 @@ def faulty(seed: int, first: int, size: int) -> Figures:
                 folder = Path(scratch) / "scene"
                 faults.plant(kind, loaded, rng, folder)
                 ((source, read),) = places_at([folder])
-                verdict = judged(source, read)
+                verdict = judge_scene(source, read)
             kinds = [finding.kind for finding in verdict.findings]
             made["named_first"] += kinds[:1] == [kind]
             if verdict.certified or kind not in kinds:

@@ -23,7 +23,7 @@ import numpy as np
 
 from robot_bridge.contracts import Odometry, Pose, Scan, Twist
 from robot_bridge.ros import types
-from robot_bridge.ros.dds import Bus, until
+from robot_bridge.ros.dds import Bus, wait_until
 from robot_bridge.ros.messages import odometry_message, scan_message, twist_message
 from tests.soak.common import ROOT, SCRATCH, conclude, gate_parser
 from tests.support.robot_bridge.loopback import CONFIGURATION, own_domain
@@ -138,7 +138,7 @@ def exchanged(bus: Bus, peer: subprocess.Popen[str], name: str, count: int, rng:
     kind, reliable, make = KINDS[name]
     out = bus.publisher(f"/{name}_in", kind, reliable=reliable)
     back = bus.subscription(f"/{name}_out", kind, reliable=reliable)
-    assert until(lambda: out.listeners and back.publishers, 20), f"{name}: the peer is not found"
+    assert wait_until(lambda: out.listeners and back.publishers, 20), f"{name}: the peer is not found"
     assert peer.stdout is not None
     tally, unanswered = Tally(), set[str]()
     for _ in range(count):

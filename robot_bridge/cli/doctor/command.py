@@ -20,16 +20,18 @@ _BASE: Final = ("gymnasium", "minigrid", "numpy", "pydantic")
 
 
 def examine_robot(options: AnyRobotOptions) -> int:
-    """Print the checks; the exit code says whether all of them hold."""
-    worst = EXIT_FINISHED
-    for check in _checks(options):
-        print(f"{'ok' if check.holds else 'FAILS':<6} {check.name:<23} {check.found}", flush=True)
-        worst = worst if check.holds else EXIT_FAILED
-    return worst
+    """Print the checks; return an exit code that says whether all of them hold."""
+    exit_code = EXIT_FINISHED
+    for check in _run_checks(options):
+        word = "ok" if check.holds else "FAILS"
+        print(f"{word:<6} {check.name:<23} {check.found}", flush=True)
+        if not check.holds:
+            exit_code = EXIT_FAILED
+    return exit_code
 
 
-def _checks(options: AnyRobotOptions) -> Iterator[Check]:
-    libraries = list(_libraries())
+def _run_checks(options: AnyRobotOptions) -> Iterator[Check]:
+    libraries = list(_check_libraries())
     yield from libraries
     if not all(check.holds for check in libraries):
         yield Check("packages", False, f"install what is missing: {how_to_get('robot')}")
@@ -39,21 +41,24 @@ def _checks(options: AnyRobotOptions) -> Iterator[Check]:
 
         yield from examination.checks(options, *config_file.read(options.config))
     except ModuleNotFoundError as error:
-        yield _unexamined(error)
+        yield _report_missing(error)
     except DeviceError as error:
         yield Check("robot", False, str(error))
     except SetupError as error:
         if all(check.holds for check in libraries):
             raise
         cause = error.__cause__
-        yield _unexamined(cause) if isinstance(cause, ModuleNotFoundError) else Check("robot", False, str(error))
+        if isinstance(cause, ModuleNotFoundError):
+            yield _report_missing(cause)
+        else:
+            yield Check("robot", False, str(error))
 
 
-def _unexamined(error: ModuleNotFoundError) -> Check:
+def _report_missing(error: ModuleNotFoundError) -> Check:
     return Check("robot", False, f"not looked at any further: {error.name} is missing")
 
 
-def _libraries() -> Iterator[Check]:
+def _check_libraries() -> Iterator[Check]:
     for package in sorted((*_BASE, *_ROBOT)):
         try:
             yield Check(package, True, importlib.metadata.version(package))

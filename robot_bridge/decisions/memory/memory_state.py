@@ -107,7 +107,7 @@ class PastAction(_Entry):
 
 
 def _start_rooms() -> list[KnownRoom]:
-    return [KnownRoom(name=START, entered_from="", position=place_of(Pose()))]
+    return [KnownRoom(name=START, entered_from="", position=round_place(Pose()))]
 
 
 @dataclass
@@ -133,7 +133,7 @@ class ExplorationState(_Entry):
     findings: Annotated[list[Finding], Field(max_length=1000)] = field(default_factory=list)
 
 
-def place_of(position: Pose) -> list[float]:
+def round_place(position: Pose) -> list[float]:
     """Return the position of a pose in the form in which it is remembered."""
     return [round(float(position.x), 2), round(float(position.y), 2)]
 
@@ -144,7 +144,7 @@ def write_state(path: Path, state: ExplorationState) -> None:
     Raises:
         SetupError: the file cannot be written.
     """
-    data = asdict(state, dict_factory=_without_nones)
+    data = asdict(state, dict_factory=_drop_nones)
     text = yaml.safe_dump(data, allow_unicode=True, sort_keys=False, default_flow_style=None, width=120)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -153,7 +153,7 @@ def write_state(path: Path, state: ExplorationState) -> None:
         raise SetupError(f"{path}: the exploration memory cannot be written: {error.strerror}") from error
 
 
-def _without_nones(items: list[tuple[str, Any]]) -> dict[str, Any]:
+def _drop_nones(items: list[tuple[str, Any]]) -> dict[str, Any]:
     return {name: value for name, value in items if value is not None}
 
 
@@ -171,8 +171,7 @@ def read_state(path: Path) -> ExplorationState:
     except ValidationError as error:
         fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(map(str, fault["loc"])) or "the file"
-        raise SetupError(
-            f"{path}: no exploration memory: {harmless(where, 80)}: {harmless(fault['msg'], 120)}"
-        ) from error
+        reason = f"{harmless(where, 80)}: {harmless(fault['msg'], 120)}"
+        raise SetupError(f"{path}: no exploration memory: {reason}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise SetupError(f"{path}: no exploration memory: {harmless(error, 160)}") from error

@@ -49,22 +49,27 @@ def cardinal(heading_deg: float) -> str:
 
 def sample_depth(depth: NDArray[np.float32] | None) -> tuple[DepthPoint, ...]:
     """Return the seven samples: medians of valid depths in 5x5 pixel windows of ``depth`` (height, width), metres."""
-    return tuple(DepthPoint(column, row, _median(depth, column, row)) for column, row in POINTS)
+    return tuple(DepthPoint(column, row, _median_depth(depth, column, row)) for column, row in POINTS)
 
 
-def _median(depth: NDArray[np.float32] | None, column: int, row: int) -> float | None:
+def _median_depth(depth: NDArray[np.float32] | None, column: int, row: int) -> float | None:
     if depth is None or depth.ndim != 2 or not depth.size:
         return None
-    u = column * depth.shape[1] // WIDTH
-    v = row * depth.shape[0] // HEIGHT
-    window = depth[max(v - _REACH, 0) : v + _REACH + 1, max(u - _REACH, 0) : u + _REACH + 1]
+    height, width = depth.shape
+    u = column * width // WIDTH
+    v = row * height // HEIGHT
+    rows = slice(max(v - _REACH, 0), v + _REACH + 1)
+    columns = slice(max(u - _REACH, 0), u + _REACH + 1)
+    window = depth[rows, columns]
     valid = window[np.isfinite(window) & (window > 0)]
     return float(np.median(valid)) if valid.size else None
 
 
 def is_image(image: NDArray[np.uint8] | None) -> bool:
-    """Whether there is a picture: uint8 (height, width, 3), not empty."""
-    return image is not None and image.dtype == np.uint8 and image.ndim == 3 and image.shape[2] == 3 and image.size > 0
+    """Return whether there is a picture: uint8 (height, width, 3), not empty."""
+    if image is None or image.dtype != np.uint8:
+        return False
+    return image.ndim == 3 and image.shape[2] == 3 and image.size > 0
 
 
 def draw_annotations(
@@ -73,23 +78,29 @@ def draw_annotations(
     """Return a 640x480 copy of an RGB image of any size, with the depths and, top right, the heading: north is up."""
     drawn = np.ascontiguousarray(image)
     if drawn.shape[:2] != (HEIGHT, WIDTH):
-        smaller = drawn.shape[0] > HEIGHT
-        drawn = np.asarray(
-            cv2.resize(drawn, (WIDTH, HEIGHT), interpolation=cv2.INTER_AREA if smaller else cv2.INTER_LINEAR), np.uint8
-        )
+        interpolation = cv2.INTER_AREA if drawn.shape[0] > HEIGHT else cv2.INTER_LINEAR
+        resized = cv2.resize(drawn, (WIDTH, HEIGHT), interpolation=interpolation)
+        drawn = np.asarray(resized, np.uint8)
     elif drawn is image:
         drawn = image.copy()
+
     for point in depth_points:
         _write(drawn, str(point), point.column, point.row)
         cv2.circle(drawn, (point.column, point.row), 2, _WHITE, -1)
+    _draw_compass(drawn, heading_deg, heading_cardinal or cardinal(heading_deg))
+    return drawn
+
+
+def _draw_compass(image: NDArray[np.uint8], heading_deg: float, direction: str) -> None:
     dx = _ARROW * cos(radians(heading_deg))
     dy = -_ARROW * sin(radians(heading_deg))
     x, y = _COMPASS
-    ends = (round(x - dx), round(y - dy)), (round(x + dx), round(y + dy))
+    tail = (round(x - dx), round(y - dy))
+    tip = (round(x + dx), round(y + dy))
     for colour, thickness in ((_BLACK, 5), (_WHITE, 2)):
-        cv2.arrowedLine(drawn, *ends, colour, thickness, cv2.LINE_AA, tipLength=0.35)
-    _write(drawn, f"{heading_cardinal or cardinal(heading_deg)} {round(heading_deg) % 360:03d}", x, y + _ARROW + 28)
-    return drawn
+        cv2.arrowedLine(image, tail, tip, colour, thickness, cv2.LINE_AA, tipLength=0.35)
+    label = f"{direction} {round(heading_deg) % 360:03d}"
+    _write(image, label, x, y + _ARROW + 28)
 
 
 def _write(image: NDArray[np.uint8], text: str, column: int, row: int) -> None:
@@ -97,7 +108,8 @@ def _write(image: NDArray[np.uint8], text: str, column: int, row: int) -> None:
     font = cv2.FONT_HERSHEY_SIMPLEX
     scale = 0.6
     (width, _), _ = cv2.getTextSize(text, font, scale, 2)
-    place = (min(column - width // 2, WIDTH - width - 2), row - 8)
+    left = min(column - width // 2, WIDTH - width - 2)
+    place = (left, row - 8)
     for colour, thickness in ((_BLACK, 4), (_WHITE, 1)):
         cv2.putText(image, text, place, font, scale, colour, thickness, cv2.LINE_AA)
 
@@ -107,5 +119,6 @@ def annotate_image(
 ) -> str:
     """Return the result of :func:`draw_annotations` as a JPEG of quality 80 in base64."""
     drawn = draw_annotations(image, depth_points, heading_deg, heading_cardinal)
-    _, data = cv2.imencode(".jpg", cv2.cvtColor(drawn, cv2.COLOR_RGB2BGR), (cv2.IMWRITE_JPEG_QUALITY, QUALITY))
+    bgr = cv2.cvtColor(drawn, cv2.COLOR_RGB2BGR)
+    _, data = cv2.imencode(".jpg", bgr, (cv2.IMWRITE_JPEG_QUALITY, QUALITY))
     return base64.b64encode(data.tobytes()).decode("ascii")

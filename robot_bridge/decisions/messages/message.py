@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from robot_bridge.contracts import NavigationDecision
-from robot_bridge.decisions.memory.exploration_memory import parameters_told
+from robot_bridge.decisions.memory.exploration_memory import known_parameters
 from robot_bridge.decisions.memory.memory_text import NONE, call_text
 from robot_bridge.decisions.messages.sensor_snapshot import SensorSnapshot
 from robot_bridge.text import harmless
@@ -31,7 +31,7 @@ IMAGE_LEFT_OUT: Final = "IMAGE: left out"
 NO_IMAGE: Final = "IMAGE: none, there is no camera"
 _QUOTED: Final = 400
 _SHORT: Final = 100
-_MOST_DATA: Final = 6
+_MAX_DATA: Final = 6
 
 
 def user_message(
@@ -45,47 +45,63 @@ def user_message(
 
     ``image`` is one of the three lines above; the reason for leaving the image out may follow it.
     """
+    affordances = [f"{name} {score:.2f}" for name, score in snapshot.affordance_scores.items()]
+    last_call = call_text(last.tool_name, known_parameters(last)) if last else NONE
     lines = [
-        f"STATE: {_state(snapshot.robot_state)}",
+        f"STATE: {_format_state(snapshot.robot_state)}",
         "LIDAR:",
         snapshot.lidar_summary,
-        f"AFFORDANCES: {', '.join(f'{name} {score:.2f}' for name, score in snapshot.affordance_scores.items())}",
-        f"LAST CALL: {call_text(last.tool_name, parameters_told(last)) if last else NONE}",
-        f"PREVIOUS ACTION: {_result(snapshot.previous_action_result)}",
-        *(f"NOTE: {harmless(note, _QUOTED)}" for note in notes),
-        memory_text,
-        image,
+        f"AFFORDANCES: {', '.join(affordances)}",
+        f"LAST CALL: {last_call}",
+        f"PREVIOUS ACTION: {_format_result(snapshot.previous_action_result)}",
     ]
+    lines += [f"NOTE: {harmless(note, _QUOTED)}" for note in notes]
+    lines.append(memory_text)
+    lines.append(image)
     return "\n".join(lines)
 
 
-def _state(state: Mapping[str, Any]) -> str:
+def _format_state(state: Mapping[str, Any]) -> str:
+    heading = f"heading {state['heading_deg']:.0f}° {state['heading_cardinal']}"
     battery = "not known" if state["battery_v"] is None else f"{state['battery_v']:.1f} V"
-    return (
-        f"x {state['x']:.2f} m, y {state['y']:.2f} m, heading {state['heading_deg']:.0f}° {state['heading_cardinal']}, "
-        f"speed {state['speed_mps']:.2f} m/s, driven {state['distance_traveled_m']:.1f} m, "
-        f"time {state['explore_time_s']:.0f} s, battery {battery}"
-    )
-
-
-def _result(result: Mapping[str, Any] | None) -> str:
-    if result is None:
-        return NONE
-    outcome = "success" if result["success"] else "failed"
     parts = [
-        f"{harmless(result['tool_name'], _SHORT)} {outcome}, {result['actual_distance_m']:+.2f} m, "
-        f"{result['turned_deg']:+d}°",
-        *([f"stopped: {_quoted(result['stopped_reason'])}"] if result["stopped_reason"] else []),
-        *(f"{harmless(name, _SHORT)}: {_value(value)}" for name, value in list(result["data"].items())[:_MOST_DATA]),
+        f"x {state['x']:.2f} m",
+        f"y {state['y']:.2f} m",
+        heading,
+        f"speed {state['speed_mps']:.2f} m/s",
+        f"driven {state['distance_traveled_m']:.1f} m",
+        f"time {state['explore_time_s']:.0f} s",
+        f"battery {battery}",
     ]
     return ", ".join(parts)
 
 
-def _value(value: object) -> str:
+def _format_result(result: Mapping[str, Any] | None) -> str:
+    if result is None:
+        return NONE
+    name = harmless(result["tool_name"], _SHORT)
+    outcome = "success" if result["success"] else "failed"
+    parts = [
+        f"{name} {outcome}",
+        f"{result['actual_distance_m']:+.2f} m",
+        f"{result['turned_deg']:+d}°",
+    ]
+    if result["stopped_reason"]:
+        parts.append(f"stopped: {_quote(result['stopped_reason'])}")
+    for key, value in list(result["data"].items())[:_MAX_DATA]:
+        parts.append(f"{harmless(key, _SHORT)}: {_format_value(value)}")
+    return ", ".join(parts)
+
+
+def _format_value(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value) if isinstance(value, int) else _quoted(value)
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, int):
+        return str(value)
+    return _quote(value)
 
 
-def _quoted(text: object) -> str:
+def _quote(text: object) -> str:
     return '"' + harmless(text, _QUOTED).replace('"', "'") + '"'

@@ -111,68 +111,87 @@ def read_message(text: str) -> Seen:
     found = _MESSAGE.match(text)
     if found is None:
         raise UnreadableError("a line is missing or malformed")
-    x, y, heading, _, driven, time = map(float, found.groups()[:6])
-    rooms, more = _items(_ROOM, found["rooms"])
-    doorways, _ = _items(_DOORWAY, found["doorways"])
-    findings, _ = _items(_FINDING, found["findings"])
+    state = found.groups()[:6]
+    x, y, heading, _, driven, time = map(float, state)
+    rooms, more_rooms = _read_items(_ROOM, found["rooms"])
+    doorways, _ = _read_items(_DOORWAY, found["doorways"])
+    findings, _ = _read_items(_FINDING, found["findings"])
+    sectors = enumerate(found["sectors"].splitlines())
     return Seen(
         pose=Pose(x, y, heading),
         driven_m=driven,
         time_s=time,
-        sectors=tuple(_sector(index, line) for index, line in enumerate(found["sectors"].splitlines())),
-        doorways=tuple(Gap(*map(float, each)) for each in doorways),
-        affordances=_affordances(found["affordances"].split(", ")),
+        sectors=tuple(_read_sector(index, line) for index, line in sectors),
+        doorways=tuple(Gap(*map(float, doorway)) for doorway in doorways),
+        affordances=_read_affordances(found["affordances"].split(", ")),
         rooms=tuple(Room(name, float(east), float(north)) for name, east, north in rooms),
-        room_count=len(rooms) + more,
-        frontiers=None if found["frontiers"] == UNKNOWN else _frontiers(found["frontiers"]),
+        room_count=len(rooms) + more_rooms,
+        frontiers=_read_frontiers(found["frontiers"]),
         has_picture=found["image"] == IMAGE,
         has_looked=any(kind == VIEW for kind, *_ in findings),
-        recent=tuple(_action(line) for line in found["recent"].splitlines()),
-        last_call=() if found["last"] == NONE else _call(found["last"]),
+        recent=tuple(_read_action(line) for line in found["recent"].splitlines()),
+        last_call=_read_call(found["last"]),
     )
 
 
-def _groups(pattern: str, text: str) -> tuple[str, ...]:
+def _match_groups(pattern: str, text: str) -> tuple[str, ...]:
     match = re.fullmatch(pattern, text)
     if match is None:
         raise UnreadableError(f"cannot be read: {text[:80]!r}")
     return match.groups(default="")
 
 
-def _items(pattern: str, text: str | None) -> tuple[list[tuple[str, ...]], int]:
+def _read_items(pattern: str, text: str | None) -> tuple[list[tuple[str, ...]], int]:
     """Return the items of a list separated by semicolons, and how many more it says there are."""
     if text is None or text == NONE:
         return [], 0
     *items, last = text.split("; ")
     more = re.fullmatch(_MORE, last)
-    items = items if more else [*items, last]
-    return [_groups(pattern, item) for item in items], int(more[1]) if more else 0
+    if more is None:
+        items.append(last)
+    count = int(more[1]) if more else 0
+    return [_match_groups(pattern, item) for item in items], count
 
 
-def _sector(index: int, line: str) -> float | None:
-    angle, name, distance = _groups(_SECTOR, line)
+def _read_sector(index: int, line: str) -> float | None:
+    angle, name, distance = _match_groups(_SECTOR, line)
     if (int(angle), name) != (index * 30, SECTORS[index]):
         raise UnreadableError(f"sector {index} is missing")
     return float(distance) if distance else None
 
 
-def _affordances(parts: list[str]) -> dict[Direction, float]:
-    scores = {name: float(score) for name, score in (_groups(_SCORE, part) for part in parts)}
-    if set(scores) != {each.value for each in Direction}:
+def _read_affordances(parts: list[str]) -> dict[Direction, float]:
+    scores = {}
+    for part in parts:
+        name, score = _match_groups(_SCORE, part)
+        scores[name] = float(score)
+    if set(scores) != {direction.value for direction in Direction}:
         raise UnreadableError("not the six directions")
     return {direction: scores[direction] for direction in Direction}
 
 
-def _call(text: str) -> tuple[str, ...]:
-    tool, arguments = _groups(_CALL, text)
-    return (tool, *filter(None, arguments.split(", ")))
+def _read_call(text: str) -> tuple[str, ...]:
+    if text == NONE:
+        return ()
+    tool, arguments = _match_groups(_CALL, text)
+    return (tool, *_split_arguments(arguments))
 
 
-def _action(line: str) -> Action:
-    tool, arguments, outcome, distance = _groups(_ACTION, line)
-    return Action(tool, tuple(filter(None, arguments.split(", "))), outcome, float(distance))
+def _read_action(line: str) -> Action:
+    tool, arguments, outcome, distance = _match_groups(_ACTION, line)
+    return Action(tool, _split_arguments(arguments), outcome, float(distance))
 
 
-def _frontiers(text: str) -> tuple[SeenFrontier, ...]:
-    found, _ = _items(_FRONTIER, text)
-    return tuple(SeenFrontier(int(id), float(angle), float(far), float(wide)) for id, angle, far, wide in found)
+def _split_arguments(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, text.split(", ")))
+
+
+def _read_frontiers(text: str) -> tuple[SeenFrontier, ...] | None:
+    """Return the frontiers, or None if they are not known yet."""
+    if text == UNKNOWN:
+        return None
+    items, _ = _read_items(_FRONTIER, text)
+    frontiers = []
+    for number, direction, distance, width in items:
+        frontiers.append(SeenFrontier(int(number), float(direction), float(distance), float(width)))
+    return tuple(frontiers)

@@ -88,10 +88,10 @@ class SensorSnapshotBuilder:
             timestamp=vm.now,
             annotated_image_b64=picture,
             lidar_summary=_scan_summary(vm.latest_scan, vm.detected_gaps),
-            doorway_gaps=[_gap(gap) for gap in vm.detected_gaps],
+            doorway_gaps=[_round_gap(gap) for gap in vm.detected_gaps],
             robot_state=state,
             affordance_scores=compute_affordance_scores(vm.obstacle_distances),
-            previous_action_result=None if result is None else _result(result),
+            previous_action_result=None if result is None else _round_result(result),
         )
 
 
@@ -112,7 +112,7 @@ def _robot_state(vm: View) -> dict[str, Any]:
     }
 
 
-def _gap(gap: Gap) -> dict[str, float]:
+def _round_gap(gap: Gap) -> dict[str, float]:
     return {
         "direction_deg": round(gap.direction_deg),
         "width_m": round(gap.width_m, 2),
@@ -120,10 +120,14 @@ def _gap(gap: Gap) -> dict[str, float]:
     }
 
 
-def _result(result: ActionResult) -> dict[str, Any]:
-    distance = round(result.actual_distance_m, 2)
-    turned = round(result.turned_deg)
-    return asdict(replace(result, actual_distance_m=distance, turned_deg=turned, data=dict(result.data)))
+def _round_result(result: ActionResult) -> dict[str, Any]:
+    rounded = replace(
+        result,
+        actual_distance_m=round(result.actual_distance_m, 2),
+        turned_deg=round(result.turned_deg),
+        data=dict(result.data),
+    )
+    return asdict(rounded)
 
 
 def _scan_summary(scan: Scan | None, gaps: Sequence[Gap]) -> str:
@@ -147,15 +151,22 @@ def build_lidar_summary(
     """
     distances = np.asarray(ranges, np.float64).ravel()
     angles = np.degrees(angle_min + angle_inc * np.arange(distances.size))
-    sectors = np.floor((angles + SECTOR_DEG / 2) / SECTOR_DEG).astype(np.int64) % len(SECTORS)
-    valid = np.isfinite(distances) & (distances > 0) & (distances >= range_min) & (distances <= range_max)
-    lines = [_sector(index, distances[valid & (sectors == index)]) for index in range(len(SECTORS))]
+    numbers = np.floor((angles + SECTOR_DEG / 2) / SECTOR_DEG)
+    sectors = numbers.astype(np.int64) % len(SECTORS)
+    is_in_range = (distances >= range_min) & (distances <= range_max)
+    valid = np.isfinite(distances) & (distances > 0) & is_in_range
+
+    lines = []
+    for index in range(len(SECTORS)):
+        in_sector = valid & (sectors == index)
+        lines.append(_format_sector(index, distances[in_sector]))
     if gaps:
-        lines.append("doorways: " + "; ".join(map(_doorway, sorted(gaps, key=lambda gap: gap.distance_m)[:4])))
+        nearest = sorted(gaps, key=lambda gap: gap.distance_m)[:4]
+        lines.append("doorways: " + "; ".join(map(_format_doorway, nearest)))
     return "\n".join(lines)
 
 
-def _sector(index: int, distances: NDArray[np.float64]) -> str:
+def _format_sector(index: int, distances: NDArray[np.float64]) -> str:
     name = f"{index * SECTOR_DEG:03d}° {SECTORS[index]}"
     if not distances.size:
         return f"{name}: -- UNKNOWN"
@@ -164,8 +175,9 @@ def _sector(index: int, distances: NDArray[np.float64]) -> str:
     return f"{name}: {near:.1f}m {label}"
 
 
-def _doorway(gap: Gap) -> str:
-    return f"{round(gap.direction_deg):+d}° {gap.width_m:.1f}m wide at {gap.distance_m:.1f}m"
+def _format_doorway(gap: Gap) -> str:
+    direction = f"{round(gap.direction_deg):+d}°"
+    return f"{direction} {gap.width_m:.1f}m wide at {gap.distance_m:.1f}m"
 
 
 def compute_affordance_scores(obstacle_distances: Mapping[str, float]) -> dict[str, float]:
@@ -173,12 +185,15 @@ def compute_affordance_scores(obstacle_distances: Mapping[str, float]) -> dict[s
 
     An unknown direction counts as blocked.
     """
-    return {each.value: _score(obstacle_distances.get(each.value, 0.0)) for each in Direction}
+    return {direction.value: _score(obstacle_distances.get(direction.value, 0.0)) for direction in Direction}
 
 
 def _score(distance: float) -> float:
-    share = 0.0 if isnan(distance) else (distance - _BLOCKED_M) / (_FREE_M - _BLOCKED_M)
-    return round(_LEAST_SCORE + (1 - _LEAST_SCORE) * min(max(share, 0.0), 1.0), 2)
+    if isnan(distance):
+        return _LEAST_SCORE
+    share = (distance - _BLOCKED_M) / (_FREE_M - _BLOCKED_M)
+    clipped = min(max(share, 0.0), 1.0)
+    return round(_LEAST_SCORE + (1 - _LEAST_SCORE) * clipped, 2)
 
 
 def compute_frame_similarity(frame_a: NDArray[np.uint8] | None, frame_b: NDArray[np.uint8] | None) -> float:
@@ -214,4 +229,5 @@ def _grey(frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 def nearest_obstacle(obstacle_distances: Mapping[str, float]) -> float:
     """Return the least of the six distances, 0 if none is known."""
-    return min((0.0 if isnan(each) else each for each in obstacle_distances.values()), default=0.0)
+    known = (0.0 if isnan(distance) else distance for distance in obstacle_distances.values())
+    return min(known, default=0.0)

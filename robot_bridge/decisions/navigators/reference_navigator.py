@@ -6,9 +6,8 @@ does not look at the image, so the same message always leads to the same call. T
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from math import cos, radians, sin
 from typing import Any, Final
 
@@ -69,13 +68,13 @@ class ReferenceNavigator:
         return ModelReply(choice.why, ((choice.tool.value, choice.parameters),))
 
     def describe(self, prompt: str, image: bytes, timeout_s: float) -> ModelReply:
-        """It does not look at pictures, and says so."""
+        """Say that it does not look at pictures."""
         del prompt, image, timeout_s
         return ModelReply("the reference navigator does not look at pictures")
 
 
 def choose(message: str) -> Choice:
-    """The call for a message."""
+    """Return the call for a message."""
     try:
         seen = read_message(message)
     except UnreadableError as error:
@@ -85,9 +84,10 @@ def choose(message: str) -> Choice:
 
 
 def report_room(seen: Seen) -> Choice | None:
-    """A doorway lies just behind, and no room was entered near here."""
-    passed = any(abs(each.direction_deg) >= _PASSED_DEG and each.distance_m <= _PASSED_M for each in seen.doorways)
-    if not passed or _near_a_room(seen, seen.pose.x, seen.pose.y):
+    """Report a room if a doorway lies just behind and no room was entered near here."""
+    near = [doorway for doorway in seen.doorways if doorway.distance_m <= _PASSED_M]
+    has_passed = any(abs(doorway.direction_deg) >= _PASSED_DEG for doorway in near)
+    if not has_passed or _is_near_room(seen, seen.pose.x, seen.pose.y):
         return None
     name = f"room {seen.room_count + 1}"
     parameters = {"label": name, "notes": "entered through a doorway", "significance": "room"}
@@ -95,21 +95,17 @@ def report_room(seen: Seen) -> Choice | None:
 
 
 def look_into_room(seen: Seen) -> Choice | None:
-    """A room was reported just now, and neither a picture came with the message nor was one described before."""
-    last = _last(seen)
-    if (
-        last is None
-        or seen.has_picture
-        or seen.has_looked
-        or last.tool != Tool.REPORT_DISCOVERY
-        or last.arguments[-1:] != ("room",)
-    ):
+    """Look around if a room was reported just now, unless a picture came with the message or one was described."""
+    last = _last_action(seen)
+    if last is None or seen.has_picture or seen.has_looked:
+        return None
+    if last.tool != Tool.REPORT_DISCOVERY or last.arguments[-1:] != ("room",):
         return None
     return Choice(Tool.OBSERVE_SCENE, {"focus": "general"}, "a new room: look around")
 
 
 def finish(seen: Seen) -> Choice | None:
-    """There were frontiers to be found and none is left."""
+    """Stop if there were frontiers to be found and none is left."""
     if seen.frontiers is None or seen.frontiers:
         return None
     if seen.driven_m < _SETTLED_M and seen.time_s < _SETTLED_S:
@@ -118,75 +114,80 @@ def finish(seen: Seen) -> Choice | None:
 
 
 def go_to_frontier(seen: Seen) -> Choice | None:
-    """The best frontier that was not tried in vain lately."""
-    open_ones = [each for each in seen.frontiers or () if not _failures(seen, each)]
-    if not open_ones:
+    """Go to the best frontier that was not tried in vain lately."""
+    untried = [frontier for frontier in seen.frontiers or () if not _count_failures(seen, frontier)]
+    if not untried:
         return None
-    best = min(open_ones, key=lambda each: _cost(seen, each))
+    best = min(untried, key=lambda frontier: _cost(seen, frontier))
     return _frontier_goal(best, f"frontier {best.id} is {best.distance_m:.1f} m away")
 
 
 def leave_dead_end(seen: Seen) -> Choice | None:
-    """Everything ahead is blocked: back out, then turn to where it is widest."""
-    if max(seen.affordances[each] for each in _AHEAD) > _BLOCKED:
+    """Back out if everything ahead is blocked, then turn to where it is widest."""
+    if max(seen.affordances[direction] for direction in _AHEAD) > _BLOCKED:
         return None
-    backed = _last(seen)
-    was_backing = backed is not None and backed.arguments[:1] == (Direction.BACKWARD.value,)
+    last = _last_action(seen)
+    was_backing = last is not None and last.arguments[:1] == (Direction.BACKWARD.value,)
     if seen.affordances[Direction.BACKWARD] > _BLOCKED and not was_backing:
         return _move(Direction.BACKWARD, Speed.SLOW, 4.0, "a dead end: back out")
-    return _turn_to(seen, _widest(seen), "a dead end: turn round")
+    return _turn_to(seen, _widest_angle(seen), "a dead end: turn round")
 
 
 def try_frontier_again(seen: Seen) -> Choice | None:
-    """All frontiers were tried in vain: once more the one that failed least, unless that was the last thing tried."""
-    last = _last(seen)
+    """Try the frontier that failed least once more, unless going somewhere was the last thing tried."""
+    last = _last_action(seen)
     if not seen.frontiers or (last is not None and last.tool == Tool.NAVIGATE_TO_GOAL):
         return None
-    best = min(seen.frontiers, key=lambda each: (_failures(seen, each), _cost(seen, each)))
+    best = min(seen.frontiers, key=lambda frontier: (_count_failures(seen, frontier), _cost(seen, frontier)))
     return _frontier_goal(best, f"try frontier {best.id} again from here")
 
 
 def go_through_doorway(seen: Seen) -> Choice | None:
-    """Without a list of frontiers: into a doorway in view that leads into no room known."""
-    last = _last(seen)
-    if last is not None and last.tool == Tool.NAVIGATE_TO_GOAL and not _got_somewhere(last):
+    """Go into a doorway in view that leads into no room known; this needs no list of frontiers."""
+    last = _last_action(seen)
+    if last is not None and last.tool == Tool.NAVIGATE_TO_GOAL and not _has_moved(last):
         return None
-    ahead = [each for each in seen.doorways if each.distance_m <= _IN_VIEW_M and abs(each.direction_deg) <= 90]
-    for doorway in sorted(ahead, key=lambda each: each.distance_m):
-        x, y = _behind(doorway, seen.pose)
-        if not _near_a_room(seen, x, y):
+    in_view = [doorway for doorway in seen.doorways if doorway.distance_m <= _IN_VIEW_M]
+    ahead = [doorway for doorway in in_view if abs(doorway.direction_deg) <= 90]
+    for doorway in sorted(ahead, key=lambda doorway: doorway.distance_m):
+        x, y = _place_behind(doorway, seen.pose)
+        if not _is_near_room(seen, x, y):
             parameters = {"goal_type": "coordinates", "frontier_id": None, "x": x, "y": y, "reason": "look into it"}
             return Choice(Tool.NAVIGATE_TO_GOAL, parameters, f"a doorway {doorway.distance_m:.1f} m away")
     return None
 
 
 def wander(seen: Seen) -> Choice | None:
-    """Ahead where there is room, else to where it opens, else into what is narrow, which is checked first."""
-    last = _last(seen)
-    ahead = [each for each in _AHEAD if not _was_blocked(seen, each)]
-    best = max(ahead, key=lambda each: _appeal(seen, each), default=None)
-    if best is not None and seen.affordances[best] >= _NARROW:
-        is_wide = seen.affordances[best] >= _WIDE
-        speed, duration = (Speed.FAST, 5.0) if is_wide else (Speed.MEDIUM, 3.0)
+    """Drive ahead if there is room, else turn to where it opens, else into what is narrow, which is checked first."""
+    ahead = [direction for direction in _AHEAD if not _was_blocked(seen, direction)]
+    best = max(ahead, key=lambda direction: _appeal(seen, direction), default=None)
+    room = 0.0 if best is None else seen.affordances[best]
+    if best is not None and room >= _NARROW:
+        speed, duration = (Speed.FAST, 5.0) if room >= _WIDE else (Speed.MEDIUM, 3.0)
         return _move(best, speed, duration, f"there is room {best}")
-    turned = last is not None and last.tool == Tool.ROTATE
-    narrow = best is not None and seen.affordances[best] > _BLOCKED
-    if best is None or not narrow or (not turned and _view(seen, _widest(seen)) >= _OPEN_M):
-        return _turn_to(seen, _widest(seen), "turn to where it opens")
-    return _squeeze(seen, [each for each in ahead if seen.affordances[each] > _BLOCKED])
+
+    last = _last_action(seen)
+    has_turned = last is not None and last.tool == Tool.ROTATE
+    widest = _widest_angle(seen)
+    opens_elsewhere = not has_turned and _view_distance(seen, widest) >= _OPEN_M
+    if room <= _BLOCKED or opens_elsewhere:
+        return _turn_to(seen, widest, "turn to where it opens")
+    passable = [direction for direction in ahead if seen.affordances[direction] > _BLOCKED]
+    return _squeeze(seen, passable)
 
 
 def _squeeze(seen: Seen, directions: Sequence[Direction]) -> Choice | None:
-    """Slowly in the first direction that was found clear, after asking for each of them."""
-    checks = [action for action in _since_moved(seen) if action.tool == Tool.CHECK_PATH_CLEAR]
-    asked = {action.arguments[:1]: action.outcome for action in checks}
+    """Move slowly in the first direction that was found clear, after asking for each of them."""
+    checks = [action for action in _actions_since_moved(seen) if action.tool == Tool.CHECK_PATH_CLEAR]
+    outcomes = {action.arguments[:1]: action.outcome for action in checks}
     for direction in directions:
-        if asked.get((direction.value,)) == "clear":
+        outcome = outcomes.get((direction.value,))
+        if outcome == "clear":
             return _move(direction, Speed.SLOW, 3.0, f"it is narrow {direction}, but clear")
-        if (direction.value,) not in asked:
+        if outcome is None:
             parameters = {"direction": direction.value, "distance_m": _CHECK_M}
             return Choice(Tool.CHECK_PATH_CLEAR, parameters, f"it is narrow {direction}: check first")
-    return _turn_to(seen, _widest(seen), "nothing ahead is clear")
+    return _turn_to(seen, _widest_angle(seen), "nothing ahead is clear")
 
 
 _RULES: Final[Sequence[Callable[[Seen], Choice | None]]] = (
@@ -202,55 +203,63 @@ _RULES: Final[Sequence[Callable[[Seen], Choice | None]]] = (
 
 
 def _cost(seen: Seen, frontier: SeenFrontier) -> float:
-    """Metres to drive, more for turning round, less for a wide one and for the one under way."""
+    """Return the metres to drive, more for turning round, less for a wide one and for the one under way."""
     under_way = seen.last_call[1:3] == ("frontier", str(frontier.id))
     turning = abs(frontier.direction_deg) / 120
     gain = 0.8 * min(frontier.width_m, _WIDEST_M)
     return frontier.distance_m + turning - gain - (_UNDER_WAY_M if under_way else 0.0)
 
 
-def _failures(seen: Seen, frontier: SeenFrontier) -> int:
-    tried = (each for each in seen.recent if each.arguments[:2] == ("frontier", str(frontier.id)))
-    return sum(not _got_somewhere(each) for each in tried)
+def _count_failures(seen: Seen, frontier: SeenFrontier) -> int:
+    goal = ("frontier", str(frontier.id))
+    attempts = (action for action in seen.recent if action.arguments[:2] == goal)
+    return sum(not _has_moved(action) for action in attempts)
 
 
-def _got_somewhere(action: Action) -> bool:
-    """A goal that was given up for a better one on the way did not fail."""
+def _has_moved(action: Action) -> bool:
+    """Return whether an action moved the robot.
+
+    A goal that was given up for a better one on the way did not fail.
+    """
     return action.outcome != "failed" or action.distance_m >= _MOVED_M
 
 
-def _since_moved(seen: Seen) -> tuple[Action, ...]:
-    """What was done since the robot last got anywhere, newest first."""
+def _actions_since_moved(seen: Seen) -> Iterator[Action]:
+    """Yield what was done since the robot last got anywhere, newest first."""
     moves = {Tool.MOVE_TOWARD, Tool.ROTATE, Tool.NAVIGATE_TO_GOAL}
-    return tuple(takewhile(lambda action: not (action.tool in moves and _got_somewhere(action)), seen.recent))
+    for action in seen.recent:
+        if action.tool in moves and _has_moved(action):
+            return
+        yield action
 
 
 def _was_blocked(seen: Seen, direction: Direction) -> bool:
-    """Moving there failed, or was said not to be clear, since the robot last got anywhere."""
-    return any(
-        action.arguments[:1] == (direction.value,) and action.outcome in {"failed", "not clear"}
-        for action in _since_moved(seen)
-    )
+    """Return whether moving there failed, or was said not to be clear, since the robot last got anywhere."""
+    for action in _actions_since_moved(seen):
+        if action.arguments[:1] == (direction.value,) and action.outcome in {"failed", "not clear"}:
+            return True
+    return False
 
 
 def _appeal(seen: Seen, direction: Direction) -> float:
     return seen.affordances[direction] + (0.15 if direction is Direction.FORWARD else 0.0)
 
 
-def _view(seen: Seen, angle: int) -> float:
-    """Metres to see in a direction that is a multiple of 30 degrees; 0 where unknown."""
+def _view_distance(seen: Seen, angle: int) -> float:
+    """Return the metres to see in a direction that is a multiple of 30 degrees; 0 if unknown."""
     return seen.sectors[angle % 360 // 30] or 0.0
 
 
-def _widest(seen: Seen) -> int:
-    """Degrees to a long view, not straight ahead, and rather to a side than back the way the robot came."""
+def _widest_angle(seen: Seen) -> int:
+    """Return the degrees to a long view, not straight ahead, and rather to a side than back where it came from."""
     angles = (angle for angle in range(-150, 181, 30) if angle)
-    return max(angles, key=lambda angle: (_view(seen, angle) - abs(angle) / 45, angle))
+    return max(angles, key=lambda angle: (_view_distance(seen, angle) - abs(angle) / 45, angle))
 
 
 def _turn_to(seen: Seen, angle: int, why: str) -> Choice | None:
-    """The turn that comes nearest to an angle, of those that did not fail lately."""
-    failed = {each.arguments[:1] for each in seen.recent if each.tool == Tool.ROTATE and each.outcome == "failed"}
+    """Return the turn that comes nearest to an angle, of those that did not fail lately."""
+    failures = (action for action in seen.recent if action.outcome == "failed")
+    failed = {action.arguments[:1] for action in failures if action.tool == Tool.ROTATE}
     turns = [turn for turn in _TURNS if (str(turn),) not in failed]
     if not turns:
         return None
@@ -258,17 +267,20 @@ def _turn_to(seen: Seen, angle: int, why: str) -> Choice | None:
     return Choice(Tool.ROTATE, {"degrees": best}, why)
 
 
-def _behind(doorway: Gap, pose: Pose) -> tuple[float, float]:
+def _place_behind(doorway: Gap, pose: Pose) -> tuple[float, float]:
+    """Return a point in the room behind a doorway; ``pose.heading`` is in degrees here."""
     angle = radians(pose.heading + doorway.direction_deg)
     far = doorway.distance_m + _BEYOND_M
-    return round(pose.x + far * cos(angle), 2), round(pose.y + far * sin(angle), 2)
+    x = pose.x + far * cos(angle)
+    y = pose.y + far * sin(angle)
+    return round(x, 2), round(y, 2)
 
 
-def _near_a_room(seen: Seen, x: float, y: float) -> bool:
+def _is_near_room(seen: Seen, x: float, y: float) -> bool:
     return any(Pose(room.x, room.y).distance_to(x, y) < _ROOM_AWAY_M for room in seen.rooms)
 
 
-def _last(seen: Seen) -> Action | None:
+def _last_action(seen: Seen) -> Action | None:
     return seen.recent[0] if seen.recent else None
 
 

@@ -82,14 +82,15 @@ class BagWriter:
 
     def close(self) -> None:
         """Write the index and ``metadata.yaml``; may be called again."""
-        if not self._file.closed:
-            about = self._metadata()
-            self._writer.add_metadata("rosbag2", {"serialized_metadata": json.dumps(about)})
-            self._writer.finish()
-            self._file.close()
-            # JSON is YAML.
-            text = json.dumps({"rosbag2_bagfile_information": about}, indent=1)
-            replace_file(self.path / "metadata.yaml", text.encode())
+        if self._file.closed:
+            return
+        about = self._metadata()
+        self._writer.add_metadata("rosbag2", {"serialized_metadata": json.dumps(about)})
+        self._writer.finish()
+        self._file.close()
+        # JSON is YAML.
+        text = json.dumps({"rosbag2_bagfile_information": about}, indent=1)
+        replace_file(self.path / "metadata.yaml", text.encode())
 
     def abort(self) -> None:
         """Write nothing more, whatever the disk says to that."""
@@ -118,7 +119,7 @@ class BagWriter:
 
 
 def _qos(topic: str) -> str:
-    """Reliable; latched where whoever comes later wants the last message too."""
+    """Return a reliable quality of service; latched where subscribers that come later want the last message too."""
     profile = {
         "history": 1,
         "depth": 10,
@@ -134,7 +135,7 @@ def _qos(topic: str) -> str:
 
 
 def find(path: Path) -> Path:
-    """The MCAP file of a bag, or of a folder that holds one bag.
+    """Return the MCAP file of a bag, or of a folder that holds one bag.
 
     Raises:
         RecordingError: there is none, or there are several.
@@ -147,29 +148,30 @@ def find(path: Path) -> Path:
     found = sorted(path.glob("*.mcap")) or sorted(path.glob("*/*.mcap"))
     if len(found) != 1:
         names = ", ".join(str(each) for each in found[:3])
-        what = f"holds several logs: {names}" if found else "holds no log (.mcap)"
-        raise RecordingError(f"{path} {what}")
+        problem = f"holds several logs: {names}" if found else "holds no log (.mcap)"
+        raise RecordingError(f"{path} {problem}")
     return found[0]
 
 
 def is_complete(path: Path) -> bool:
-    """Whether its writer came to its end.
+    """Return whether its writer came to its end.
 
     Raises:
         RecordingError: it cannot be read.
     """
     try:
         with opened(path) as file:
-            return _end(file).startswith(_FOOTER)
+            return _read_end(file).startswith(_FOOTER)
     except FileError as error:
         raise RecordingError(str(error)) from error
     except OSError as error:
         raise RecordingError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _end(file: BinaryIO) -> bytes:
-    """Return the footer with the magic behind it, b"" where they are not the end of the file."""
-    file.seek(max(0, file.seek(0, 2) - len(_MAGIC) - _FOOTER_SIZE))
+def _read_end(file: BinaryIO) -> bytes:
+    """Return the footer with the magic behind it, b"" if they are not the end of the file."""
+    size = file.seek(0, 2)
+    file.seek(max(0, size - len(_MAGIC) - _FOOTER_SIZE))
     end = file.read()
     return end if end.startswith(_FOOTER) and end.endswith(_MAGIC) else b""
 
@@ -220,7 +222,7 @@ def _records(file: BinaryIO, is_ended: bool) -> Iterator[tuple[str, str, int, by
     kinds: dict[int, str] = {}
     channels: dict[int, tuple[str, str]] = {}
     count = 0
-    end = _end(file)
+    end = _read_end(file)
     for record in StreamReader(cast(Any, _Exact(file)), validate_crcs=True).records:
         match record:
             case Schema(id=number, name=name):

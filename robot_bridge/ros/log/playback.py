@@ -53,12 +53,13 @@ class Log:
             try:
                 teller.read(topic, message)
             except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-                what = " ".join(str(error).split())
-                raise RecordingError(f"{self.path} cannot be read: {topic}: {type(error).__name__}: {what}") from error
+                reason = " ".join(str(error).split())
+                place = f"{self.path} cannot be read: {topic}"
+                raise RecordingError(f"{place}: {type(error).__name__}: {reason}") from error
 
 
 def read_log(path: Path | str) -> Log:
-    """The log in a folder, a bag or an MCAP file.
+    """Return the log in a folder, a bag or an MCAP file.
 
     Raises:
         RecordingError: there is none, or it is not one of ours.
@@ -85,18 +86,22 @@ class _Teller:
         self._readers: dict[str, Callable[[Any], None]] = {
             topics.Topics().scan: self._read_scan,
             topics.MAP: self._read_map,
-            topics.OBSERVATIONS: lambda message: self._read_observation(from_json(message.data)),
-            topics.ESTIMATES: lambda message: self._read_estimate(_a(Estimate, from_json(message.data))),
-            topics.SAFETY: lambda message: self._read_safety(from_json(message.data)),
-            topics.DECISIONS: lambda message: self._read_decision(from_json(message.data)),
-            topics.NOTES: lambda message: self._read_note(from_json(message.data)),
+        }
+        self._record_readers: dict[str, Callable[[Any], None]] = {
+            topics.OBSERVATIONS: self._read_observation,
+            topics.ESTIMATES: self._read_estimate,
+            topics.SAFETY: self._read_safety,
+            topics.DECISIONS: self._read_decision,
+            topics.NOTES: self._read_note,
         }
 
     def read(self, topic: str, message: Any) -> None:
-        """Messages that only repeat what records tell are passed over."""
-        reader = self._readers.get(topic)
-        if reader is not None:
-            reader(message)
+        """Tell the journals of a message; one that only repeats what records tell is passed over."""
+        if topic in self._record_readers:
+            record = from_json(message.data)
+            self._record_readers[topic](record)
+        elif topic in self._readers:
+            self._readers[topic](message)
 
     def _read_scan(self, message: Any) -> None:
         self._ranges = np.array(message.ranges, dtype=np.float32)
@@ -106,19 +111,20 @@ class _Teller:
         odometry = record["odometry"]
         battery = record["battery"]
         seen = Observation(
-            self._scanned(record["scan"]),
-            odometry=None if odometry is None else _a(Odometry, odometry),
+            self._restore_scan(record["scan"]),
+            odometry=None if odometry is None else _require(Odometry, odometry),
             battery=None if battery is None else float(battery),
         )
         for journal in self._journals:
             journal.observed(seen)
 
-    def _read_estimate(self, estimate: Estimate) -> None:
+    def _read_estimate(self, record: object) -> None:
+        estimate = _require(Estimate, record)
         for journal in self._journals:
             journal.estimated(estimate)
 
-    def _scanned(self, record: list[Any] | None) -> Scan | None:
-        """The same object as long as it is the same scan, as its robot gave it."""
+    def _restore_scan(self, record: list[Any] | None) -> Scan | None:
+        """Return a recorded scan: the same object as long as it is the same scan, as its robot gave it."""
         if record is None:
             return None
         number, stamp, angle_min, increment, low, high = record
@@ -135,26 +141,28 @@ class _Teller:
             journal.mapped(now, *grid)
 
     def _read_safety(self, record: dict[str, Any]) -> None:
-        commands = tuple(_a(Command, each) for each in record["commands"])
-        applied = _a(Applied, record["applied"])
+        commands = tuple(_require(Command, command) for command in record["commands"])
+        applied = _require(Applied, record["applied"])
         for journal in self._journals:
             journal.commanded(record["now"], commands, applied)
 
     def _read_decision(self, record: dict[str, Any]) -> None:
         for journal in self._journals:
             if "decided" in record:
-                journal.decided(record["now"], _a(ExecutionResult, record["decided"]))
+                journal.decided(record["now"], _require(ExecutionResult, record["decided"]))
             else:
-                journal.acted(record["now"], _a(ActionResult, record["acted"]))
+                journal.acted(record["now"], _require(ActionResult, record["acted"]))
 
     def _read_note(self, record: dict[str, Any]) -> None:
-        """The first is that of the log itself."""
-        for journal in self._journals if self._is_begun else ():
+        """Tell the journals of a note, but for the first, which is that of the log itself."""
+        if not self._is_begun:
+            self._is_begun = True
+            return
+        for journal in self._journals:
             journal.noted(record["now"], record["kind"], record["data"])
-        self._is_begun = True
 
 
-def _a(kind: type[_T], value: object) -> _T:
+def _require(kind: type[_T], value: object) -> _T:
     if not isinstance(value, kind):
         raise TypeError(f"{type(value).__name__} where {kind.__name__} belongs")
     return value

@@ -59,25 +59,22 @@ class BagRecorder(Journal):
         self._is_begun = False
 
     def observed(self, observation: Observation) -> None:
-        """Kept until something is told with its time."""
+        """Keep an observation until something is told with its time."""
         with self._lock:
             self._seen = observation
 
     def estimated(self, estimate: Estimate) -> None:
-        """As :meth:`observed`."""
+        """Keep an estimate, as :meth:`observed` does."""
         with self._lock:
             self._estimate = estimate
 
     def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
-        record = {"now": now, "commands": list(commands), "applied": applied}
-        self._write(
-            now,
-            (topics.SAFETY, messages.text_message(to_json(record))),
-            (topics.DRIVER_COMMANDS, messages.twist_message(applied.twist)),
-        )
+        record = _record_message({"now": now, "commands": list(commands), "applied": applied})
+        command = messages.twist_message(applied.twist)
+        self._write(now, (topics.SAFETY, record), (topics.DRIVER_COMMANDS, command))
 
     def decided(self, now: float, result: ExecutionResult) -> None:
-        record = messages.text_message(to_json({"now": now, "decided": result}))
+        record = _record_message({"now": now, "decided": result})
         target = result.target
         if not isinstance(target, NavGoalTarget):
             self._write(now, (topics.DECISIONS, record))
@@ -87,14 +84,15 @@ class BagRecorder(Journal):
         self._write(now, (topics.DECISIONS, record), (topics.GOAL, goal))
 
     def acted(self, now: float, result: ActionResult) -> None:
-        self._write(now, (topics.DECISIONS, messages.text_message(to_json({"now": now, "acted": result}))))
+        record = _record_message({"now": now, "acted": result})
+        self._write(now, (topics.DECISIONS, record))
 
     def mapped(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None:
         self._write(now, (topics.MAP, messages.grid_message(now, codes, resolution, x, y)))
 
     def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
-        record = {"now": now, "kind": kind, "data": dict(data)}
-        self._write(now, (topics.NOTES, messages.text_message(to_json(record))))
+        record = _record_message({"now": now, "kind": kind, "data": dict(data)})
+        self._write(now, (topics.NOTES, record))
 
     def close(self) -> None:
         """Write what is left, the index, and ``metadata.yaml``; may be called again."""
@@ -105,15 +103,15 @@ class BagRecorder(Journal):
             try:
                 self._bag.close()
             except OSError as error:
-                self._failed(error)
+                self._end_log(error)
 
     def _begin(self, now: float) -> None:
-        """What every log begins with, at the time of what is told first: a real clock does not begin at 0."""
+        """Write what every log begins with, at the time of what is told first: a real clock does not begin at 0."""
         self._is_begun = True
         self._flushed = now
         note = {"now": now, "kind": "config", "data": {"config": self._config}}
-        self._bag.write(now, topics.NOTES, messages.text_message(to_json(note)))
-        self._bag.write(now, topics.TF_STATIC, _mounting(self._config))
+        self._bag.write(now, topics.NOTES, _record_message(note))
+        self._bag.write(now, topics.TF_STATIC, _mounting_transforms(self._config))
         self._bag.flush()
 
     def _write(self, now: float, *found: tuple[str, Any]) -> None:
@@ -126,40 +124,48 @@ class BagRecorder(Journal):
                 self._write_pending(now)
                 for topic, message in found:
                     self._bag.write(now, topic, message)
+                # Negated: a time that is NaN flushes, too.
                 if not abs(now - self._flushed) < _FLUSHED_EVERY:
                     self._flushed = now
                     self._bag.flush()
             except OSError as error:
-                self._failed(error)
+                self._end_log(error)
 
-    def _failed(self, error: OSError) -> None:
+    def _end_log(self, error: OSError) -> None:
         self.fault = f"the log {self._bag.path} ends here: {error.strerror or error}"
         self._bag.abort()
 
     def _write_pending(self, now: float) -> None:
-        """What was seen and believed since something was written."""
+        """Write what was seen and believed since something was written."""
         seen = self._seen
         self._seen = None
         if seen is not None:
             self._write_sensors(now, seen)
-            self._bag.write(now, topics.OBSERVATIONS, messages.text_message(to_json(self._observation(seen))))
+            record = _record_message(self._describe_observation(seen))
+            self._bag.write(now, topics.OBSERVATIONS, record)
+
         estimate = self._estimate
         self._estimate = None
         if estimate is not None:
-            self._bag.write(now, topics.ESTIMATES, messages.text_message(to_json(estimate)))
-            self._bag.write(now, topics.TF, _placed(estimate, self._written.odometry))
+            self._bag.write(now, topics.ESTIMATES, _record_message(estimate))
+            self._bag.write(now, topics.TF, _pose_transforms(estimate, self._written.odometry))
 
-    def _observation(self, seen: Observation) -> Mapping[str, Any]:
-        """What the messages do not hold exactly, and which of them it is."""
-        scan = seen.scan
-        frame = seen.frame
-        limits = scan and (scan.angle_min, scan.angle_increment, scan.range_min, scan.range_max)
-        return {
-            "scan": scan and [self._scans, scan.stamp, *(limits or ())],
-            "frame": frame and [self._frames, frame.stamp, frame.focal],
+    def _describe_observation(self, seen: Observation) -> Mapping[str, Any]:
+        """Return what the messages do not hold exactly, and which of them it is."""
+        described: dict[str, Any] = {
+            "scan": None,
+            "frame": None,
             "odometry": seen.odometry,
             "battery": seen.battery,
         }
+        scan = seen.scan
+        if scan is not None:
+            limits = (scan.angle_min, scan.angle_increment, scan.range_min, scan.range_max)
+            described["scan"] = [self._scans, scan.stamp, *limits]
+        frame = seen.frame
+        if frame is not None:
+            described["frame"] = [self._frames, frame.stamp, frame.focal]
+        return described
 
     def _write_sensors(self, now: float, seen: Observation) -> None:
         scan = seen.scan
@@ -168,6 +174,7 @@ class BagRecorder(Journal):
         battery = seen.battery
         before = self._written
         self._written = seen
+
         if scan is not None and scan is not before.scan:
             self._scans += 1
             self._bag.write(now, _ROBOT.scan, messages.scan_message(scan))
@@ -177,26 +184,30 @@ class BagRecorder(Journal):
             self._bag.write(now, _ROBOT.battery, messages.number_message(battery))
         if frame is not None and frame is not before.frame:
             self._frames += 1
-            depth = images.depth_png(frame.depth)
-            self._bag.write(now, topics.LOGGED_DEPTH, images.compressed_message(frame.stamp, images.DEPTH, depth))
-            image = images.jpeg(frame.rgb)
-            self._bag.write(now, topics.LOGGED_IMAGE, images.compressed_message(frame.stamp, images.JPEG, image))
+            depth = images.compressed_message(frame.stamp, images.DEPTH, images.depth_png(frame.depth))
+            self._bag.write(now, topics.LOGGED_DEPTH, depth)
+            image = images.compressed_message(frame.stamp, images.JPEG, images.jpeg(frame.rgb))
+            self._bag.write(now, topics.LOGGED_IMAGE, image)
 
 
-def _placed(estimate: Estimate, odometry: Odometry | None) -> Any:
-    """map -> odom -> base_link, as a localisation publishes it."""
-    moved = odometry.pose if odometry else Pose()
-    drift = estimate.pose.after(Pose().relative_to(moved))
-    return messages.tf_message(
-        messages.transform_message(estimate.stamp, messages.MAP_FRAME, messages.ODOM_FRAME, drift),
-        messages.transform_message(estimate.stamp, messages.ODOM_FRAME, messages.BASE_FRAME, moved),
-    )
+def _record_message(record: object) -> Any:
+    """Return values as a message that holds them exactly."""
+    return messages.text_message(to_json(record))
 
 
-def _mounting(config: RobotConfig) -> Any:
+def _pose_transforms(estimate: Estimate, odometry: Odometry | None) -> Any:
+    """Return map -> odom -> base_link, as a localisation publishes it."""
+    base = odometry.pose if odometry else Pose()
+    drift = estimate.pose.after(Pose().relative_to(base))
+    map_to_odom = messages.transform_message(estimate.stamp, messages.MAP_FRAME, messages.ODOM_FRAME, drift)
+    odom_to_base = messages.transform_message(estimate.stamp, messages.ODOM_FRAME, messages.BASE_FRAME, base)
+    return messages.tf_message(map_to_odom, odom_to_base)
+
+
+def _mounting_transforms(config: RobotConfig) -> Any:
     lidar = config.lidar
     camera = config.camera
-    return messages.tf_message(
-        messages.transform_message(0.0, messages.BASE_FRAME, messages.LIDAR_FRAME, Pose(lidar.x), lidar.z),
-        messages.optical_transform(0.0, messages.BASE_FRAME, messages.CAMERA_FRAME, camera.x, camera.z),
-    )
+    base = messages.BASE_FRAME
+    base_to_lidar = messages.transform_message(0.0, base, messages.LIDAR_FRAME, Pose(lidar.x), lidar.z)
+    base_to_camera = messages.optical_transform(0.0, base, messages.CAMERA_FRAME, camera.x, camera.z)
+    return messages.tf_message(base_to_lidar, base_to_camera)

@@ -30,7 +30,8 @@ class Difference:
     replayed: Applied
 
     def __str__(self) -> str:
-        return f"{self.time:.2f} s: recorded {_shown(self.recorded)}, replayed {_shown(self.replayed)}"
+        recorded = _format_applied(self.recorded)
+        return f"{self.time:.2f} s: recorded {recorded}, replayed {_format_applied(self.replayed)}"
 
 
 class ChainCheck(Journal):
@@ -43,13 +44,14 @@ class ChainCheck(Journal):
     """
 
     def __init__(self, config: RobotConfig) -> None:
-        self.steps = self.different = 0
+        self.steps = 0
+        self.different = 0
         self.first: Difference | None = None
         self._chain = SafetyChain(config)
         self._observation = Observation()
 
     def verdict(self) -> str:
-        """In one line."""
+        """Return the result in one line."""
         if self.first:
             return f"safety chain: {self.different} of {self.steps} steps differ, first at {self.first}"
         return f"safety chain: the same in all {self.steps} steps"
@@ -59,9 +61,10 @@ class ChainCheck(Journal):
 
     def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
         # A stop may be latched while a step is under way, and is noted after it then.
-        is_latched = applied.source == Source.STOP.name.lower() and all(c.source is not Source.STOP for c in commands)
-        if is_latched:
+        has_stop_command = any(command.source is Source.STOP for command in commands)
+        if applied.source == Source.STOP.name.lower() and not has_stop_command:
             self._chain.stop(applied.reason)
+
         found = self._chain.step(commands, self._observation, now)
         self.steps += 1
         if to_json(found) != to_json(applied):
@@ -75,6 +78,7 @@ class ChainCheck(Journal):
             self._chain.release()
 
 
-def _shown(applied: Applied) -> str:
+def _format_applied(applied: Applied) -> str:
+    twist = applied.twist
     reason = f" ({applied.reason})" if applied.reason else ""
-    return f"{applied.source} {applied.twist.linear:.3f} m/s {applied.twist.angular:.3f} rad/s{reason}"
+    return f"{applied.source} {twist.linear:.3f} m/s {twist.angular:.3f} rad/s{reason}"

@@ -50,7 +50,7 @@ class TwinEffects:
         return None if self._carrying is None else self._robot.things[self._carrying]
 
     def pick_up(self) -> EffectResult:
-        cell = self._faced()
+        cell = self._find_faced_cell()
         if isinstance(cell, str):
             return EffectResult(False, cell)
         index = self._thing_in(cell)
@@ -66,7 +66,7 @@ class TwinEffects:
         return _result(thing)
 
     def drop(self) -> EffectResult:
-        cell = self._faced()
+        cell = self._find_faced_cell()
         if isinstance(cell, str):
             return EffectResult(False, cell)
         if self._carrying is None:
@@ -79,7 +79,7 @@ class TwinEffects:
         return _result(thing)
 
     def toggle(self) -> EffectResult:
-        cell = self._faced()
+        cell = self._find_faced_cell()
         if isinstance(cell, str):
             return EffectResult(False, cell)
         index = self._thing_in(cell)
@@ -93,7 +93,8 @@ class TwinEffects:
     def _toggle_door(self, index: int, cell: Cell) -> EffectResult:
         door = self._robot.things[index]
         hand = self.carrying
-        if door.state == "locked" and (hand is None or (hand.kind, hand.color) != ("key", door.color)):
+        has_key = hand is not None and (hand.kind, hand.color) == ("key", door.color)
+        if door.state == "locked" and not has_key:
             return _result(door, f"the {door.color} door is locked: it needs the {door.color} key in hand")
         if door.state == "open" and self._is_blocked(cell, index):
             return _result(door, f"something stands in the {door.color} door")
@@ -109,56 +110,74 @@ class TwinEffects:
         self._robot.put(inside, box.x, box.y)
         return _result(self._robot.things[inside])
 
-    def _faced(self) -> Cell | str:
-        """The cell ahead that the robot could act on, or why it cannot act."""
+    def _find_faced_cell(self) -> Cell | str:
+        """Return the cell ahead that the robot could act on, or why it cannot act."""
         robot = self._robot
         if robot.is_moving:
             return "the robot is moving"
+
         pose = self._pose()
         body = Pose(*pose.ahead(robot.config.body.centre), pose.heading)
         column, row = cell_at(body.x, body.y)
         off = body.distance_to(*middle((column, row)))
         if off > OFF_MIDDLE:
             return f"the robot stands {off:.2f} m off the middle of its cell"
+
         step = _AHEAD[direction_of(body.heading)]
         cell = column + step[0], row + step[1]
         turned = body.bearing_to(*middle(cell))
         if abs(turned) > OFF_HEADING:
             return f"the robot looks {degrees(abs(turned)):.0f} degrees past the place ahead"
-        if body.distance_to(*middle(cell)) > REACH:
-            return f"the place ahead is {body.distance_to(*middle(cell)):.2f} m away"
+        distance = body.distance_to(*middle(cell))
+        if distance > REACH:
+            return f"the place ahead is {distance:.2f} m away"
         return cell
 
     def _pose(self) -> Pose:
-        """The true one in world coordinates."""
+        """Return the true pose in world coordinates."""
         truth = self._robot.truth
         start = self._robot.world.start
         return Pose(truth.x + start.x, truth.y + start.y, truth.heading)
 
     def _thing_in(self, cell: Cell) -> int | None:
-        return next((i for i, t in enumerate(self._robot.things) if t.is_present and cell_at(t.x, t.y) == cell), None)
+        for index, thing in enumerate(self._robot.things):
+            if thing.is_present and cell_at(thing.x, thing.y) == cell:
+                return index
+        return None
 
     def _is_built_up(self, cell: Cell) -> bool:
-        """Whether a wall or an obstacle reaches into a cell's inner part."""
+        """Return whether a wall or an obstacle reaches into a cell's inner part."""
         x, y = middle(cell)
         half = 0.4
-        world = self._robot.world
-        walls = (w.x0 < x + half and w.x1 > x - half and w.y0 < y + half and w.y1 > y - half for w in world.walls)
-        return any(walls) or any(
-            abs(o.x - x) < half + o.half_x and abs(o.y - y) < half + o.half_y for o in world.obstacles
-        )
+        west = x - half
+        east = x + half
+        south = y - half
+        north = y + half
+        for wall in self._robot.world.walls:
+            if wall.x0 < east and wall.x1 > west and wall.y0 < north and wall.y1 > south:
+                return True
+
+        for obstacle in self._robot.world.obstacles:
+            is_near_x = abs(obstacle.x - x) < half + obstacle.half_x
+            is_near_y = abs(obstacle.y - y) < half + obstacle.half_y
+            if is_near_x and is_near_y:
+                return True
+        return False
 
     def _is_blocked(self, cell: Cell, door: int) -> bool:
-        """Whether something, be it the robot, stands where the panel of a door would be."""
+        """Return whether something, be it the robot, stands where the panel of a door would be."""
         x, y = middle(cell)
-        things = (t for i, t in enumerate(self._robot.things) if i != door and t.is_solid)
         body = self._robot.config.body
-        pose = self._pose()
-        at = Pose(*pose.ahead(body.centre))
-        robot = hypot(at.x - x, at.y - y) < 0.1 + hypot((body.front + body.rear) / 2, body.half_width)
-        return robot or any(cell_at(t.x, t.y) == cell for t in things)
+        body_x, body_y = self._pose().ahead(body.centre)
+        # As if the robot were round: its heading does not matter.
+        radius = hypot((body.front + body.rear) / 2, body.half_width)
+        if hypot(body_x - x, body_y - y) < 0.1 + radius:
+            return True
+
+        others = (thing for index, thing in enumerate(self._robot.things) if index != door)
+        return any(thing.is_solid and cell_at(thing.x, thing.y) == cell for thing in others)
 
 
 def _result(thing: Thing, reason: str = "") -> EffectResult:
-    """With a reason: it was not done."""
+    """Return the result for a thing; a reason means that it was not done."""
     return EffectResult(not reason, reason, thing.kind, thing.color, thing.state)

@@ -30,12 +30,13 @@ class Room:
     def size(self) -> tuple[float, float]:
         return self.x1 - self.x0, self.y1 - self.y0
 
-    def within(self, margin: float) -> Room:
-        """The part that lies so far from the walls."""
+    def shrink_by(self, margin: float) -> Room:
+        """Return the part that lies so far from the walls."""
         return Room(self.x0 + margin, self.y0 + margin, self.x1 - margin, self.y1 - margin)
 
     def contains(self, point: Point) -> bool:
-        return self.x0 <= point[0] <= self.x1 and self.y0 <= point[1] <= self.y1
+        x, y = point
+        return self.x0 <= x <= self.x1 and self.y0 <= y <= self.y1
 
     def span(self, axis: int) -> tuple[float, float]:
         return (self.x0, self.x1) if axis == 0 else (self.y0, self.y1)
@@ -60,19 +61,18 @@ class FloorPlan:
     walls: tuple[Wall, ...]
 
 
-def enclosed(width: float, height: float) -> FloorPlan:
-    """One room whose south-west corner is the origin."""
+def single_room(width: float, height: float) -> FloorPlan:
+    """Return one room whose south-west corner is the origin."""
     t = THICKNESS
-    walls = (
-        Wall(-t, -t, width + t, 0.0),
-        Wall(-t, height, width + t, height + t),
-        Wall(-t, 0.0, 0.0, height),
-        Wall(width, 0.0, width + t, height),
-    )
-    return FloorPlan((Room(0.0, 0.0, width, height),), (), walls)
+    south = Wall(-t, -t, width + t, 0.0)
+    north = Wall(-t, height, width + t, height + t)
+    west = Wall(-t, 0.0, 0.0, height)
+    east = Wall(width, 0.0, width + t, height)
+    room = Room(0.0, 0.0, width, height)
+    return FloorPlan((room,), (), (south, north, west, east))
 
 
-def divided(plan: FloorPlan, rng: Generator, rooms: int, smallest: float = 2.2) -> FloorPlan:
+def divide_rooms(plan: FloorPlan, rng: Generator, rooms: int, smallest: float = 2.2) -> FloorPlan:
     """Divide the longest room again and again until there are ``rooms``, or none can be divided.
 
     Args:
@@ -94,46 +94,55 @@ def _split(plan: FloorPlan, room: Room, rng: Generator, smallest: float) -> Floo
     low, high = room.span(axis)
     low = low + smallest + THICKNESS / 2
     high = high - smallest - THICKNESS / 2
-    for _ in range(_TRIES if low < high else 0):
+    if low >= high:
+        return None
+    for _ in range(_TRIES):
         position = round(float(rng.uniform(low, high)), 2)
-        if not any(_meets(doorway, room, axis, position) for doorway in plan.doorways):
-            return _with_wall(plan, room, axis, position, rng)
+        if not any(_is_blocked(doorway, room, axis, position) for doorway in plan.doorways):
+            return _add_wall(plan, room, axis, position, rng)
     return None
 
 
-def _meets(doorway: Doorway, room: Room, axis: int, position: float) -> bool:
-    """Whether a new wall of the room would end in or close to a doorway."""
-    at = (doorway.x, doorway.y)[axis]
-    is_ours = doorway.axis != axis and room.within(-THICKNESS).contains((doorway.x, doorway.y))
-    return is_ours and abs(at - position) < doorway.width / 2 + _BESIDE_DOORWAY + THICKNESS / 2
+def _is_blocked(doorway: Doorway, room: Room, axis: int, position: float) -> bool:
+    """Return whether a new wall of the room would end in or close to a doorway."""
+    is_in_end_wall = doorway.axis != axis and room.shrink_by(-THICKNESS).contains((doorway.x, doorway.y))
+    if not is_in_end_wall:
+        return False
+    middle = (doorway.x, doorway.y)[axis]
+    return abs(middle - position) < doorway.width / 2 + _BESIDE_DOORWAY + THICKNESS / 2
 
 
-def _with_wall(plan: FloorPlan, room: Room, axis: int, position: float, rng: Generator) -> FloorPlan:
+def _add_wall(plan: FloorPlan, room: Room, axis: int, position: float, rng: Generator) -> FloorPlan:
     low, high = room.span(1 - axis)
-    doorway, walls = _wall_with_doorway(axis, position, low, high, rng)
-    half = THICKNESS / 2
+    doorway, walls = _draw_wall_with_doorway(axis, position, low, high, rng)
+
+    near = position - THICKNESS / 2
+    far = position + THICKNESS / 2
     first, last = room.span(axis)
-    halves = (
-        Room(*_at(axis, first, low), *_at(axis, position - half, high)),
-        Room(*_at(axis, position + half, low), *_at(axis, last, high)),
-    )
+    before = Room(*_point(axis, first, low), *_point(axis, near, high))
+    beyond = Room(*_point(axis, far, low), *_point(axis, last, high))
     others = tuple(other for other in plan.rooms if other != room)
-    return FloorPlan((*others, *halves), (*plan.doorways, doorway), (*plan.walls, *walls))
+    return FloorPlan((*others, before, beyond), (*plan.doorways, doorway), (*plan.walls, *walls))
 
 
-def _wall_with_doorway(
+def _draw_wall_with_doorway(
     axis: int, position: float, low: float, high: float, rng: Generator
 ) -> tuple[Doorway, tuple[Wall, Wall]]:
-    """A wall at ``position`` on an axis, from ``low`` to ``high`` on the other."""
+    """Return a wall at ``position`` on an axis, from ``low`` to ``high`` on the other."""
     width = round(float(rng.uniform(*DOORWAYS)), 2)
-    half = THICKNESS / 2
     edge = width / 2 + _BESIDE_DOORWAY
     along = round(float(rng.uniform(low + edge, high - edge)), 2)
-    before = Wall(*_at(axis, position - half, low), *_at(axis, position + half, along - width / 2))
-    beyond = Wall(*_at(axis, position - half, along + width / 2), *_at(axis, position + half, high))
-    return Doorway(*_at(axis, position, along), width, axis), (before, beyond)
+    doorway = Doorway(*_point(axis, position, along), width, axis)
+
+    near = position - THICKNESS / 2
+    far = position + THICKNESS / 2
+    gap_start = along - width / 2
+    gap_end = along + width / 2
+    before = Wall(*_point(axis, near, low), *_point(axis, far, gap_start))
+    beyond = Wall(*_point(axis, near, gap_end), *_point(axis, far, high))
+    return doorway, (before, beyond)
 
 
-def _at(axis: int, position: float, along: float) -> Point:
-    """The point at ``position`` on an axis (0: x, 1: y) and ``along`` on the other."""
+def _point(axis: int, position: float, along: float) -> Point:
+    """Return the point at ``position`` on an axis (0: x, 1: y) and ``along`` on the other."""
     return (position, along) if axis == 0 else (along, position)

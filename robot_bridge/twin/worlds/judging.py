@@ -38,7 +38,7 @@ class ShadowJudge:
     """
 
     def __init__(self, env_id: str, seed: int) -> None:
-        self._env = _made(env_id, seed)
+        self._env = _build_level(env_id, seed)
         self.simulator: Any = self._env.unwrapped
         if _moves_by_itself(self.simulator):
             raise SetupError(f"{env_id}: things move in it by themselves, no twin is built of it: choose another level")
@@ -73,19 +73,19 @@ class ShadowJudge:
         return int(self.simulator.agent_dir)
 
     def step(self, code: int) -> None:
-        """A primitive (MiniGrid's numbers) has physically happened."""
+        """Step the level: a primitive (MiniGrid's numbers) has physically happened."""
         _, reward, terminated, truncated, _ = self._env.step(code)
         self.reward = float(reward)
         self._is_terminated = bool(terminated)
         self._is_truncated = bool(truncated)
 
-    def tried(self) -> None:
-        """A primitive was tried in vain: nothing has changed, but a step is gone, as in MiniGrid."""
+    def count_failed_primitive(self) -> None:
+        """Count a primitive that was tried in vain: nothing has changed, but a step is gone, as in MiniGrid."""
         self.simulator.step_count += 1
         self._is_truncated = self.simulator.step_count >= self.simulator.max_steps
 
 
-def _made(env_id: str, seed: int) -> Any:
+def _build_level(env_id: str, seed: int) -> Any:
     with _quiet():
         import gymnasium
         import minigrid  # noqa: F401  # registers its levels
@@ -98,12 +98,13 @@ def _made(env_id: str, seed: int) -> Any:
             env: Any = gymnasium.make(env_id, disable_env_checker=True)
             env.reset(seed=seed)
     except Exception as error:  # boundary: level generators raise errors of many kinds
-        raise SetupError(f"{env_id} with seed {seed} cannot be built: {type(error).__name__}: {error}") from error
+        reason = f"{type(error).__name__}: {error}"
+        raise SetupError(f"{env_id} with seed {seed} cannot be built: {reason}") from error
     return env
 
 
 def _moves_by_itself(simulator: Any) -> bool:
-    """Whether anything is elsewhere after one of the four turns that take the agent round."""
+    """Return whether anything is elsewhere after one of the four turns that take the agent round."""
     copy = deepcopy(simulator)
     before = simulator.grid.encode()
     for _ in range(4):

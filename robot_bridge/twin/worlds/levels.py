@@ -6,8 +6,9 @@ the middle of the agent's cell, and reports the heading that the agent has: the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from math import pi
 from typing import Any, cast
 
@@ -16,7 +17,7 @@ from robot_bridge.contracts import Pose, wrapped
 from robot_bridge.errors import SetupError
 from robot_bridge.tags import LABELS
 from robot_bridge.twin.worlds.judging import Cell, ShadowJudge
-from robot_bridge.twin.worlds.world import DOOR_STATES, Kind, Thing, TwinWorld, Wall, merged
+from robot_bridge.twin.worlds.world import DOOR_STATES, Kind, Thing, TwinWorld, Wall, merge_walls
 
 DIRECTION_WORDS = ("east", "south", "west", "north")
 
@@ -27,17 +28,17 @@ def middle(cell: Cell) -> tuple[float, float]:
 
 
 def heading_of(direction: int) -> float:
-    """MiniGrid's direction (0 east, 1 south, 2 west, 3 north) as a heading, radians."""
+    """Return MiniGrid's direction (0 east, 1 south, 2 west, 3 north) as a heading, radians."""
     return wrapped(-direction * pi / 2)
 
 
 def direction_of(heading: float) -> int:
-    """The nearest of the four directions."""
+    """Return the nearest of the four directions."""
     return round(-heading / (pi / 2)) % 4
 
 
 def cell_at(x: float, y: float) -> Cell:
-    """In which a point of the world lies."""
+    """Return the cell in which a point of the world lies."""
     return round(x), round(-y)
 
 
@@ -56,25 +57,30 @@ class Level:
     centre: float
 
     def stands(self, pose: Pose) -> tuple[Cell, int]:
-        """In which cell the footprint's middle of a robot is, and which way it looks; ``pose`` in the map frame."""
+        """Return the cell of the footprint's middle and the direction of a robot; ``pose`` in the map frame."""
         x, y = pose.ahead(self.centre)
-        return cell_at(x + self.world.start.x, y + self.world.start.y), direction_of(pose.heading)
+        start = self.world.start
+        cell = cell_at(x + start.x, y + start.y)
+        return cell, direction_of(pose.heading)
 
     def difference(self, truth: Pose, things: Sequence[Thing]) -> str:
-        """How the twin and its judge differ, "" where they agree.
+        """Return in words how the twin and its judge differ, "" if they agree.
 
         Args:
             truth: of the robot, in the map frame.
             things: of the twin as they are now, in world coordinates.
         """
         cell, direction = self.stands(truth)
-        if (cell, direction) != (self.judge.cell, self.judge.direction):
-            there = self.judge.cell
-            word = DIRECTION_WORDS[self.judge.direction]
-            return f"the robot is in {cell} looking {DIRECTION_WORDS[direction]}, its judge has it in {there}, {word}"
-        here = sorted(_told(thing) for thing in things if thing.is_present)
-        judged = sorted(_told(thing) for thing in _things(self.judge.simulator) if thing.is_present)
-        odd = [words for words in here if words not in judged] + [words for words in judged if words not in here]
+        judged_cell = self.judge.cell
+        judged_direction = self.judge.direction
+        if (cell, direction) != (judged_cell, judged_direction):
+            here = f"the robot is in {cell} looking {DIRECTION_WORDS[direction]}"
+            return f"{here}, its judge has it in {judged_cell}, {DIRECTION_WORDS[judged_direction]}"
+
+        in_twin = _describe_present(things)
+        in_judge = _describe_present(_read_things(self.judge.simulator))
+        odd = [words for words in in_twin if words not in in_judge]
+        odd += [words for words in in_judge if words not in in_twin]
         return f"the twin and its judge do not agree about {odd[0]}" if odd else ""
 
 
@@ -88,44 +94,66 @@ def level_world(env_id: str, seed: int, *, config: RobotConfig | None = None) ->
         SetupError: there is no such level, it cannot be built, or it holds what no sign says.
     """
     judge = ShadowJudge(env_id, seed)
+    simulator = judge.simulator
     centre = (config or RobotConfig()).body.centre
-    things = list(_things(judge.simulator))
-    contents = _contents(judge.simulator, things)
+
+    things = list(_read_things(simulator))
+    contents = _add_contents(simulator, things)
     carrying = None
-    if judge.simulator.carrying is not None:
+    if simulator.carrying is not None:
         carrying = len(things)
-        things.append(replace(_thing(judge.simulator.carrying, judge.cell), is_present=False))
-        _add_inside(judge.simulator.carrying, carrying, things, contents)
+        carried = _convert_thing(simulator.carrying, judge.cell)
+        things.append(replace(carried, is_present=False))
+        _add_inside(simulator.carrying, carrying, things, contents)
     for thing in things:
         if (thing.kind, thing.color, thing.state) not in LABELS:
             raise SetupError(f"{env_id}: no sign says '{thing.color} {thing.kind}': choose another level")
+
     heading = heading_of(judge.direction)
     x, y = Pose(*middle(judge.cell), heading).ahead(-centre)
-    world = TwinWorld(_walls(judge.simulator.grid), tuple(things), (), Pose(x, y, heading), f"{env_id} seed {seed}")
+    start = Pose(x, y, heading)
+    walls = _merge_visible_walls(simulator.grid)
+    world = TwinWorld(walls, tuple(things), (), start, f"{env_id} seed {seed}")
     return Level(world, judge, contents, carrying, centre)
 
 
-def _told(thing: Thing) -> str:
-    return f"{' '.join(filter(None, (thing.state, thing.color, thing.kind)))} in {cell_at(thing.x, thing.y)}"
+def _describe_present(things: Iterable[Thing]) -> list[str]:
+    return sorted(_describe_thing(thing) for thing in things if thing.is_present)
 
 
-def _cells(grid: Any) -> list[tuple[Cell, Any]]:
-    """What stands where, row by row; walls and bare floor included."""
-    return [((column, row), grid.get(column, row)) for row in range(grid.height) for column in range(grid.width)]
+def _describe_thing(thing: Thing) -> str:
+    words = filter(None, (thing.state, thing.color, thing.kind))
+    return f"{' '.join(words)} in {cell_at(thing.x, thing.y)}"
 
 
-def _things(simulator: Any) -> tuple[Thing, ...]:
-    """All that stands in the level now, row by row."""
-    walls = {cell for cell, item in _cells(simulator.grid) if item is not None and item.type == "wall"}
-    return tuple(
-        _thing(item, cell, walls)
-        for cell, item in _cells(simulator.grid)
-        if item is not None and item.type not in ("wall", "floor")
-    )
+def _list_cells(grid: Any) -> list[tuple[Cell, Any]]:
+    """Return what stands where, row by row; walls and bare floor included."""
+    cells = []
+    for row in range(grid.height):
+        for column in range(grid.width):
+            cells.append(((column, row), grid.get(column, row)))
+    return cells
 
 
-def _thing(item: Any, cell: Cell, walls: set[Cell] | frozenset[Cell] = frozenset()) -> Thing:
-    """``walls``: the cells that are walls; a door is passed across the line of walls that it stands in."""
+def _find_walls(grid: Any) -> set[Cell]:
+    return {cell for cell, item in _list_cells(grid) if item is not None and item.type == "wall"}
+
+
+def _read_things(simulator: Any) -> tuple[Thing, ...]:
+    """Return all that stands in the level now, row by row."""
+    walls = _find_walls(simulator.grid)
+    things = []
+    for cell, item in _list_cells(simulator.grid):
+        if item is not None and item.type not in ("wall", "floor"):
+            things.append(_convert_thing(item, cell, walls))
+    return tuple(things)
+
+
+def _convert_thing(item: Any, cell: Cell, walls: set[Cell] | frozenset[Cell] = frozenset()) -> Thing:
+    """Return MiniGrid's ``item`` as a thing.
+
+    ``walls``: the cells that are walls; a door is passed across the line of walls that it stands in.
+    """
     column, row = cell
     state = ""
     heading = 0.0
@@ -134,31 +162,39 @@ def _thing(item: Any, cell: Cell, walls: set[Cell] | frozenset[Cell] = frozenset
         beside = sum((column + step, row) in walls for step in (-1, 1))
         before = sum((column, row + step) in walls for step in (-1, 1))
         heading = pi / 2 if beside > before else 0.0
-    return Thing(cast(Kind, item.type), str(item.color), state, *middle(cell), heading)
+    x, y = middle(cell)
+    return Thing(cast(Kind, item.type), str(item.color), state, x, y, heading)
 
 
-def _contents(simulator: Any, things: list[Thing]) -> dict[int, int]:
-    """Which thing is in which; what is in a box is added to the things."""
+def _add_contents(simulator: Any, things: list[Thing]) -> dict[int, int]:
+    """Add what is in boxes to ``things``; return which thing is in which."""
     contents: dict[int, int] = {}
     for index, thing in enumerate(tuple(things)):
-        _add_inside(simulator.grid.get(*cell_at(thing.x, thing.y)), index, things, contents)
+        item = simulator.grid.get(*cell_at(thing.x, thing.y))
+        _add_inside(item, index, things, contents)
     return contents
 
 
 def _add_inside(item: Any, index: int, things: list[Thing], contents: dict[int, int]) -> None:
     if item.contains is None:
         return
+    container = things[index]
+    inside = _convert_thing(item.contains, cell_at(container.x, container.y))
     contents[index] = len(things)
-    things.append(replace(_thing(item.contains, cell_at(things[index].x, things[index].y)), is_present=False))
+    things.append(replace(inside, is_present=False))
     _add_inside(item.contains, contents[index], things, contents)
 
 
-def _walls(grid: Any) -> tuple[Wall, ...]:
+def _merge_visible_walls(grid: Any) -> tuple[Wall, ...]:
     """Merge visible wall cells into segments; enclosed cells are skipped."""
-    walls = {cell for cell, item in _cells(grid) if item is not None and item.type == "wall"}
-    inside = [(column, row) for column in range(grid.width) for row in range(grid.height)]
-    open_cells = {cell for cell in inside if cell not in walls}
-    steps = [(dx, dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
-    seen = (cell for cell in walls if any((cell[0] + dx, cell[1] + dy) in open_cells for dx, dy in steps))
-    boxes = ((*middle(cell), 0.5) for cell in sorted(seen))
-    return merged(Wall(x - half, y - half, x + half, y + half) for x, y, half in boxes)
+    walls = _find_walls(grid)
+    open_cells = set(product(range(grid.width), range(grid.height))) - walls
+
+    boxes = []
+    for column, row in sorted(walls):
+        around = product(range(column - 1, column + 2), range(row - 1, row + 2))
+        if open_cells.isdisjoint(around):
+            continue
+        x, y = middle((column, row))
+        boxes.append(Wall(x - 0.5, y - 0.5, x + 0.5, y + 0.5))
+    return merge_walls(boxes)

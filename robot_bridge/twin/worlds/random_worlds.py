@@ -5,7 +5,7 @@ Nothing in them is drawn from a level: they are flats with what a robot on a rea
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import ceil, cos, hypot, pi, sin
@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Pose
-from robot_bridge.twin.worlds.floor_plans import FloorPlan, Room, divided, enclosed
+from robot_bridge.twin.worlds.floor_plans import FloorPlan, Room, divide_rooms, single_room
 from robot_bridge.twin.worlds.world import Obstacle, Point, TwinWorld
 
 FREE_AT_START = 0.6
@@ -35,11 +35,18 @@ Disc = tuple[float, float, float]
 
 
 def cluttered(seed: int) -> TwinWorld:
-    """Two to four rooms with thin poles, chairs, boxes and two to four obstacles that walk at up to 0.5 m/s."""
+    """Return two to four rooms with thin poles, chairs, boxes and obstacles.
+
+    Two to four of the obstacles walk, at up to 0.5 m/s.
+    """
+    # The order of the draws is part of a world: another order makes other worlds of the same seeds.
     rng = np.random.default_rng(seed)
-    width, height = (round(float(side), 1) for side in rng.uniform(6, 12, 2))
-    plan = divided(enclosed(width, height), rng, rooms=int(rng.integers(2, 5)))
-    site = _Site.begun(plan, rng)
+    sides = rng.uniform(6, 12, 2)
+    width, height = (round(float(side), 1) for side in sides)
+    rooms = int(rng.integers(2, 5))
+    plan = divide_rooms(single_room(width, height), rng, rooms=rooms)
+
+    site = _Site.draw(plan, rng)
     obstacles: list[Obstacle] = []
     for _ in range(int(rng.integers(2, 5))):
         obstacles += site.chair()
@@ -63,83 +70,112 @@ class _Site:
     taken: list[Disc] = field(default_factory=list)
 
     @staticmethod
-    def begun(plan: FloorPlan, rng: Generator) -> _Site:
-        room = plan.rooms[int(rng.integers(len(plan.rooms)))].within(FREE_AT_START)
-        robot = float(rng.uniform(room.x0, room.x1)), float(rng.uniform(room.y0, room.y1))
-        return _Site(plan, rng, robot, float(rng.integers(4)) * pi / 2 - pi)
+    def draw(plan: FloorPlan, rng: Generator) -> _Site:
+        """Return an empty site with a random place for the robot."""
+        number = int(rng.integers(len(plan.rooms)))
+        room = plan.rooms[number].shrink_by(FREE_AT_START)
+        x = float(rng.uniform(room.x0, room.x1))
+        y = float(rng.uniform(room.y0, room.y1))
+        heading = float(rng.integers(4)) * pi / 2 - pi
+        return _Site(plan, rng, (x, y), heading)
 
     def start(self) -> Pose:
-        """Where the rear axle stands when the footprint's middle is at ``robot``."""
+        """Return where the rear axle stands when the footprint's middle is at ``robot``."""
         centre = RobotConfig().body.centre
-        return Pose(*Pose(*self.robot, self.heading).ahead(-centre), self.heading)
+        middle = Pose(*self.robot, self.heading)
+        return Pose(*middle.ahead(-centre), self.heading)
 
     def pole(self) -> Iterator[Obstacle]:
+        """Yield a pole, if there is room for it."""
         for x, y in self.places(0.01):
             yield Obstacle.pole(x, y)
 
     def chair(self) -> Iterator[Obstacle]:
-        """Four legs and the seat on them, turned by any angle."""
+        """Yield four legs and the seat on them, turned by any angle."""
         reach = 0.27
         for x, y in self.places(0.3):
             turned = float(self.rng.uniform(0, pi / 2))
             for quarter in range(4):
                 angle = turned + pi / 4 + quarter * pi / 2
-                yield Obstacle.leg(x + reach * cos(angle), y + reach * sin(angle))
+                leg_x = x + reach * cos(angle)
+                leg_y = y + reach * sin(angle)
+                yield Obstacle.leg(leg_x, leg_y)
             yield Obstacle.seat(x, y)
 
     def box(self) -> Iterator[Obstacle]:
+        """Yield a box of random size, if there is room for it."""
         half_x, half_y = (float(half) for half in self.rng.uniform(0.1, 0.3, 2))
         for x, y in self.places(hypot(half_x, half_y)):
-            yield Obstacle.box(x, y, half_x, half_y, float(self.rng.uniform(0.25, 0.6)))
+            height = float(self.rng.uniform(0.25, 0.6))
+            yield Obstacle.box(x, y, half_x, half_y, height)
 
     def mover(self) -> Iterator[Obstacle]:
-        """On a loop of two to four corners in one room."""
+        """Yield an obstacle that walks a loop of two to four corners in one room, if there is room for it."""
         radius = float(self.rng.uniform(0.1, 0.2))
         for _ in range(10 * _TRIES):
-            room = self._room().within(radius + 0.1)
-            corners = [self._point(room) for _ in range(int(self.rng.integers(2, 5)))]
+            room = self._draw_room().shrink_by(radius + 0.1)
+            count = int(self.rng.integers(2, 5))
+            corners = [self._draw_point(room) for _ in range(count)]
             path = corners if len(corners) == 2 else [*corners, corners[0]]
-            points = [point for a, b in pairwise(path) for point in _line(a, b)]
-            if len(points) * _STEP > 1.0 and all(self._is_clear(point, radius) for point in points):
-                yield Obstacle.mover(path, round(float(self.rng.uniform(0.1, 0.5)), 2), radius)
+            points: list[Point] = []
+            for start, end in pairwise(path):
+                points += _points_between(start, end)
+
+            is_long_enough = len(points) * _STEP > 1.0
+            if is_long_enough and all(self._is_clear(point, radius) for point in points):
+                speed = round(float(self.rng.uniform(0.1, 0.5)), 2)
+                yield Obstacle.mover(path, speed, radius)
                 return
 
     def places(self, radius: float) -> Iterator[Point]:
-        """One free place for something of that size, taken then; none where none was found."""
+        """Yield one free place for something of that size and take it; yield nothing if none was found."""
         for _ in range(_TRIES):
-            x, y = self._point(self._room().within(radius + PASSAGE))
+            room = self._draw_room().shrink_by(radius + PASSAGE)
+            x, y = self._draw_point(room)
             if self._is_free(x, y, radius):
                 self.taken.append((x, y, radius))
                 yield x, y
                 return
 
-    def _room(self) -> Room:
+    def _draw_room(self) -> Room:
+        """Return a random room, large ones more often."""
         rooms = self.plan.rooms
         areas = np.array([room.size[0] * room.size[1] for room in rooms])
-        return rooms[int(self.rng.choice(len(rooms), p=areas / areas.sum()))]
+        number = int(self.rng.choice(len(rooms), p=areas / areas.sum()))
+        return rooms[number]
 
-    def _point(self, room: Room) -> Point:
+    def _draw_point(self, room: Room) -> Point:
+        # A margin wider than the room swaps its sides.
         x0, x1 = sorted((room.x0, room.x1))
         y0, y1 = sorted((room.y0, room.y1))
-        return round(float(self.rng.uniform(x0, x1)), 3), round(float(self.rng.uniform(y0, y1)), 3)
+        x = float(self.rng.uniform(x0, x1))
+        y = float(self.rng.uniform(y0, y1))
+        return round(x, 3), round(y, 3)
 
     def _is_free(self, x: float, y: float, radius: float) -> bool:
-        kept = [(*self.robot, FREE_AT_START), *((d.x, d.y, _BEFORE_DOORWAY) for d in self.plan.doorways)]
-        return all(hypot(x - ox, y - oy) >= radius + other for ox, oy, other in kept) and all(
-            hypot(x - ox, y - oy) >= radius + other + PASSAGE for ox, oy, other in self.taken
-        )
+        kept = [(*self.robot, FREE_AT_START)]
+        kept += [(doorway.x, doorway.y, _BEFORE_DOORWAY) for doorway in self.plan.doorways]
+        if _touches_any(x, y, radius, kept):
+            return False
+        return not _touches_any(x, y, radius, self.taken, gap=PASSAGE)
 
     def _is_clear(self, point: Point, radius: float) -> bool:
-        """Whether a mover can be there: it walks through nothing and keeps off the robot's start."""
+        """Return whether a mover can be there: it walks through nothing and keeps off the robot's start."""
         x, y = point
-        return hypot(x - self.robot[0], y - self.robot[1]) >= _FROM_START + radius and all(
-            hypot(x - ox, y - oy) >= radius + other + 0.05 for ox, oy, other in self.taken
-        )
+        from_start = hypot(x - self.robot[0], y - self.robot[1])
+        return from_start >= _FROM_START + radius and not _touches_any(x, y, radius, self.taken, gap=0.05)
 
 
-def _line(a: Point, b: Point) -> Iterator[Point]:
-    """Points from ``a`` to ``b``, close together."""
-    count = max(1, ceil(hypot(b[0] - a[0], b[1] - a[1]) / _STEP))
+def _touches_any(x: float, y: float, radius: float, discs: Iterable[Disc], gap: float = 0.0) -> bool:
+    """Return whether a disc comes nearer than ``gap`` to one of ``discs``."""
+    return any(hypot(x - disc_x, y - disc_y) < radius + other + gap for disc_x, disc_y, other in discs)
+
+
+def _points_between(a: Point, b: Point) -> Iterator[Point]:
+    """Yield points from ``a`` to ``b``, close together."""
+    across = b[0] - a[0]
+    up = b[1] - a[1]
+    count = max(1, ceil(hypot(across, up) / _STEP))
     for index in range(count + 1):
         share = index / count
-        yield a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share
+        yield a[0] + across * share, a[1] + up * share

@@ -94,7 +94,7 @@ class Obstacle:
 
     @staticmethod
     def pole(x: float, y: float) -> Obstacle:
-        """2 cm thick, as high as a wall."""
+        """Return a pole 2 cm thick, as high as a wall."""
         return Obstacle("pole", "cylinder", x, y, 0.01, 0.01, WALL_HEIGHT)
 
     @staticmethod
@@ -113,17 +113,17 @@ class Obstacle:
 
     @staticmethod
     def mover(path: Sequence[Point], speed: float, radius: float = 0.15) -> Obstacle:
-        """A round obstacle that walks; it begins at the first point."""
+        """Return a round obstacle that walks; it begins at the first point."""
         x, y = path[0]
         return Obstacle("mover", "cylinder", x, y, radius, radius, 0.8, tuple(path), speed)
 
     @property
     def length(self) -> float:
-        """Return the length of the path, metres."""
+        """Length of the path, metres."""
         return sum(length for length, *_ in _legs(self.path))
 
     def at(self, distance: float) -> Point:
-        """Where it is after so many metres of its way there and back."""
+        """Return where it is after so many metres of its way there and back."""
         legs = _legs(self.path)
         length = self.length
         if length == 0:
@@ -139,9 +139,15 @@ class Obstacle:
 
 @lru_cache(maxsize=256)
 def _legs(path: tuple[Point, ...]) -> tuple[tuple[float, float, float, float, float], ...]:
-    """Length, beginning and direction of every straight part of a path."""
-    parts = ((a, b, hypot(b[0] - a[0], b[1] - a[1])) for a, b in pairwise(path))
-    return tuple((d, *a, (b[0] - a[0]) / d, (b[1] - a[1]) / d) for a, b, d in parts if d > 0)
+    """Return length, beginning and direction of every straight part of a path."""
+    legs = []
+    for (x, y), (to_x, to_y) in pairwise(path):
+        across = to_x - x
+        up = to_y - y
+        length = hypot(across, up)
+        if length > 0:
+            legs.append((length, x, y, across / length, up / length))
+    return tuple(legs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,27 +168,41 @@ class TwinWorld:
         for wall in self.walls:
             xs += [wall.x0, wall.x1]
             ys += [wall.y0, wall.y1]
-        for x, y in (*((t.x, t.y) for t in self.things), *((o.x, o.y) for o in self.obstacles)):
-            xs.append(x)
-            ys.append(y)
+        for thing in self.things:
+            xs.append(thing.x)
+            ys.append(thing.y)
+        for obstacle in self.obstacles:
+            xs.append(obstacle.x)
+            ys.append(obstacle.y)
         return min(xs), min(ys), max(xs), max(ys)
 
 
-def merged(walls: Iterable[Wall]) -> tuple[Wall, ...]:
-    """The same walls in fewer boxes: neighbours that share a whole side become one, first along x, then along y."""
-    rows = _joined(sorted(walls, key=lambda w: (w.y0, w.y1, w.x0)))
-    turned = (Wall(w.y0, w.x0, w.y1, w.x1) for w in rows)
-    columns = _joined(sorted(turned, key=lambda w: (w.y0, w.y1, w.x0)))
-    return tuple(Wall(w.y0, w.x0, w.y1, w.x1) for w in columns)
+def merge_walls(walls: Iterable[Wall]) -> tuple[Wall, ...]:
+    """Return the same walls in fewer boxes.
+
+    Neighbours that share a whole side become one, first along x, then along y.
+    """
+    rows = _join_along_x(walls)
+    columns = _join_along_x(_swap_axes(wall) for wall in rows)
+    return tuple(_swap_axes(wall) for wall in columns)
 
 
-def _joined(walls: Iterable[Wall]) -> list[Wall]:
-    """Boxes in order, each joined with the one before where it begins at its end and is as high."""
-    out: list[Wall] = []
-    for wall in walls:
-        last = out[-1] if out else None
-        if last is not None and (last.y0, last.y1) == (wall.y0, wall.y1) and abs(last.x1 - wall.x0) < 1e-9:
-            out[-1] = replace(last, x1=wall.x1)
+def _swap_axes(wall: Wall) -> Wall:
+    return Wall(wall.y0, wall.x0, wall.y1, wall.x1)
+
+
+def _join_along_x(walls: Iterable[Wall]) -> list[Wall]:
+    """Return the boxes row by row; join each with the one before if it begins at its end and is as high."""
+    joined: list[Wall] = []
+    for wall in sorted(walls, key=lambda wall: (wall.y0, wall.y1, wall.x0)):
+        last = joined[-1] if joined else None
+        if last is not None and _continues(last, wall):
+            joined[-1] = replace(last, x1=wall.x1)
         else:
-            out.append(wall)
-    return out
+            joined.append(wall)
+    return joined
+
+
+def _continues(last: Wall, wall: Wall) -> bool:
+    is_as_high = (last.y0, last.y1) == (wall.y0, wall.y1)
+    return is_as_high and abs(last.x1 - wall.x0) < 1e-9

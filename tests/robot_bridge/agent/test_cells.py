@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from robot_bridge.agent.cells import (
     Cell,
     Ground,
-    beyond,
     is_bare,
-    lit,
+    next_cell,
+    spread_light,
     terrain,
     window,
 )
@@ -101,7 +101,7 @@ def test_directions_are_headings_to_the_next_cell(direction: int, heading: float
     assert direction_of(heading + 0.3) == direction_of(heading - 0.3) == direction
     x, y = LATTICE.middle((0, 0))
     ahead = Pose(x, y, heading).ahead(1.0)
-    assert LATTICE.cell(*ahead) == beyond((0, 0), direction)
+    assert LATTICE.cell(*ahead) == next_cell((0, 0), direction)
 
 
 masks = st.lists(st.booleans(), min_size=49, max_size=49)
@@ -121,13 +121,13 @@ def test_light_spreads_as_in_minigrid(bits: list[bool]) -> None:
             if not clear[forward, across]:
                 grid.set(across, 6 - forward, Wall())
     theirs = grid.process_vis((3, 6)).T[::-1]
-    assert (lit(clear) == theirs).all()
+    assert (spread_light(clear) == theirs).all()
 
 
 @given(st.integers(0, 3))
 def test_the_window_begins_with_the_own_cell_and_ends_six_ahead(direction: int) -> None:
     cells = {(forward, across): cell for forward, across, cell in window((5, 5), direction)}
     assert cells[0, 3] == (5, 5)
-    assert cells[1, 3] == beyond((5, 5), direction)
-    assert cells[0, 4] == beyond((5, 5), (direction + 1) % 4)
+    assert cells[1, 3] == next_cell((5, 5), direction)
+    assert cells[0, 4] == next_cell((5, 5), (direction + 1) % 4)
     assert len(set(cells.values())) == 49

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from robot_bridge.agent.plan import checked, parsed
+from robot_bridge.agent.plan import check_plan, read_steps
 from robot_bridge.errors import SetupError
 from spca.contracts import AgentSource, PlanStep
 from tests.support.contracts.executing import methods
@@ -70,7 +70,7 @@ SIGNATURES = "it has reach_goal(agent, goal), go_to_object(agent, thing, near=1)
 )
 def test_what_cannot_be_done_is_told_with_what_can(step: str, told: str) -> None:
     with pytest.raises(SetupError) as refused:
-        checked(f"[reach_goal(a1, goal_green), {step}]", AGENT, "A")
+        check_plan(f"[reach_goal(a1, goal_green), {step}]", AGENT, "A")
     assert str(refused.value) == told
 
 
@@ -89,7 +89,7 @@ def test_what_cannot_be_done_is_told_with_what_can(step: str, told: str) -> None
     ],
 )
 def test_what_may_be_is_let_through(step: str) -> None:
-    assert [str(each) for each in checked(f"[{step}]", AGENT).steps] == [step]
+    assert [str(each) for each in check_plan(f"[{step}]", AGENT).steps] == [step]
 
 
 @pytest.mark.parametrize(
@@ -109,13 +109,13 @@ def test_what_may_be_is_let_through(step: str) -> None:
 )
 def test_an_agent_that_cannot_be_run_is_refused_in_one_line(source: str, told: str) -> None:
     with pytest.raises(SetupError) as refused:
-        checked("[f(a1)]", AgentSource(source), "A")
+        check_plan("[f(a1)]", AgentSource(source), "A")
     assert str(refused.value).startswith(told)
     assert "\n" not in str(refused.value)
 
 
 def test_a_plan_has_steps() -> None:
-    assert parsed("[f(a1, x), g()]") == (PlanStep("f", ("a1", "x")), PlanStep("g", ()))
+    assert read_steps("[f(a1, x), g()]") == (PlanStep("f", ("a1", "x")), PlanStep("g", ()))
     for text in ("f(a1)", "[f(a1]", "[]", ""):
         with pytest.raises(SetupError, match="the plan"):
-            parsed(text)
+            read_steps(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from robot_bridge.agent.cells import terrain, window
-from robot_bridge.agent.vantages import Tried, Vantage, Vantages, shown
+from robot_bridge.agent.vantages import Tried, Vantage, Vantages, visible_words
 from robot_bridge.config import Camera
 from tests.support.robot_bridge.rooms import LATTICE, seen
 
@@ -58,4 +58,4 @@ def test_nothing_can_be_looked_at_through_a_shut_door() -> None:
 def test_nothing_is_shown_behind_what_is_not_known() -> None:
     words = {cell: "empty" for _, _, cell in window((0, 0), 0)}
     words |= {(row, 2): "unseen" for row in range(-3, 4)}
-    assert {cell[1] for cell in shown(((0, 0), 0), words)} == {0, 1, 2}
+    assert {cell[1] for cell in visible_words(((0, 0), 0), words)} == {0, 1, 2}

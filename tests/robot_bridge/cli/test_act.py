@@ -66,7 +66,7 @@ def test_what_cannot_be_carried_out_is_refused_before_there_is_a_robot(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(act, "_ready", lambda *_: pytest.fail("a robot was made"))
+    monkeypatch.setattr(act, "_make_rig", lambda *_: pytest.fail("a robot was made"))
     Path("agent.py").write_text(TURNS.text, encoding="utf-8")
     Path("prose.md").write_text("learned agent", encoding="utf-8")
     assert main(["act", "--agent", "agent.py", "--robot", robot, *arguments]) == 2
@@ -110,7 +110,7 @@ def test_every_plan_in_help_and_documents_is_one_for_the_embedded_agent(capsys: 
     assert len(plans) >= 3
     agent = embedded_agent()
     for plan in plans:
-        agent_plan.checked(plan, agent)
+        agent_plan.check_plan(plan, agent)
 
 
 def hooked(monkeypatch: pytest.MonkeyPatch, before_tick: Callable[[str], None]) -> list[Rig]:

@@ -27,7 +27,7 @@ from robot_bridge.onboard.relay import STOP
 from robot_bridge.onboard.relay_dds import DdsTransport
 from robot_bridge.ros import robot as ros2_robot
 from robot_bridge.ros import types
-from robot_bridge.ros.dds import Bus, until
+from robot_bridge.ros.dds import Bus, wait_until
 from robot_bridge.ros.messages import twist_message
 from robot_bridge.ros.topics import DRIVER_COMMANDS, HOST_COMMANDS, Topics
 from tests.support.robot_bridge.kinematic import KinematicRobot, SteppedClock
@@ -162,7 +162,7 @@ def test_a_robot_over_dds_is_looked_at_without_moving_it(own: int, capsys: pytes
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is there, and nobody is waited for."""
-    monkeypatch.setattr(ros2_robot, "until", lambda condition, _: until(condition, 0.2))
+    monkeypatch.setattr(ros2_robot, "wait_until", lambda condition, _: wait_until(condition, 0.2))
     monkeypatch.setattr(probe, "_PATIENCE", 0.2)
 
 
@@ -295,10 +295,10 @@ def test_a_real_robot_is_driven_in_real_time_where_allowed_and_nothing_after_it(
     with real_time() as refusal:
         pass
     ordinary = policies()
-    with bodies.opened(
+    with bodies.open_body(
         AnyRobotOptions(robot="ros2", domain=own, no_camera=True), RobotConfig(), must_answer=False
     ) as opened:
         assert opened.priority_fault == refusal
         assert refusal or (os.SCHED_RR, PRIORITY) in policies()
         assert refusal or os.sched_getscheduler(0) == os.SCHED_RR
-    assert until(lambda: policies() == ordinary, 30)
+    assert wait_until(lambda: policies() == ordinary, 30)

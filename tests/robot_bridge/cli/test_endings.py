@@ -29,14 +29,14 @@ def test_a_robot_that_fails_is_an_ending_with_all_that_was_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     @contextmanager
-    def opened(*_: object) -> Iterator[bodies.Body]:
+    def open_body(*_: object) -> Iterator[bodies.Body]:
         robot = Failing(SteppedClock())
         clock = robot.clock
         yield bodies.Body(
             robot, clock, Pose(), "", None, lambda each: Lockstep(each.tick), lambda: LockstepLink(clock, None)
         )
 
-    monkeypatch.setattr(bodies, "opened", opened)
+    monkeypatch.setattr(bodies, "open_body", open_body)
     assert main(["explore", "--model", "none", "--quiet", "--output", str(tmp_path / "run")]) == 1
     said = capsys.readouterr()
     assert said.err == "error: the cable is out\n"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from robot_bridge.cli import main
-from robot_bridge.cli.models import AccountedModel, accounted, named
+from robot_bridge.cli.models import AccountedModel, account_calls, resolve_models
 from robot_bridge.cli.options import ModelOptions, RobotOptions
 from robot_bridge.contracts import Tool
 from robot_bridge.decisions.navigators.llm_navigator import SYSTEM_PROMPT
@@ -41,7 +41,7 @@ def server() -> Iterator[FaultServer]:
 @pytest.fixture
 def made(server: FaultServer, tmp_path: Path) -> tuple[AccountedModel, CallDesk]:
     options = ModelOptions(model="openai/gpt-4o-mini", base_url=server.base_url, max_calls=3)
-    model, desk = accounted(named(options, RobotOptions()), options, 1, tmp_path)
+    model, desk = account_calls(resolve_models(options, RobotOptions()), options, 1, tmp_path)
     assert model is not None
     assert desk is not None
     return model, desk
@@ -79,7 +79,7 @@ def test_a_model_reasons_as_little_as_it_can(model: str, effort: str | None, tmp
     with FaultServer(dialect) as server:
         server.reply = calling(dialect, "rotate", ROTATE)
         options = ModelOptions(model=f"openai/{model}", base_url=server.base_url, max_calls=3)
-        made, _ = accounted(named(options, RobotOptions()), options, 1, tmp_path)
+        made, _ = account_calls(resolve_models(options, RobotOptions()), options, 1, tmp_path)
         assert made is not None
         assert made.ask(SYSTEM_PROMPT, "What now?", JPEG, NAMES, 8.0).calls == (("rotate", ROTATE),)
         (asked,) = server.posted
@@ -91,12 +91,12 @@ def test_a_model_reasons_as_little_as_it_can(model: str, effort: str | None, tmp
 
 
 ASKED_IN_A_THREAD = f"""
-from robot_bridge.cli.models import named
+from robot_bridge.cli.models import resolve_models
 from robot_bridge.cli.options import ModelOptions, RobotOptions
 from spca.llm.providers.base import Message, Request
 {forked.WATCH_IMPORTS}
 options = ModelOptions(model="openai/gpt-4o-mini", base_url=sys.argv[1], max_calls=1, no_preflight=True)
-crew = named(options, RobotOptions())
+crew = resolve_models(options, RobotOptions())
 answers = []
 asked = Request(crew.navigator.ref.name, (Message("user", "?"),))
 ask = lambda: answers.append(crew.navigator.provider.complete(asked))

@@ -38,11 +38,11 @@ def test_a_decision_is_a_phrase_and_a_wrong_one_is_told_as_it_is(tool: str, para
 
 def test_what_the_executor_changed_or_refused_is_told() -> None:
     wish = decision("rotate", degrees=90)
-    assert narration.decided(ExecutionResult(StopTarget(""), wish, True, "slowed down")) == (
+    assert narration.describe_decision(ExecutionResult(StopTarget(""), wish, True, "slowed down")) == (
         "decides",
         "turn 90 degrees to the left (slowed down)",
     )
-    assert narration.decided(ExecutionResult(StopTarget(""), wish, False, "no room")) == (
+    assert narration.describe_decision(ExecutionResult(StopTarget(""), wish, False, "no room")) == (
         "refused",
         "turn 90 degrees to the left: no room",
     )
@@ -71,7 +71,7 @@ def test_what_the_executor_changed_or_refused_is_told() -> None:
 def test_an_outcome_says_how_far_and_whether_it_failed_or_was_cut_short(
     result: ActionResult, told: tuple[str, str]
 ) -> None:
-    assert narration.acted(result) == told
+    assert narration.describe_result(result) == told
 
 
 @pytest.mark.parametrize(
@@ -110,17 +110,17 @@ def test_an_outcome_says_how_far_and_whether_it_failed_or_was_cut_short(
     ],
 )
 def test_whatever_is_noted_is_a_sentence(kind: str, data: dict[str, Any], told: tuple[str, str]) -> None:
-    assert narration.noted(kind, data) == told
+    assert narration.describe_note(kind, data) == told
 
 
 def test_there_are_words_for_everything_that_has_a_name() -> None:
     for choice in Choice:
-        told = narration.noted("asked", {"why": choice.value, "image": True})[1]
+        told = narration.describe_note("asked", {"why": choice.value, "image": True})[1]
         assert not choice.is_call or not told.startswith(f"the model, {choice.value},")
     for trigger in (Trigger.INTERSECTION, Trigger.DEAD_END):
-        assert trigger.value not in narration.noted("trigger", {"triggers": trigger.value})[1]
+        assert trigger.value not in narration.describe_note("trigger", {"triggers": trigger.value})[1]
     for tier in Tier:
-        assert narration.noted("tier", {"tier": tier.value, "owed_s": 4.0})[0] == "model"
+        assert narration.describe_note("tier", {"tier": tier.value, "owed_s": 4.0})[0] == "model"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from robot_bridge.cli import main
-from robot_bridge.cli.models import AccountedModel, accounted, named
+from robot_bridge.cli.models import AccountedModel, account_calls, resolve_models
 from robot_bridge.cli.options import ModelOptions, RobotOptions
 from robot_bridge.contracts import Tool
 from robot_bridge.errors import BudgetSpent, ModelEnded, ModelFailure, SetupError
@@ -62,7 +62,7 @@ def options(deciding: FaultServer, describing: FaultServer) -> ModelOptions:
 
 def made(options: ModelOptions, folder: Path) -> tuple[AccountedModel, CallDesk]:
     folder.mkdir(exist_ok=True)
-    model, desk = accounted(named(options, RobotOptions()), options, 1, folder)
+    model, desk = account_calls(resolve_models(options, RobotOptions()), options, 1, folder)
     assert model is not None
     assert desk is not None
     return model, desk
@@ -190,12 +190,12 @@ def test_a_run_with_it_is_replayed(options: ModelOptions, tmp_path: Path) -> Non
 
 def test_prices_come_from_a_table_of_the_users(options: ModelOptions, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"the price of openai/small is unknown, .* give --max-calls N"):
-        named(replace(options, max_calls=None), RobotOptions())
+        resolve_models(replace(options, max_calls=None), RobotOptions())
     table = tmp_path / "mine.json"
     table.write_text(json.dumps({"models": {"openai/small": {"input": 1e6, "output": 0}}}))
     priced = replace(options, max_calls=None, model_table=str(table))
     with pytest.raises(SetupError, match=r"the price of lab/large@high is unknown"):
-        named(priced, RobotOptions())
+        resolve_models(priced, RobotOptions())
     table.write_text(json.dumps({"models": {"*/*": {"input": 1e6, "output": 0, "least_effort": "minimal"}}}))
     _, desk = made(replace(priced, max_cost=20.0, observe_model="lab/large"), tmp_path / "run")
     assert desk.catalogue.price(ref("lab/large")) is not None
@@ -203,7 +203,7 @@ def test_prices_come_from_a_table_of_the_users(options: ModelOptions, tmp_path: 
     model.describe("What?", JPEG, LIMIT_S)
     assert desk.ledger.records[0].cost == 11
     with pytest.raises(SettingsError, match=r"--model-table .*absent\.json"):
-        named(replace(options, model_table="absent.json"), RobotOptions())
+        resolve_models(replace(options, model_table="absent.json"), RobotOptions())
 
 
 def test_an_effort_is_a_part_of_the_name() -> None:
@@ -267,7 +267,7 @@ def test_one_that_was_shut_down_is_refused_before_the_robot_moves(
     deciding.models, describing.models = ("small",), ("large",)
     describing.ends = {"large": "2026-01-01"}
     with pytest.raises(SetupError, match=r"lab/large@high was shut down.*with --model or --observe-model"):
-        named(options, RobotOptions())
+        resolve_models(options, RobotOptions())
 
 
 def test_a_summary_says_who_described(

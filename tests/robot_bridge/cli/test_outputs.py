@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from robot_bridge.cli.options import OutputOptions
-from robot_bridge.cli.outputs import LOG, log_in, open_journals
+from robot_bridge.cli.outputs import LOG, open_journals, open_log
 from robot_bridge.config import RobotConfig
 from robot_bridge.ros.log.bag import BagWriter
 
@@ -20,7 +20,7 @@ def test_a_log_that_ends_early_is_told_when_the_command_ends(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    with log_in(tmp_path, RobotConfig()) as log:
+    with open_log(tmp_path, RobotConfig()) as log:
         log.noted(1.0, "release", {})
         monkeypatch.setattr(BagWriter, "write", full)
         log.noted(2.0, "release", {})
@@ -29,7 +29,7 @@ def test_a_log_that_ends_early_is_told_when_the_command_ends(
 
 
 def test_of_a_whole_log_nothing_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with log_in(tmp_path, RobotConfig()) as log:
+    with open_log(tmp_path, RobotConfig()) as log:
         log.noted(1.0, "release", {})
     assert capsys.readouterr().err == ""
     assert (tmp_path / LOG / "metadata.yaml").is_file()

@@ -10,7 +10,7 @@ import pytest
 from robot_bridge.cli import bodies, explore, main
 from robot_bridge.cli.options import DEFAULT_WORLD, AnyRobotOptions, ExploreOptions, RobotOptions
 from robot_bridge.contracts import Pose
-from robot_bridge.control.realtime import Lockstep, real_time, told
+from robot_bridge.control.realtime import Lockstep, describe_priority, real_time
 from robot_bridge.errors import SetupError
 from robot_bridge.exploration.asker import LockstepLink
 from robot_bridge.ros import robot as ros2_robot
@@ -118,7 +118,7 @@ def test_an_exploration_tells_of_a_priority_that_was_refused(
         "no",
     )
     explore._greet(ExploreOptions(robot=AnyRobotOptions(robot="ros2")), body, tmp_path)
-    assert f"priority: {told('no')}\n" in capsys.readouterr().out
+    assert f"priority: {describe_priority('no')}\n" in capsys.readouterr().out
 
 
 def test_a_plan_tells_of_a_priority_that_is_refused(
@@ -127,4 +127,4 @@ def test_a_plan_tells_of_a_priority_that_is_refused(
     seen(monkeypatch)
     monkeypatch.setattr(os, "sched_setscheduler", refused)
     assert main(["act", "[turn(a1)]", "--agent", agent, *ROS2, "--domain", "7"]) == 2
-    assert capsys.readouterr().out == f"priority: {told('Operation not permitted')}\n"
+    assert capsys.readouterr().out == f"priority: {describe_priority('Operation not permitted')}\n"

@@ -73,12 +73,12 @@ def judged(made: Performer, frontiers: Sequence[Frontier], periods: int) -> None
 def test_after_half_a_second_in_other_hands_a_way_is_planned_anew(begun: ExecutionResult, anew: object) -> None:
     made, ways, _ = performer()
     made.begin(begun)
-    made.measured(0.0, 0.4)
+    made.record_motion(0.0, 0.4)
     ways.asked.clear()
     for periods, expected in ((10, []), (6, []), (11, [] if anew is None else [anew]), (1, [])):
         for _ in range(periods):
             made.hold()
-        made.wanted(0.0)
+        made.next_velocity(0.0)
         assert ways.asked == expected
         ways.asked.clear()
 
@@ -88,7 +88,7 @@ def test_what_was_held_before_it_began_does_not_count() -> None:
     for _ in range(20):
         made.hold()
     made.begin(TURN)
-    made.wanted(0.0)
+    made.next_velocity(0.0)
     assert ways.asked == [1.5]
 
 
@@ -118,7 +118,7 @@ def test_what_ends_is_told_once_and_gives_its_goal_up() -> None:
     made.end(Verdict(False, "enough"))
     assert ways.asked == [1.5, "cancel"]
     assert [each.execution for each in told] == [MOVE, TURN]
-    assert (made.current, made.wanted(0.0), made.so_far()) == (None, None, None)
+    assert (made.current, made.next_velocity(0.0), made.so_far()) == (None, None, None)
 
 
 def test_a_frontier_that_shows_again_is_not_gone() -> None:

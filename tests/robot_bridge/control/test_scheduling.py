@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from robot_bridge.control.realtime import PRIORITY, real_time, told
+from robot_bridge.control.realtime import PRIORITY, describe_priority, real_time
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "sched_setscheduler"), reason="Linux only")
 
@@ -54,7 +54,7 @@ def test_a_system_without_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_came_of_it_is_told_with_what_to_do() -> None:
-    assert told("") == "real-time (SCHED_RR, 10)"
-    refused = told("Operation not permitted")
+    assert describe_priority("") == "real-time (SCHED_RR, 10)"
+    refused = describe_priority("Operation not permitted")
     assert refused.startswith("ordinary (Operation not permitted), ")
     assert "allow rtprio 10 in /etc/security/limits.d" in refused

@@ -18,7 +18,7 @@ from robot_bridge.contracts import Pose
 from robot_bridge.navigation.clearance import KeepOut
 from robot_bridge.navigation.frontiers import FrontierFinder
 from robot_bridge.navigation.mapping import OccupancyMap
-from robot_bridge.navigation.planning import CostGrid, Place, cost_grid, freed, length_of, point_along, route
+from robot_bridge.navigation.planning import CostGrid, Place, cost_grid, length_of, open_start, point_along, route
 from tests.support.robot_bridge.rooms import LIDAR, Box, scan
 from tests.support.robot_bridge.trips import walls
 
@@ -121,8 +121,8 @@ def test_out_of_what_cannot_be_crossed_leads_a_dear_way_and_no_other_cost_change
     costs[:, 18:22] = np.inf
     grid = CostGrid(costs, 0.05, 0.0, 0.0)
 
-    assert np.array_equal(freed(grid, (0.5, 1.0)), costs)
-    way_out = freed(grid, (0.95, 1.0))
+    assert np.array_equal(open_start(grid, (0.5, 1.0)), costs)
+    way_out = open_start(grid, (0.95, 1.0))
     changed = way_out != costs
     assert np.isinf(costs[changed]).all()
     assert (way_out[changed] > 20).all()

@@ -17,7 +17,7 @@ from robot_bridge.contracts import Twist
 from robot_bridge.onboard import relay
 from robot_bridge.onboard.relay_dds import DdsTransport
 from robot_bridge.ros import topics, types
-from robot_bridge.ros.dds import LAST_DOMAIN, Bus, until
+from robot_bridge.ros.dds import LAST_DOMAIN, Bus, wait_until
 from robot_bridge.ros.messages import twist_message
 from tests.support.waiting import PATIENCE
 
@@ -94,7 +94,11 @@ def test_of_commands_that_came_late_the_newest_is_passed_on_and_a_stop_wins(doma
             host.subscription(name, kind, reliable=True, depth=9)
             for name, kind in zip(names, (types.TWIST, types.BOOL), strict=True)
         ]
-        assert until(lambda: all(s.listeners == 2 for s in senders) and all(a.publishers for a in arrived), PATIENCE)
+
+        def are_connected() -> bool:
+            return all(s.listeners == 2 for s in senders) and all(a.publishers for a in arrived)
+
+        assert wait_until(are_connected, PATIENCE)
         for number in range(1, 6):
             senders[0].send(twist_message(Twist(number / 100)))
         senders[1].send(types.make(types.BOOL, data=True))
@@ -104,7 +108,7 @@ def test_of_commands_that_came_late_the_newest_is_passed_on_and_a_stop_wins(doma
             counts[:] = [count + len(each.take()) for count, each in zip(counts, arrived, strict=True)]
             return counts == [5, 1]
 
-        assert until(have_come, PATIENCE)
+        assert wait_until(have_come, PATIENCE)
         time.sleep(0.1)  # the other reader of each has it by now, too
         assert transport.receive(10.0) == [(0.05, 0.0), True]
     transport.close()
@@ -133,7 +137,7 @@ def test_the_domain_is_what_is_asked_for_else_that_of_ros_else_the_a1_s(
     monkeypatch.delenv("ROS_DOMAIN_ID", raising=False)
     if environ is not None:
         monkeypatch.setenv("ROS_DOMAIN_ID", environ)
-    assert relay.chosen_domain(given) == chosen
+    assert relay.resolve_domain(given) == chosen
 
 
 @pytest.mark.parametrize("missing", ["rclpy", "geometry_msgs.msg"])

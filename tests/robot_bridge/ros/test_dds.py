@@ -9,7 +9,7 @@ import pytest
 from robot_bridge.contracts import Twist
 from robot_bridge.errors import DeviceError, SetupError
 from robot_bridge.ros import types
-from robot_bridge.ros.dds import Bus, Subscription, until
+from robot_bridge.ros.dds import Bus, Subscription, wait_until
 from robot_bridge.ros.messages import text_message, twist_from, twist_message
 
 
@@ -21,7 +21,7 @@ def heard(subscription: Subscription, count: int) -> list[Any]:
         came.extend(subscription.take())
         return len(came) >= count
 
-    until(are_there, 10)
+    wait_until(are_there, 10)
     return came
 
 
@@ -29,7 +29,7 @@ def test_a_message_arrives(domain: int) -> None:
     with Bus(domain) as here, Bus(domain) as there:
         publisher, subscription = here.publisher("/a", types.TWIST), there.subscription("/a", types.TWIST, depth=3)
         witness = there.subscription("/a", types.TWIST, reliable=True, depth=9)
-        assert until(lambda: publisher.listeners == 2 and subscription.publishers and witness.publishers, 10)
+        assert wait_until(lambda: publisher.listeners == 2 and subscription.publishers and witness.publishers, 10)
         for number in range(5):
             publisher.send(twist_message(Twist(float(number), 0.5)))
         assert len(heard(witness, 5)) == 5
@@ -43,9 +43,9 @@ def test_whoever_leaves_leaves_no_message_behind(domain: int) -> None:
         subscription = there.subscription("/left", types.STRING, reliable=True)
         with Bus(domain) as here:
             publisher = here.publisher("/left", types.STRING)
-            assert until(lambda: publisher.listeners and subscription.publishers, 10)
+            assert wait_until(lambda: publisher.listeners and subscription.publishers, 10)
             publisher.send(text_message("\u2603"))
-        assert until(lambda: not subscription.publishers, 10)
+        assert wait_until(lambda: not subscription.publishers, 10)
         assert [message.data for message in subscription.take()] == ["\u2603"]
         assert subscription.take() == []
 
@@ -60,9 +60,9 @@ def test_who_comes_later_hears_what_is_latched(domain: int) -> None:
 def test_what_is_no_message_is_counted_and_left_out(domain: int) -> None:
     with Bus(domain) as here, Bus(domain) as there:
         publisher, subscription = here.publisher("/bad", types.STRING), there.subscription("/bad", types.STRING)
-        assert until(lambda: publisher.listeners and subscription.publishers, 10)
+        assert wait_until(lambda: publisher.listeners and subscription.publishers, 10)
         publisher._writer.write(publisher._kind(b"\0\1\0\0\4\0\0\0\xff\xfe\xfd\0"))
-        assert until(lambda: subscription.take() or subscription.refused, 10)
+        assert wait_until(lambda: subscription.take() or subscription.refused, 10)
         assert subscription.refused == 1
 
 
@@ -85,8 +85,8 @@ def test_a_domain_that_is_none_is_a_mistake(number: int) -> None:
 def test_a_subscription_that_is_closed_leaves_its_topic(domain: int) -> None:
     with Bus(domain) as here, Bus(domain) as there:
         publisher, subscription = here.publisher("/y", types.TWIST), there.subscription("/y", types.TWIST)
-        assert until(lambda: publisher.listeners, 10)
+        assert wait_until(lambda: publisher.listeners, 10)
         subscription.close()
         subscription.close()
-        assert until(lambda: not publisher.listeners, 10)
+        assert wait_until(lambda: not publisher.listeners, 10)
         there.wait(0.0)

@@ -16,7 +16,7 @@ from robot_bridge.contracts import Frame, Scan
 from robot_bridge.errors import DeviceError, SetupError
 from robot_bridge.ros import images, messages
 from robot_bridge.ros import robot as ros2_robot
-from robot_bridge.ros.dds import Bus, Publisher, Subscription, until
+from robot_bridge.ros.dds import Bus, Publisher, Subscription, wait_until
 from robot_bridge.ros.robot import Ros2Robot
 from robot_bridge.ros.topics import Topics
 from tests.support.waiting import PATIENCE
@@ -46,7 +46,7 @@ class Drivers:
         if topic not in self._publishers:
             self._publishers[topic] = self._bus.publisher(topic, message.__msgtype__)
         publisher = self._publishers[topic]
-        assert until(lambda: publisher.listeners, PATIENCE)
+        assert wait_until(lambda: publisher.listeners, PATIENCE)
         publisher.send(message)
 
 
@@ -74,7 +74,7 @@ def test_what_comes_while_a_picture_is_read_has_not_come_before_it_was_sent(
 ) -> None:
     """Else every age is too great from then on."""
     drivers.send(TOPICS.depth, images.depth_message(time.monotonic(), DEPTH))
-    assert until(lambda: robot.arrivals[TOPICS.depth].count == 1, PATIENCE)
+    assert wait_until(lambda: robot.arrivals[TOPICS.depth].count == 1, PATIENCE)
 
     def slow(_: object) -> None:
         drivers.send(TOPICS.depth, images.depth_message(time.monotonic(), DEPTH))
@@ -83,10 +83,10 @@ def test_what_comes_while_a_picture_is_read_has_not_come_before_it_was_sent(
 
     monkeypatch.setattr(ros2_robot, "_picture", slow)
     drivers.send(TOPICS.image, images.image_message(time.monotonic(), RGB))
-    assert until(lambda: robot.arrivals[TOPICS.depth].count == 2, PATIENCE)
+    assert wait_until(lambda: robot.arrivals[TOPICS.depth].count == 2, PATIENCE)
     sent = time.monotonic()
     drivers.send(TOPICS.scan, scanned(sent))
-    assert until(lambda: robot.observe().scan, PATIENCE)
+    assert wait_until(lambda: robot.observe().scan, PATIENCE)
     scan = robot.observe().scan
     assert scan is not None
     assert scan.stamp >= sent - 1e-6
@@ -135,11 +135,11 @@ def test_what_cannot_be_read_is_counted_and_changes_nothing(
     topic: str, changes: dict[str, Any], robot: Ros2Robot, drivers: Drivers
 ) -> None:
     drivers.send(topic, replace(ordinary(topic), **changes))
-    assert until(lambda: robot.arrivals[topic].refused, PATIENCE)
+    assert wait_until(lambda: robot.arrivals[topic].refused, PATIENCE)
     assert robot.account(topic) == f"0 came on {topic}, 1 more could not be read"
     for each in (TOPICS.battery, TOPICS.image, TOPICS.depth):
         drivers.send(each, ordinary(each))
-    assert until(lambda: robot.observe().battery and robot.observe().frame, PATIENCE)
+    assert wait_until(lambda: robot.observe().battery and robot.observe().frame, PATIENCE)
     seen = robot.observe()
     assert seen.frame is not None
     assert (seen.battery, seen.frame.focal) == (11.5, CONFIG.camera.focal)
@@ -151,14 +151,14 @@ def test_pictures_may_come_compressed(domain: int, drivers: Drivers) -> None:
     robot = Ros2Robot(domain, CONFIG, topics=topics, patience=0.0, must_answer=False)
     try:
         drivers.send(topics.camera, images.camera_message(1.0, 4, 3, 123.0))
-        assert until(lambda: robot.arrivals[topics.camera].count, PATIENCE)
+        assert wait_until(lambda: robot.arrivals[topics.camera].count, PATIENCE)
         image = images.compressed_message(1.0, images.JPEG, images.jpeg(RGB))
         drivers.send(topics.image, image)
         png = images.depth_png(DEPTH)
         drivers.send(topics.depth, images.compressed_message(1.0, "8UC1; compressedDepth png", png))
-        assert until(lambda: robot.arrivals[topics.depth].refused, PATIENCE)
+        assert wait_until(lambda: robot.arrivals[topics.depth].refused, PATIENCE)
         drivers.send(topics.depth, images.compressed_message(1.0, images.DEPTH, png))
-        assert until(lambda: robot.observe().frame, PATIENCE)
+        assert wait_until(lambda: robot.observe().frame, PATIENCE)
         frame = robot.observe().frame
         assert frame is not None
         assert frame.focal == 123.0

@@ -15,7 +15,7 @@ def taken(rate: float, stamps: list[float]) -> list[float]:
     pace, found = Pace(rate), []
     for stamp in stamps:
         if pace.is_due(stamp):
-            pace.took(stamp)
+            pace.count_taken(stamp)
             found.append(stamp)
     return found
 

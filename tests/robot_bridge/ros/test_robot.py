@@ -12,7 +12,7 @@ from robot_bridge.control.realtime import MonotonicClock, real_time
 from robot_bridge.errors import DeviceError, SetupError
 from robot_bridge.protocols import Clock
 from robot_bridge.ros import images, types
-from robot_bridge.ros.dds import Bus, until
+from robot_bridge.ros.dds import Bus, wait_until
 from robot_bridge.ros.robot import Ros2Robot
 from robot_bridge.ros.topics import Topics
 from tests.support.contracts.robots import RobotSuite, complete
@@ -64,7 +64,7 @@ def test_what_is_heard_is_counted(connected: Ros2Robot) -> None:
     clock, arrivals = MonotonicClock(), connected.arrivals
     for topic, hertz in (("/scan", 10), ("/odom", 50)):
         began, count = clock.now(), arrivals[topic].count
-        assert until(lambda: arrivals[topic].count > count + 20, PATIENCE)  # noqa: B023
+        assert wait_until(lambda: arrivals[topic].count > count + 20, PATIENCE)  # noqa: B023
         came = arrivals[topic].count - count
         assert came / (clock.now() - began) < 1.3 * hertz, "a busy machine makes it slower"
     assert arrivals["/imu/data_raw"].count == 0
@@ -74,7 +74,7 @@ def test_what_is_heard_is_counted(connected: Ros2Robot) -> None:
 def test_a_picture_that_is_none_does_not_end_the_connection(connected: Ros2Robot, domain: int) -> None:
     with Bus(domain) as bus:
         publisher = bus.publisher(Topics().image, types.IMAGE)
-        assert until(lambda: publisher.listeners, PATIENCE)
+        assert wait_until(lambda: publisher.listeners, PATIENCE)
         message = images.image_message(0.0, complete_picture(connected))  # without a stamp
         message.encoding = "yuv422"
 
@@ -82,7 +82,7 @@ def test_a_picture_that_is_none_does_not_end_the_connection(connected: Ros2Robot
             publisher.send(message)  # again: what comes soon after a picture is not looked at
             return connected.arrivals[Topics().image].refused > 0
 
-        assert until(is_refused, PATIENCE)
+        assert wait_until(is_refused, PATIENCE)
     assert connected.observe().scan is not None
 
 
@@ -118,7 +118,7 @@ def test_a_stop_that_nobody_hears_is_told(served: int) -> None:
         robot = Ros2Robot(served, CONFIG, with_camera=False, topics=Topics(commands="/only"))
         robot.stop()
         listener.close()
-    assert until(lambda: not _stops(robot), PATIENCE)
+    assert wait_until(lambda: not _stops(robot), PATIENCE)
     robot.close()
 
 

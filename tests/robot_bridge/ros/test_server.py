@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from robot_bridge.ros import types
-from robot_bridge.ros.dds import Bus, Subscription, until
+from robot_bridge.ros.dds import Bus, Subscription, wait_until
 from robot_bridge.ros.topics import DRIVER_COMMANDS
 from tests.support.robot_bridge.loopback import started
 
@@ -18,8 +18,8 @@ def test_the_deadman_of_a_killed_server_ends(domain: int) -> None:
         heard = bus.subscription(DRIVER_COMMANDS, types.TWIST, reliable=True)
         with started("tests.support.robot_bridge.served_twin", str(domain), "--deadman", wait_for="ready"):
             zeros = list[Any]()
-            assert until(lambda: _more(zeros, heard) > 10, 20), "it goes on for longer than it takes leave"
-        assert until(lambda: not heard.publishers, 8)
+            assert wait_until(lambda: _more(zeros, heard) > 10, 20), "it goes on for longer than it takes leave"
+        assert wait_until(lambda: not heard.publishers, 8)
 
 
 def _more(found: list[Any], subscription: Subscription) -> int:

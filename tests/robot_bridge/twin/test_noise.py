@@ -17,12 +17,12 @@ def test_without_noise_nothing_is_changed() -> None:
     ranges = np.array([1.0, 2.0, np.inf])
     assert noisy_ranges(ranges, NO_NOISE, rng).tolist() == ranges.tolist()
     rgb, depth = np.full((4, 6, 3), 7, np.uint8), np.full((4, 6), 2.0, np.float32)
-    seen = Grain(4, 6, NO_NOISE, 8.0, rng).on(rgb, depth)
+    seen = Grain(4, 6, NO_NOISE, 8.0, rng).add_to(rgb, depth)
     assert np.array_equal(seen[0], rgb)
     assert np.array_equal(seen[1], depth)
     odometry = DriftingOdometry(Pose(), NO_NOISE, rng)
     for _ in range(100):
-        odometry.moved(0.01, 0.01)
+        odometry.advance(0.01, 0.01)
     assert odometry.pose.x == pytest.approx(np.sin(1.0), abs=1e-4)
     assert odometry.pose.y == pytest.approx(1 - np.cos(1.0), abs=1e-4)
 
@@ -34,18 +34,18 @@ def test_depth_is_lost_beyond_reach_and_in_holes_and_errs_more_far_away() -> Non
     grain = Grain(100, 100, noise, 5.0, np.random.default_rng(1))
     spread = []
     for depth in (near, far):
-        seen, measured = grain.on(rgb, depth)
+        seen, measured = grain.add_to(rgb, depth)
         assert (measured == 0).mean() == pytest.approx(0.1, abs=0.02)
         assert seen.std() == pytest.approx(noise.colour, rel=0.2)
         spread.append(float((measured[measured > 0] / depth[0, 0]).std()))
     assert spread == pytest.approx([0.01, 0.04], rel=0.1)
-    assert not grain.on(rgb, np.full((100, 100), 5.1, np.float32))[1].any()
+    assert not grain.add_to(rgb, np.full((100, 100), 5.1, np.float32))[1].any()
 
 
 def test_no_two_pictures_have_the_same_grain() -> None:
     grain = Grain(50, 50, Noise(), 8.0, np.random.default_rng(2))
     rgb, depth = np.full((50, 50, 3), 128, np.uint8), np.ones((50, 50), np.float32)
-    assert not np.array_equal(grain.on(rgb, depth)[0], grain.on(rgb, depth)[0])
+    assert not np.array_equal(grain.add_to(rgb, depth)[0], grain.add_to(rgb, depth)[0])
 
 
 def test_errors_of_odometry_are_of_the_order_that_was_asked_for() -> None:
@@ -53,7 +53,7 @@ def test_errors_of_odometry_are_of_the_order_that_was_asked_for() -> None:
     for seed in range(60):
         odometry = DriftingOdometry(Pose(), noise, np.random.default_rng(seed))
         for _ in range(500):
-            odometry.moved(0.01, 0.0)
+            odometry.advance(0.01, 0.0)
         ends.append(odometry.pose)
     assert np.std([end.heading for end in ends]) == pytest.approx(5 * noise.drift, rel=0.3)
     assert np.std([end.x for end in ends]) == pytest.approx(5 * noise.scale, rel=0.4)
@@ -80,10 +80,10 @@ def test_every_error_of_odometry_adds_up_as_it_is_said_to(
     for seed in range(200):
         odometry = DriftingOdometry(Pose(), noise, np.random.default_rng(seed))
         for _ in range(200):
-            odometry.moved(0.02, 0.0)
+            odometry.advance(0.02, 0.0)
         there = odometry.pose
         for _ in range(200):
-            odometry.moved(0.0, 0.01)
+            odometry.advance(0.0, 0.01)
         ends.append((there.x, there.y, wrapped(odometry.pose.heading - 2.0)))
     found = np.std(np.array(ends), axis=0)
     assert found == pytest.approx([along, across, heading], rel=0.2, abs=2e-3)
@@ -91,7 +91,7 @@ def test_every_error_of_odometry_adds_up_as_it_is_said_to(
 
 def test_rest_is_measured_as_rest() -> None:
     odometry = DriftingOdometry(Pose(), Noise(), np.random.default_rng(0))
-    odometry.moved(0.0, 0.0)
+    odometry.advance(0.0, 0.0)
     assert odometry.pose == Pose()
-    assert odometry.measured(Twist(1e-6, 1e-6)) == Twist()
-    assert odometry.measured(Twist(0.2)).linear == pytest.approx(0.2, rel=0.15)
+    assert odometry.measure(Twist(1e-6, 1e-6)) == Twist()
+    assert odometry.measure(Twist(0.2)).linear == pytest.approx(0.2, rel=0.15)

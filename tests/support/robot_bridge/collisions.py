@@ -87,7 +87,7 @@ def watch_collisions(robot: MujocoRobot) -> CollisionLog:
     step = twin._step
 
     def watched_step() -> None:
-        own = twin._own_motion()
+        own = twin._wheel_motion()
         step()
         for other, at, towards in hull_contacts(twin._model, twin._data, hull):
             log.touched(robot.time, other, approach(twin._pose(), own, at, towards))

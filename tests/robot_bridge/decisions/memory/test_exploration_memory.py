@@ -14,10 +14,10 @@ from rs_bpe import openai
 from robot_bridge.contracts import Direction, Frontier, Pose
 from robot_bridge.decisions.memory.exploration_memory import (
     DESCRIPTION_LENGTH,
-    MOST_DEAD_ENDS,
-    MOST_FINDINGS,
-    MOST_OBJECTS,
-    MOST_ROOMS,
+    MAX_DEAD_ENDS,
+    MAX_FINDINGS,
+    MAX_OBJECTS,
+    MAX_ROOMS,
     ExplorationMemory,
 )
 from robot_bridge.errors import SetupError
@@ -148,12 +148,12 @@ def test_what_was_seen_and_noted_is_kept_and_the_newest_of_it_is_told() -> None:
 
 def test_of_all_that_was_seen_the_newest_is_kept_within_the_budget() -> None:
     memory = busy()
-    for step in range(MOST_FINDINGS + 5):
+    for step in range(MAX_FINDINGS + 5):
         memory.record_view("general", f"view {step}: a corridor with two doors. " * 20, Pose(step, 0.0))
-    assert len(memory.state.findings) == MOST_FINDINGS
-    assert memory.state.findings[-1].text.startswith(f"view {MOST_FINDINGS + 4}: ")
+    assert len(memory.state.findings) == MAX_FINDINGS
+    assert memory.state.findings[-1].text.startswith(f"view {MAX_FINDINGS + 4}: ")
     assert max(len(each.text) for each in memory.state.findings) == DESCRIPTION_LENGTH
-    assert f'"view {MOST_FINDINGS + 4} a corridor' in memory.to_prompt_text()
+    assert f'"view {MAX_FINDINGS + 4} a corridor' in memory.to_prompt_text()
     assert TOKENS.count(memory.to_prompt_text()) <= 360
 
 
@@ -171,10 +171,10 @@ def test_a_dead_end_is_told_once_in_degrees_of_the_map() -> None:
 @pytest.mark.long
 def test_the_prompt_text_stays_short_after_hours() -> None:
     one, many = busy(), busy(decisions=800)
-    assert len(many.state.rooms) == MOST_ROOMS
-    assert len(many.state.dead_ends) <= MOST_DEAD_ENDS
+    assert len(many.state.rooms) == MAX_ROOMS
+    assert len(many.state.dead_ends) <= MAX_DEAD_ENDS
     assert many.state.rooms[0].name == "start"
-    assert max(len(room.objects) for room in many.state.rooms) <= MOST_OBJECTS
+    assert max(len(room.objects) for room in many.state.rooms) <= MAX_OBJECTS
     for memory in (one, many):
         assert 200 <= TOKENS.count(memory.to_prompt_text()) <= 300
     assert "more" in many.to_prompt_text()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.tags import FACES
-from robot_bridge.twin.worlds.floor_plans import DOORWAYS, divided, enclosed
+from robot_bridge.twin.worlds.floor_plans import DOORWAYS, divide_rooms, single_room
 from robot_bridge.twin.worlds.random_worlds import FREE_AT_START, cluttered
 from robot_bridge.twin.worlds.world import Obstacle, Point, TwinWorld, Wall
 
@@ -97,7 +97,7 @@ def test_the_start_is_free(seed: int) -> None:
 )
 def test_no_wall_stands_in_a_doorway(width: float, height: float, rooms: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    plan = divided(enclosed(width, height), rng, rooms)
+    plan = divide_rooms(single_room(width, height), rng, rooms)
     assert len(plan.doorways) == len(plan.rooms) - 1
     for doorway in plan.doorways:
         assert DOORWAYS[0] <= doorway.width <= DOORWAYS[1]

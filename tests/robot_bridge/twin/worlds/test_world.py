@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robot_bridge.contracts import Pose
-from robot_bridge.twin.worlds.world import Obstacle, Thing, TwinWorld, Wall, merged
+from robot_bridge.twin.worlds.world import Obstacle, Thing, TwinWorld, Wall, merge_walls
 
 CELLS = st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=30)
 POINTS = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=2, max_size=5)
@@ -21,7 +21,7 @@ def cell(column: int, row: int) -> Wall:
 
 @given(CELLS)
 def test_merged_walls_cover_the_same_ground_once(cells: set[tuple[int, int]]) -> None:
-    walls = merged(cell(*c) for c in cells)
+    walls = merge_walls(cell(*c) for c in cells)
     covered = [
         (x, y)
         for wall in walls
@@ -34,7 +34,7 @@ def test_merged_walls_cover_the_same_ground_once(cells: set[tuple[int, int]]) ->
 
 def test_the_walls_around_a_room_are_four_boxes() -> None:
     border = [cell(c, r) for c in range(19) for r in range(19) if c in (0, 18) or r in (0, 18)]
-    assert len(merged(border)) == 4
+    assert len(merge_walls(border)) == 4
 
 
 @given(POINTS, st.floats(0, 100), st.floats(0, 0.5))
