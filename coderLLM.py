@@ -61,7 +61,7 @@ class CoderLLM:
         agent: AgentSource,
         check: RegressionCheck | None = None,
     ) -> Coded:
-        """Have ``actions`` written, or rewritten when ``past_error_log`` tells how the plan failed.
+        """Have the coder write ``actions``, or rewrite them if ``past_error_log`` tells how the plan failed.
 
         The coder may answer ``PLAN: reason`` instead, where it is the plan that is wrong. An unusable answer that
         equals an earlier one ends the try: a model that repeats itself would do so again.
@@ -123,7 +123,7 @@ class CoderLLM:
     def _opening(
         self, task: Mapping[str, Any], agent_state: Mapping[str, Any], error: str | None, agent: AgentSource
     ) -> tuple[list[Message], Collection[str]]:
-        """The question, and the methods whose source is in it."""
+        """Return the question, and the methods whose source is in it."""
         error = error or ""
         told = {"task": task, "agent_state": agent_state, "error": error}
         room = library.room_for_sources(self._render("coder_task", methods="", source="", **told))
@@ -141,7 +141,7 @@ class CoderLLM:
         expected: Mapping[str, tuple[str, ...]],
         agent: AgentSource,
     ) -> CodePatch | PlanObjection | str:
-        """One call: a patch, what the coder says against the plan, or what was wrong with the answer."""
+        """Make one call; return a patch, what the coder says against the plan, or what was wrong with the answer."""
         started = time.perf_counter()
         error = ""
         words = ""
@@ -157,16 +157,26 @@ class CoderLLM:
             error = str(failure)
         except PatchError as failure:
             error = str(failure)
-        said = self._client.last_text
+
+        answer_text = self._client.last_text
         if self._client.has_answered:
-            self._tally.count("coder", self._client.model, said, is_usable=not error)
-        self._emit(
-            "coder_call",
-            {"mode": mode.value, "model": str(self._client.model), "seconds": round(time.perf_counter() - started, 4)}
-            | {"actions": list(expected), "changed": list(patch.changed) if patch else []}
-            | {**self._client.last_call(), "objection": words, "ok": not error, "error": error[:500]}
-            | ({"began": beginning(said, QUOTED)} if error else {}),
-        )
+            self._tally.count("coder", self._client.model, answer_text, is_usable=not error)
+
+        event: dict[str, Any] = {
+            "mode": mode.value,
+            "model": str(self._client.model),
+            "seconds": round(time.perf_counter() - started, 4),
+            "actions": list(expected),
+            "changed": list(patch.changed) if patch else [],
+            **self._client.last_call(),
+            "objection": words,
+            "ok": not error,
+            "error": error[:500],
+        }
+        if error:
+            event["began"] = beginning(answer_text, QUOTED)
+        self._emit("coder_call", event)
+
         if words:
             self._emit("counter_inc", {"name": "plan_objections"})
             return PlanObjection(words)
@@ -174,7 +184,7 @@ class CoderLLM:
 
 
 def _sources(agent: AgentSource, names: Collection[str], error: str, known: Collection[str]) -> str:
-    """Sources of methods, and the places of others that the error points into; what the coder knows is left out."""
+    """Return sources of methods, and the places of others that the error points into, without what is known."""
     whole = [name for name in names if name not in known]
     excerpts = library.excerpts(agent.text, error, {*names, *known})
     return "\n\n".join(filter(None, (library.sources(agent.text, whole), excerpts)))

@@ -19,9 +19,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from spca.act.corrections import correct, leave
+from spca.act.corrections import correct, remove_corrections
 from spca.act.frame import Frame
-from spca.act.observing import hasten
+from spca.act.observing import patch_fast_observation
 from spca.act.snapshots import Parts
 from spca.act.state_hash import NOT_STATE, hash_state
 from spca.act.world import MappedWorld
@@ -36,7 +36,7 @@ from spca.sense.renaming import TRUE_WORDS, Renaming
 
 _LONGEST_ERROR: Final = 300
 _LONGEST_MISSION: Final = 10_000
-_OF_THE_EPISODE: Final = frozenset(
+_EPISODE_ATTRIBUTES: Final = frozenset(
     {
         "mission",
         "inventory",
@@ -61,8 +61,9 @@ _NO_OBJECT: Final = bytes((1, 0, 0))
 
 
 def known_ids() -> tuple[str, ...]:
-    """Every MiniGrid and BabyAI id that the installed minigrid registers."""
-    return tuple(sorted(name for name in _gymnasium().registry if name.startswith(("MiniGrid-", "BabyAI-"))))
+    """Return every MiniGrid and BabyAI id that the installed minigrid registers."""
+    registry = _gymnasium().registry
+    return tuple(sorted(name for name in registry if name.startswith(("MiniGrid-", "BabyAI-"))))
 
 
 def check_ids(env_ids: Iterable[str]) -> None:
@@ -106,14 +107,15 @@ def _translated(what: str) -> Iterator[None]:
 
 
 def _image(given: Any) -> NDArray[np.uint8]:
-    """The image of an observation, as :func:`spca.sense.perception.encode_view` wants it.
+    """Return the image of an observation, as :func:`spca.sense.perception.encode_view` wants it.
 
     Raises:
         ValueError: it is of another shape or type.
     """
     image: NDArray[np.uint8] = np.asarray(given)
     shape = image.shape
-    if image.dtype != np.uint8 or len(shape) != 3 or shape[0] != shape[1] or not shape[0] % 2 or shape[2] != 3:
+    is_image = image.dtype == np.uint8 and len(shape) == 3 and shape[2] == 3
+    if not is_image or shape[0] != shape[1] or shape[0] % 2 == 0:
         raise ValueError(f"an image of {image.dtype} with shape {shape}")
     return image
 
@@ -126,7 +128,7 @@ def _finite(reward: Any) -> float:
 
 
 def _codes_of(grid: Any) -> NDArray[np.uint8]:
-    """Cell codes of a simulator's grid, rows north to south; ``Grid.encode`` takes four times as long."""
+    """Return the cell codes of a simulator's grid, rows north to south; ``Grid.encode`` takes four times as long."""
     triples = b"".join(_NO_OBJECT if cell is None else bytes(cell.encode()) for cell in grid.grid)
     image = np.frombuffer(triples, dtype=np.uint8).reshape(grid.height, grid.width, 3)
     return perception.encode_view(image.transpose(1, 0, 2))
@@ -166,7 +168,7 @@ class MiniGridEnv(MappedWorld):
         mode = "human" if render else None
         with _translated(f"{env_id}: cannot be built"), _quiet():
             self._env = _gymnasium().make(env_id, render_mode=mode, disable_env_checker=True)
-            hasten(self._env.unwrapped)
+            patch_fast_observation(self._env.unwrapped)
         self._over: bool
         self._reset()
 
@@ -195,7 +197,7 @@ class MiniGridEnv(MappedWorld):
         return self._reward
 
     def convert_observation(self, obs: dict[str, Any]) -> NDArray[np.str_]:
-        """A raw observation as words, turned north up; shape (view, view)."""
+        """Return a raw observation as words, turned north up; shape (view, view)."""
         view = perception.rotate_view(perception.encode_view(obs["image"]), int(obs["direction"]))
         return perception.WORDS[view]
 
@@ -210,7 +212,7 @@ class MiniGridEnv(MappedWorld):
         self._map = slam.integrate(self._map, self._view, self._position, self._agent_at)
 
     def frame(self) -> Frame:
-        """The present state as someone who watches sees it, the simulator's truth included."""
+        """Return the present state as someone who watches sees it, the simulator's truth included."""
         row = self._position[0] + self._start[1]
         column = self._position[1] + self._start[0]
         with _translated(f"{self.name}: grid failed"):
@@ -275,7 +277,7 @@ class MiniGridEnv(MappedWorld):
         self._start_direction = self._direction
 
     def _odometry(self) -> tuple[int, int]:
-        """Displacement from the start cell: rows south, columns east."""
+        """Return the displacement from the start cell: rows south, columns east."""
         column, row = self._sim.agent_pos
         return int(row) - self._start[1], int(column) - self._start[0]
 
@@ -286,15 +288,15 @@ class MiniGridEnv(MappedWorld):
 
     @contextlib.contextmanager
     def _saved_parts(self) -> Iterator[Parts]:
-        """World and simulator, where their attributes are all that further steps depend on."""
+        """Yield world and simulator, where their attributes are all that further steps depend on."""
         layers = type(self._env).__name__, getattr(self._env, "env", None)
         own = type(self._sim).__module__.startswith("minigrid.") and self._env.render_mode is None
         if not own or layers != ("OrderEnforcing", self._sim):
             yield ()
             return
-        leave(self._sim)
+        remove_corrections(self._sim)
         try:
-            yield (self, frozenset(vars(self)) - _OF_THE_EPISODE), (self._sim, NOT_STATE)
+            yield (self, frozenset(vars(self)) - _EPISODE_ATTRIBUTES), (self._sim, NOT_STATE)
         finally:
             self._correct()
 

@@ -84,7 +84,7 @@ class _Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _PlanRequest:
     """What an answer is read with: why it was asked for, the domain that null stands for, what plans have to fit.
 
     The last answer has no ``check``: no plan is lost to what may be right.
@@ -183,7 +183,7 @@ class PlannerLLM:
         shown = library.trusted_pddl(trusted) if trusted and not failed else None
         told = None if self._wording.bare else words_told(snapshot, level)
         check = PlanCheck(agent, told, self._wording.renaming)
-        asked = _Asked(first_mode, (shown or {}).get("domain"), check, _Draft())
+        asked = _PlanRequest(first_mode, (shown or {}).get("domain"), check, _Draft())
         opening = self._opening(snapshot, level, actions, shown, failed, writers)
         messages = opening
         mode = first_mode
@@ -235,9 +235,9 @@ class PlannerLLM:
         return [Message("system", system), Message("user", task)]
 
     def _attempt(
-        self, client: Client, mode: PlannerMode, messages: list[Message], asked: _Asked
+        self, client: Client, mode: PlannerMode, messages: list[Message], asked: _PlanRequest
     ) -> Plan | _RefusedPlan | str:
-        """One call: a plan, or what was wrong with the answer."""
+        """Make one call; return a plan, or what was wrong with the answer."""
         started = time.perf_counter()
         error = ""
         solved_in = 0.0
@@ -249,29 +249,35 @@ class PlannerLLM:
             require_repairable(failure, messages)
             error = str(failure)
         seconds = time.perf_counter() - started
+
         if not error:
             keeps = answer.domain is None
             asked.draft.read(answer)
-            outcome = self._solve(asked.kept if answer.domain is None else answer.domain, answer.problem, asked)
+            domain = asked.kept if answer.domain is None else answer.domain
+            outcome = self._solve(domain, answer.problem, asked)
             solved_in = time.perf_counter() - started - seconds
             error = "" if isinstance(outcome, Plan) else str(outcome)
+
         is_usable = isinstance(outcome, Plan | _RefusedPlan)
         if client.has_answered:
             self._tally.count("planner", client.model, client.last_text, is_usable=is_usable)
-        self._emit(
-            "planner_call",
-            {
-                "mode": mode.value,
-                "model": str(client.model),
-                "seconds": round(seconds, 4),
-                "solve_s": round(solved_in, 4),
-            }
-            | {**client.last_call(), "kept_domain": keeps, "ok": not error, "error": error[:500]}
-            | ({} if is_usable else {"began": beginning(client.last_text, QUOTED)}),
-        )
+
+        event: dict[str, Any] = {
+            "mode": mode.value,
+            "model": str(client.model),
+            "seconds": round(seconds, 4),
+            "solve_s": round(solved_in, 4),
+            **client.last_call(),
+            "kept_domain": keeps,
+            "ok": not error,
+            "error": error[:500],
+        }
+        if not is_usable:
+            event["began"] = beginning(client.last_text, QUOTED)
+        self._emit("planner_call", event)
         return outcome or error
 
-    def _solve(self, domain: str | None, problem: str, asked: _Asked) -> Plan | _RefusedPlan | str:
+    def _solve(self, domain: str | None, problem: str, asked: _PlanRequest) -> Plan | _RefusedPlan | str:
         if domain is None:
             return 'the domain is null, but there is no <trusted_pddl> with one to keep: write the whole "domain"'
         plan = pddl.plan_of(self._solver.solve, domain, problem, asked.mode)

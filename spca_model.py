@@ -152,7 +152,10 @@ class SpcaModel(ModelInterface):
     @property
     def model_name(self) -> str:
         models = self._settings.models
-        return "spca" if models.uses_reference else f"spca ({', '.join(dict.fromkeys(map(str, models.refs)))})"
+        if models.uses_reference:
+            return "spca"
+        names = dict.fromkeys(map(str, models.refs))
+        return f"spca ({', '.join(names)})"
 
     def describe(self) -> Mapping[str, Any]:
         planner, small, coder = map(str, self._settings.models.refs)
@@ -173,7 +176,7 @@ class SpcaModel(ModelInterface):
                 folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="spca-"))
                 settings = replace(settings, workspace=folder)
             try:
-                self._session = stack.enter_context(_opened(settings))
+                self._session = stack.enter_context(_open_session(settings))
             except WorkspaceBusyError as error:
                 raise ModelError(f"{error}; with several --workers leave --spca-workspace out") from error
             except UserError as error:
@@ -217,20 +220,20 @@ class SpcaModel(ModelInterface):
             raise ModelError(f"spca: {error}") from error
 
     def predict(self, input: ModelInput) -> ModelOutput:
-        """The next primitive of the attempt that counts; once it is used up, waiting."""
+        """Return the next primitive of the attempt that counts; once it is used up, wait."""
         if input.step_number > len(self._actions):
             return ModelOutput(int(Action.DONE), reasoning="the plan was carried out")
         code, reason = self._actions[input.step_number - 1]
         return ModelOutput(code, reasoning=reason)
 
     def episode_details(self) -> Mapping[str, Any] | None:
-        """How the task was played: whether it was solved there, rounds, attempts, calls, what they cost, and where."""
+        """Return how the task was played: whether it was solved there, rounds, attempts, calls, cost, and where."""
         return self._details
 
 
 @contextmanager
-def _opened(settings: Settings) -> Iterator[_Session]:
-    """A new run, ready to play; at the end it is summed up."""
+def _open_session(settings: Settings) -> Iterator[_Session]:
+    """Open a new run, ready to play; at the end it is summed up."""
     from spca.runs.startup import prepare_run
 
     with prepare_run(settings) as prepared:
@@ -270,20 +273,23 @@ class _Session:
         self._folder.write_json(CURRICULUM, _curriculum([*self._tasks, task]))
         result, summary = self.run.play_level(task.index + 1, task)
         self._tasks.append(task)
-        return _told(result), self._details(result, summary)
+        return _describe_primitives(result), self._details(result, summary)
 
     def _task(self, layout: Layout) -> Task:
-        """A task as a level, under a name that no other has and that can stand in file names.
+        """Return a task as a level, under a name that no other has and that can stand in file names.
 
-        The level is the same for all: how hard the author thinks a task is, nobody who plays it is told.
+        The level is the same for all tasks, so that it tells no player how hard the author thinks a task is.
         """
         from gridworldenv import skill
         from spca.contracts import GRIDWORLD
         from spca.runs.curriculum import Task
 
         name = _UNSAFE.sub("_", layout.spec.task_id)[:80].strip("_") or "task"
-        names = (name, *(f"{name}-{number}" for number in range(2, len(self._layouts) + 3)))
-        env_id = next(each for each in names if each not in self._layouts)
+        env_id = name
+        number = 1
+        while env_id in self._layouts:
+            number += 1
+            env_id = f"{name}-{number}"
         return Task(len(self._tasks), GRIDWORLD, skill(layout.spec), "task", env_id)
 
     def _make_world(self, env_id: str, _seed: int, **_settings: object) -> GridTaskWorld:
@@ -310,16 +316,19 @@ class _Session:
         }
 
 
-def _told(result: LevelResult) -> list[tuple[int, str]]:
-    """The episode that counts: primitives with the call of the plan that each belongs to."""
+def _describe_primitives(result: LevelResult) -> list[tuple[int, str]]:
+    """Return the episode that counts: primitives with the call of the plan that each belongs to."""
     if not result.attempts:
         return []
     last = result.attempts[-1]
     earlier = [(code, f"round {last.round - 1} or before") for code in last.start.primitives]
-    return [*earlier, *((step.code, str(last.plan.steps[step.position])) for step in last.outcome.trace)]
+    calls = [str(call) for call in last.plan.steps]
+    latest = [(step.code, calls[step.position]) for step in last.outcome.trace]
+    return earlier + latest
 
 
 def _curriculum(tasks: list[Task]) -> list[dict[str, Any]]:
-    """The levels so far in the form of a curriculum file, for those who look at the run."""
-    level = {"name": tasks[0].level, "configs": [task.env_id for task in tasks]}
+    """Return the levels so far in the form of a curriculum file, for those who look at the run."""
+    configs = [task.env_id for task in tasks]
+    level = {"name": tasks[0].level, "configs": configs}
     return [{"category_name": tasks[0].category, "skill": "gridworld tasks", "levels": [level]}]

@@ -24,17 +24,21 @@ PROGRAMS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Carry out a command; returns its exit code. Without one, print the help."""
+    """Carry out a command and return its exit code; without a command, print the help."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    command = "python -m spca" if Path(sys.argv[0]).name == Path(__file__).name else "spca"
+    is_module = Path(sys.argv[0]).name == Path(__file__).name
+    command = "python -m spca" if is_module else "spca"
     if arguments and arguments[0] in PROGRAMS:
-        return _run(PROGRAMS[arguments[0]][0], f"{command} {arguments[0]}", command, arguments[1:])
+        word = arguments[0]
+        module, _ = PROGRAMS[word]
+        return _run(module, f"{command} {word}", command, arguments[1:])
+
     others = {name: text for name, (_, text) in PROGRAMS.items()}
     return _run("main", command, command, arguments or ["--help"], others)
 
 
 def evaluate(argv: Sequence[str] | None = None) -> int:
-    """The command ``multinet-run-eval``, which is ``spca gridworld`` by the name of MultiNet."""
+    """Carry out ``multinet-run-eval``, which is ``spca gridworld`` by the name of MultiNet."""
     return _run("run_eval", "multinet-run-eval", "spca", sys.argv[1:] if argv is None else argv)
 
 

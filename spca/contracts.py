@@ -358,8 +358,10 @@ class Outcome:
         **end: Unpack[EpisodeEnd],
     ) -> Outcome:
         """Return the outcome of a failure at ``plan.steps[position]``; None for ``position`` blames no step."""
-        action, args = (None, ()) if position is None else (plan.steps[position].action, plan.steps[position].args)
-        return cls(status, message, position=position, action=action, args=args, traceback=traceback, **end)
+        if position is None:
+            return cls(status, message, traceback=traceback, **end)
+        step = plan.steps[position]
+        return cls(status, message, position=position, action=step.action, args=step.args, traceback=traceback, **end)
 
     @property
     def solved(self) -> bool:

@@ -32,7 +32,7 @@ def correct(simulator: Any, fired: Callable[[str], None]) -> None:
         _judge_from_next_primitive(instruction, *parts, fired)
 
 
-def leave(simulator: Any) -> None:
+def remove_corrections(simulator: Any) -> None:
     """Take the correction off, if there is one; it can be put on again."""
     instruction = getattr(simulator, "instrs", None)
     if type(instruction).__name__ in _PARTS:

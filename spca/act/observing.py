@@ -19,17 +19,19 @@ _BEYOND: Final = bytes((2, 5, 0))
 _OWN: Final = ("gen_obs", "gen_obs_grid", "get_view_exts")
 
 
-def hasten(simulator: Any) -> None:
+def patch_fast_observation(simulator: Any) -> None:
     """Have a simulator show its world by :func:`observation`, if it is minigrid's to show."""
     from minigrid.minigrid_env import MiniGridEnv
 
     kind = type(simulator)
-    if issubclass(kind, MiniGridEnv) and all(getattr(kind, name) is getattr(MiniGridEnv, name) for name in _OWN):
+    if not issubclass(kind, MiniGridEnv):
+        return
+    if all(getattr(kind, name) is getattr(MiniGridEnv, name) for name in _OWN):
         simulator.gen_obs = partial(observation, simulator)
 
 
 def observation(simulator: Any) -> dict[str, Any]:
-    """What ``MiniGridEnv.gen_obs`` returns."""
+    """Return what ``MiniGridEnv.gen_obs`` returns."""
     size = simulator.agent_view_size
     facing = simulator.agent_dir
     column, row = map(int, simulator.agent_pos)
@@ -61,18 +63,26 @@ def observation(simulator: Any) -> dict[str, Any]:
 
 @cache
 def _cells(size: int, facing: int) -> tuple[tuple[int, int], ...]:
-    """Where the cells of a view lie from the agent (east, south), rows from far to near, columns left to right."""
-    ahead = ((1, 0), (0, 1), (-1, 0), (0, -1))[facing]
-    right = -ahead[1], ahead[0]
-    return tuple(
-        (ahead[0] * far + right[0] * aside, ahead[1] * far + right[1] * aside)
-        for far in range(size - 1, -1, -1)
-        for aside in range(-(size // 2), size - size // 2)
-    )
+    """Return where the cells of a view lie from the agent (east, south): rows far to near, columns left to right."""
+    ahead_x, ahead_y = ((1, 0), (0, 1), (-1, 0), (0, -1))[facing]
+    right_x = -ahead_y
+    right_y = ahead_x
+    half = size // 2
+
+    cells: list[tuple[int, int]] = []
+    for far in range(size - 1, -1, -1):
+        for aside in range(-half, size - half):
+            x = ahead_x * far + right_x * aside
+            y = ahead_y * far + right_y * aside
+            cells.append((x, y))
+    return tuple(cells)
 
 
 def _visible(clear: list[bool], size: int) -> list[bool]:
-    """Which cells the agent sees, as ``Grid.process_vis`` has it: light goes on from clear cells, sideways and away."""
+    """Return which cells the agent sees, by the rules of ``Grid.process_vis``.
+
+    Light goes on from clear cells, sideways and away.
+    """
     rows: list[list[bool]] = []
     lit = [False] * size
     lit[size // 2] = True

@@ -38,7 +38,7 @@ _SKIPPED: Final = (types.FunctionType, types.MethodType, types.ModuleType, type)
 
 
 def hash_state(*parts: Any) -> str:
-    """sha256 over the object graphs of ``parts``.
+    """Return the sha256 over the object graphs of ``parts``.
 
     Walks attributes, containers, numpy arrays and random generators; shared and cyclic references hash by the order
     in which they are first met, so equal states of two simulators hash equally.
@@ -64,7 +64,7 @@ def hash_state(*parts: Any) -> str:
 
 
 def _scalar(value: Any) -> bytes | None:
-    """The token of a value that holds no others, else None."""
+    """Return the token of a value that holds no others, else None."""
     if value is None:
         return b"NoneType:None;"
     if isinstance(value, _SCALARS):
@@ -97,7 +97,7 @@ def _slots(cls: type) -> tuple[str, ...]:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """Attributes in ``__dict__`` and ``__slots__`` that are state."""
+    """Return the attributes in ``__dict__`` and ``__slots__`` that are state."""
     slots = {name: getattr(value, name) for name in _slots(value.__class__) if hasattr(value, name)}
     fields = slots | getattr(value, "__dict__", {})
     return {name: field for name, field in fields.items() if name not in NOT_STATE}

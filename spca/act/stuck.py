@@ -26,7 +26,7 @@ class StuckDetector:
         self._since_new = 0
 
     def observe(self, state: Hashable) -> str | None:
-        """Add a state; the reason when the agent is now stuck, else None."""
+        """Add a state; return the reason if the agent is now stuck, else None."""
         key = hash(state)
         self._states.append(key)
         if key not in self._known:
@@ -43,5 +43,8 @@ class StuckDetector:
         return None
 
     def _cycles(self, period: int) -> bool:
-        span = self._states[-period * self._repeats :]
-        return len(span) == period * self._repeats and span[:-period] == span[period:] and len(set(span)) > 1
+        length = period * self._repeats
+        span = self._states[-length:]
+        if len(span) != length or span[:-period] != span[period:]:
+            return False
+        return len(set(span)) > 1

@@ -104,31 +104,33 @@ class MappedWorld(ABC):
 
     @abstractmethod
     def _solved(self) -> bool:
-        """Whether the episode, which is over, ended well."""
+        """Return whether the episode, which is over, ended well."""
 
     @abstractmethod
     def _why_over(self) -> str:
-        """Why an episode that did not end well is over, in words."""
+        """Return why an episode that did not end well is over, in words."""
 
     @contextmanager
     def _saved_parts(self) -> Iterator[Parts]:
-        """What a snapshot is taken of and put back into, such as the simulator; () where a restore has to replay."""
+        """Yield what a snapshot is taken of and put back into, such as the simulator.
+
+        Yield () where a restore has to replay.
+        """
         yield ()
 
     def _corrections(self) -> tuple[str, ...]:
-        """Names of what of the simulator's own judgement was corrected in this episode."""
+        """Return the names of the simulator's judgements that were corrected in this episode."""
         return ()
 
     def sense(self) -> Snapshot:
         """Return what the planner is shown."""
+        objects = [replace(thing, name=self.renaming.text(thing.name)) for thing in self._visible_objects()]
         return Snapshot(
             mission=self.renaming.text(self.mission),
             direction=DIRECTIONS[self._direction],
             inventory=self._in_hand(),
             visible_grid=self._map_words(),
-            visible_objects=tuple(
-                replace(thing, name=self.renaming.text(thing.name)) for thing in self._visible_objects()
-            ),
+            visible_objects=tuple(objects),
         )
 
     def run_sim(self, plan: Plan, agent: AgentSource) -> Outcome:
@@ -144,7 +146,7 @@ class MappedWorld(ABC):
             return replace(outcome, printed=episode.printed)
 
     def checkpoint(self) -> Checkpoint:
-        """The present state as primitives since the reset, and its hash."""
+        """Return the present state as primitives since the reset, and its hash."""
         made = Checkpoint(tuple(self.previous_actions), self._hash())
         with self._saved_parts() as parts:
             self._snapshots.keep(made, parts)
@@ -219,16 +221,17 @@ class MappedWorld(ABC):
         )
 
     def _state(self) -> Hashable:
-        """What tells whether an attempt gets anywhere: pose, map and inventory."""
+        """Return what tells whether an attempt gets anywhere: pose, map and inventory."""
         grid = self._map
         return self._position, self._direction, self.inventory, grid.origin, grid.codes.shape, grid.codes.tobytes()
 
     def _map_words(self) -> tuple[tuple[str, ...], ...]:
-        """The map so far as words, the agent's cell marked."""
-        return perception.grid_words(self._map.with_agent(self._position), self.renaming.vocabulary)
+        """Return the map so far as words, the agent's cell marked."""
+        grid = self._map.with_agent(self._position)
+        return perception.grid_words(grid, self.renaming.vocabulary)
 
     def _in_hand(self) -> str | None:
-        """What is carried, as it is told."""
+        """Return what is carried, in the words of the run."""
         return self.inventory and self.renaming.text(self.inventory)
 
     def _refuse_when_over(self) -> None:
@@ -238,8 +241,10 @@ class MappedWorld(ABC):
     def _ended(self, trace: Sequence[TraceStep], plan: Plan) -> Outcome:
         if self._solved():
             return Outcome.success(**self._end(trace))
+
         steps = len(self.previous_actions)
-        message = f"the episode ended after {steps} primitives with reward {self.reward:g}: {self._why_over()}"
+        reason = self._why_over()
+        message = f"the episode ended after {steps} primitives with reward {self.reward:g}: {reason}"
         return Outcome.failed(Status.REWARD_FAILED, message, plan, trace[-1].position, **self._end(trace))
 
     def _end(self, trace: Sequence[TraceStep]) -> EpisodeEnd:

@@ -49,7 +49,7 @@ class MethodInfo:
 
 @lru_cache(maxsize=16)
 def signatures(source: str) -> tuple[MethodInfo, ...]:
-    """The methods of ``class Agent`` in source order.
+    """Return the methods of ``class Agent`` in source order.
 
     Raises:
         PatchError: the source does not compile or has no ``class Agent``.
@@ -58,7 +58,7 @@ def signatures(source: str) -> tuple[MethodInfo, ...]:
 
 
 def method_source(source: str, name: str) -> str:
-    """Source of one method as a raw ``def`` at column 0, comments included, ending in a newline.
+    """Return the source of one method as a raw ``def`` at column 0, comments included, ending in a newline.
 
     Raises:
         PatchError: as :func:`signatures`, or there is no such method.
@@ -66,11 +66,11 @@ def method_source(source: str, name: str) -> str:
     node = methods_of(source).get(name)
     if node is None:
         raise PatchError(f"class {AGENT_CLASS} has no method '{name}'")
-    return reindented(layout(source), node, "")
+    return reindent(layout(source), node, "")
 
 
 def direct_calls(source: str, name: str) -> tuple[str, ...]:
-    """Methods that one method refers to through ``self``, each once, in order of first use.
+    """Return the methods that one method refers to through ``self``, each once, in order of first use.
 
     Raises:
         PatchError: as :func:`method_source`.
@@ -82,7 +82,7 @@ def direct_calls(source: str, name: str) -> tuple[str, ...]:
 
 
 def call_closure(source: str, names: Collection[str]) -> frozenset[str]:
-    """``names`` that are methods, with all methods they reach; ``__init__`` counts as reached by any of them.
+    """Return those of ``names`` that are methods, and all methods they reach; each of them reaches ``__init__``.
 
     Raises:
         PatchError: as :func:`signatures`.
@@ -101,7 +101,7 @@ def call_closure(source: str, names: Collection[str]) -> frozenset[str]:
 
 @compilation.refusing()
 def changed_methods(old: str, new: str) -> tuple[str, ...]:
-    """Methods of ``new`` that are not in ``old`` or mean something else there, in source order.
+    """Return the methods of ``new`` that are not in ``old`` or mean something else there, in source order.
 
     Formatting and comments do not count. A method that uses a module-level name with a new meaning has changed.
 
@@ -118,22 +118,24 @@ def changed_methods(old: str, new: str) -> tuple[str, ...]:
         if known is None:
             return False
         # Most methods keep their text, which is compared far sooner than what it means.
-        return _own_lines(lines_before, known) == _own_lines(lines_after, node) or _meaning(known) == _meaning(node)
+        is_same_text = _lines_of(lines_before, known) == _lines_of(lines_after, node)
+        return is_same_text or _meaning(known) == _meaning(node)
 
     bound_before = _bindings(old)
     bound_after = _bindings(new)
     # A name bound for the first time counts too: it may hide a builtin.
     bound = bound_before.keys() | bound_after
     rebound = {name for name in bound if not _is_same(bound_before.get(name), bound_after.get(name))}
-    return tuple(
-        name
-        for name, node in after.items()
-        if not is_as_before(name, node) or (rebound and not rebound.isdisjoint(_names(node)))
-    )
+
+    changed: list[str] = []
+    for name, node in after.items():
+        if not is_as_before(name, node) or (rebound and not rebound.isdisjoint(_names(node))):
+            changed.append(name)
+    return tuple(changed)
 
 
 def parse(source: str) -> ast.Module:
-    """Syntax tree of text that also compiles; do not change it, trees are shared.
+    """Return the syntax tree of text that also compiles. Trees are shared: do not change one.
 
     Raises:
         PatchError: with line, column and text of what cannot be compiled.
@@ -145,13 +147,13 @@ def parse(source: str) -> ast.Module:
 
 
 def is_python(text: str) -> bool:
-    """Whether text has no syntax errors, whatever else may keep it from being merged."""
+    """Return whether text has no syntax errors. Something else may still keep it from being merged."""
     found = _parsed(text)
     return not (isinstance(found, str) and found.startswith(_SYNTAX_ERROR))
 
 
 def agent_class(source: str) -> ast.ClassDef:
-    """The node of ``class Agent``.
+    """Return the node of ``class Agent``.
 
     Raises:
         PatchError: the source does not compile or has no ``class Agent``.
@@ -164,7 +166,7 @@ def agent_class(source: str) -> ast.ClassDef:
 
 @lru_cache(maxsize=16)
 def methods_of(source: str) -> Mapping[str, ast.FunctionDef]:
-    """Nodes of the agent's methods in source order; of duplicates the last, which is the one Python keeps.
+    """Return the nodes of the agent's methods in source order; of duplicates the last, which Python keeps.
 
     Raises:
         PatchError: as :func:`agent_class`.
@@ -174,14 +176,14 @@ def methods_of(source: str) -> Mapping[str, ast.FunctionDef]:
 
 
 def split_lines(text: str) -> list[str]:
-    """Lines with their ends, split where the compiler splits them."""
+    """Return the lines with their ends, split where the compiler splits them."""
     return _LINE.findall(text)
 
 
 @lru_cache(maxsize=16)
 @compilation.refusing()
 def layout(source: str) -> Layout:
-    """Lines, strings and comments of text that compiles.
+    """Find lines, strings and comments of text that compiles.
 
     Raises:
         PatchError: Python compiles it, but its tokenizer refuses it: lines are continued where none has begun.
@@ -204,7 +206,7 @@ def layout(source: str) -> Layout:
 
 
 def block(text: Layout, node: ast.stmt) -> tuple[int, int]:
-    """Range of line indices of a definition: decorators, comments right above it and at the end of its body."""
+    """Return the line indices of a definition, with decorators and comments right above it or ending its body."""
     first = _first_line(node)
     margin = _margin(text.lines[first])
     while first in text.comments and _margin(text.lines[first - 1]) == margin:
@@ -216,8 +218,8 @@ def block(text: Layout, node: ast.stmt) -> tuple[int, int]:
     return first, last
 
 
-def reindented(text: Layout, node: ast.FunctionDef, margin: str) -> str:
-    """Source of a method moved to another indentation, ending in a newline.
+def reindent(text: Layout, node: ast.FunctionDef, margin: str) -> str:
+    """Return the source of a method moved to another indentation, ending in a newline.
 
     Lines that begin inside a string keep their text, except those of the docstring.
     """
@@ -236,17 +238,17 @@ def reindented(text: Layout, node: ast.FunctionDef, margin: str) -> str:
 
 
 def is_generator(node: ast.FunctionDef) -> bool:
-    """Whether calling the function makes a generator: a yield in its own scope."""
+    """Return whether calling the function makes a generator: it has a yield in its own scope."""
     return any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in _own_scope(node))
 
 
 def positional(node: ast.FunctionDef) -> tuple[str, ...]:
-    """Names of the positional parameters, the first (``self``) included."""
+    """Return the names of the positional parameters, the first (``self``) included."""
     return tuple(arg.arg for arg in (*node.args.posonlyargs, *node.args.args))
 
 
 def rebinds_self(node: ast.AST) -> bool:
-    """Whether ``self`` is another one within a node: a class, or a function with a parameter of that name."""
+    """Return whether ``self`` is another object within a node: a class, or a function with such a parameter."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         return any(arg.arg == "self" for arg in ast.walk(node.args) if isinstance(arg, ast.arg))
     return isinstance(node, ast.ClassDef)
@@ -267,19 +269,28 @@ def _compiled(source: str) -> ast.Module:
         tree = compilation.tree(source, "<agent>")
         compilation.code(tree, "<agent>")
     except SyntaxError as error:
-        column = f", column {error.offset}" if error.offset else ""
-        where = f"line {error.lineno}{column}: " if error.lineno else ""
-        lines = split_lines(source)
-        shown = lines[error.lineno - 1].strip() if error.lineno and error.lineno <= len(lines) else ""
-        raise PatchError(f"{_SYNTAX_ERROR}{where}{error.msg}" + (f"\n    {shown}" if shown else "")) from error
+        raise PatchError(_describe_syntax_error(error, source)) from error
     return tree
+
+
+def _describe_syntax_error(error: SyntaxError, source: str) -> str:
+    if not error.lineno:
+        return f"{_SYNTAX_ERROR}{error.msg}"
+
+    column = f", column {error.offset}" if error.offset else ""
+    message = f"{_SYNTAX_ERROR}line {error.lineno}{column}: {error.msg}"
+
+    lines = split_lines(source)
+    shown = lines[error.lineno - 1].strip() if error.lineno <= len(lines) else ""
+    return f"{message}\n    {shown}" if shown else message
 
 
 def _info(text: Layout, node: ast.FunctionDef) -> MethodInfo:
     first, last = block(text, node)
     line = (ast.get_docstring(node) or "").partition("\n")[0]
     doc = "".join(c if c.isprintable() else " " for c in line).strip()  # escapes can stand for surrogates and controls
-    return MethodInfo(node.name, positional(node)[1:], doc, first + 1, last, is_generator(node))
+    parameters = positional(node)[1:]
+    return MethodInfo(node.name, parameters, doc, first + 1, last, is_generator(node))
 
 
 def _own_scope(node: ast.FunctionDef) -> Iterator[ast.AST]:
@@ -292,7 +303,7 @@ def _own_scope(node: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def _references(node: ast.FunctionDef, methods: Collection[str]) -> tuple[str, ...]:
-    """Methods that ``node`` names as attributes of the agent, with ``getattr`` too, in source order."""
+    """Return the methods that ``node`` names as attributes of the agent, with ``getattr`` too, in source order."""
     owners = {*positional(node)[:1], "self", AGENT_CLASS}
     found = []
     for inner in ast.walk(node):
@@ -313,15 +324,18 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _meaning(node: ast.stmt) -> str:
-    """Text that is equal for equal code, whatever the indentation of its docstring."""
+    """Return text that is equal for equal code, whatever the indentation of its docstring."""
     if not isinstance(node, ast.FunctionDef) or (document := ast.get_docstring(node)) is None:
         return ast.dump(node)
-    bare = ast.FunctionDef(**{**dict(ast.iter_fields(node)), "body": node.body[1:]})
-    return ast.dump(bare) + inspect.cleandoc(document)
+
+    fields = dict(ast.iter_fields(node))
+    fields["body"] = node.body[1:]
+    without_docstring = ast.FunctionDef(**fields)
+    return ast.dump(without_docstring) + inspect.cleandoc(document)
 
 
 def _is_same(old: ast.stmt | str | None, new: ast.stmt | str | None) -> bool:
-    """Whether two of :func:`_bindings` mean the same."""
+    """Return whether two of :func:`_bindings` mean the same."""
     if isinstance(old, ast.stmt) and isinstance(new, ast.stmt):
         return _meaning(old) == _meaning(new)
     return old == new
@@ -329,27 +343,30 @@ def _is_same(old: ast.stmt | str | None, new: ast.stmt | str | None) -> bool:
 
 @lru_cache(maxsize=4)
 def _bindings(source: str) -> Mapping[str, ast.stmt | str]:
-    """What binds each module-level name: the statement of a constant or function, the path of an import."""
+    """Map each module-level name to what binds it: the statement of a constant or function, the path of an import."""
     bound: dict[str, ast.stmt | str] = {}
     for node in parse(source).body:
         if isinstance(node, ast.Import | ast.ImportFrom):
             module = f"{node.level}.{node.module}" if isinstance(node, ast.ImportFrom) else ""
-            bound |= {alias.asname or alias.name.split(".")[0]: f"{module} {alias.name}" for alias in node.names}
+            for alias in node.names:
+                name = alias.asname or alias.name.split(".")[0]
+                bound[name] = f"{module} {alias.name}"
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            bound |= {name: node for target in targets for name in _names(target)}
+            for target in targets:
+                bound |= dict.fromkeys(_names(target), node)
         elif isinstance(node, ast.FunctionDef):
             bound[node.name] = node
     return bound
 
 
 def _first_line(node: ast.stmt) -> int:
-    """Index of the line that a statement begins on, decorators included."""
+    """Return the index of the line that a statement begins on, decorators included."""
     decorators = node.decorator_list if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
     return min([node.lineno, *(decorator.lineno for decorator in decorators)]) - 1
 
 
-def _own_lines(lines: Sequence[str], node: ast.stmt) -> Sequence[str]:
+def _lines_of(lines: Sequence[str], node: ast.stmt) -> Sequence[str]:
     return lines[_first_line(node) : node.end_lineno]
 
 
@@ -365,4 +382,6 @@ def _is_inner_comment(text: Layout, index: int, margin: str) -> bool:
 def _docstring_lines(node: ast.FunctionDef) -> range:
     if ast.get_docstring(node, clean=False) is None:
         return range(0)
-    return range(node.body[0].lineno + 1, (node.body[0].end_lineno or 0) + 1)
+    docstring = node.body[0]
+    last = docstring.end_lineno or 0
+    return range(docstring.lineno + 1, last + 1)

@@ -11,7 +11,7 @@ from spca.errors import PatchError
 
 
 def arguments_of(source: str, step: PlanStep) -> tuple[str, ...] | dict[str, str]:
-    """The arguments of a step as its method is called: by name where it takes all of their names, else in order.
+    """Return the arguments of a step: by name where its method takes all of their names, else in order.
 
     So a method whose parameters stand in another order than in the PDDL gets the right ones, and one that calls them
     otherwise, as libraries of earlier runs may, is called as it always was.
@@ -20,20 +20,24 @@ def arguments_of(source: str, step: PlanStep) -> tuple[str, ...] | dict[str, str
         node = methods_of(source).get(step.action)
     except PatchError:  # what does not compile ends its episode with that
         return step.args
-    if node is None or len(step.parameters) != len(step.args) or not _takes(node, step.parameters):
+
+    has_names = len(step.parameters) == len(step.args)
+    if node is None or not has_names or not _takes(node, step.parameters):
         return step.args
     return dict(zip(step.parameters, step.args, strict=True))
 
 
 def fault_of_names(node: ast.FunctionDef, names: Sequence[str]) -> str:
-    """Why a plan cannot call a method with arguments of these names, in words that go on from "which"; "" if it can."""
+    """Return why a plan cannot call a method with arguments of these names; "" if it can.
+
+    The words go on from "which"."""
     if node.decorator_list or _takes(node, names):
         return ""
     return fault_of_call(node, len(names), ())
 
 
 def fault_of_call(node: ast.FunctionDef, given: int, keywords: Collection[str], *, bound: bool = True) -> str:
-    """Why a function cannot be called with so many arguments by position and these keywords; "" if it can.
+    """Return why a function cannot be called with so many positional arguments and these keywords; "" if it can.
 
     Args:
         bound: its first parameter is the agent, which is not counted.
@@ -43,18 +47,24 @@ def fault_of_call(node: ast.FunctionDef, given: int, keywords: Collection[str], 
     by_position = [arg.arg for arg in (*args.posonlyargs, *args.args)]
     if count > len(by_position) and not args.vararg:
         return f"takes {len(by_position) - bound} arguments, not {given}"
-    by_keyword = {arg.arg for arg in (*args.args[max(0, count - len(args.posonlyargs)) :], *args.kwonlyargs)}
+
+    passed_by_position = max(0, count - len(args.posonlyargs))  # of those that could also be given by keyword
+    keyword_args = [*args.args[passed_by_position:], *args.kwonlyargs]
+    by_keyword = {arg.arg for arg in keyword_args}
     strange = [name for name in keywords if name not in by_keyword]
     if strange and not args.kwarg:
         return f"takes no {strange[0]} there"
+
     required = by_position[count : len(by_position) - len(args.defaults)]
-    required += [arg.arg for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is None]
+    for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
+        if default is None:
+            required.append(arg.arg)
     lacking = [name for name in required if name not in keywords]
     return f"needs {', '.join(lacking)} too" if lacking else ""
 
 
 def _takes(node: ast.FunctionDef, names: Collection[str]) -> bool:
-    """Whether a method that takes ``self`` can be called with these keywords and nothing else.
+    """Return whether a method that takes ``self`` can be called with these keywords and nothing else.
 
     A name that begins with two underscores is another one within a class.
     """

@@ -61,7 +61,8 @@ def refusing() -> Iterator[None]:
         where = f" at line {error.lineno}" if error.lineno else ""
         raise PatchError(f"syntax error{where}: {error.msg}") from error
     except TokenError as error:
-        raise PatchError(f"syntax error at line {error.args[1][0]}: {error.args[0]}") from error
+        message, (line, _column) = error.args
+        raise PatchError(f"syntax error at line {line}: {message}") from error
     except RecursionError as error:
         raise PatchError("the code cannot be compiled: too deeply nested") from error
     except (ValueError, MemoryError, OverflowError, SystemError) as error:  # the last: a defect of Python's own parser
@@ -69,7 +70,7 @@ def refusing() -> Iterator[None]:
 
 
 def tree(source: str, filename: str) -> ast.Module:
-    """Syntax tree of a source that is safe to compile.
+    """Return the syntax tree of a source that is safe to compile.
 
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError: as the parser does.
@@ -98,13 +99,14 @@ def tree(source: str, filename: str) -> ast.Module:
         if type(node) in _WITH_KEYWORDS and _keywords(node) > MAX_KEYWORDS:
             line = getattr(node, "lineno", 1)
             raise PatchError(f"line {line}: more than {MAX_KEYWORDS} keywords; pass a list or a mapping")
-    if any(kinds[kind] for kind in _TRIES) and any(isinstance(n, _TRIES) and n.finalbody for n in nodes):
+    has_try = any(kinds[kind] for kind in _TRIES)
+    if has_try and any(isinstance(n, _TRIES) and n.finalbody for n in nodes):
         _refuse_multiplied(module)
     return module
 
 
 def code(module: ast.Module, filename: str) -> CodeType:
-    """Code of a tree made by :func:`tree`; the tree stays as it is.
+    """Compile a tree made by :func:`tree`; the tree stays as it is.
 
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError: as the compiler does.
@@ -115,7 +117,7 @@ def code(module: ast.Module, filename: str) -> CodeType:
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """What :func:`ast.iter_child_nodes` yields, in half its time: every source is walked several times."""
+    """Return what :func:`ast.iter_child_nodes` yields, in half its time: every source is walked several times."""
     found: list[ast.AST] = []
     for name in node._fields:
         value = getattr(node, name, None)
@@ -127,7 +129,10 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def all_nodes(root: ast.AST) -> list[ast.AST]:
-    """A node and all within it, outer ones first; no further than one node's children beyond :data:`MAX_NODES`."""
+    """Return a node and all within it, outer ones first.
+
+    The list goes at most one node's children beyond :data:`MAX_NODES`.
+    """
     nodes: list[ast.AST] = [root]
     for node in nodes:  # grows on the way
         nodes += children(node)
@@ -149,8 +154,12 @@ def _refuse_multiplied(module: ast.Module) -> None:
 
 
 def _emitted(statements: Iterable[ast.AST]) -> tuple[int, int]:
-    """How much code is emitted, in nodes, and how many ways out of the statements it has; statements nest shallowly."""
-    size = ways = 0
+    """Return how many nodes of code are emitted, and how many ways lead out of the statements.
+
+    Statements nest shallowly, so that recursion has room.
+    """
+    size = 0
+    ways = 0
     for node in statements:
         inner, out = _emitted(_blocks(node))
         if isinstance(node, _TRIES):
@@ -164,14 +173,14 @@ def _emitted(statements: Iterable[ast.AST]) -> tuple[int, int]:
 
 
 def _blocks(node: ast.AST) -> Iterator[ast.AST]:
-    """Statements, handlers and cases right inside a statement, those of ``finally`` left out."""
+    """Yield statements, handlers and cases right inside a statement, but for those of ``finally``."""
     for name, value in ast.iter_fields(node):
         if isinstance(value, list) and name != "finalbody":
             yield from (child for child in value if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case))
 
 
 def _expressions(node: ast.AST) -> Iterator[ast.AST]:
-    """Everything in a statement that is no statement."""
+    """Yield everything in a statement that is no statement."""
     pending = [node]
     while pending:
         for child in children(pending.pop()):

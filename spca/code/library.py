@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from itertools import chain
 from typing import Final
 
 from spca.code import agent_source, method_lists
@@ -38,27 +37,31 @@ MAX_PROMPT: Final = 13_000
 
 
 def high_level_actions(source: str) -> tuple[agent_source.MethodInfo, ...]:
-    """The agent's public generator methods."""
-    return tuple(m for m in agent_source.signatures(source) if m.is_generator and not m.name.startswith("_"))
+    """Return the agent's public generator methods."""
+    generators = [method for method in agent_source.signatures(source) if method.is_generator]
+    return tuple(method for method in generators if not method.name.startswith("_"))
 
 
 def action_listing(source: str, mission: str) -> str:
-    """The high-level actions a planner may use, most relevant to the mission first: ``open_door(agent, door) - ...``.
+    """List the high-level actions for a planner, most relevant to the mission first: ``open_door(agent, door) - ...``.
 
     At most :data:`MAX_ACTIONS` characters.
     """
-    ranked = method_lists.ranked(source, high_level_actions(source), [mission.lower()])
-    calls = [(f"{m.name}({', '.join(m.params)})", m.doc) for m in ranked]
-    return method_lists.fitting(calls, MAX_ACTIONS) or "(none yet)"
+    ranked = method_lists.sort_by_relevance(source, high_level_actions(source), [mission.lower()])
+    calls: list[tuple[str, str]] = []
+    for method in ranked:
+        parameters = ", ".join(method.params)
+        calls.append((f"{method.name}({parameters})", method.doc))
+    return method_lists.fit_lines(calls, MAX_ACTIONS) or "(none yet)"
 
 
 def missing(source: str, actions: Collection[str]) -> tuple[str, ...]:
-    """Those of ``actions`` that the agent lacks, in their order."""
+    """Return those of ``actions`` that the agent lacks, in their order."""
     return tuple(name for name in actions if name not in agent_source.methods_of(source))
 
 
 def room_for_sources(prompt: str) -> int:
-    """Characters that may be spent on sources beside a coder's prompt that lacks them and the list of methods."""
+    """Return the characters left for sources, beside a coder's prompt without them and without the list of methods."""
     return max(0, min(MAX_SOURCE, MAX_PROMPT - MAX_METHODS - len(prompt)))
 
 
@@ -69,13 +72,13 @@ def method_at(source: str) -> Callable[[int], str]:
 
 
 def cited(source: str, error: str) -> tuple[str, ...]:
-    """The methods that an error points into, by its traceback and the last primitives; primitives are left out."""
+    """Return the methods that an error points into, by its traceback and the last primitives, but no primitives."""
     existing = agent_source.methods_of(source).keys() - PRIMITIVE_METHODS
     return tuple(name for name in feedback.cited(error) if name in existing)
 
 
 def involved(source: str, actions: Collection[str], error: str = "", room: int = MAX_SOURCE) -> tuple[str, ...]:
-    """What the ``error`` points into, those of ``actions`` that exist and the helpers they reach.
+    """Return what the ``error`` points into, those of ``actions`` that exist, and the helpers they reach.
 
     They have ``room`` characters; what the error points into has :data:`MAX_SOURCE` in any case. For an action that is
     missing stands the existing one whose name shares most words with it, if any shares one. What the error names most
@@ -94,16 +97,19 @@ def involved(source: str, actions: Collection[str], error: str = "", room: int =
 
 
 def sources(source: str, names: Collection[str]) -> str:
-    """Source of the named methods in the order of the file, below a line that tells the lines where they stand."""
+    """Return the source of the named methods in the order of the file, below a line with their line numbers."""
     methods = [method for method in agent_source.signatures(source) if method.name in names]
     if not methods:
         return ""
-    places = ", ".join(f"{m.name} {m.first_line}-{m.last_line}" for m in methods)
-    return "\n\n".join([f"(lines: {places})", *(agent_source.method_source(source, m.name) for m in methods)])
+
+    places = [f"{method.name} {method.first_line}-{method.last_line}" for method in methods]
+    head = f"(lines: {', '.join(places)})"
+    texts = [agent_source.method_source(source, method.name) for method in methods]
+    return "\n\n".join([head, *texts])
 
 
 def excerpts(source: str, error: str, leave_out: Collection[str]) -> str:
-    """What the ``error`` points into, as lines around the places, where the whole methods are not shown.
+    """Return the lines around the places that the ``error`` points into, where the whole methods are not shown.
 
     At most :data:`MAX_EXCERPTS` characters.
     """
@@ -116,15 +122,32 @@ def excerpts(source: str, error: str, leave_out: Collection[str]) -> str:
         last = method.last_line
         inside = [place for place in places if first <= place <= last]
         if method.name in wanted and inside:
-            near = {n for place in inside for n in range(place - _AROUND, place + _AROUND + 1) if first <= n <= last}
-            gaps = {number for number in near if number - 1 not in near and number != min(near)}
-            shown = "".join("...\n" * (number in gaps) + lines[number - 1] for number in sorted(near))
-            found.append(f"(of {method.name}, lines {first}-{last}, around the places named:)\n{shown}")
+            shown = _lines_around(lines, inside, first, last)
+            intro = f"(of {method.name}, lines {first}-{last}, around the places named:)"
+            found.append(f"{intro}\n{shown}")
     return "\n".join(found)[:MAX_EXCERPTS].rstrip()
 
 
+def _lines_around(lines: Sequence[str], places: Sequence[int], first: int, last: int) -> str:
+    """Return the lines from ``first`` to ``last`` that are near one of the places, ``...`` where some are left out."""
+    near: set[int] = set()
+    for place in places:
+        begin = max(first, place - _AROUND)
+        end = min(last, place + _AROUND)
+        near.update(range(begin, end + 1))
+
+    shown = ""
+    previous = min(near) - 1
+    for number in sorted(near):
+        if number != previous + 1:
+            shown += "...\n"
+        shown += lines[number - 1]
+        previous = number
+    return shown
+
+
 def trusted_pddl(trusted: TrustedPDDL) -> dict[str, str]:
-    """PDDL that worked before, as it is; of long texts the domain alone, or nothing rather than a part of it."""
+    """Return PDDL that worked before, as it is; of long texts the domain alone, or nothing rather than a part."""
     shown = {"domain": trusted.domain, "problem": trusted.problem}
     while shown and sum(map(len, shown.values())) > MAX_TRUSTED:
         shown.popitem()
@@ -134,19 +157,26 @@ def trusted_pddl(trusted: TrustedPDDL) -> dict[str, str]:
 def listing(
     source: str, *, relevant_to: Collection[str], leave_out: Collection[str] = (), room: int = MAX_METHODS
 ) -> str:
-    """Signatures with first docstring lines, most relevant to some actions first, ``room`` characters."""
-    methods = [m for m in agent_source.signatures(source) if m.name not in {*leave_out, *PRIMITIVE_METHODS}]
-    ranked = method_lists.ranked(source, methods, relevant_to)
-    return method_lists.fitting([(method_lists.call(source, m), m.doc) for m in ranked], room, whole=True)
+    """List signatures with first docstring lines in ``room`` characters, most relevant to some actions first."""
+    hidden = {*leave_out, *PRIMITIVE_METHODS}
+    methods = [method for method in agent_source.signatures(source) if method.name not in hidden]
+    ranked = method_lists.sort_by_relevance(source, methods, relevant_to)
+    entries = [(method_lists.call(source, method), method.doc) for method in ranked]
+    return method_lists.fit_lines(entries, room, whole=True)
 
 
 def _reached(source: str, actions: Collection[str]) -> Sequence[str]:
-    """The actions, or what is most like them, and what they call, breadth first."""
+    """Return the actions, or what is most like them, and what they call, breadth first."""
     calls = method_lists.calls(source)
     existing = high_level_actions(source)
-    shown = ([name] if name in calls else method_lists.nearest(source, existing, name) for name in actions)
-    pending = list(dict.fromkeys(chain.from_iterable(shown)))
-    pending += ["__init__"] if pending and "__init__" in calls else []
+
+    shown: list[str] = []
+    for name in actions:
+        shown += [name] if name in calls else method_lists.nearest(source, existing, name)
+    pending = list(dict.fromkeys(shown))
+    if pending and "__init__" in calls:
+        pending.append("__init__")
+
     known = {*pending, *PRIMITIVE_METHODS}
     for name in pending:  # grows on the way
         pending.extend(other for other in calls[name] if other not in known)

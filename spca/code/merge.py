@@ -25,10 +25,10 @@ from spca.code.agent_source import (
     layout,
     methods_of,
     parse,
-    reindented,
+    reindent,
     split_lines,
 )
-from spca.code.patch_repairs import with_static_helpers, without_main
+from spca.code.patch_repairs import make_helpers_static, remove_main_guard
 from spca.code.patch_rules import Patch, check_action, check_callers, check_calls, check_method, dissect, is_static
 from spca.code.policy import check as policy
 from spca.common.text import escaped_code, one_line
@@ -81,10 +81,12 @@ def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None 
         PatchError: the patch does not compile, the policy refuses it, or it breaks a rule of
             :mod:`spca.code.patch_rules`.
     """
-    patch = without_main(escaped_code(patch))
+    patch = remove_main_guard(escaped_code(patch))
     kept = methods_of(base)
     policy.check_patch(patch, base)
-    patch, static = with_static_helpers(patch, expected or (), [name for name in kept if is_static(kept[name])])
+
+    static_before = [name for name, node in kept.items() if is_static(node)]
+    patch, static = make_helpers_static(patch, expected or (), static_before)
     parts = dissect(patch)
     for name in PRIMITIVE_METHODS:
         if name in kept:  # the policy lets only those through that are as they were
@@ -93,8 +95,11 @@ def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None 
         check_method(node, is_static=name in static)
     if not parts.methods:
         raise PatchError("the code defines no method; answer with the def blocks of the actions")
-    methods = _method_edits(base, parts, static)
-    text = _splice(base, [*_import_edits(base, parts), *_constant_edits(base, parts), *methods])
+
+    edits = [*_import_edits(base, parts), *_constant_edits(base, parts)]
+    edits += _method_edits(base, parts, static)
+    text = _splice(base, edits)
+
     merged = methods_of(text)
     for name, parameters in (expected or {}).items():
         check_action(name, parameters, merged.get(name))
@@ -105,43 +110,52 @@ def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None 
 
 
 def extract_code(answer: str) -> str:
-    """The Python code in an LLM's answer: fenced blocks, or the code between sentences; the answer itself at worst.
+    """Return the Python code in an LLM's answer: fenced blocks, or code between sentences; at worst the answer.
 
     Merging reports what is wrong beyond syntax.
     """
     text = answer.replace("\r\n", "\n")
     if is_python(text):
         return text
-    fenced = [(match[1].lower(), match[2]) for match in _FENCE.finditer(text)]
-    python = [code for language, code in fenced if language in ("python", "py", "python3", "")]
+
+    python: list[str] = []
+    for language, code in _FENCE.findall(text):
+        if language.lower() in ("python", "py", "python3", ""):
+            python.append(code)
     blocks = [code for code in python if _DEFINITION.search(code)] or python
     return _in_class("\n".join(blocks)) if blocks else _between_sentences(text)
 
 
 def objection(answer: str) -> str:
-    """What an answer that is nothing but ``PLAN: reason`` says against the plan, in one line; "" for any other."""
+    """Return the reason of an answer that is nothing but ``PLAN: reason``, in one line; "" for any other answer."""
     bare = _FENCE_LINE.sub("", answer)
-    found = None if _DEFINITION.search(bare) else _OBJECTION.fullmatch(bare)
-    return one_line(" ".join(found[1].split()))[:_MAX_OBJECTION].rstrip("*_` ") if found else ""
+    if _DEFINITION.search(bare):
+        return ""
+    found = _OBJECTION.fullmatch(bare)
+    if found is None:
+        return ""
+
+    reason = one_line(" ".join(found[1].split()))
+    return reason[:_MAX_OBJECTION].rstrip("*_` ")
 
 
 def _in_class(code: str) -> str:
-    """Code that is indented from its first line on becomes the body of a class; other code stays as it is."""
-    first = next((line for line in code.split("\n") if line.strip() and not line.lstrip().startswith("#")), "")
-    return f"class {AGENT_CLASS}:\n{code}" if first[:1].isspace() else code
+    """Put code that is indented from its first line on into a class; other code stays as it is."""
+    for line in code.split("\n"):
+        if line.strip() and not line.lstrip().startswith("#"):
+            return f"class {AGENT_CLASS}:\n{code}" if line[0].isspace() else code
+    return code
 
 
 def _between_sentences(text: str) -> str:
-    """The longest run of lines that compiles and defines something, from the first that looks like code.
+    """Return the longest run of lines that compiles and defines something, from the first that looks like code.
 
-    Where none does, all from there on: the error then names the place in what was meant as code.
+    If no run does, return all from there on: the error then names the place in what was meant as code.
     """
     lines = text.split("\n")
     starts = [number for number, line in enumerate(lines) if _CODE_START.match(line)]
-    margins = [number for number, line in enumerate(lines) if line and not line[0].isspace()]
-    spans = ((start, end) for start in starts for end in (len(lines), *reversed(margins)) if end > start)
     left = _MAX_TRIED
-    for start, end in islice(spans, _MAX_TRIES):
+    for start, end in islice(_spans(lines, starts), _MAX_TRIES):
         code = _in_class("\n".join(lines[start:end]) + "\n")
         left -= len(code)
         if left < 0:
@@ -149,6 +163,20 @@ def _between_sentences(text: str) -> str:
         if _DEFINITION.search(code) and is_python(code):
             return code
     return "\n".join(lines[starts[0] :]) if starts else text
+
+
+def _spans(lines: Sequence[str], starts: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield ranges of lines from each start, the longest first; code can end before any line without indentation."""
+    ends = [len(lines)]
+    for number in reversed(range(len(lines))):
+        if lines[number] and not lines[number][0].isspace():
+            ends.append(number)
+
+    for start in starts:
+        for end in ends:
+            if end <= start:
+                break
+            yield start, end
 
 
 def _splice(base: str, edits: Sequence[_Edit]) -> str:
@@ -173,11 +201,12 @@ def _method_edits(base: str, parts: Patch, static: Collection[str]) -> Iterator[
         raise PatchError(f"class {AGENT_CLASS} of the agent must have an indented body")
     _, end = block(text, agent)
     for name, node in parts.methods.items():
-        source = reindented(parts.text, node, margin[0])
+        source = reindent(parts.text, node, margin[0])
         if name in static:
             comments = node.lineno - 1 - block(parts.text, node)[0]
             lines = split_lines(source)
-            source = "".join([*lines[:comments], f"{margin[0]}@staticmethod\n", *lines[comments:]])
+            lines.insert(comments, f"{margin[0]}@staticmethod\n")
+            source = "".join(lines)
         if name in kept:
             yield _Edit(*block(text, kept[name]), source)
         else:
@@ -185,9 +214,12 @@ def _method_edits(base: str, parts: Patch, static: Collection[str]) -> Iterator[
 
 
 def _import_edits(base: str, parts: Patch) -> Iterator[_Edit]:
-    """New imports go below the last one, those of ``__future__`` above everything."""
+    """Yield new imports below the last one, those of ``__future__`` above everything."""
     known = [node for node in parse(base).body if isinstance(node, ast.Import | ast.ImportFrom)]
-    present = {line for node in known for line in _import_lines(node)}
+    present: set[str] = set()
+    for node in known:
+        present.update(_import_lines(node))
+
     future = ""
     usual = ""
     for node in parts.imports:
@@ -197,6 +229,7 @@ def _import_edits(base: str, parts: Patch) -> Iterator[_Edit]:
             elif line not in present:
                 usual += line
             present.add(line)
+
     start = _body_start(base)
     below = max([start, *(node.end_lineno or 0 for node in known)])
     if future:
@@ -206,21 +239,25 @@ def _import_edits(base: str, parts: Patch) -> Iterator[_Edit]:
 
 
 def _import_lines(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
-    """For each name that an import binds an import line of its own."""
+    """Yield an import line of its own for each name that an import binds."""
     for alias in node.names:
-        single = ast.ImportFrom(node.module, [alias], 0) if isinstance(node, ast.ImportFrom) else ast.Import([alias])
-        yield f"{ast.unparse(single)}\n"
+        if isinstance(node, ast.ImportFrom):
+            yield f"{ast.unparse(ast.ImportFrom(node.module, [alias], 0))}\n"
+        else:
+            yield f"{ast.unparse(ast.Import([alias]))}\n"
 
 
 def _constant_edits(base: str, parts: Patch) -> Iterator[_Edit]:
-    """A constant replaces the one of its name; new ones go below the last constant above the class, or the imports."""
+    """Replace constants of the same name; add new ones below the last constant above the class, or the imports."""
     agent = agent_class(base)
-    assigned = {
-        name: node
-        for node in parse(base).body
-        for name in [_constant_name(node)]
-        if name is not None and node.lineno < agent.lineno
-    }
+    above = [node for node in parse(base).body if node.lineno < agent.lineno]
+    imports = [node for node in above if isinstance(node, ast.Import | ast.ImportFrom)]
+    assigned: dict[str, ast.stmt] = {}
+    for statement in above:
+        constant = _constant_name(statement)
+        if constant is not None:
+            assigned[constant] = statement
+
     added = ""
     for name, node in parts.constants.items():
         source = _statement(parts.text, node)
@@ -229,8 +266,9 @@ def _constant_edits(base: str, parts: Patch) -> Iterator[_Edit]:
             added += source
         elif ast.dump(old) != ast.dump(node):
             yield _Edit(old.lineno - 1, old.end_lineno or old.lineno, source)
-    above = [n for n in parse(base).body if isinstance(n, ast.Import | ast.ImportFrom) and n.lineno < agent.lineno]
-    at = max((node.end_lineno or 0 for node in (*above, *assigned.values())), default=_body_start(base))
+
+    ends = [node.end_lineno or 0 for node in (*imports, *assigned.values())]
+    at = max(ends, default=_body_start(base))
     if added:
         yield _Edit(at, at, added if assigned else _paragraph(base, at, added))
 
@@ -244,30 +282,32 @@ def _constant_name(node: ast.stmt) -> str | None:
 
 
 def _statement(text: Layout, node: ast.stmt) -> str:
-    """Source of a top-level statement, with the comment behind it but without neighbours on its lines."""
+    """Return the source of a top-level statement with the comment behind it, without neighbours on its lines."""
     first = node.lineno - 1
     last = (node.end_lineno or node.lineno) - 1
     start = node.col_offset
     end = node.end_col_offset or 0
     bottom = _encoded(text.lines[last])
     if first == last:
-        own = bottom[start:end]
+        code = bottom[start:end]
     else:
-        own = b"".join([_encoded(text.lines[first])[start:], *map(str.encode, text.lines[first + 1 : last])])
-        own += bottom[:end]
+        top = _encoded(text.lines[first])
+        middle = "".join(text.lines[first + 1 : last])
+        code = top[start:] + middle.encode() + bottom[:end]
+
     comment = _COMMENT.match(bottom, end)
     behind = f"  {comment[1].decode().rstrip()}" if comment else ""
-    return f"{own.decode()}{behind}\n"
+    return f"{code.decode()}{behind}\n"
 
 
 @lru_cache(maxsize=4)
 def _encoded(line: str) -> bytes:
-    """A line as the columns of the syntax tree count it; thousands of statements may share one."""
+    """Encode a line as the columns of the syntax tree count it; thousands of statements may share one."""
     return line.encode()
 
 
 def _body_start(base: str) -> int:
-    """Lines before the first statement that is no module docstring."""
+    """Return the number of lines before the first statement that is no module docstring."""
     body = parse(base).body
     return body[0].end_lineno or 0 if isinstance(body[0], ast.Expr) else 0
 

@@ -21,43 +21,51 @@ _DOCUMENTED: Final = 0.75
 
 @lru_cache(maxsize=2)
 def calls(source: str) -> Mapping[str, tuple[str, ...]]:
-    """What each method calls."""
-    return {method.name: agent_source.direct_calls(source, method.name) for method in agent_source.signatures(source)}
+    """Return what each method calls."""
+    names = [method.name for method in agent_source.signatures(source)]
+    return {name: agent_source.direct_calls(source, name) for name in names}
 
 
 @lru_cache(maxsize=2)
 def _parameters(source: str) -> Mapping[str, str]:
-    """The parameters of each method as they are written."""
-    return {name: ast.unparse(node.args) for name, node in agent_source.methods_of(source).items()}
+    """Return the parameters of each method as they are written."""
+    methods = agent_source.methods_of(source)
+    return {name: ast.unparse(node.args) for name, node in methods.items()}
 
 
-def ranked(
+def sort_by_relevance(
     source: str, chosen: Iterable[agent_source.MethodInfo], relevant_to: Iterable[str]
 ) -> Sequence[agent_source.MethodInfo]:
-    """Methods that share words with the given texts first, then those that many others call."""
+    """Sort methods: those that share words with the given texts first, then those that many others call."""
     wanted = set().union(*map(_words, relevant_to))
     callers = Counter(called for names in calls(source).values() for called in names)
 
     def rank(method: agent_source.MethodInfo) -> tuple[int, int, int, str]:
-        told = {word for word in _words(method.doc.lower()) if len(word) > 3}
-        return -len(wanted & _words(method.name)), -len(wanted & told), -callers[method.name], method.name
+        documented = {word for word in _words(method.doc.lower()) if len(word) > 3}
+        in_name = len(wanted & _words(method.name))
+        in_doc = len(wanted & documented)
+        return -in_name, -in_doc, -callers[method.name], method.name
 
     return sorted(chosen, key=rank)
 
 
 def nearest(source: str, chosen: Iterable[agent_source.MethodInfo], name: str) -> Sequence[str]:
-    """The method whose name shares most words with ``name``; none where none shares any."""
-    return [method.name for method in ranked(source, chosen, [name])[:1] if _words(method.name) & _words(name)]
+    """Return the method whose name shares most words with ``name``; no method if none shares any."""
+    best = sort_by_relevance(source, chosen, [name])[:1]
+    return [method.name for method in best if _words(method.name) & _words(name)]
 
 
 def call(source: str, method: agent_source.MethodInfo) -> str:
-    """The signature of a method as it is written; ``yields`` marks a generator: ``_walk(self, to, steps=9) yields``."""
+    """Return the signature of a method as it is written.
+
+    ``yields`` marks a generator: ``_walk(self, to, steps=9) yields``.
+    """
     signature = f"{method.name}({_parameters(source)[method.name]})"
     return f"{signature} yields" if method.is_generator else signature
 
 
-def fitting(entries: Sequence[tuple[str, str]], limit: int, *, whole: bool = False) -> str:
-    """A line for each (call, documentation), up to ``limit`` characters; the last one counts what is left out.
+def fit_lines(entries: Sequence[tuple[str, str]], limit: int, *, whole: bool = False) -> str:
+    """Write a line for each (call, documentation), up to ``limit`` characters; the last one counts what is left out.
 
     ``whole``: documentation is shown whole or not at all, else lines are cut at :data:`MAX_LINE`.
     """

@@ -15,8 +15,8 @@ from spca.code.call_binding import fault_of_call
 from spca.errors import PatchError
 
 
-def without_main(patch: str) -> str:
-    """The patch without what it does when it is run as a program; one that does not compile stays as it is."""
+def remove_main_guard(patch: str) -> str:
+    """Remove what the patch does when it is run as a program; one that does not compile stays as it is."""
     try:
         guards = [node for node in parse(patch).body if _is_main_guard(node)]
     except PatchError:
@@ -28,8 +28,8 @@ def without_main(patch: str) -> str:
     return "".join(lines)
 
 
-def with_static_helpers(patch: str, actions: Collection[str], static: Collection[str]) -> tuple[str, frozenset[str]]:
-    """The patch with its helpers called as static methods, and the names of those that take no ``self``.
+def make_helpers_static(patch: str, actions: Collection[str], static: Collection[str]) -> tuple[str, frozenset[str]]:
+    """Have the patch call its helpers as static methods; return it with the names of those that take no ``self``.
 
     Args:
         actions: what is asked for, which is no helper.
@@ -39,22 +39,31 @@ def with_static_helpers(patch: str, actions: Collection[str], static: Collection
         PatchError: it does not compile.
     """
     functions = {node.name: node for node in _functions(parse(patch))}
-    candidates = {
-        name: node
-        for name, node in functions.items()
-        if name not in actions and not node.decorator_list and positional(node)[:1] != ("self",)
-    }
+    candidates: dict[str, ast.FunctionDef] = {}
+    for name, node in functions.items():
+        takes_self = positional(node)[:1] == ("self",)
+        if name not in actions and not node.decorator_list and not takes_self:
+            candidates[name] = node
+
     uses = [use for node in functions.values() for use in _uses(node, candidates)]
     lines = [line.encode() for line in split_lines(patch)]
-    bad = {use.name for use in uses if not use.fits(candidates[use.name], lines)}
-    bad |= {name for node in functions.values() for name in _names_in_head(node)}
-    chosen = ({use.name for use in uses} | {name for name in candidates if name in static}) - bad
+    unfit = {use.name for use in uses if not use.fits(candidates[use.name], lines)}
+    for node in functions.values():
+        unfit.update(_names_in_head(node))
+
+    helpers = {use.name for use in uses}
+    helpers.update(name for name in candidates if name in static)
+    helpers -= unfit
+
+    # From right to left, so that the columns of earlier names on a line stay right.
     for use in sorted(uses, key=lambda use: -use.node.col_offset):
-        if use.name in chosen and isinstance(use.node, ast.Name):
-            line = use.node.lineno - 1
+        if use.name in helpers and isinstance(use.node, ast.Name):
+            number = use.node.lineno - 1
+            line = lines[number]
             at = use.node.col_offset
-            lines[line] = lines[line][:at] + f"{use.owner}.".encode() + lines[line][at:]
-    return b"".join(lines).decode(), frozenset(chosen)
+            owner = f"{use.owner}.".encode()
+            lines[number] = line[:at] + owner + line[at:]
+    return b"".join(lines).decode(), frozenset(helpers)
 
 
 class _Use:
@@ -67,18 +76,23 @@ class _Use:
         self.name = node.id if isinstance(node, ast.Name) else node.attr
 
     def fits(self, helper: ast.FunctionDef, lines: list[bytes]) -> bool:
-        """Whether it can be called so without ``self``, and its name stands where the tree says.
+        """Return whether it can be called so without ``self``, and its name stands where the tree says.
 
         Before Python 3.12 the tree does not tell where names in f-strings stand.
         """
         node = self.node
         call = self.call
-        if isinstance(node, ast.Name) and not lines[node.lineno - 1].startswith(node.id.encode(), node.col_offset):
-            return False
+        if isinstance(node, ast.Name):
+            line = lines[node.lineno - 1]
+            if not line.startswith(node.id.encode(), node.col_offset):
+                return False
+
         if call is None or any(isinstance(arg, ast.Starred) for arg in call.args):
             return True
         keywords = [keyword.arg for keyword in call.keywords if keyword.arg]
-        return len(keywords) < len(call.keywords) or not fault_of_call(helper, len(call.args), keywords, bound=False)
+        if len(keywords) < len(call.keywords):  # an unpacked mapping may pass anything
+            return True
+        return not fault_of_call(helper, len(call.args), keywords, bound=False)
 
 
 def _is_main_guard(node: ast.stmt) -> bool:
@@ -92,16 +106,20 @@ def _is_main_guard(node: ast.stmt) -> bool:
 
 
 def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
-    classes = (node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == AGENT_CLASS)
-    return (node for node in chain(tree.body, *classes) if isinstance(node, ast.FunctionDef))
+    blocks = [tree.body]
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == AGENT_CLASS:
+            blocks.append(node.body)
+    return (node for node in chain.from_iterable(blocks) if isinstance(node, ast.FunctionDef))
 
 
 def _uses(function: ast.FunctionDef, helpers: Mapping[str, ast.FunctionDef]) -> Iterator[_Use]:
-    """Where a function names helpers, but for names that it binds itself."""
-    bound = _bound(function)
+    """Yield where a function names helpers, but for names that it binds itself."""
+    bound = _bound_names(function)
     calls: dict[int, ast.Call] = {}
     takes_self = positional(function)[:1] == ("self",)
-    pending: list[tuple[ast.AST, str]] = [(node, "self" if takes_self else AGENT_CLASS) for node in function.body]
+    outer = "self" if takes_self else AGENT_CLASS
+    pending: list[tuple[ast.AST, str]] = [(node, outer) for node in function.body]
     while pending:
         node, owner = pending.pop()
         match node:
@@ -115,15 +133,19 @@ def _uses(function: ast.FunctionDef, helpers: Mapping[str, ast.FunctionDef]) -> 
         pending += [(child, inner) for child in ast.iter_child_nodes(node)]
 
 
-def _bound(function: ast.FunctionDef) -> set[str]:
-    """Names that a function binds itself."""
-    nodes = list(ast.walk(function))
-    names = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-    names |= {node.arg for node in nodes if isinstance(node, ast.arg)}
-    return names | {node.name for node in nodes[1:] if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+def _bound_names(function: ast.FunctionDef) -> set[str]:
+    """Return the names that a function binds itself."""
+    names: set[str] = set()
+    for node in ast.walk(function):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+                names.add(name)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) if node is not function:
+                names.add(name)
+    return names
 
 
 def _names_in_head(function: ast.FunctionDef) -> Iterator[str]:
-    """Names that are read when the function is defined, where there is no agent yet."""
+    """Return the names that are read when the function is defined, where there is no agent yet."""
     head = (function.args, *function.decorator_list, *filter(None, [function.returns]))
     return (node.id for part in head for node in ast.walk(part) if isinstance(node, ast.Name))

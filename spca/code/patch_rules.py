@@ -46,7 +46,7 @@ def dissect(patch: str) -> Patch:
 
 
 def is_static(node: ast.FunctionDef) -> bool:
-    """Whether a method takes no ``self``."""
+    """Return whether a method takes no ``self``."""
     return "staticmethod" in _plain_decorators(node)
 
 
@@ -125,30 +125,38 @@ def check_callers(
     for caller in merged:
         for call, name, bound in _own_calls(patch.get(caller, merged[caller])):
             callee = merged.get(name)
-            if callee is None or name in stored or not (caller in patch or name in patch) or not _is_callable(callee):
+            is_patched = caller in patch or name in patch
+            if callee is None or name in stored or not is_patched or not _is_callable(callee):
                 continue
+
             keywords = [keyword.arg for keyword in call.keywords if keyword.arg]
-            if fault := fault_of_call(callee, len(call.args), keywords, bound=bound and not is_static(callee)):
+            is_bound = bound and not is_static(callee)
+            if fault := fault_of_call(callee, len(call.args), keywords, bound=is_bound):
                 where = f"line {call.lineno}: {caller}" if caller in patch else caller
-                faults.setdefault(name, []).append(f"{where} calls {ast.unparse(call)[:_MAX_CALL]}, but it {fault}")
+                shown = ast.unparse(call)[:_MAX_CALL]
+                faults.setdefault(name, []).append(f"{where} calls {shown}, but it {fault}")
+
     for name, found in faults.items():
         signature = f"{name}({ast.unparse(merged[name].args)})"
         rule = "give new parameters defaults or rewrite them" if name in kept else "let them agree"
-        raise PatchError(f"{signature} does not fit its callers; {rule}:\n" + "\n".join(found[:_MAX_CALLERS]))
+        callers = "\n".join(found[:_MAX_CALLERS])
+        raise PatchError(f"{signature} does not fit its callers; {rule}:\n{callers}")
 
 
 def _own_calls(method: ast.FunctionDef) -> Iterator[tuple[ast.Call, str, bool]]:
-    """Calls of ``self.name(...)`` and ``Agent.name(...)`` whose number of arguments can be told.
+    """Yield calls of ``self.name(...)`` and ``Agent.name(...)`` whose number of arguments can be told.
 
-    With the name, and whether the agent is passed by itself.
+    Each comes with the name, and whether the agent is passed by itself.
     """
     takes_self = positional(method)[:1] == ("self",)
-    pending = deque[tuple[ast.AST, bool]]((node, takes_self) for node in method.body)
+    pending: deque[tuple[ast.AST, bool]] = deque()
+    pending.extend((node, takes_self) for node in method.body)
     while pending:
         node, is_own = pending.popleft()
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=name), args=args, keywords=keywords):
-                counted = not any(isinstance(arg, ast.Starred) for arg in args) and all(k.arg for k in keywords)
+                is_unpacked = any(isinstance(arg, ast.Starred) for arg in args)
+                counted = not is_unpacked and all(keyword.arg for keyword in keywords)
                 if counted and (owner == AGENT_CLASS or (owner == "self" and is_own)):
                     yield node, name, owner == "self"
         is_own = is_own and not rebinds_self(node)
@@ -156,18 +164,18 @@ def _own_calls(method: ast.FunctionDef) -> Iterator[tuple[ast.Call, str, bool]]:
 
 
 def _stored(method: ast.FunctionDef) -> Iterator[str]:
-    """Attributes that a method assigns; what is then called may be anything."""
+    """Return the attributes that a method assigns; what is then called may be anything."""
     nodes = (node for node in ast.walk(method) if isinstance(node, ast.Attribute))
     return (node.attr for node in nodes if not isinstance(node.ctx, ast.Load))
 
 
 def _is_callable(node: ast.FunctionDef) -> bool:
-    """Whether what a call passes is what the definition takes."""
+    """Return whether what a call passes is what the definition takes."""
     return not node.decorator_list or (len(node.decorator_list) == 1 and is_static(node))
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Top-level statements and those of a ``class Agent:`` wrapper, without docstrings and bare annotations."""
+    """Yield top-level statements and those of a ``class Agent:`` wrapper, but no docstrings or bare annotations."""
     for node in tree.body:
         if not isinstance(node, ast.ClassDef):
             yield from () if _is_remark(node) else (node,)
@@ -199,7 +207,9 @@ def _sort(statement: ast.stmt, parts: Patch) -> None:
 def _is_remark(node: ast.stmt) -> bool:
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
-    return isinstance(node, ast.Pass) or (isinstance(node, ast.AnnAssign) and node.value is None)
+    if isinstance(node, ast.AnnAssign):
+        return node.value is None
+    return isinstance(node, ast.Pass)
 
 
 def _plain_decorators(node: ast.FunctionDef) -> list[str]:

@@ -44,21 +44,22 @@ class PlanCheck:
         self._left = MAX_TOLD
 
     def faults(self, steps: Sequence[PlanStep], schemas: Mapping[str, ActionSchema], written: Mapping[str, str]) -> str:
-        """What the planner has to change, a line each; "" if nothing that it was not told before.
+        """Return what the planner has to change, a line each; "" if nothing that it was not told before.
 
         Args:
             steps: of the plan, with the names of the parameters.
             schemas: of the actions, by name.
             written: how the PDDL spells the objects.
         """
-        found = tuple(dict.fromkeys(chain(self._of_names(steps, written), self._of_methods(steps, schemas))))
+        faults = chain(self._name_faults(steps, written), self._method_faults(steps, schemas))
+        found = tuple(dict.fromkeys(faults))
         if self._said.issuperset(found) or not self._left:
             return ""
         self._said.update(found)
         self._left -= 1
         return "\n".join(found)
 
-    def _of_names(self, steps: Sequence[PlanStep], written: Mapping[str, str]) -> Iterator[str]:
+    def _name_faults(self, steps: Sequence[PlanStep], written: Mapping[str, str]) -> Iterator[str]:
         if self._told is None:
             return
         for name in dict.fromkeys(chain.from_iterable(map(_things, steps))):
@@ -66,7 +67,7 @@ class PlanCheck:
                 advice = object_names.advice(name, self._told, self._renaming)
                 yield f"object {written.get(name, name)}: {fault}; {advice}"
 
-    def _of_methods(self, steps: Sequence[PlanStep], schemas: Mapping[str, ActionSchema]) -> Iterator[str]:
+    def _method_faults(self, steps: Sequence[PlanStep], schemas: Mapping[str, ActionSchema]) -> Iterator[str]:
         for step in steps:
             node = self._methods.get(step.action)
             if node is None or node.decorator_list:  # a decorator may change what is taken
@@ -76,8 +77,9 @@ class PlanCheck:
                 yield fault
 
     def _fault_of_kinds(self, step: PlanStep, node: ast.FunctionDef) -> str:
-        given = arguments_of(self._source, step)
-        passed = given if isinstance(given, dict) else dict(zip(positional(node)[1:], given, strict=False))
+        passed = arguments_of(self._source, step)
+        if not isinstance(passed, dict):
+            passed = dict(zip(positional(node)[1:], passed, strict=False))
         wrong = {name: arg for name, arg in passed.items() if _differ(name, arg)}
         wanted = {_kind(name) for name in wrong}
         for name, arg in wrong.items():
@@ -91,14 +93,15 @@ class PlanCheck:
 
 
 def _things(step: PlanStep) -> Iterator[str]:
-    """The arguments that are not the agent, which comes first."""
+    """Return the arguments that are not the agent, which comes first."""
     return (arg for number, arg in enumerate(step.args) if number or object_names.is_thing(arg))
 
 
 def _fault_of_order(schema: ActionSchema, node: ast.FunctionDef) -> str:
     names = positional(node)[1:]
     given = schema.parameters
-    told = f"action {schema.name} has the parameters ({', '.join(given)}), but the method that exists is {_call(node)}"
+    parameters = ", ".join(given)
+    told = f"action {schema.name} has the parameters ({parameters}), but the method that exists is {_call(node)}"
     if given != names and sorted(given) == sorted(names):
         order = " ".join(f"?{name}" for name in names)
         return f"{told}: write the parameters in that order, {order}"
@@ -108,11 +111,12 @@ def _fault_of_order(schema: ActionSchema, node: ast.FunctionDef) -> str:
 
 
 def _call(node: ast.FunctionDef) -> str:
-    return f"{node.name}({', '.join(positional(node)[1:])})"
+    parameters = ", ".join(positional(node)[1:])
+    return f"{node.name}({parameters})"
 
 
 def _kind(parameter: str) -> str:
-    """The kind of thing that a parameter's name tells, or ""."""
+    """Return the kind of thing that a parameter's name tells, or ""."""
     kind = meant(parameter.rstrip("_0123456789"))
     return kind if kind in _TELLING else ""
 

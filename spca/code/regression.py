@@ -66,9 +66,15 @@ class RegressionSuite:
         changed &= {method.name for method in agent_source.signatures(library.text)} | {"__init__"}
         if not changed:
             return None
-        uses = [s for s in self._solved if changed & agent_source.call_closure(agent.text, list(s.plan.actions))]
+
+        affected: list[SolvedLevel] = []
+        for level in self._solved:
+            reached = agent_source.call_closure(agent.text, level.plan.actions)
+            if changed & reached:
+                affected.append(level)
+
         names = ", ".join(sorted(changed))
-        for solved in most_diverse(uses, self._limit):
+        for solved in most_diverse(affected, self._limit):
             failure = self._failure(solved, agent)
             if failure is not None:
                 _LOG.info("a patch of %s is refused: %s seed %d fails", names, solved.env_id, solved.seed)
@@ -77,7 +83,10 @@ class RegressionSuite:
         return None
 
     def _failure(self, solved: SolvedLevel, agent: AgentSource) -> str | None:
-        """How a level that was solved fails with ``agent``; a level that cannot be played again vouches for nothing."""
+        """Return how a level that was solved fails with ``agent``, or None if it is solved again.
+
+        A level that cannot be played again vouches for nothing.
+        """
         try:
             with closing(self._make_world(solved.env_id, solved.seed)) as world:
                 world.restore(solved.checkpoint)
@@ -88,13 +97,17 @@ class RegressionSuite:
 
 
 def most_diverse(levels: list[SolvedLevel], limit: int) -> list[SolvedLevel]:
-    """Up to ``limit`` levels, each next one as unlike the chosen ones as possible: new actions, then new family."""
+    """Choose up to ``limit`` levels, each as unlike the ones before as possible: new actions, then new family."""
     chosen: list[SolvedLevel] = []
     actions: Counter[tuple[str, ...]] = Counter()
     families: Counter[str] = Counter()
     rest = list(levels)
+
+    def familiarity(level: SolvedLevel) -> tuple[int, int]:
+        return actions[level.plan.actions], families[_family(level.env_id)]
+
     while rest and len(chosen) < limit:
-        best = min(rest, key=lambda s: (actions[s.plan.actions], families[_family(s.env_id)]))
+        best = min(rest, key=familiarity)
         rest.remove(best)
         chosen.append(best)
         actions[best.plan.actions] += 1

@@ -30,6 +30,8 @@ def study_ablations(
     study = Study(path, learn, play, options)
     table.show(study.run())
 
-    print(one_line(f"tables: {path / TABLE}.md and {path / TABLE}.json"))
-    print(one_line(f"look at it: {program()} {shlex.join(study.list_report_arguments())}"))
+    tables = path / TABLE
+    print(one_line(f"tables: {tables}.md and {tables}.json"))
+    report_arguments = shlex.join(study.list_report_arguments())
+    print(one_line(f"look at it: {program()} {report_arguments}"))
     return EXIT_FINISHED

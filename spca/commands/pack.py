@@ -27,7 +27,9 @@ def pack(
 
     about = pack_run(find_one(run, where.folder, Path.cwd()), folder, answered_by)
     calls = counted(sum(about["calls"].values()), "call")
-    print(one_line(f"{calls} of a run with {about['solved']} of {about['levels']} levels solved: {folder}"))
+    solved = about["solved"]
+    levels = about["levels"]
+    print(one_line(f"{calls} of a run with {solved} of {levels} levels solved: {folder}"))
     flags = shlex.join(["--planner-model", f"replay/{folder}", *about["flags"]])
     print(one_line(f"repeat it: {program()} {flags}"))
     return EXIT_FINISHED

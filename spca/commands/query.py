@@ -50,8 +50,9 @@ def query(
     from spca.report.read.run_files import open_run
 
     *names, sql = words
+    run = names[0] if names else None
     with pause_garbage_collection():
-        files = [open_run(folder) for folder in find(names[0] if names else None, where.folder, Path.cwd())]
+        files = [open_run(folder) for folder in find(run, where.folder, Path.cwd())]
         try:
             return answer_query(files, sql, format=options.format, timeout_s=options.timeout)
         except (KeyboardInterrupt, SlowError) as error:

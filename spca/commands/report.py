@@ -122,7 +122,9 @@ def _find_folders(run: str | None, options: ReportOptions) -> tuple[list[Path | 
         found = [None if name == PUBLISHED else find_one(name, runs, Path.cwd()) for name in options.compare]
         names = [folder.name if folder else PUBLISHED for folder in found]
         beside = next((folder.parent for folder in found if folder), runs)
-        return list(found), options.target or beside / f"compare_{names[0]}_{names[1]}.html"
+        page = f"compare_{names[0]}_{names[1]}.html"
+        return list(found), options.target or beside / page
+
     folders = find(run, runs, Path.cwd())
     beside = folders[0].parent if len(folders) > 1 else folders[0]
     return list(folders), options.target or beside / "report.html"
@@ -151,7 +153,10 @@ def _gather(
             run, pieces_of_run = assembly.packed_run(number, open_run(folder), make_world, done)
             found.append(run)
             pieces |= pieces_of_run
-    pairs = [(found[0], found[1])] if options.compare else [(run, published) for run in found]
+
+    pairs = [(run, published) for run in found]
+    if options.compare:
+        pairs = [(found[0], found[1])]
     return found, [compare(a, b) for a, b in pairs], pieces
 
 
@@ -168,7 +173,9 @@ def _write_page(
     from spca.common.printing import print_line
     from spca.report.page import assembly
 
-    title = " and ".join(run.id for run in runs) if compared or len(runs) == 1 else f"{len(runs)} runs"
+    title = f"{len(runs)} runs"
+    if compared or len(runs) == 1:
+        title = " and ".join(run.id for run in runs)
     view = "#/compare/0" if compared else ""
     data = assembly.report_of(title, runs, comparisons, view=view)
     write_atomic(target, assembly.document(title, data, pieces))

@@ -88,7 +88,7 @@ class ServerProcess:
             raise GoneError from error
 
     def receive(self, deadline: float) -> dict[str, Any] | None:
-        """The next message, or None when ``time.monotonic()`` passes ``deadline`` first.
+        """Return the next message, or None when ``time.monotonic()`` passes ``deadline`` first.
 
         Raises:
             GoneError: the process has ended.

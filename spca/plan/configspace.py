@@ -39,7 +39,7 @@ def defer() -> None:
 
 
 def load() -> ModuleType:
-    """The library itself, imported when that has not happened yet."""
+    """Return the library itself, imported when that has not happened yet."""
     if isinstance(sys.modules.get(_NAME), _StandIn):
         del sys.modules[_NAME]
     return importlib.import_module(_NAME)

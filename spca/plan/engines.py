@@ -30,5 +30,5 @@ ENGINES: dict[str, str] = AUTOMATIC | {
 
 
 def available_engines() -> tuple[str, ...]:
-    """Names of the installed engines, without importing them."""
+    """Return the names of the installed engines, without importing them."""
     return tuple(name for name, module in ENGINES.items() if find_spec(module) is not None)

@@ -110,12 +110,16 @@ class GroundingPlanner(Engine, OneshotPlannerMixin):  # type: ignore[misc]  # Un
             found = planner.solve(task)
         if found.plan is None:
             return PlanGenerationResult(found.status, None, self.name)
-        steps = [instances[step.action.name] for step in found.plan.actions if step.action.name in instances]
+
         objects = problem.environment.expression_manager.ObjectExp
-        plan = [
-            ActionInstance(action, tuple(objects(problem.object(name)) for name in names)) for action, names in steps
-        ]
-        return PlanGenerationResult(PlanGenerationResultStatus.SOLVED_SATISFICING, SequentialPlan(plan), self.name)
+        plan: list[ActionInstance] = []
+        for step in found.plan.actions:
+            if step.action.name in instances:  # else it only ends the task
+                action, names = instances[step.action.name]
+                arguments = tuple(objects(problem.object(name)) for name in names)
+                plan.append(ActionInstance(action, arguments))
+        status = PlanGenerationResultStatus.SOLVED_SATISFICING
+        return PlanGenerationResult(status, SequentialPlan(plan), self.name)
 
 
 class _Grounder:
@@ -137,7 +141,9 @@ class _Grounder:
         return _all([self._condition(goal, True) for goal in self._problem.goals])({})
 
     def task(self, goals: Cubes) -> tuple[Problem, dict[str, _Instance]]:
-        """The problem without parameters, and what its actions stand for; one that only ends it stands for nothing.
+        """Return the problem without parameters, and what its actions stand for.
+
+        An action that only ends it stands for nothing.
 
         Raises:
             TooLargeError: it would be too large.
@@ -152,15 +158,20 @@ class _Grounder:
             for number, cube in enumerate(goals):
                 task.act(f"goal{number}", cube, frozenset((_REACHED,)), frozenset())
         task.end(goals[0] if len(goals) == 1 else frozenset((_REACHED,)))
-        task.begin({*((atom, True) for atom in self._true), *((atom, False) for atom in self._avoided - self._true)})
-        return task.problem, {f"a{number}": case.instance for number, case in enumerate(cases)}
+
+        holding = {(atom, True) for atom in self._true}
+        holding.update((atom, False) for atom in self._avoided - self._true)
+        task.begin(holding)
+        instances = {f"a{number}": case.instance for number, case in enumerate(cases)}
+        return task.problem, instances
 
     def _cases(self, action: Action) -> Iterator[_Case]:
-        """What instances of an action do, by what holds before."""
+        """Yield what instances of an action do, by what holds before."""
         needs = _all([self._condition(condition, True) for condition in action.preconditions])
         effects = [self._effect(effect) for effect in action.effects]
         names = [f"?{parameter.name}" for parameter in action.parameters]
-        for values in product(*(self._objects(parameter.type) for parameter in action.parameters)):
+        choices = [self._objects(parameter.type) for parameter in action.parameters]
+        for values in product(*choices):
             self._left -= 1
             if self._left < 0:
                 raise TooLargeError(f"more than {MOST_INSTANCES} ground actions")
@@ -172,10 +183,12 @@ class _Grounder:
             yield from cases
 
     def _effects(self, case: _Case) -> tuple[Cube, Cube]:
-        """The facts that a case makes true, and those that it makes false."""
+        """Return the facts that a case makes true, and those that it makes false."""
         lost = case.lost - case.made
-        made = {*((atom, True) for atom in case.made), *((atom, False) for atom in lost & self._avoided)}
-        gone = {*((atom, True) for atom in lost), *((atom, False) for atom in case.made & self._avoided)}
+        made = {(atom, True) for atom in case.made}
+        made.update((atom, False) for atom in lost & self._avoided)
+        gone = {(atom, True) for atom in lost}
+        gone.update((atom, False) for atom in case.made & self._avoided)
         return frozenset(made), frozenset(gone)
 
     def _effect(self, effect: Any) -> Callable[[Binding], Iterator[_Change]]:
@@ -191,7 +204,7 @@ class _Grounder:
         return changes
 
     def _condition(self, node: FNode, positive: bool) -> Condition:
-        """What a condition, or its negation, comes to under a binding."""
+        """Return what a condition, or its negation, comes to under a binding."""
         if node.is_bool_constant():
             return _constant(node.is_true() == positive)
         if node.is_not():
@@ -223,9 +236,10 @@ class _Grounder:
         return self._known[kind]
 
     def _bindings(self, variables: Sequence[Any]) -> Callable[[Binding], Iterable[Binding]]:
-        """All ways to extend a binding by some variables."""
+        """Return a function that gives all ways to extend a binding by some variables."""
         names = [f"?{variable.name}" for variable in variables]
-        values = list(product(*(self._objects(variable.type) for variable in variables)))
+        choices = [self._objects(variable.type) for variable in variables]
+        values = list(product(*choices))
         if not names:
             return lambda binding: (binding,)
         return lambda binding: ({**binding, **dict(zip(names, chosen, strict=True))} for chosen in values)
@@ -263,20 +277,27 @@ class _Task:
 
 
 def _split(cases: Iterable[_Case], change: _Change) -> list[_Case]:
-    """Each case as it is where the change happens, and as it is where it does not."""
+    """Return each case as it is where the change happens, and as it is where it does not."""
+    changed = frozenset((change.atom,))
+    nothing = frozenset[Atom]()
+    made = changed if change.holds else nothing
+    lost = nothing if change.holds else changed
+
     found: list[_Case] = []
     for case in cases:
         for cube in change.when:
-            if (needs := _both(case.needs, cube)) is not None:
-                atoms = frozenset((change.atom,))
-                made, lost = (atoms, frozenset[Atom]()) if change.holds else (frozenset[Atom](), atoms)
+            needs = _both(case.needs, cube)
+            if needs is not None:
                 found.append(_Case(case.instance, needs, case.made | made, case.lost | lost))
-        found += [case._replace(needs=both) for cube in change.unless if (both := _both(case.needs, cube)) is not None]
+        for cube in change.unless:
+            needs = _both(case.needs, cube)
+            if needs is not None:
+                found.append(case._replace(needs=needs))
     return _limited(found)
 
 
 def _both(one: Cube, other: Cube) -> Cube | None:
-    """The conjunction of two, None where they contradict each other."""
+    """Return the conjunction of two, None where they contradict each other."""
     if any((atom, not holds) in one for atom, holds in other):
         return None
     return one | other
@@ -288,7 +309,8 @@ def _conjunction(parts: Iterable[Cubes]) -> Cubes:
         if part is _TRUE:
             continue
         merged = (_both(one, other) for one in found for other in part)
-        found = tuple(_limited(list(dict.fromkeys(cube for cube in merged if cube is not None))))
+        cubes = dict.fromkeys(cube for cube in merged if cube is not None)
+        found = tuple(_limited(list(cubes)))
         if not found:
             break
     return found
@@ -326,14 +348,17 @@ def _constant(holds: bool) -> Condition:
 
 
 def _atom(node: FNode) -> Callable[[Binding], Atom]:
-    """The atom of a predicate under a binding."""
+    """Return a function that gives the atom of a predicate under a binding."""
     name = node.fluent().name
     terms = tuple(map(_term, node.args))
     return lambda binding: (name, *[binding.get(term, term) for term in terms])
 
 
 def _term(node: FNode) -> str:
-    """An object's name, or that of a parameter or variable as PDDL writes it; an inner variable hides an outer one."""
+    """Return an object's name, or that of a parameter or variable as PDDL writes it.
+
+    An inner variable hides an outer one.
+    """
     if node.is_object_exp():
         return str(node.object().name)
     return f"?{node.parameter().name if node.is_parameter_exp() else node.variable().name}"

@@ -131,7 +131,7 @@ def _own_engines() -> list[str]:
 
 
 def _reader() -> PDDLReader:
-    """A reader that shares the grammar, which is slow to build, but not what a reader keeps of what it has read."""
+    """Return a reader that shares the grammar, which is slow to build, but not what a reader keeps of its texts."""
     return copy(_first_reader())
 
 
@@ -160,15 +160,20 @@ def _explain(error: Exception, which: str, text: str) -> str:
     elif isinstance(error, RecursionError):
         message = "it is nested too deeply"
     message = _NESTED.sub(r"\2", _ASIDE.sub("", message))[:_MAX_MESSAGE]
+
     lines = text.split("\n")
-    shown = lines[line - 1].strip()[:200] if line and line <= len(lines) else ""
-    hint = next((hint for cause, hint in _HINTS.items() if cause in message or cause in shown), "")
+    shown = ""
+    if line and line <= len(lines):
+        shown = lines[line - 1].strip()[:200]
+    hints = [hint for cause, hint in _HINTS.items() if cause in message or cause in shown]
+
     where = f"{which}, line {line}, column {column}" if line else which
-    return (
-        f"{where}: {message or type(error).__name__}"
-        + (f" ({hint})" if hint else "")
-        + (f"\n    {shown}" if shown else "")
-    )
+    explanation = f"{where}: {message or type(error).__name__}"
+    if hints:
+        explanation += f" ({hints[0]})"
+    if shown:
+        explanation += f"\n    {shown}"
+    return explanation
 
 
 @cache
@@ -184,11 +189,13 @@ def _engine_class(name: str) -> Any:
 
 
 def _unsupported(task: Problem, engines: Iterable[str]) -> str:
-    """What the most capable engine lacks for this problem."""
-    missing = [set(task.kind.features) - set(_engine_class(name).supported_kind().features) for name in engines]
+    """Return what the most capable engine lacks for this problem."""
+    needed = set(task.kind.features)
+    missing = [needed - set(_engine_class(name).supported_kind().features) for name in engines]
     if not missing:
         return "no engine is left to try"
-    features = ", ".join(sorted(feature.lower().replace("_", " ") for feature in min(missing, key=len)))
+    fewest = min(missing, key=len)
+    features = ", ".join(sorted(feature.lower().replace("_", " ") for feature in fewest))
     return f"no engine in use supports this kind of problem; write the domain without: {features or 'its features'}"
 
 
@@ -205,11 +212,12 @@ def _solve(task: Problem, engine: str) -> Mapping[str, object]:
     status = _FAILURES.get(answer.status, SolveStatus.ENGINE_ERROR)
     if status is SolveStatus.UNSOLVABLE:
         return _result(status, f"no plan exists: the goal cannot be reached. {why_unsolvable(task)}".strip(), engine)
-    return _result(status, f"{engine} found no plan: {answer.status.name.lower().replace('_', ' ')}", engine)
+    reason = answer.status.name.lower().replace("_", " ")
+    return _result(status, f"{engine} found no plan: {reason}", engine)
 
 
 def _validated(task: Problem, plan: Any, engine: str) -> Mapping[str, object]:
-    """The plan as a result, if validators that did not make it agree that it reaches the goal."""
+    """Return the plan as a result, if validators that did not make it agree that it reaches the goal."""
     if not isinstance(plan, SequentialPlan):
         return _result(SolveStatus.ENGINE_ERROR, "actions must take no time; write no durative actions", final=True)
     fault = _fault(task, plan)
@@ -224,12 +232,16 @@ def _validated(task: Problem, plan: Any, engine: str) -> Mapping[str, object]:
         )
     if fault is not None:
         return _result(SolveStatus.INVALID_PLAN, f"{engine} returned a plan that is not valid: {fault}", engine)
-    steps = [[step.action.name, [arg.object().name for arg in step.actual_parameters]] for step in plan.actions]
+
+    steps: list[list[object]] = []
+    for step in plan.actions:
+        arguments = [arg.object().name for arg in step.actual_parameters]
+        steps.append([step.action.name, arguments])
     return {**_result(SolveStatus.SOLVED, "", engine, final=True), "steps": steps}
 
 
 def _fault(task: Problem, plan: SequentialPlan) -> str | None:
-    """Why the plan is not valid, or None."""
+    """Return why the plan is not valid, or None."""
     factory = get_environment().factory
     with factory.PlanValidator(name="sequential_plan_validator") as validator:
         checked = validator.validate(task, plan)

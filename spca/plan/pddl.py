@@ -55,13 +55,13 @@ class _Token(NamedTuple):
 
 
 def python_name(pddl: str) -> str:
-    """The Python spelling of a PDDL name: lower case, hyphens as underscores (``Pick-Up`` -> ``pick_up``)."""
+    """Return the Python spelling of a PDDL name: lower case, hyphens as underscores (``Pick-Up`` -> ``pick_up``)."""
     return pddl.lower().replace("-", "_")
 
 
 @lru_cache(maxsize=64)
 def extract_actions(domain: str) -> tuple[ActionSchema, ...]:
-    """Every ``(:action ...)`` block of a domain, verbatim, in source order.
+    """Return every ``(:action ...)`` block of a domain, verbatim, in source order.
 
     Raises:
         PlanTextError: a block is not closed, has no name, or a name that cannot be a method of the agent.
@@ -72,12 +72,13 @@ def extract_actions(domain: str) -> tuple[ActionSchema, ...]:
     for start, end in _forms(domain, tokens, ":action"):
         form = tokens[start:end]
         name = _register_action(written, domain, form)
-        schemas.append(ActionSchema(name, _parameters(name, form), domain[form[0].start : form[-1].end]))
+        block = domain[form[0].start : form[-1].end]
+        schemas.append(ActionSchema(name, _parameters(name, form), block))
     return tuple(schemas)
 
 
 def words(text: str) -> list[str] | None:
-    """What PDDL consists of: parentheses and words, in lower case, without comments.
+    """Return what PDDL consists of: parentheses and words, in lower case, without comments.
 
     Texts of the same words mean the same. None for a text with a comment that touches a word: readers disagree on it.
     """
@@ -108,7 +109,7 @@ class NameMap:
         return cls(frozenset(schema.name for schema in extract_actions(domain)), objects)
 
     def step(self, planned: PlannedAction) -> PlanStep:
-        """The Python side of a planned action, whatever spelling the planner used.
+        """Return the Python side of a planned action, whatever spelling the planner used.
 
         Raises:
             PlanTextError: an action or object that the PDDL does not declare.
@@ -119,7 +120,7 @@ class NameMap:
 
 @lru_cache(maxsize=64)
 def _constants(domain: str) -> Mapping[str, str]:
-    """Constants of a domain, from the Python spelling to the one in the text."""
+    """Return the constants of a domain, from the Python spelling to the one in the text."""
     constants: dict[str, str] = {}
     for name in _declared(domain, _tokens(domain), ":constants"):
         _register(constants, name, "objects")
@@ -158,16 +159,19 @@ def parse_plan(text: str) -> tuple[PlanStep, ...]:
     while position < len(body) and body:
         step = _STEP.match(body, position + 1)
         if step is None:
-            raise PlanTextError(f"cannot read step {len(steps) + 1} of the plan: {body[position + 1 :][:80]!r}")
+            unread = body[position + 1 :][:80]
+            raise PlanTextError(f"cannot read step {len(steps) + 1} of the plan: {unread!r}")
         steps.append(PlanStep(step[1], _arguments(step[2])))
+
         position = step.end()
         if body[position : position + 1] not in ("", ","):
-            raise PlanTextError(f"expected ',' after step {len(steps)} of the plan: {body[position:][:80]!r}")
+            unread = body[position:][:80]
+            raise PlanTextError(f"expected ',' after step {len(steps)} of the plan: {unread!r}")
     return tuple(steps)
 
 
 def shape_fault(text: str) -> str | None:
-    """What is wrong with PDDL before any grammar: too long, too deep, or unbalanced; None when nothing is."""
+    """Return what is wrong with PDDL before any grammar: too long, too deep, or unbalanced; None when nothing is."""
     if len(text) > MAX_CHARS:
         return f"it has {len(text)} characters; at most {MAX_CHARS} are read"
     opened: list[_Token] = []
@@ -196,13 +200,14 @@ def shape_fault(text: str) -> str | None:
 
 
 def _tokens(text: str) -> list[_Token]:
-    """Parentheses and words with their offsets; comments are skipped."""
+    """Return parentheses and words with their offsets; comments are skipped."""
     return [_Token(m[0], m.start()) for m in _TOKEN.finditer(text) if not m[0].startswith(";")]
 
 
 def _forms(text: str, tokens: Sequence[_Token], head: str) -> Iterator[tuple[int, int]]:
-    """Token ranges of the forms ``(head ...)`` that do not lie in one another."""
-    start = depth = 0
+    """Yield the token ranges of the forms ``(head ...)`` that do not lie in one another."""
+    start = 0
+    depth = 0
     inside = False
     for i, token in enumerate(tokens):
         if not inside and token.text == "(" and i + 1 < len(tokens) and tokens[i + 1].text.lower() == head:
@@ -223,7 +228,7 @@ def _line(text: str, token: _Token) -> int:
 
 
 def _register_action(names: dict[str, str], domain: str, form: Sequence[_Token]) -> str:
-    """Enter the name of an ``(:action ...)`` form; returns its Python spelling."""
+    """Register the name of an ``(:action ...)`` form; return its Python spelling."""
     written = form[2].text if len(form) > _HEAD else ")"
     if written in "()" or written.startswith(":"):
         raise PlanTextError(f"the (:action ...) on line {_line(domain, form[0])} has no name")
@@ -236,7 +241,7 @@ def _register_action(names: dict[str, str], domain: str, form: Sequence[_Token])
 
 
 def _parameters(action: str, form: Sequence[_Token]) -> tuple[str, ...]:
-    """Python names of the ``:parameters``; a keyword or ``self`` gets a trailing underscore."""
+    """Return the Python names of the ``:parameters``; a keyword or ``self`` gets a trailing underscore."""
     names: list[str] = []
     depth = 0
     inside = False
@@ -263,7 +268,7 @@ def _parameters(action: str, form: Sequence[_Token]) -> tuple[str, ...]:
 
 
 def _declared(text: str, tokens: Sequence[_Token], head: str) -> Iterator[str]:
-    """Names in a typed list ``(head a b - type c - (either t u))``."""
+    """Yield the names in a typed list ``(head a b - type c - (either t u))``."""
     for i, j in _forms(text, tokens, head):
         depth = 0
         previous = ""

@@ -64,7 +64,7 @@ def parse_plain(reader: PDDLReader, domain: str, problem: str) -> Problem:
 
 
 def _form(text: str) -> _Form:
-    """The only form of a text."""
+    """Return the only form of a text."""
     found = words(text)
     outermost: list[_Form] = []
     above = list[list[_Form]]()
@@ -117,7 +117,7 @@ def _problem(form: _Form) -> Mapping[str, Any]:
 
 
 def _defined(form: _Form, kind: str) -> tuple[str, list[list[_Form]]]:
-    """The name of ``(define (kind name) ...)``, and what follows it."""
+    """Return the name of ``(define (kind name) ...)``, and what follows it."""
     match form:
         case ["define", [head, str(name)], *sections] if head == kind and _NAME.fullmatch(name):
             return name, [_listed(section) for section in sections]
@@ -131,7 +131,7 @@ def _listed(form: _Form) -> list[_Form]:
 
 
 def _section(sections: list[list[_Form]], head: str, at_least: int = 0) -> list[_Form] | None:
-    """Take off the first section, if it has that head; its contents, else None."""
+    """Take off the first section, if it has that head, and return its contents, else None."""
     if not sections or sections[0][:1] != [head]:
         return None
     contents = sections.pop(0)[1:]
@@ -147,7 +147,7 @@ def _flags(sections: list[list[_Form]]) -> None:
 
 
 def _typed(forms: Sequence[_Form], mark: str = "") -> Iterator[list[Any]]:
-    """The groups of ``a b - type c``: names, which are written with ``mark`` before them, and their type if any."""
+    """Yield the groups of ``a b - type c``: names, which are written after ``mark``, and their type if any."""
     names: list[str] = []
     parts = iter(forms)
     for form in parts:

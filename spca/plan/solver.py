@@ -214,7 +214,7 @@ def _ending(code: int) -> str:
 
 
 def _best(results: Sequence[SolveResult], limit: float) -> SolveResult:
-    """The most telling of the engines' answers; if no engine found anything out, with how each ended."""
+    """Return the most telling of the engines' answers; if no engine found anything out, with how each ended."""
     best = min(results, key=lambda result: _MOST_TELLING.index(result.status))
     if best.status is SolveStatus.TIMEOUT:
         tried = ", ".join(result.engine or "reading the PDDL" for result in results)

@@ -95,7 +95,7 @@ class _Server:
         self._next = _fork()
 
     def _relay(self, child: Connection[Any, Any]) -> bool:
-        """Pass on what the child reports until it has finished or is to be cancelled; whether there was a result."""
+        """Pass on what the child reports until it finishes or is cancelled; return whether there was a result."""
         while True:
             ready = self._wait(child)
             if self._connection in ready and "cancel" in receive_message(self._connection):
@@ -154,7 +154,7 @@ def _fork() -> _Child:
 
 
 def _run_child(connection: Connection[Any, Any]) -> NoReturn:
-    """One attempt in a process of its own, in a folder of its own; ends the process."""
+    """Carry out one attempt in a process and a folder of its own, then end the process."""
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

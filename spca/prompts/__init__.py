@@ -31,7 +31,7 @@ class Wording:
     renaming: Renaming = TRUE_WORDS
 
     def render(self, name: str, /, **variables: object) -> str:
-        """The text of template ``name`` (without suffix), or of its bare variant where there is one.
+        """Return the text of template ``name`` (without suffix), or of its bare variant where there is one.
 
         Raises:
             PromptError: the template is unknown or a variable it uses is missing.
@@ -39,17 +39,23 @@ class Wording:
         bare = f"{_BARE}{name}"
         chosen = bare if self.bare and _source(f"{bare}.jinja") else name
         try:
-            return _environment(self.renaming).get_template(f"{chosen}.jinja").render(**variables).strip()
+            template = _environment(self.renaming).get_template(f"{chosen}.jinja")
+            return template.render(**variables).strip()
         except jinja2.TemplateError as error:
             raise PromptError(f"prompt {name}: {error}") from error
 
     def templates(self) -> dict[str, str]:
         """Name and text of every template that a run uses, in order of name."""
-        names = sorted(f.name for f in resources.files(__package__).iterdir() if f.name.endswith(".jinja"))
+        files = [file.name for file in resources.files(__package__).iterdir()]
+        names = sorted(name for name in files if name.endswith(".jinja"))
         bare = {name for name in names if name.startswith(_BARE)}
         left_out = {name.removeprefix(_BARE) for name in bare} if self.bare else bare
         used = [name for name in names if name not in left_out]
-        return {name.removesuffix(".jinja"): self.renaming.text(_source(name) or "") for name in used}
+
+        texts: dict[str, str] = {}
+        for name in used:
+            texts[name.removesuffix(".jinja")] = self.renaming.text(_source(name) or "")
+        return texts
 
     def describe_templates(self) -> str:
         """Return all templates that a run uses as a page of Markdown."""
@@ -77,7 +83,7 @@ def _environment(renaming: Renaming) -> jinja2.Environment:
 
 
 def render(name: str, /, **variables: object) -> str:
-    """Like :meth:`Wording.render`, in the usual wording."""
+    """Return the text of a template as :meth:`Wording.render` does, in the usual wording."""
     return USUAL.render(name, **variables)
 
 
@@ -92,10 +98,13 @@ def _strict(written: Callable[[Any], str], value: object) -> str:
 
 
 def quoted(text: str, limit: int = 4000) -> str:
-    """Untrusted text as data: control characters removed, angle brackets of our own tags defused, length bounded."""
-    clean = "\n".join(line if line.isprintable() else _printable(line) for line in text.split("\n"))
+    """Return untrusted text as data: without control characters, our own tags' brackets defused, length bounded."""
+    lines = [line if line.isprintable() else _printable(line) for line in text.split("\n")]
+    clean = "\n".join(lines)
     if len(clean) > limit:
-        clean = f"{clean[: limit // 2]}\n[... {len(clean) - limit} characters left out ...]\n{clean[-limit // 2 :]}"
+        head = clean[: limit // 2]
+        tail = clean[-limit // 2 :]
+        clean = f"{head}\n[... {len(clean) - limit} characters left out ...]\n{tail}"
     return clean.replace("</", "<\\/")
 
 

@@ -50,50 +50,73 @@ Grid = Sequence[Sequence[str]]
 
 
 def symbol(word: str) -> str:
-    """The symbol of a cell word."""
+    """Return the symbol of a cell word."""
     kind, *rest = word.split(" ")
     kind = meant(kind)
-    return _BY_STATE[kind][rest[1]] if len(rest) > 1 else _SYMBOLS[kind]
+    if len(rest) > 1:
+        return _BY_STATE[kind][rest[1]]
+    return _SYMBOLS[kind]
 
 
 def cropped(grid: Grid) -> Grid:
-    """The part of a map between the outermost cells that were seen."""
-    rows = [number for number, row in enumerate(grid) if any(word != "unseen" for word in row)]
-    columns = [number for number, column in enumerate(zip(*grid, strict=True)) if any(w != "unseen" for w in column)]
+    """Return the part of a map between the outermost cells that were seen."""
+    rows = _seen_lines(grid)
+    columns = _seen_lines(zip(*grid, strict=True))
     if not rows:
         return ()
-    return [row[columns[0] : columns[-1] + 1] for row in grid[rows[0] : rows[-1] + 1]]
+    width = slice(columns[0], columns[-1] + 1)
+    return [row[width] for row in grid[rows[0] : rows[-1] + 1]]
+
+
+def _seen_lines(lines: Iterable[Sequence[str]]) -> list[int]:
+    """Return the numbers of the rows or columns in which a cell was seen."""
+    return [number for number, line in enumerate(lines) if any(word != "unseen" for word in line)]
 
 
 def draw(grid: Grid, direction: str | None = None) -> list[str]:
-    """One string per row; the agent is an arrow where its ``direction`` is given, else ``@``."""
+    """Draw one string per row; the agent is an arrow where its ``direction`` is given, else ``@``."""
     rows = ["".join(map(symbol, row)) for row in grid]
-    return [row.replace("@", _FACING[direction]) for row in rows] if direction else rows
+    if not direction:
+        return rows
+    return [row.replace("@", _FACING[direction]) for row in rows]
 
 
 def legend(rows: Iterable[str], grid: Grid = ()) -> str:
-    """What the symbols that occur in a drawn map mean, in the words of its ``grid``; the agent's arrows left out."""
+    """Explain the symbols that occur in a drawn map, in the words of its ``grid``, but not the agent's arrows."""
+    kinds: dict[str, str] = {}  # from the true word of a kind to that of the grid
+    for row in grid:
+        for cell in row:
+            kind = cell.partition(" ")[0]
+            kinds[meant(kind)] = kind
+
     used = set().union(*rows)
-    kinds = {meant(kind): kind for row in grid for kind in (word.partition(" ")[0] for word in row)}
-    told = {symbol: [kinds.get(word, word) for word in text.split()] for symbol, text in _MEANINGS.items()}
-    return ", ".join(f"{symbol} {' '.join(words)}" for symbol, words in told.items() if symbol in used)
+    entries: list[str] = []
+    for symbol, text in _MEANINGS.items():
+        if symbol in used:
+            meaning = " ".join(kinds.get(word, word) for word in text.split())
+            entries.append(f"{symbol} {meaning}")
+    return ", ".join(entries)
 
 
 def end_state(grid: Grid, direction: str | None = None, inventory: str | None = None) -> list[str]:
-    """Lines of a report: pose and hand where the ``direction`` is told, what is where with its colour, and the map.
+    """Return lines of a report: pose and hand where ``direction`` is given, what is where with its colour, the map.
 
     Rows and columns are those of the drawn map, counted from 0.
     """
     seen = cropped(grid)
     rows = draw(seen, direction)
     hand = [f"the agent faces {direction}; in its hand: {inventory or 'nothing'}"] if direction else []
-    places = [f"{name} {' '.join(f'[{r}, {c}]' for r, c in cells)}" for name, cells in known_objects(seen).items()]
+
+    places: list[str] = []
+    for name, cells in known_objects(seen).items():
+        positions = " ".join(f"[{r}, {c}]" for r, c in cells)
+        places.append(f"{name} {positions}")
     known = [f"known objects at [row, column]: {', '.join(places)}"] if places else []
     return [*hand, *known, f"({legend(rows, seen)})", *rows]
 
 
 def known_objects(grid: Grid) -> dict[str, list[list[int]]]:
-    """Doors, keys, balls, boxes, goals and the like on the map: for each name the [row, column] of all called so."""
+    """Find doors, keys, balls, boxes, goals and the like on the map: by name, the [row, column] of all called so."""
     found: dict[str, list[list[int]]] = {}
     for r, row in enumerate(grid):
         for c, word in enumerate(row):
@@ -103,7 +126,7 @@ def known_objects(grid: Grid) -> dict[str, list[list[int]]]:
 
 
 def planner_state(snapshot: Snapshot) -> dict[str, Any]:
-    """What a planner is shown of a snapshot; rows and columns are those of the drawn map, counted from 0."""
+    """Return what a planner is shown of a snapshot; rows and columns are those of the drawn map, counted from 0."""
     grid = cropped(snapshot.visible_grid)
     rows = draw(grid, snapshot.direction)
     return {
@@ -118,7 +141,7 @@ def planner_state(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def agent_state(snapshot: Snapshot, skill: str = "", names: Iterable[str] = ()) -> dict[str, Any]:
-    """What a coder is shown of a snapshot: the skill that a level teaches in place of its mission.
+    """Return what a coder is shown of a snapshot: the skill that a level teaches in place of its mission.
 
     Methods must not depend on a mission, but their writer has to know what kind of world they meet, and what the
     mission calls the objects of the plan, whose ``names`` the methods get.
@@ -130,20 +153,35 @@ def agent_state(snapshot: Snapshot, skill: str = "", names: Iterable[str] = ()) 
 
 
 def as_data(value: object) -> str:
-    """JSON that cannot close the block it stands in: ``<`` and ``>`` are escaped."""
+    """Return JSON that cannot close the block it stands in: ``<`` and ``>`` are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=None)
     return text.replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def as_state(state: Mapping[str, Any]) -> str:
-    """Like :func:`as_data`, with the rows of the ``map`` below each other; in them ``<`` is the agent, never a tag."""
-    rows = ",\n".join(f'"{row}"' if _ROW.fullmatch(row) else as_data(row) for row in state.get("map", ()))
+    """Return JSON like :func:`as_data`, with the rows of the ``map`` below each other.
+
+    In them ``<`` is the agent, never a tag.
+    """
+    quoted_rows = [f'"{row}"' if _ROW.fullmatch(row) else as_data(row) for row in state.get("map", ())]
+    if not quoted_rows:
+        return as_data(state)
+
+    rows = ",\n".join(quoted_rows)
     rest = as_data({key: value for key, value in state.items() if key != "map"})
-    return f'{rest[:-1]}{", " * (len(rest) > 2)}"map": [\n{rows}\n]}}' if rows else as_data(state)
+    separator = ", " if len(rest) > 2 else ""
+    return f'{rest[:-1]}{separator}"map": [\n{rows}\n]}}'
 
 
 def _in_view(thing: VisibleObject) -> str:
-    """ "door red closed: 2 ahead, 1 left"."""
-    side = f"{abs(thing.right)} {'right' if thing.right > 0 else 'left'}" if thing.right else ""
-    place = ", ".join(filter(None, [f"{thing.forward} ahead" if thing.forward else "", side])) or "here"
-    return f"{thing.name} {thing.state}: {place}" if thing.state else f"{thing.name}: {place}"
+    """Describe a thing and its place: "door red closed: 2 ahead, 1 left"."""
+    distances: list[str] = []
+    if thing.forward:
+        distances.append(f"{thing.forward} ahead")
+    if thing.right:
+        side = "right" if thing.right > 0 else "left"
+        distances.append(f"{abs(thing.right)} {side}")
+
+    place = ", ".join(distances) or "here"
+    words = f"{thing.name} {thing.state}" if thing.state else thing.name
+    return f"{words}: {place}"

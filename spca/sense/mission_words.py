@@ -26,14 +26,19 @@ def mission_words(mission: str, names: Iterable[str]) -> dict[str, str]:
 
 def _words(mission: str, name: str) -> str:
     kind, colour, *rest = [*name.split("_"), ""]
-    said = (word for word in re.findall("[a-z]+", mission) if meant(word) in COLOURS)
-    colours = "|".join(map(re.escape, dict.fromkeys((colour or "any", *said))))
+    mentioned = [word for word in re.findall("[a-z]+", mission) if meant(word) in COLOURS]
+    alternatives = dict.fromkeys((colour or "any", *mentioned))
+    colours = "|".join(map(re.escape, alternatives))
     thing = rf"(?:\b(?P<colour>{colours}) )?\b{re.escape(kind)}\b(?: square\b)?"
     phrase = rf"(?:\b(?:the|an?) )?{thing}(?: (?P<place>{_PLACE})\b)?"
     sides = _SIDES.intersection(rest)
 
     def fit(match: re.Match[str]) -> tuple[bool, bool]:
-        return (match["colour"] or "any") == colour, sides == _SIDES.intersection((match["place"] or "").split())
+        place = match["place"] or ""
+        sides_told = _SIDES.intersection(place.split())
+        return (match["colour"] or "any") == colour, sides == sides_told
 
-    told = [match for match in re.finditer(phrase, mission) if match["colour"] in (None, colour)]
-    return max(told, key=fit)[0] if told and kind and colour else ""
+    phrases = [match for match in re.finditer(phrase, mission) if match["colour"] in (None, colour)]
+    if not (phrases and kind and colour):
+        return ""
+    return max(phrases, key=fit)[0]

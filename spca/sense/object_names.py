@@ -44,7 +44,7 @@ _FORM: Final = "names are kind_colour, such as key_blue, door_any or ball_red_2"
 
 
 def words_told(snapshot: Snapshot, level: LevelInfo) -> frozenset[str]:
-    """Every word of what a planner is told of a world, in lower case: its objects may be called by them."""
+    """Return every word of what a planner is told of a world, in lower case: its objects may be called by them."""
     texts = [snapshot.mission, level.skill, snapshot.inventory or ""]
     texts += [thing.name for thing in snapshot.visible_objects]
     texts += {word for row in snapshot.visible_grid for word in row}
@@ -52,12 +52,12 @@ def words_told(snapshot: Snapshot, level: LevelInfo) -> frozenset[str]:
 
 
 def is_thing(name: str) -> bool:
-    """Whether a name speaks of a kind of thing, wherever in it."""
+    """Return whether a name speaks of a kind of thing, wherever in it."""
     return any(_is_kind(word) for word in name.split("_"))
 
 
 def kind_of(name: str) -> str:
-    """The kind that a name begins with, "" where that is none; ``key_2`` and ``door`` begin with theirs too.
+    """Return the kind that a name begins with, "" if it begins with none; ``key_2`` and ``door`` begin with theirs.
 
     It is the true word for the kind, whatever the name calls it.
     """
@@ -66,7 +66,7 @@ def kind_of(name: str) -> str:
 
 
 def fault_of(name: str, told: frozenset[str]) -> str:
-    """What is wrong with the name of an object, and how to write it; "" if nothing is.
+    """Return what is wrong with the name of an object, and how to write it; "" if nothing is.
 
     Args:
         told: the words of the mission and the map.
@@ -76,16 +76,18 @@ def fault_of(name: str, told: frozenset[str]) -> str:
     if _stem(kind) in _PLAIN and not is_thing("_".join(rest)):
         return ""
     if meant(kind) in KINDS:
-        if meant(colour) in (*COLOURS, *_ANY) or (colour in told and meant(colour) not in _NO_COLOURS):
+        is_told = colour in told and meant(colour) not in _NO_COLOURS
+        if is_told or meant(colour) in (*COLOURS, *_ANY):
             return ""
         return f"'{colour}' is no colour that is known here" if _is_odd(colour) else "it names no colour"
     if is_thing(name):
         return "it names no colour" if kind_of(name) else "the kind comes first, then the colour"
-    return "" if {kind, _stem(kind)} & told else f"there is no kind of thing called '{_stem(kind) or kind}'"
+    stem = _stem(kind)
+    return "" if {kind, stem} & told else f"there is no kind of thing called '{stem or kind}'"
 
 
-def mended(name: str, told: frozenset[str]) -> str:
-    """The name that was probably meant, "" where nothing can be guessed."""
+def suggest_name(name: str, told: frozenset[str]) -> str:
+    """Return the name that was probably meant, "" where nothing can be guessed."""
     words = ["grey" if word == "gray" else word for word in name.split("_")]
     kinds = [_stem(word) for word in words if _is_kind(word)]
     if not kinds:
@@ -93,12 +95,13 @@ def mended(name: str, told: frozenset[str]) -> str:
     colours = [word for word in words if meant(word) in (*COLOURS, *_ANY)]
     colours += [word for word in words if word in told and meant(word) not in _NO_COLOURS]
     behind = [word for word in words if word in _SIDES or word.isdigit()]
-    return "_".join([kinds[0], *(colours or ["any"])[:1], *behind])
+    colour = colours[0] if colours else "any"
+    return "_".join([kinds[0], colour, *behind])
 
 
 def advice(name: str, told: frozenset[str], renaming: Renaming = TRUE_WORDS) -> str:
-    """How to write a name that has a fault."""
-    better = mended(name, told)
+    """Return how to write a name that has a fault."""
+    better = suggest_name(name, told)
     if better and better != name:
         return f"write {better}"
     return renaming.text(f"{_FORM}; kinds are {', '.join(_USUAL)}")
@@ -113,5 +116,5 @@ def _is_kind(word: str) -> bool:
 
 
 def _is_odd(colour: str) -> bool:
-    """Whether a word stands where the colour does, and is none of those that may follow it."""
+    """Return whether a word stands where the colour does, and is none of those that may follow it."""
     return bool(colour) and not colour.isdigit() and meant(colour) not in _NO_COLOURS

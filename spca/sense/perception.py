@@ -102,7 +102,7 @@ _IN_HAND: Final = tuple(word if word.split()[0] in CARRIABLE else None for word 
 
 
 def encode_view(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Cell codes of an egocentric image, shape (view, view), rows from far to near, columns left to right."""
+    """Return the cell codes of an egocentric image: shape (view, view), rows far to near, columns left to right."""
     codes: NDArray[np.uint8] = _LOOKUP.take(np.minimum(image, _BEYOND).dot(_STRIDES))
     return codes.T
 
@@ -116,27 +116,27 @@ def rotate_view(view: NDArray[np.uint8], direction: int) -> NDArray[np.uint8]:
 
 
 def facing_view(view: NDArray[np.uint8], direction: int) -> NDArray[np.uint8]:
-    """The inverse of :func:`rotate_view`: a view whose rows run north to south, turned so that the agent faces up."""
+    """Turn a view whose rows run north to south so that the agent faces up; the inverse of :func:`rotate_view`."""
     turned = view[_FLIPS[direction]]
     return turned if direction % 2 else turned.T
 
 
 @cache
 def agent_cell(view_size: int, direction: int) -> tuple[int, int]:
-    """Row and column of the agent in a view rotated by :func:`rotate_view`."""
+    """Return the row and column of the agent in a view rotated by :func:`rotate_view`."""
     half = view_size // 2
     last = view_size - 1
     return ((half, 0), (0, half), (half, last), (last, half))[direction]
 
 
 def carried(view: NDArray[np.uint8]) -> str | None:
-    """What the agent carries ("key blue"), read from its own cell of an egocentric view; None for nothing."""
+    """Return what the agent carries ("key blue"), read from its own cell of an egocentric view; None for nothing."""
     size = view.shape[0]
     return _IN_HAND[int(view[size - 1, size // 2])]
 
 
 def split_word(word: str) -> tuple[str, str | None]:
-    """``"door red closed"`` -> ``("door red", "closed")``; words of one or two parts have no state."""
+    """Split ``"door red closed"`` into ``("door red", "closed")``; words of one or two parts have no state."""
     if word.count(" ") > 1:
         name, _, state = word.rpartition(" ")
         return name, state
@@ -149,7 +149,10 @@ def star_details(text: str) -> str:
 
 
 def visible_objects(view: NDArray[np.uint8]) -> tuple[VisibleObject, ...]:
-    """Objects of an egocentric view (before rotation), nearest rows first, left to right; walls and floors left out."""
+    """Return the objects of an egocentric view (before rotation), nearest rows first, left to right.
+
+    Walls and floors are left out.
+    """
     size = view.shape[0]
     found: list[VisibleObject] = []
     for forward in range(size):
@@ -163,5 +166,5 @@ def visible_objects(view: NDArray[np.uint8]) -> tuple[VisibleObject, ...]:
 
 
 def grid_words(codes: NDArray[np.uint8], words: Sequence[str] = VOCABULARY) -> tuple[tuple[str, ...], ...]:
-    """A grid of codes as rows of words."""
+    """Return a grid of codes as rows of words."""
     return tuple(tuple(words[code] for code in row) for row in codes)

@@ -59,7 +59,8 @@ class Renaming:
 
         def invented(found: re.Match[str]) -> str:
             lower, title, plural = found.groups()
-            return (words[lower] if lower else words[title.lower()].title()) + ("s" if plural else "")
+            word = words[lower] if lower else words[title.lower()].title()
+            return f"{word}s" if plural else word
 
         return _WORD.sub(invented, text)
 
@@ -73,7 +74,10 @@ TRUE_WORDS: Final = Renaming()
 
 @cache
 def _words(seed: int) -> Mapping[str, str]:
-    words = {word: pool[_mixed(f"{seed} {word}") % len(pool)] for word, pool in _POOLS.items()}
+    words: dict[str, str] = {}
+    for word, pool in _POOLS.items():
+        drawn = _mixed(f"{seed} {word}") % len(pool)
+        words[word] = pool[drawn]
     return words | {alias: words[word] for alias, word in _ALIASES.items()}
 
 

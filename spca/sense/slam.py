@@ -26,18 +26,18 @@ class GridMap:
     origin: tuple[int, int]
 
     def index(self, position: tuple[int, int]) -> tuple[int, int]:
-        """(row, column) in ``codes`` of a displacement from the start."""
+        """Return the (row, column) in ``codes`` of a displacement from the start."""
         return self.origin[0] + position[0], self.origin[1] + position[1]
 
     def with_agent(self, position: tuple[int, int]) -> NDArray[np.uint8]:
-        """A copy of the codes in which the agent's cell is marked."""
+        """Return a copy of the codes in which the agent's cell is marked."""
         grid = self.codes.copy()
         grid[self.index(position)] = AGENT
         return grid
 
 
 def empty_map() -> GridMap:
-    """The map before anything was seen: the start cell alone, taken to be empty ground."""
+    """Return the map before anything was seen: the start cell alone, taken to be empty ground."""
     return GridMap(np.full((1, 1), EMPTY, dtype=np.uint8), (0, 0))
 
 
@@ -63,7 +63,7 @@ def integrate(grid: GridMap, view: NDArray[np.uint8], position: tuple[int, int],
 
 
 def _padded(codes: NDArray[np.uint8], top: int, left: int, size: int) -> tuple[NDArray[np.uint8], tuple[int, int]]:
-    """A writable copy large enough for the window, and how many rows and columns were added north and west."""
+    """Return a writable copy large enough for the window, and the rows and columns added north and west."""
     rows, columns = codes.shape
     north = max(0, -top)
     west = max(0, -left)

@@ -60,9 +60,17 @@ class Acceptance:
         """
         if fault := fault_of_draft(draft):
             return fault
-        probes = [Permutation(words, keep) for words in recolourings(case.state) for keep in (True, False)]
-        states = [case.state, case.state, *(each.state(case.state) for each in (*probes, _SWAP))]
-        states += [{**case.state, "mission": case.state["mission"] + UNREADABLE}, *(old.state for old in kept)]
+
+        probes: list[Permutation] = []
+        for words in recolourings(case.state):
+            probes += [Permutation(words, keep_goals=True), Permutation(words, keep_goals=False)]
+        states = [case.state, case.state]
+        states += [permutation.state(case.state) for permutation in (*probes, _SWAP)]
+        unreadable = case.state["mission"] + UNREADABLE
+        states.append({**case.state, "mission": unreadable})
+        states += [old.state for old in kept]
+
+        # The results come in the order of the states.
         results = self._runner.each([(draft.source, state) for state in states], again=True)
         first = next(results)
         if first.miss is not None:

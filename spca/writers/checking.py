@@ -41,7 +41,8 @@ def draft(name: str, source: str, domain: str) -> ProblemWriter | None:
     tidy = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:MAX_NAME].strip("_")
     if not source.strip() or not re.search("[a-z]", tidy):
         return None
-    return ProblemWriter(tidy if tidy[0].isalpha() else f"w_{tidy}"[:MAX_NAME].strip("_"), domain, source)
+    identifier = tidy if tidy[0].isalpha() else f"w_{tidy}"[:MAX_NAME].strip("_")
+    return ProblemWriter(identifier, domain, source)
 
 
 def fault_of_draft(draft: ProblemWriter) -> str:
@@ -68,11 +69,13 @@ def fault_of(source: str) -> str:
 
 
 def _faults(tree: ast.Module) -> Iterator[str]:
-    if not any(isinstance(node, ast.FunctionDef) and node.name == FUNCTION for node in tree.body):
+    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    if FUNCTION not in functions:
         yield f"the writer defines no function {FUNCTION}"
     nodes = list(ast.walk(tree))
     names = Names({}).within(nodes)
-    formats = any(isinstance(node, ast.Attribute) and node.attr in ("format", "format_map") for node in nodes)
+    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    formats = not attributes.isdisjoint(("format", "format_map"))
     for node in sorted(nodes, key=_line):
         words = [*_of_node(node, names)] or [*rules.of_node(node, names)]
         words += _faults_of_format(node) if formats else ()

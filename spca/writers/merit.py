@@ -68,11 +68,13 @@ def reason_left_out(writer: StoredWriter, category: str) -> str:
     where = f"in {category} since it last solved a level there"
     if not _has_solved(writer, category):
         where = "in categories of which it has solved no level"
-    return "; ".join(
-        f"{getattr(tally, miss.value)} {_WORDS[miss]} {where}"
-        for miss, most in MAX_STRIKES.items()
-        if getattr(tally, miss.value) >= most
-    )
+
+    reasons: list[str] = []
+    for miss, most in MAX_STRIKES.items():
+        count = getattr(tally, miss.value)
+        if count >= most:
+            reasons.append(f"{count} {_WORDS[miss]} {where}")
+    return "; ".join(reasons)
 
 
 def reasons_left_out(writer: StoredWriter) -> str:
@@ -111,4 +113,5 @@ def _strikes(writer: StoredWriter, category: str) -> Tally:
     if _has_solved(writer, category):
         return writer.tallies.get(category, Tally())
     foreign = [tally for name, tally in writer.tallies.items() if not _has_solved(writer, name)]
-    return Tally(**{miss.value: sum(getattr(tally, miss.value) for tally in foreign) for miss in MAX_STRIKES})
+    names = [miss.value for miss in MAX_STRIKES]
+    return Tally(**{name: sum(getattr(tally, name) for tally in foreign) for name in names})

@@ -33,7 +33,7 @@ class ProblemSets:
         fault = shape_fault(text)
         if fault:
             raise PlanTextError(f"the problem cannot be read: {fault}")
-        sections = _parsed(text)
+        sections = _parse_form(text)
         if not sections or sections[0] != "define":
             raise PlanTextError("the problem does not begin with (define")
         held: dict[str, list[Fact]] = {":objects": [], ":init": [], ":goal": []}
@@ -42,8 +42,10 @@ class ProblemSets:
                 held[section[0]] += section[1:]
         if not held[":goal"]:
             raise PlanTextError("the problem has no goal")
-        goal = _ordered(("and", *held[":goal"]))
-        return cls(frozenset(_typed(held[":objects"])), frozenset(map(_ordered, held[":init"])), goal[1])
+        goal = _normalise(("and", *held[":goal"]))
+        objects = frozenset(_read_typed(held[":objects"]))
+        init = frozenset(map(_normalise, held[":init"]))
+        return cls(objects, init, goal[1])
 
     def difference(self, other: ProblemSets) -> str:
         """Return what this problem says otherwise than ``other``, in words; "" if it says the same."""
@@ -52,12 +54,12 @@ class ProblemSets:
             (":init", self.init - other.init, other.init - self.init),
             ("the goal", self.goal - other.goal, other.goal - self.goal),
         )
-        return "; ".join(filter(None, (_told(*part) for part in parts)))
+        return "; ".join(filter(None, (_describe_difference(*part) for part in parts)))
 
     def undeclared(self, declared: Container[str]) -> str:
         """Return what ``:init`` and goal name beside what is declared, "" if nothing."""
         named = {name for fact in (*self.init, *self.goal) for name in _arguments(fact)}
-        return _listed(name for name in named if name not in declared)
+        return _list_facts(name for name in named if name not in declared)
 
 
 def _arguments(fact: Fact) -> Iterator[str]:
@@ -66,31 +68,42 @@ def _arguments(fact: Fact) -> Iterator[str]:
         case (str(), frozenset() as parts):
             yield from (name for part in parts for name in _arguments(part))
         case (str() as head, *arguments) if not head.startswith("?"):
-            for each in arguments:
-                yield from ((each,) if each[:1].isalpha() else ()) if isinstance(each, str) else _arguments(each)
+            for argument in arguments:
+                if not isinstance(argument, str):
+                    yield from _arguments(argument)
+                elif argument[:1].isalpha():
+                    yield argument
 
 
-def _told(where: str, more: Iterable[Fact], less: Iterable[Fact]) -> str:
-    said = [f"{verb} {_listed(facts)}" for verb, facts in (("has", more), ("lacks", less)) if facts]
-    return f"{where} {' and '.join(said)}" if said else ""
+def _describe_difference(where: str, more: Iterable[Fact], less: Iterable[Fact]) -> str:
+    parts: list[str] = []
+    if more:
+        parts.append(f"has {_list_facts(more)}")
+    if less:
+        parts.append(f"lacks {_list_facts(less)}")
+    return f"{where} {' and '.join(parts)}" if parts else ""
 
 
-def _listed(facts: Iterable[Fact]) -> str:
-    told = sorted(map(_written, facts))
-    return " ".join([*told[:_MOST_TOLD], *(["..."] if len(told) > _MOST_TOLD else [])])
+def _list_facts(facts: Iterable[Fact]) -> str:
+    written = sorted(map(_write_fact, facts))
+    shown = written[:_MOST_TOLD]
+    if len(written) > _MOST_TOLD:
+        shown.append("...")
+    return " ".join(shown)
 
 
-def _written(fact: Fact) -> str:
+def _write_fact(fact: Fact) -> str:
     match fact:
         case str():
             return fact
         case (("and" | "or") as joint, frozenset() as parts):
-            return f"({joint} {' '.join(sorted(map(_written, parts)))})"
+            joined = " ".join(sorted(map(_write_fact, parts)))
+            return f"({joint} {joined})"
         case _:
-            return f"({' '.join(map(_written, fact))})"
+            return f"({' '.join(map(_write_fact, fact))})"
 
 
-def _parsed(text: str) -> tuple[Fact, ...]:
+def _parse_form(text: str) -> tuple[Fact, ...]:
     """Return the form that a text, which :func:`shape_fault` passed, consists of."""
     open_forms: list[list[Fact]] = [[]]
     for word in words(text) or ():
@@ -105,23 +118,27 @@ def _parsed(text: str) -> tuple[Fact, ...]:
     return whole[0] if len(whole) == 1 and isinstance(whole[0], tuple) else ()
 
 
-def _typed(listed: Sequence[Fact]) -> Iterator[tuple[str, Fact]]:
+def _read_typed(listed: Sequence[Fact]) -> Iterator[tuple[str, Fact]]:
     names: list[str] = []
     for before, word in zip(("", *listed), listed, strict=False):
         if before == "-":
             yield from ((name, word) for name in names)
             names.clear()
         elif word != "-":
-            names.append(_written(word))
+            names.append(_write_fact(word))
     yield from ((name, "object") for name in names)
 
 
-def _ordered(fact: Fact) -> Fact:
+def _normalise(fact: Fact) -> Fact:
     """Return a formula in which what ``and`` and ``or`` join has no order, and no ``and`` within ``and``."""
     if not isinstance(fact, tuple):
         return fact
-    parts = tuple(map(_ordered, fact[1:]))
+    parts = tuple(map(_normalise, fact[1:]))
     if not fact or fact[0] not in ("and", "or"):
-        return (*map(_ordered, fact[:1]), *parts)
-    inner = [part[1] if isinstance(part, tuple) and part[:1] == fact[:1] else (part,) for part in parts]
-    return fact[0], frozenset(each for group in inner for each in group)
+        return (*map(_normalise, fact[:1]), *parts)
+
+    joined: list[Fact] = []
+    for part in parts:
+        is_same_joint = isinstance(part, tuple) and part[:1] == fact[:1]
+        joined += part[1] if is_same_joint else (part,)
+    return fact[0], frozenset(joined)

@@ -37,7 +37,10 @@ class Permutation:
 
     def text(self, text: str) -> str:
         """Return a text with the words renamed, each as it was capitalised."""
-        return _pattern(frozenset(self.words), self.keep_goals).sub(self._renamed, text) if self.words else text
+        if not self.words:
+            return text
+        pattern = _pattern(frozenset(self.words), self.keep_goals)
+        return pattern.sub(self._renamed, text)
 
     def state(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return what a writer is given (:func:`spca.writers.stored.writer_state`) with the words renamed."""
@@ -61,20 +64,34 @@ def recolourings(state: Mapping[str, Any]) -> tuple[dict[str, str], ...]:
 
     Colours that occur keep their alphabetical order where that is possible: a writer may go through names in order.
     """
-    own = {words[1] for name in _names(state) if len(words := name.split(" ")) > 1} - {"other"}
-    told = " ".join(_texts(state)).lower()
-    invented = {word for word in re.findall("[a-z]+", told) if word != meant(word) in COLOURS}
-    others = map(Renaming(0).text, COLOURS) if invented else COLOURS if own.intersection(COLOURS) or not own else ()
-    palette = sorted(own.union(invented, others))
-    present = [colour for colour in palette if re.search(rf"(?<![a-z]){re.escape(colour)}(?![a-z])", told)]
+    used = _second_words(_names(state))
+    text = " ".join(_texts(state)).lower()
+    invented = {word for word in re.findall("[a-z]+", text) if word != meant(word) in COLOURS}
+    others: Iterable[str] = ()
+    if invented:
+        others = map(Renaming(0).text, COLOURS)
+    elif used.intersection(COLOURS) or not used:
+        others = COLOURS
+
+    palette = sorted(used.union(invented, others))
+    present = [colour for colour in palette if re.search(rf"(?<![a-z]){re.escape(colour)}(?![a-z])", text)]
     choices = [image for image in combinations(palette, len(present)) if list(image) != present]
-    choices += [(*present[n:], *present[:n]) for n in range(1, len(present)) if len(present) == len(palette)]
+    if len(present) == len(palette):
+        choices += [(*present[n:], *present[:n]) for n in range(1, len(present))]
+
     chosen: list[dict[str, str]] = []
     while choices and len(chosen) < 2:
-        best = min(choices, key=lambda image: _same(present, image, chosen))
+        best = min(choices, key=lambda image: _count_same(present, image, chosen))
         choices.remove(best)
-        chosen.append(dict(zip(present, best, strict=True)) | _rest(palette, present, best))
+        renamed = dict(zip(present, best, strict=True))
+        chosen.append(renamed | _map_rest(palette, present, best))
     return tuple(chosen)
+
+
+def _second_words(names: Iterable[str]) -> set[str]:
+    """Return the second word of each name, which is its colour; "other" is none."""
+    split = [name.split(" ") for name in names]
+    return {words[1] for words in split if len(words) > 1} - {"other"}
 
 
 def likeness(*texts: str) -> tuple[str, ...]:
@@ -85,18 +102,19 @@ def likeness(*texts: str) -> tuple[str, ...]:
         word = found["word"].lower()
         plural = found["plural"]
         group = "kind" if word in SWAPPED_KINDS else "colour"
-        return numbers.setdefault(word, f"{group}{len(numbers)}") + ("s" if plural else "")
+        numbered_word = numbers.setdefault(word, f"{group}{len(numbers)}")
+        return f"{numbered_word}s" if plural else numbered_word
 
     return tuple(_COMMON.sub(numbered, " ".join(text.split())) for text in texts)
 
 
-def _same(present: list[str], image: Iterable[str], chosen: Iterable[Mapping[str, str]]) -> int:
-    """How many colours stay as they are, or become what they became before."""
+def _count_same(present: list[str], image: Iterable[str], chosen: Iterable[Mapping[str, str]]) -> int:
+    """Count the colours that stay as they are, or become what they became before."""
     pairs = zip(present, image, strict=True)
     return sum(new in (old, *(before[old] for before in chosen)) for old, new in pairs)
 
 
-def _rest(palette: list[str], present: Iterable[str], image: Iterable[str]) -> dict[str, str]:
+def _map_rest(palette: list[str], present: Iterable[str], image: Iterable[str]) -> dict[str, str]:
     free = (colour for colour in palette if colour not in set(image))
     return dict(zip((colour for colour in palette if colour not in set(present)), free, strict=True))
 

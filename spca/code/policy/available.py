@@ -114,7 +114,8 @@ def fault_of_module(name: str) -> str:
     if name in MODULES:
         return ""
     root = name.partition(".")[0]
-    usual = ", ".join(sorted(module for module in MODULES if "." not in module and not module.startswith("_")))
+    roots = [module for module in MODULES if "." not in module and not module.startswith("_")]
+    usual = ", ".join(sorted(roots))
     instead = f"use {root} itself" if root in MODULES else f"available are {usual}"
     return f"module {name} is not available: {INSTEAD.get(root, instead)}"
 
@@ -129,7 +130,7 @@ def fault_of_member(module: str, name: str) -> str:
 
 @lru_cache(maxsize=len(MODULES))
 def _members(module: str) -> frozenset[str]:
-    """Public names of an allowed module, without the modules that hang on it, loaded or not."""
+    """Return the public names of an allowed module, without the modules that hang on it, loaded or not."""
     loaded = import_module(module)
     hanging = (part.name for part in iter_modules(getattr(loaded, "__path__", ())))
     held = dict.fromkeys(hanging, loaded) | vars(loaded)

@@ -56,7 +56,8 @@ def violations(source: str) -> tuple[Violation, ...]:
     tree = _tree(source)
     layout(source)  # merging and showing an agent need it
     found = _violations(tree, None)
-    if not any(isinstance(node, ast.ClassDef) and node.name == AGENT_CLASS for node in tree.body):
+    classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+    if AGENT_CLASS not in classes:
         return (Violation(1, f"the source has no class {AGENT_CLASS}"), *found)
     return found
 
@@ -97,7 +98,8 @@ def _tree(source: str) -> ast.Module:
         return parse(source)
     except PatchError as error:
         lines = str(error)[:_MAX_LISTED].splitlines()
-        raise PatchError("\n".join(_shown(line, _MAX_LINE) for line in lines)[:_MAX_LISTED]) from error
+        message = "\n".join(_shown(line, _MAX_LINE) for line in lines)
+        raise PatchError(message[:_MAX_LISTED]) from error
 
 
 def _listed(found: Sequence[Violation]) -> str:
@@ -109,17 +111,31 @@ def _listed(found: Sequence[Violation]) -> str:
 
 
 def _shown(text: str, limit: int) -> str:
-    """Text of the source for a message: one line of at most ``limit`` characters, nothing that steers a terminal."""
-    line = "".join(c for c in visible(text[: limit + 1]).replace("\n", " ") if c.isprintable())
-    return line if len(line) <= limit else f"{line[: limit - 3]}..."
+    """Return text of the source for a message: one line of at most ``limit`` characters.
+
+    Nothing in it steers a terminal.
+    """
+    start = visible(text[: limit + 1]).replace("\n", " ")
+    line = "".join(c for c in start if c.isprintable())
+    if len(line) <= limit:
+        return line
+    return f"{line[: limit - 3]}..."
+
+
+def _shorten_name(match: re.Match[str]) -> str:
+    return _shown(match[0], _MAX_NAME)
 
 
 def _violations(tree: ast.Module, base: ast.Module | None) -> tuple[Violation, ...]:
     if line := _too_deep(tree):
         return (Violation(line, f"more than {MAX_DEPTH} levels of nesting; split it into several methods"),)
-    lines = {(_line(node), words) for node, words in _faults(tree, base) if words}
-    short = ((line, _LONG_NAME.sub(lambda name: _shown(name[0], _MAX_NAME), words)) for line, words in lines)
-    return tuple(sorted({Violation(line, _shown(words, _MAX_LINE)) for line, words in short}))
+
+    faults = {(_line(node), words) for node, words in _faults(tree, base) if words}
+    found: set[Violation] = set()
+    for line, words in faults:
+        short = _LONG_NAME.sub(_shorten_name, words)
+        found.add(Violation(line, _shown(short, _MAX_LINE)))
+    return tuple(sorted(found))
 
 
 def _too_deep(tree: ast.Module) -> int:
@@ -142,18 +158,21 @@ def _faults(tree: ast.Module, base: ast.Module | None) -> _Faults:
     statements = [node for node in tree.body if not (is_patch and isinstance(node, _Function))]
     bound = [*at_top(base.body if base else ()), *at_top(statements)]
     names = Names(merged((name, meaning) for _, name, meaning in bound))
-    yield from _of_top(tree, names, is_patch)
-    yield from _rebound(bound, set(map(id, statements)))
+    yield from _top_level_faults(tree, names, is_patch)
+    yield from _find_rebound_names(bound, set(map(id, statements)))
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == AGENT_CLASS:
             for part in node.body:
-                yield from _of_part(part, names, is_method=True)
+                yield from _part_faults(part, names, is_method=True)
         else:
-            yield from _of_part(node, names, is_method=is_patch)
+            yield from _part_faults(node, names, is_method=is_patch)
 
 
-def _of_part(part: ast.stmt, names: Names, is_method: bool) -> _Faults:
-    """What is wrong within a statement of the top level or of the class; ``is_method`` where it is a function."""
+def _part_faults(part: ast.stmt, names: Names, is_method: bool) -> _Faults:
+    """Yield what is wrong within a statement of the top level or of the class.
+
+    ``is_method``: a function there is a method.
+    """
     if isinstance(part, _Function):
         yield from ((part, words) for words in rules.of_head(part, names))
         if is_method:
@@ -163,18 +182,24 @@ def _of_part(part: ast.stmt, names: Names, is_method: bool) -> _Faults:
     yield from ((node, words) for node in nodes for words in rules.of_node(node, seen))
 
 
-def _rebound(bound: Sequence[tuple[ast.stmt, str, str]], own: set[int]) -> _Faults:
-    """Names at the top level that stand for two things, one of them imported: other methods may use the first."""
+def _find_rebound_names(bound: Sequence[tuple[ast.stmt, str, str]], checked_ids: set[int]) -> _Faults:
+    """Yield names at the top level that stand for two things, one of them imported.
+
+    Other methods may use the first.
+    """
     meanings: dict[str, list[str]] = {}
     for node, name, meaning in bound:
         known = meanings.setdefault(name, [])
         known.append(meaning)
-        if id(node) in own and any(known) and len(set(known)) > 1:
-            yield node, f"'{name}' already stands for '{next(filter(None, known))}'; use another name"
+        if id(node) not in checked_ids:
+            continue
+        if any(known) and len(set(known)) > 1:
+            imported = next(filter(None, known))
+            yield node, f"'{name}' already stands for '{imported}'; use another name"
 
 
-def _of_top(tree: ast.Module, names: Names, is_patch: bool) -> _Faults:
-    """What has no place at the top level, where merging knows imports, constants and definitions."""
+def _top_level_faults(tree: ast.Module, names: Names, is_patch: bool) -> _Faults:
+    """Yield what has no place at the top level, where merging knows imports, constants and definitions."""
     agents = 0
     for node in tree.body:
         match node:
@@ -191,14 +216,14 @@ def _of_top(tree: ast.Module, names: Names, is_patch: bool) -> _Faults:
                 agents += 1
                 if agents > 1:
                     yield node, f"class {AGENT_CLASS} must be defined only once"
-                yield from _of_agent(node, names)
+                yield from _agent_faults(node, names)
             case ast.ClassDef(name=name):
                 yield node, f"class {name} must not be defined here; define it inside the method that uses it"
             case _:
                 yield node, "only imports, literal constants and def blocks may be at the top level"
 
 
-def _of_agent(agent: ast.ClassDef, names: Names) -> _Faults:
+def _agent_faults(agent: ast.ClassDef, names: Names) -> _Faults:
     if agent.bases or agent.keywords or agent.decorator_list:
         yield agent, f"class {AGENT_CLASS} must have no bases, no keywords and no decorators"
     for node in agent.body:

@@ -43,7 +43,8 @@ class Names:
 
     def within(self, nodes: Sequence[ast.AST]) -> Names:
         """Return the names as a definition sees them that consists of ``nodes``."""
-        is_agent = sum(isinstance(node, ast.arg) and node.arg == "self" for node in nodes) == 1
+        selves = [node for node in nodes if isinstance(node, ast.arg) and node.arg == "self"]
+        is_agent = len(selves) == 1
         return Names({**self.meanings, **merged(bindings(nodes))}, is_agent)
 
 
@@ -82,6 +83,8 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
     for alias in node.names:
         if isinstance(node, ast.ImportFrom):
             yield alias.asname or alias.name, f"{node.module or ''}.{alias.name}"
+        elif alias.asname:
+            yield alias.asname, alias.name
         else:
             root = alias.name.partition(".")[0]
-            yield alias.asname or root, alias.name if alias.asname else root
+            yield root, root

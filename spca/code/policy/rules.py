@@ -81,19 +81,21 @@ def of_head(node: ast.FunctionDef | ast.AsyncFunctionDef, names: Names) -> Words
                 yield f"the arguments of the decorator of {node.name} must be literals"
     args = node.args
     parameters = (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg)
-    values = (*args.defaults, *args.kw_defaults, node.returns, *(arg.annotation for arg in parameters if arg))
+    annotations = [arg.annotation for arg in parameters if arg]
+    values = (*args.defaults, *args.kw_defaults, node.returns, *annotations)
     if not all(is_constant(value, names, any_name=True) for value in values if value is not None):
         yield f"the defaults and annotations of {node.name} must be constants; compute them inside the method"
 
 
 def is_constant(node: ast.expr, names: Names, any_name: bool, in_call: bool = False) -> bool:
-    """Whether a value is known when the module is loaded: literals, arithmetic, tuples, a few harmless calls.
+    """Return whether a value is known when the module is loaded: literals, arithmetic, tuples, a few harmless calls.
 
     Names may be those of builtins and imports, and with ``any_name`` also others; what a call is given must not be a
     method that the call would run.
     """
     if isinstance(node, ast.Name):
-        return bool(names.full_name(node)) or (any_name and (not in_call or node.id in names.meanings))
+        is_allowed = any_name and (not in_call or node.id in names.meanings)
+        return is_allowed or bool(names.full_name(node))
     if isinstance(node, ast.Lambda):
         return any_name and not in_call
     if isinstance(node, ast.Call):
@@ -108,7 +110,7 @@ def is_constant(node: ast.expr, names: Names, any_name: bool, in_call: bool = Fa
 
 
 def is_dunder(name: str) -> bool:
-    """Whether a name has double underscores on both sides."""
+    """Return whether a name has double underscores on both sides."""
     return name.startswith("__") and name.endswith("__") and len(name) > 4
 
 
@@ -137,7 +139,8 @@ def _import_from(node: ast.ImportFrom, _names: Names) -> Words:
 
 
 def _name(node: ast.Name, names: Names) -> Words:
-    if isinstance(node.ctx, ast.Load) and node.id in REFUSED_BUILTINS and names.full_name(node) == node.id:
+    is_refused = isinstance(node.ctx, ast.Load) and node.id in REFUSED_BUILTINS
+    if is_refused and names.full_name(node) == node.id:
         yield f"{node.id} is not available: {REFUSED_BUILTINS[node.id]}"
 
 
@@ -149,9 +152,11 @@ def _attribute(node: ast.Attribute, names: Names) -> Words:
 
 
 def _subscript(node: ast.Subscript, names: Names) -> Words:
-    """Writing into what is reached by an attribute."""
+    """Yield what is wrong with writing into what is reached by an attribute."""
+    if isinstance(node.ctx, ast.Load):
+        return
     inner: ast.expr = node
-    while not isinstance(node.ctx, ast.Load) and isinstance(inner, ast.Attribute | ast.Subscript):
+    while isinstance(inner, ast.Attribute | ast.Subscript):
         if isinstance(inner, ast.Attribute) and inner.attr not in PRIMITIVE_METHODS:
             yield _fault_of_write(inner, names)
         inner = inner.value
@@ -171,8 +176,9 @@ def _fault_of_write(node: ast.Attribute, names: Names) -> str:
 
 def _call(node: ast.Call, names: Names) -> Words:
     function = names.full_name(node.func)
-    if function == "getattr" and any(isinstance(name, _COMPUTED) for name in node.args[1:2]):
-        yield "getattr needs a name that the source spells out; choose between methods with if"
+    if function == "getattr":
+        if any(isinstance(name, _COMPUTED) for name in node.args[1:2]):
+            yield "getattr needs a name that the source spells out; choose between methods with if"
     elif function in SEEDED and _is_unseeded(node):
         yield f"give {function.rpartition('.')[2]} a seed, such as 0: runs must be repeatable"
     match node.func:
@@ -182,7 +188,8 @@ def _call(node: ast.Call, names: Names) -> Words:
 
 
 def _is_unseeded(node: ast.Call) -> bool:
-    given = node.args[:1] or [k.value for k in node.keywords if k.arg in (None, *SEED_WORDS)]
+    by_keyword = [keyword.value for keyword in node.keywords if keyword.arg in (None, *SEED_WORDS)]
+    given = node.args[:1] or by_keyword
     return all(isinstance(value, ast.Constant) and value.value is None for value in given)
 
 

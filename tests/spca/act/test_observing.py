@@ -16,7 +16,7 @@ from minigrid.core.world_object import Ball, Box, Door, Floor, Goal, Key, Lava, 
 from minigrid.envs.empty import EmptyEnv
 
 from minigridenv import MiniGridEnv
-from spca.act.observing import hasten, observation
+from spca.act.observing import observation, patch_fast_observation
 from tests.support.contracts import truth
 
 THINGS: tuple[Callable[[], Any], ...] = (
@@ -73,8 +73,8 @@ class Foggy(EmptyEnv):
 
 def test_a_world_that_is_shown_otherwise_stays_so() -> None:
     simulator: Any = Foggy()
-    hasten(simulator)
+    patch_fast_observation(simulator)
     assert "gen_obs" not in vars(simulator)
     other: Any = gymnasium.Env()
-    hasten(other)
+    patch_fast_observation(other)
     assert "gen_obs" not in vars(other)
