@@ -74,6 +74,8 @@ def altered(draw: st.DrawFn) -> tuple[str, str]:
     for _ in range(rng.choice((0, 1, 1, 2))):
         which = rng.randrange(2)
         parts = words(texts[which]) or []
+        if not parts:  # its whole form went before
+            continue
         at, other = rng.randrange(len(parts)), rng.randrange(len(parts))
         match rng.choice(("drop", "repeat", "exchange", "form")):
             case "drop":
