@@ -336,15 +336,11 @@ WORD_FOR_WORD = ("spca/reference/skills/", "spca/reference/writers/", "agent.py"
 """What is copied into runs as it is written."""
 
 
-UNFOLDED = ("", "gridworld", "robot_bridge", "explorer")
-"""Packages whose statements are light; ``spca`` is not there yet."""
-
-
 def package_modules(package: str) -> list[Module]:
     return [each for each in product() if each.package == package and not each.path.startswith(WORD_FOR_WORD)]
 
 
-@pytest.mark.parametrize("package", UNFOLDED)
+@pytest.mark.parametrize("package", ["", *PACKAGES])
 def test_few_statements_are_heavy(package: str) -> None:
     """A statement with more than 15 expression nodes has to be read twice, and no formatter changes that."""
     weights = [weight for module in package_modules(package) for weight in statement_weights(module.tree.body)]

@@ -107,7 +107,8 @@ def load_env(path: Path, servers: Collection[str] = ()) -> None:
         FileError: the file cannot be read, or the encoding of the system lacks a character of a value.
         SettingsError: a line sets nothing, or a name that is nearly one of ours.
     """
-    if not os.path.lexists(path) or os.environ.get("PYTHON_DOTENV_DISABLED", "").casefold() in _ON:
+    is_disabled = os.environ.get("PYTHON_DOTENV_DISABLED", "").casefold() in _ON
+    if is_disabled or not os.path.lexists(path):
         return
     from dotenv import load_dotenv
 
@@ -176,7 +177,10 @@ def _find_misspelled(
         known: all that is set: a true name in it settles what is meant.
         servers: values of ``--server``.
     """
-    user_names = {word for text in (*servers, known.get("SPCA_SERVERS", "")) for word in re.split(r"[,|]", text)}
+    user_names: set[str] = set()
+    for server in (*servers, known.get("SPCA_SERVERS", "")):
+        user_names.update(re.split(r"[,|]", server))
+
     for name in values:
         if name in KNOWN_VARIABLES or name in user_names:
             continue

@@ -152,7 +152,7 @@ class Reel:
         self._shape = numbers.shape
 
     def palette(self) -> NDArray[np.uint8]:
-        """At most 256 of the colours, shape (n, 3): all of them, or such that none is far from one of those chosen.
+        """Return at most 256 of the colours, shape (n, 3): all, or such that none is far from a chosen one.
 
         The most frequent ones go first, so that areas keep their exact colours and edges give way.
         """
@@ -170,14 +170,15 @@ class Reel:
             distance += 4
 
     def indexed(self, palette: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
-        """The pictures as indices of the nearest colours of a palette, shape (height, width)."""
+        """Yield the pictures as indices of the nearest colours of a palette, shape (height, width)."""
         known = palette.astype(np.int64)
         nearest = [np.abs(known - colour).sum(axis=1).argmin() for colour in _channels(self._colours)]
         entries = np.array(nearest, dtype=np.uint8)
         for frame in self._frames:
-            yield entries[np.frombuffer(zlib.decompress(frame), dtype=np.uint32).reshape(self._shape)]
+            numbers = np.frombuffer(zlib.decompress(frame), dtype=np.uint32)
+            yield entries[numbers.reshape(self._shape)]
 
 
 def _channels(colours: NDArray[Any]) -> NDArray[np.int64]:
-    """Red, green and blue of 0xRRGGBB, shape (n, 3)."""
+    """Return red, green and blue of 0xRRGGBB, shape (n, 3)."""
     return np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1).astype(np.int64)

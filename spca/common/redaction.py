@@ -43,11 +43,13 @@ def without_keys(text: str, environment: Mapping[str, str] | None = None) -> str
     Values shorter than 8 characters are words, not keys.
     """
     variables = os.environ if environment is None else environment
-    values = {
-        value.strip()
-        for name, value in variables.items()
-        if (name in _TAKEN or name.upper().endswith(_SECRET_NAMES)) and len(value.strip()) >= _MIN_SECRET
-    }
+    values: set[str] = set()
+    for name, value in variables.items():
+        key = value.strip()
+        holds_key = name in _TAKEN or name.upper().endswith(_SECRET_NAMES)
+        if holds_key and len(key) >= _MIN_SECRET:
+            values.add(key)
+
     for value in sorted(values, key=lambda v: (-len(v), v)):  # a key may be a part of a longer one
         text = text.replace(value, HIDDEN)
     return text
@@ -66,4 +68,5 @@ def redact_error(error: BaseException) -> None:
     """Take keys out of the texts of a library's error and of its causes, which a traceback shows."""
     for link in error_chain(error):
         link.args = tuple(redact(each) if isinstance(each, str) else each for each in link.args)
-        link.__dict__.update({name: redact(value) for name, value in vars(link).items() if isinstance(value, str)})
+        texts = {name: value for name, value in vars(link).items() if isinstance(value, str)}
+        link.__dict__.update({name: redact(text) for name, text in texts.items()})

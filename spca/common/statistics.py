@@ -40,10 +40,17 @@ class Rate:
         share = self.value
         weight = _Z * _Z / self.total
         middle = share + weight / 2
-        half = _Z * math.sqrt((share * (1 - share) + weight / 4) / self.total)
+        variance = (share * (1 - share) + weight / 4) / self.total
+        half = _Z * math.sqrt(variance)
         low = (middle - half) / (1 + weight)
         high = (middle + half) / (1 + weight)
-        return (max(0.0, low) if self.good else 0.0), (min(1.0, high) if self.good < self.total else 1.0)
+
+        # Rounding may miss the ends, which are exact for none and for all.
+        if self.good == 0:
+            low = 0.0
+        if self.good >= self.total:
+            high = 1.0
+        return max(0.0, low), min(1.0, high)
 
     def __str__(self) -> str:
         low, high = self.interval
@@ -91,7 +98,8 @@ def ratio_of_sums(clusters: Sequence[tuple[float, float]], seed: int = 0) -> Est
     ratios = np.empty(0)
     at_once = max(1, _AT_ONCE // len(pairs))
     while missing := RESAMPLES - len(ratios):
-        drawn = pairs[rng.integers(len(pairs), size=(min(at_once, missing), len(pairs)))].sum(axis=1)
+        size = (min(at_once, missing), len(pairs))
+        drawn = pairs[rng.integers(len(pairs), size=size)].sum(axis=1)
         drawn = drawn[drawn[:, 1] > 0]  # a sample of empty clusters says nothing
         ratios = np.concatenate((ratios, drawn[:, 0] / drawn[:, 1]))
     low, high = np.percentile(ratios, (2.5, 97.5))

@@ -42,7 +42,8 @@ def _shown(code: int) -> str:
 
 def _json(code: int) -> str:
     halves = chr(code).encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{halves[at] << 8 | halves[at + 1]:04x}" for at in range(0, len(halves), 2))
+    units = [halves[at : at + 2].hex() for at in range(0, len(halves), 2)]
+    return "".join(f"\\u{unit}" for unit in units)
 
 
 def _python(code: int) -> str:
@@ -57,7 +58,7 @@ _PYTHON = _Spelling(_python)
 
 
 def visible(text: str) -> str:
-    """A text without characters that control a terminal, change the direction of writing or show nothing.
+    """Return a text without characters that control a terminal, change the direction of writing or show nothing.
 
     Control characters become their pictures (``␛``), others their code (``⟨U+202E⟩``); line feeds and tabs stay,
     and a carriage return before a line feed goes. What comes out stays as it is when it is given again.
@@ -68,7 +69,7 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text as :func:`visible` makes it, its line feeds and tabs spaces: it cannot pass for more lines."""
+    """Return a text as :func:`visible` makes it, its line feeds and tabs spaces: it cannot pass for more lines."""
     return visible(text).replace("\n", " ").replace("\t", " ")
 
 
@@ -96,26 +97,29 @@ def strip_folders(text: str) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """``1 request``, ``2,000 requests``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    """Return a number with its noun: ``1 request``, ``2,000 requests``."""
+    plural = "" if number == 1 else "s"
+    return f"{number:,} {what}{plural}"
 
 
 def clock(seconds: float) -> str:
     """Return a time as ``0:42``, ``12:03`` or ``1:02:03``."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+    if hours:
+        return f"{hours}:{minutes:02d}:{rest:02d}"
+    return f"{minutes}:{rest:02d}"
 
 
 def escaped_json(text: str) -> str:
-    """JSON in which such characters are escapes: it says the same."""
+    """Return JSON in which such characters are escapes: it says the same."""
     if text.isascii() and "\x7f" not in text:  # JSON has escaped the others
         return text
     return text.translate(_JSON)
 
 
 def escaped_code(text: str) -> str:
-    """Python source in which such characters are escapes and all lines end with a line feed.
+    """Return Python source in which such characters are escapes and all lines end with a line feed.
 
     An escape is the same character in a string that is not raw, harmless in a comment, and an error anywhere else.
     NUL and halves of surrogate pairs stay: Python's parser refuses them.

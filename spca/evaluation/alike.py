@@ -48,9 +48,11 @@ def replay(each: Failure, folder: Path, where: str | None = None) -> str:
         folder: of the evaluation.
         where: the option that says where it lies; None for the one that fits wherever the command is typed.
     """
-    first = " --attempt 1.1" * (each.played.attempts > 1)  # else it is the last one that is shown
-    said = f"{program()} replay {folder.name} {shlex.quote(each.played.episode.name)}"
-    return f"{said}{first}{where_runs_lie(folder.parent) if where is None else where}"
+    command = f"{program()} replay {folder.name} {shlex.quote(each.played.episode.name)}"
+    first = " --attempt 1.1" if each.played.attempts > 1 else ""  # without it, the last one is shown
+    if where is None:
+        where = where_runs_lie(folder.parent)
+    return f"{command}{first}{where}"
 
 
 def _kind(each: Failure) -> tuple[str, str, str]:

@@ -50,15 +50,20 @@ def shown(quiet: bool) -> Iterator[OnProgress]:
 
 
 def announce(folder: EvaluationFolder, episodes: int) -> None:
-    """Say, before anything is played, what is, who plans it, and under which name it can be gone on with."""
+    """Print what will be played, by which planner, and the id of the evaluation."""
     settings = folder.settings
     writers, of_category = folder.writers()
-    stored = f"{counted(len(writers), 'writer')}{f' of {of_category}' if of_category else ''}" if writers else ""
+    stored = ""
+    if writers:
+        stored = counted(len(writers), "writer")
+        if of_category:
+            stored += f" of {of_category}"
+
     model = "" if settings.planner_model == NO_MODEL else settings.planner_model
     categories = f"; categories: {settings.categories}" if settings.categories else ""
-    who = ", then ".join(filter(None, (stored, model))) or "nobody"
-    what = f"{counted(episodes, 'episode')} of {settings.agent}, seeds {settings.seeds}{categories}"
-    print(one_line(f"evaluation {folder.id}: {what}; planned by {who}"), flush=True)
+    planners = ", then ".join(filter(None, (stored, model))) or "nobody"
+    played = f"{counted(episodes, 'episode')} of {settings.agent}, seeds {settings.seeds}{categories}"
+    print(one_line(f"evaluation {folder.id}: {played}; planned by {planners}"), flush=True)
 
 
 def show(results: Results, folder: EvaluationFolder) -> None:
@@ -69,8 +74,10 @@ def show(results: Results, folder: EvaluationFolder) -> None:
     made = ", ".join(f"{count:,} by {name or 'nobody'}" for name, count in results.planners.most_common())
     print_line(console, f"{counted(len(results.played), 'episode')} of seeds {settings.seeds}; first plans: {made}")
     record = folder.record
-    for line in (f"source: {describe_origin(record)}", *describe_continuations(record)):
+    origin = [f"source: {describe_origin(record)}", *describe_continuations(record)]
+    for line in origin:
         print_line(console, line)
+
     for name, block in (("category", results.inside), ("outside the curriculum", results.outside)):
         if block.ids:
             _print_block(console, name, block)
@@ -135,7 +142,8 @@ def _format_share(share: Rate | Estimate | None) -> str:
     if share is None:
         return "-"
     low, high = share.interval if isinstance(share, Rate) else (share.low, share.high)
-    return f"{100 * share.value:.2f} % ({100 * low:.1f} to {100 * high:.1f})"
+    percent = f"{100 * share.value:.2f} %"
+    return f"{percent} ({100 * low:.1f} to {100 * high:.1f})"
 
 
 def _print_failures(console: Console, results: Results, folder: EvaluationFolder) -> None:
@@ -143,12 +151,15 @@ def _print_failures(console: Console, results: Results, folder: EvaluationFolder
     if not groups:
         return
     print_line(console, "failed at the first attempt", "bold")
-    for names in ([each.played.failure for each in results.failed], [each.proof for each in results.failed]):
-        print_line(console, ", ".join(f"{count:,} {name}" for name, count in Counter(names).most_common()))
+    statuses = Counter(failure.played.failure for failure in results.failed)
+    proofs = Counter(failure.proof for failure in results.failed)
+    for counts in (statuses, proofs):
+        print_line(console, ", ".join(f"{count:,} {name}" for name, count in counts.most_common()))
+
     for group in groups[:_LISTED]:
         episodes = counted(len(group.failures), "episode")
         print_line(console, f"{episodes:>12}  {beginning(group.title, _REASON)} ({group.example.proof})")
-        for line in _details(group, folder):
+        for line in _describe_group(group, folder):
             print_line(console, line, "dim", indent=14)
     left = groups[_LISTED:]
     if left:
@@ -156,7 +167,7 @@ def _print_failures(console: Console, results: Results, folder: EvaluationFolder
         print_line(console, f"and {episodes_left:,} of {len(left)} more kinds: see the page")
 
 
-def _details(group: Alike, folder: EvaluationFolder) -> Iterator[str]:
+def _describe_group(group: Alike, folder: EvaluationFolder) -> Iterator[str]:
     """Yield what is told of a group of failures: certificate, ids, and how to see its first episode."""
     judged = group.example.judged
     if group.example.proof == Solvability.UNSOLVABLE and judged:

@@ -86,19 +86,24 @@ def read_learned(given: str | None, runs: Path, cwd: Path, root: Path) -> Learne
     curriculum = parse(files.curriculum, source)
     selected = curriculum.select(start_category=settings.get("start_category"), only=only).tasks()
     finished = files.state.get("finished", ())
-    is_unfinished = folder is not None and len(finished) < len(selected)
+    warning = ""
+    if folder is not None and len(finished) < len(selected):
+        warning = f"{source} has learned {len(finished)} of {len(selected)} levels so far"
     # The writers of the last category fit no other library.
     writers = files.state.get("writers", ()) if len(agents) <= 2 else ()
+    categories = tuple(dict.fromkeys(summary["level"]["category"] for summary in finished))
+    of_category = None if settings.get("carry_over", True) else files.state["category"]
+    writer_texts = WriterFiles(folder, writers).read_texts() if folder else {}
     return Learned(
         source=source,
         agents=agents,
         text=files.curriculum,
         curriculum=curriculum,
         tasks=curriculum.tasks(),
-        categories=tuple(dict.fromkeys(summary["level"]["category"] for summary in finished)),
+        categories=categories,
         settings=settings,
-        warning=f"{source} has learned {len(finished)} of {len(selected)} levels so far" if is_unfinished else "",
+        warning=warning,
         writers=writers,
-        of_category=None if settings.get("carry_over", True) else files.state["category"],
-        writer_texts=WriterFiles(folder, writers).read_texts() if folder else {},
+        of_category=of_category,
+        writer_texts=writer_texts,
     )

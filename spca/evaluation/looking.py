@@ -45,7 +45,7 @@ def find_evaluation(name: str, runs: Path) -> EvaluationFolder | None:
 
 
 def write_page(found: Results, folder: EvaluationFolder, make_world: WorldMaker, target: Path | None = None) -> Path:
-    """Write the page of a finished evaluation; returns where it lies."""
+    """Write the page of a finished evaluation; return where it lies."""
     from spca.evaluation.page.rendering import render_page
 
     path = target or folder.path / REPORT

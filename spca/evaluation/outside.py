@@ -42,9 +42,15 @@ def find_outside(known: Iterable[str], learned: Iterable[str], ids: str | None =
     """
     lacking = sorted({*known} - {*learned})
     playable = (env_id for env_id in lacking if env_id not in UNPLAYABLE)
-    tasks = tuple(Task(index, CATEGORY, SKILL, level_name(env_id), env_id) for index, env_id in enumerate(playable))
-    unplayable = [env_id for env_id in lacking if env_id in UNPLAYABLE and matches_id(env_id, ids)]
-    return OutsideIds(tasks, {env_id: UNPLAYABLE[env_id] for env_id in unplayable})
+    tasks = []
+    for index, env_id in enumerate(playable):
+        tasks.append(Task(index, CATEGORY, SKILL, level_name(env_id), env_id))
+
+    unplayable = {}
+    for env_id in lacking:
+        if env_id in UNPLAYABLE and matches_id(env_id, ids):
+            unplayable[env_id] = UNPLAYABLE[env_id]
+    return OutsideIds(tuple(tasks), unplayable)
 
 
 def matches_id(env_id: str, pattern: str | None) -> bool:
@@ -54,5 +60,6 @@ def matches_id(env_id: str, pattern: str | None) -> bool:
 
 def level_name(env_id: str) -> str:
     """Return what an id says of its level, without sizes: ``Go To Local`` for ``BabyAI-GoToLocalS7N4-v0``."""
-    words = re.findall(r"(?<!\d)[A-Z][a-z]+", env_id.partition("-")[2].rpartition("-")[0])
+    level = env_id.partition("-")[2].rpartition("-")[0]
+    words = re.findall(r"(?<!\d)[A-Z][a-z]+", level)
     return " ".join(words) or env_id

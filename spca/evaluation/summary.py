@@ -163,18 +163,22 @@ class Results:
     def failed(self) -> tuple[Failure, ...]:
         """Episodes that the first plan did not solve."""
         verdicts = {(each.env_id, each.seed): each for each in self.judged}
-        names = [(each, (each.env_id, each.seed)) for each in self.played if not each.pass1]
-        return tuple(Failure(each, verdicts.get(name), self._refuted.get(name, "")) for each, name in names)
+        failures = []
+        for played in self.played:
+            if not played.pass1:
+                name = (played.env_id, played.seed)
+                failures.append(Failure(played, verdicts.get(name), self._refuted.get(name, "")))
+        return tuple(failures)
 
     @cached_property
     def inside(self) -> Block:
         """Figures of the ids that the curriculum has."""
-        return self._block([each for each in self.played if not each.episode.outside])
+        return self._summarize([each for each in self.played if not each.episode.outside])
 
     @cached_property
     def outside(self) -> Block:
         """Figures of the ids that the curriculum lacks."""
-        return self._block([each for each in self.played if each.episode.outside])
+        return self._summarize([each for each in self.played if each.episode.outside])
 
     @cached_property
     def planners(self) -> Counter[str]:
@@ -207,9 +211,8 @@ class Results:
 
     @cached_property
     def _certified(self) -> frozenset[tuple[str, int]]:
-        return frozenset(
-            (each.env_id, each.seed) for each in self.judged if each.verdict.solvability is Solvability.UNSOLVABLE
-        )
+        unsolvable = [each for each in self.judged if each.verdict.solvability is Solvability.UNSOLVABLE]
+        return frozenset((each.env_id, each.seed) for each in unsolvable)
 
     @cached_property
     def _refuted(self) -> dict[tuple[str, int], str]:
@@ -222,7 +225,7 @@ class Results:
     def _unsolvable(self) -> frozenset[tuple[str, int]]:
         return self._certified - self._refuted.keys()
 
-    def _counting(self, played: Iterable[Played]) -> list[Played]:
+    def _drop_unsolvable(self, played: Iterable[Played]) -> list[Played]:
         """Return those that are not proven to be unsolvable."""
         return [each for each in played if (each.env_id, each.seed) not in self._unsolvable]
 
@@ -230,30 +233,31 @@ class Results:
         if not (self.bot and played):
             return None
         bots = {(each.env_id, each.seed): each for each in self.bot}
-        pairs = [(each, bots[each.env_id, each.seed]) for each in self._counting(played)]
+        pairs = [(each, bots[each.env_id, each.seed]) for each in self._drop_unsolvable(played)]
         playable = [pair for pair in pairs if pair[1].is_supported]
-        ids = _grouped(playable, lambda pair: pair[0].env_id, _pair_row)
+        ids = _group_rows(playable, lambda pair: pair[0].env_id, _count_pairs)
+        reasons = Counter(bot.reason for _, bot in playable if not bot.solved)
         return Versus(
-            _pair_row("all", playable),
-            _ratio((row.name, row.our_steps, row.bots_steps) for row in ids),
-            _grouped(playable, lambda pair: pair[0].episode.category, _pair_row),
-            ids,
-            dict(Counter(bot.reason for _, bot in playable if not bot.solved).most_common()),
-            len(pairs) - len(playable),
+            pooled=_count_pairs("all", playable),
+            interval=_ratio((row.name, row.our_steps, row.bots_steps) for row in ids),
+            categories=_group_rows(playable, lambda pair: pair[0].episode.category, _count_pairs),
+            ids=ids,
+            reasons=dict(reasons.most_common()),
+            unsupported=len(pairs) - len(playable),
         )
 
-    def _block(self, played: Sequence[Played]) -> Block:
-        ids = _grouped(played, lambda each: each.env_id, self._row)
+    def _summarize(self, played: Sequence[Played]) -> Block:
+        ids = _group_rows(played, lambda each: each.env_id, self._row)
         return Block(
-            self._row("all", played),
-            _ratio((row.name, row.pass1.good, row.pass1.total) for row in ids),
-            _ratio((row.name, row.solved.good, row.solved.total) for row in ids),
-            _grouped(played, lambda each: each.episode.category, self._row),
-            ids,
+            pooled=self._row("all", played),
+            interval=_ratio((row.name, row.pass1.good, row.pass1.total) for row in ids),
+            interval_solved=_ratio((row.name, row.solved.good, row.solved.total) for row in ids),
+            categories=_group_rows(played, lambda each: each.episode.category, self._row),
+            ids=ids,
         )
 
     def _row(self, name: str, played: Sequence[Played]) -> Row:
-        counting = self._counting(played)
+        counting = self._drop_unsolvable(played)
         total = len(counting)
         good = [each for each in counting if each.pass1]
         solved = sum(each.solved for each in counting)
@@ -262,11 +266,11 @@ class Results:
 
 
 def _is_writer(planner: str) -> bool:
-    """Whether it is a label such as ``unlock/v003``; a model may well be called ``openai/4``."""
+    """Return whether it is a label such as ``unlock/v003``; a model may well be called ``openai/4``."""
     return re.fullmatch(r"[^/]+/v\d{3,}", planner) is not None
 
 
-def _grouped(items: Iterable[T], key: Callable[[T], str], row: Callable[[str, Sequence[T]], R]) -> tuple[R, ...]:
+def _group_rows(items: Iterable[T], key: Callable[[T], str], row: Callable[[str, Sequence[T]], R]) -> tuple[R, ...]:
     groups: dict[str, list[T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -283,9 +287,11 @@ def _ratio(ids: Iterable[tuple[str, int, int]]) -> Estimate | None:
     return ratio_of_sums(list(clusters.values()))
 
 
-def _pair_row(name: str, pairs: Sequence[tuple[Played, BotPlayed]]) -> PairRow:
+def _count_pairs(name: str, pairs: Sequence[tuple[Played, BotPlayed]]) -> PairRow:
     both = [(ours, bot) for ours, bot in pairs if ours.pass1 and bot.solved]
     ours_only = sum(ours.pass1 and not bot.solved for ours, bot in pairs)
     bots_only = sum(bot.solved and not ours.pass1 for ours, bot in pairs)
-    steps = sum(ours.steps for ours, _ in both), sum(bot.steps for _, bot in both)
-    return PairRow(name, len(both), ours_only, bots_only, len(pairs) - len(both) - ours_only - bots_only, *steps)
+    neither = len(pairs) - len(both) - ours_only - bots_only
+    our_steps = sum(ours.steps for ours, _ in both)
+    bots_steps = sum(bot.steps for _, bot in both)
+    return PairRow(name, len(both), ours_only, bots_only, neither, our_steps, bots_steps)

@@ -28,15 +28,20 @@ def make_trajectory(played: Played, make_world: WorldMaker, *, upstream_rules: b
 
 
 def _make_attempt(number: int, trial: Trial, start_hash: str) -> dict[str, Any]:
-    calls = [call.partition("(") for call in trial.plan]
+    plan = []
+    for call in trial.plan:
+        action, _, args = call.partition("(")
+        plan.append({"action": action, "args": args.removesuffix(")").split(", ")})
+
+    steps = [[code, position, -1] for position, codes in enumerate(trial.acted) for code in codes]
     return {
         "round": 1,
         "attempt": number,
         "start": [],
         "start_hash": start_hash,
         "end_hash": trial.end_hash or start_hash,
-        "plan": [{"action": name, "args": args.removesuffix(")").split(", ")} for name, _, args in calls],
+        "plan": plan,
         "status": trial.status,
         "message": trial.reason,
-        "steps": [[code, position, -1] for position, codes in enumerate(trial.acted) for code in codes],
+        "steps": steps,
     }

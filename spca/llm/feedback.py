@@ -23,7 +23,7 @@ _MAX_REASON: Final = 290
 
 
 def failure_report(plan: Plan, outcome: Outcome, method_at: Callable[[int], str] = lambda _line: "") -> str:
-    """Status, failing step, traceback, last primitives and the end of a failed attempt, each cut to its size.
+    """Return status, failing step, traceback, last primitives and end of a failed attempt, each cut to its size.
 
     Args:
         method_at: the method that a line of the agent's source lies in, "" for none.
@@ -33,12 +33,14 @@ def failure_report(plan: Plan, outcome: Outcome, method_at: Callable[[int], str]
     lines = [f"status: {outcome.status.value}", f"message: {message}", f"plan: {text}"]
     if outcome.action is not None and outcome.position is not None:
         step = shortened(str(plan.steps[outcome.position]), _MAX_PLAN)
-        lines.append(f"failing step: {outcome.position + 1} of {len(plan.steps)}: {step}")
+        number = outcome.position + 1
+        lines.append(f"failing step: {number} of {len(plan.steps)}: {step}")
     if outcome.traceback:
         lines += ["traceback:", shortened(outcome.traceback, _MAX_TRACEBACK)]
     lines.append(f"primitives executed: {outcome.steps}")
     if outcome.trace:
-        lines.append(f"last primitives: {_told(outcome.trace[-_LAST_PRIMITIVES:], method_at)}")
+        last = outcome.trace[-_LAST_PRIMITIVES:]
+        lines.append(f"last primitives: {_describe_primitives(last, method_at)}")
     if outcome.printed.strip():
         lines += ["printed:", shortened(outcome.printed.strip(), _MAX_PRINTED)]
     end = end_state(outcome.last_map, outcome.direction or None, outcome.inventory)
@@ -47,9 +49,10 @@ def failure_report(plan: Plan, outcome: Outcome, method_at: Callable[[int], str]
 
 def failed_plans(failed: Sequence[FailedPlan]) -> dict[str, Any]:
     """Return the feedback on the plans that did not solve a level, oldest first."""
-    plans = [
-        {"plan": shortened(each.plan, _MAX_PLAN), "status": each.status, "message": _reason(each)} for each in failed
-    ]
+    plans = []
+    for each in failed:
+        plan = shortened(each.plan, _MAX_PLAN)
+        plans.append({"plan": plan, "status": each.status, "message": _find_reason(each)})
     return {"kind": "plan_failed", "failed_plans": plans}
 
 
@@ -59,21 +62,24 @@ def pddl_error(message: str) -> dict[str, str]:
 
 
 def shortened(text: str, limit: int) -> str:
-    """At most ``limit`` characters, the beginning and the end of a longer text."""
+    """Return at most ``limit`` characters, the beginning and the end of a longer text."""
     if len(text) <= limit:
         return text
-    tail = (limit - 5) // 2
-    return f"{text[: limit - 5 - tail]} ... {text[len(text) - tail :]}"
+
+    gap = " ... "
+    tail = (limit - len(gap)) // 2
+    head = limit - len(gap) - tail
+    return text[:head] + gap + text[len(text) - tail :]
 
 
-def _reason(failed: FailedPlan) -> str:
-    """The first line of the message without the status that stands beside it."""
+def _find_reason(failed: FailedPlan) -> str:
+    """Return the first line of the message without the status that stands beside it."""
     line = failed.message.strip().partition("\n")[0]
     return shortened(line.removeprefix(f"{failed.status}: "), _MAX_REASON)
 
 
 def cited(report: str) -> tuple[str, ...]:
-    """Methods that a report names as places: of the traceback, the innermost first, then of the last primitives."""
+    """Return the methods that a report names as places: of the traceback, innermost first, then of the primitives."""
     places = [method for _, method in _FRAME.findall(report)[::-1]]
     for action, method, _ in _PLACE.findall(report)[::-1]:
         places += [method, action]
@@ -81,21 +87,20 @@ def cited(report: str) -> tuple[str, ...]:
 
 
 def cited_lines(report: str) -> frozenset[int]:
-    """The lines of those places."""
-    frames = _FRAME.findall(report)
-    places = _PLACE.findall(report)
-    return frozenset(
-        int(line) for line in (*(line for line, _ in frames), *(line for *_, line in places)) if len(line) < 8
-    )
+    """Return the line numbers of those places."""
+    numbers = [line for line, _ in _FRAME.findall(report)]
+    numbers += [line for *_, line in _PLACE.findall(report)]
+    return frozenset(int(line) for line in numbers if len(line) < 8)
 
 
-def _told(trace: Sequence[TraceStep], method_at: Callable[[int], str]) -> str:
-    """Primitives with the place that yielded them, equal neighbours once: ``toggle x3 (walk > _step, line 70)``."""
-    told = []
+def _describe_primitives(trace: Sequence[TraceStep], method_at: Callable[[int], str]) -> str:
+    """Return primitives with their places, equal neighbours once: ``toggle x3 (walk > _step, line 70)``."""
+    parts = []
     for step, run in groupby(trace, key=lambda step: (step.code, step.action, step.line)):
         count = len(list(run))
         code, action, line = step
         method = method_at(line)
         place = f"{action} > {method}" if method not in ("", action) else action
-        told.append(f"{PRIMITIVE_METHODS[code]}{f' x{count}' if count > 1 else ''} ({place}, line {line})")
-    return "; ".join(told)
+        times = f" x{count}" if count > 1 else ""
+        parts.append(f"{PRIMITIVE_METHODS[code]}{times} ({place}, line {line})")
+    return "; ".join(parts)

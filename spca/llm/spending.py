@@ -28,15 +28,16 @@ def reasoning(usage: Mapping[str, Any]) -> str:
 
 
 def usd(usage: Mapping[str, Any]) -> str:
-    """What is known to have been spent, and how many requests may have cost something too; "?" if nothing is known."""
+    """Return the known USD, and how many requests may have cost something too; "?" if nothing is known."""
     if usage["cost_unknown"] and not usage["cost_usd"]:
         return "?"
     unknown = f"+{usage['cost_unknown']}?" if usage["cost_unknown"] else ""
-    return f"{'~' if usage['estimated'] else ''}{usage['cost_usd']:.4f}{unknown}"
+    about = "~" if usage["estimated"] else ""
+    return f"{about}{usage['cost_usd']:.4f}{unknown}"
 
 
 def unanswered(usage: Mapping[str, Any]) -> str:
-    """How many requests ended otherwise, in brackets; "" when none did."""
+    """Return how many requests ended otherwise, in brackets; "" when none did."""
     counts = [f"{usage[outcome]} {outcome}" for outcome in ("rejected", "lost", "unknown") if usage[outcome]]
     return f" ({', '.join(counts)})" if counts else ""
 

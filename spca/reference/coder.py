@@ -35,10 +35,10 @@ class Skill:
 
 
 def answer(messages: Sequence[Message]) -> str:
-    """The methods that the newest ``<task>`` asks for, with their helpers, as raw ``def`` blocks.
+    """Return the methods that the newest ``<task>`` asks for, with their helpers, as raw ``def`` blocks.
 
-    In mode "first" helpers that ``<agent_methods>`` lists or ``<agent_source>`` holds are left out; a repair holds
-    all of them.
+    Mode "first" leaves out helpers that ``<agent_methods>`` lists or ``<agent_source>`` holds; a repair holds all
+    of them.
 
     Raises:
         BadAnswerError: there is no readable task, or it names an action that the library does not have.
@@ -49,7 +49,7 @@ def answer(messages: Sequence[Message]) -> str:
 
 
 def write(actions: Iterable[str], present: Iterable[str] = ()) -> str:
-    """Source of ``actions`` and of everything they call but for the methods already ``present``.
+    """Return the source of ``actions`` and of everything they call, except the methods already ``present``.
 
     Raises:
         BadAnswerError: the library has no skill of that name.
@@ -62,20 +62,25 @@ def write(actions: Iterable[str], present: Iterable[str] = ()) -> str:
     chosen = _closure(skills, wanted, frozenset(present))
     imports = sorted({line for name in chosen for line in skills[name].imports})
     blocks = [skills[name].source for name in chosen]
-    return "\n\n\n".join(["\n".join(imports), *blocks] if imports else blocks) + "\n"
+    if imports:
+        blocks.insert(0, "\n".join(imports))
+    return "\n\n\n".join(blocks) + "\n"
 
 
 @lru_cache(maxsize=1)
 def library() -> Mapping[str, Skill]:
-    """Every method of the skill files by name, in the order of the files."""
+    """Return every method of the skill files by name, in the order of the files."""
     folders = (resources.files("spca.reference").joinpath(*path) for path in _FOLDERS)
     entries = (sorted(folder.iterdir(), key=lambda entry: entry.name) for folder in folders)
     files = [entry for folder in entries for entry in folder if entry.name.endswith(".py")]
-    return {name: skill for entry in files for name, skill in _skills_of(entry.read_text(encoding="utf-8")).items()}
+    skills: dict[str, Skill] = {}
+    for entry in files:
+        skills.update(_skills_of(entry.read_text(encoding="utf-8")))
+    return skills
 
 
 def _closure(skills: Mapping[str, Skill], wanted: Sequence[str], present: frozenset[str]) -> list[str]:
-    """``wanted`` and what they use, breadth first: actions come before their helpers."""
+    """Return ``wanted`` and what they use, breadth first: actions come before their helpers."""
     chosen = list(wanted)
     for name in chosen:
         used = (other for other in skills if other in skills[name].uses)
@@ -85,32 +90,33 @@ def _closure(skills: Mapping[str, Skill], wanted: Sequence[str], present: frozen
 
 def _skills_of(text: str) -> dict[str, Skill]:
     tree = ast.parse(text)
-    imports = {
-        (alias.asname or alias.name).split(".")[0]: ast.unparse(node)
-        for node in tree.body
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for alias in node.names
-    }
     lines = text.splitlines()
-    methods = [
-        method
-        for node in tree.body
-        if isinstance(node, ast.ClassDef)
-        for method in node.body
-        if isinstance(method, ast.FunctionDef)
-    ]
+    imports: dict[str, str] = {}
+    methods: list[ast.FunctionDef] = []
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                bound_name = (alias.asname or alias.name).split(".")[0]
+                imports[bound_name] = ast.unparse(node)
+        elif isinstance(node, ast.ClassDef):
+            methods.extend(child for child in node.body if isinstance(child, ast.FunctionDef))
+
     return {method.name: _skill(method, lines, imports) for method in methods}
 
 
 def _skill(method: ast.FunctionDef, lines: Sequence[str], imports: Mapping[str, str]) -> Skill:
-    names = {node.id for node in ast.walk(method) if isinstance(node, ast.Name)}
-    uses = {
-        node.attr
-        for node in ast.walk(method)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-    }
+    names: set[str] = set()
+    uses: set[str] = set()
+    for node in ast.walk(method):
+        match node:
+            case ast.Name(id=name):
+                names.add(name)
+            case ast.Attribute(value=ast.Name(id="self"), attr=attribute):
+                uses.add(attribute)
+
     source = dedent("\n".join(lines[method.lineno - 1 : method.end_lineno]))
-    return Skill(source, frozenset(uses), tuple(line for name, line in imports.items() if name in names))
+    needed_imports = tuple(line for name, line in imports.items() if name in names)
+    return Skill(source, frozenset(uses), needed_imports)
 
 
 def _task(messages: Sequence[Message]) -> dict[str, Any]:
@@ -127,15 +133,18 @@ def _task(messages: Sequence[Message]) -> dict[str, Any]:
 
 
 def _present(messages: Sequence[Message]) -> frozenset[str]:
-    """Methods that the agent has already, as far as the prompt shows."""
+    """Return the methods that the agent has already, as far as the prompt shows."""
     listed = _LISTED.findall(_newest(messages, "agent_methods") or "")
     return frozenset([*listed, *_DEFINED.findall(_newest(messages, "agent_source") or "")])
 
 
 def _newest(messages: Sequence[Message], tag: str) -> str | None:
-    """Content of the last ``<tag>`` block that a user wrote."""
+    """Return the content of the last ``<tag>`` block that a user wrote."""
+    block = re.compile(rf"<{tag}>\n?(.*?)\n?</{tag}>", re.DOTALL)
     for message in reversed(messages):
-        blocks = re.findall(rf"<{tag}>\n?(.*?)\n?</{tag}>", message.text, re.DOTALL) if message.role == "user" else []
+        if message.role != "user":
+            continue
+        blocks = block.findall(message.text)
         if blocks:
             return str(blocks[-1])
     return None

@@ -24,22 +24,31 @@ class ShippedWriter:
 
 @lru_cache(maxsize=1)
 def writers() -> tuple[ShippedWriter, ...]:
-    """Every writer by name, its smaller versions first."""
+    """Return every writer by name, its smaller versions first."""
     return tuple(_read())
 
 
 def compiled(state: Mapping[str, Any], known: Container[str] = ()) -> tuple[ProblemWriter, str] | None:
-    """A writer that reads a state (:func:`spca.writers.stored.writer_state`), and its problem.
+    """Return a writer that reads a state (:func:`spca.writers.stored.writer_state`), and its problem.
 
     That is the smallest version, or the largest one if a writer of its name is ``known``: it must go on reading all
     that that one reads.
     """
-    found = [(writer.text, problem) for writer in writers() if (problem := _written(writer, state))]
-    family = [each for each in found if each[0].name == found[0][0].name]
-    return family[-1 if family[0][0].name in known else 0] if family else None
+    found = []
+    for writer in writers():
+        problem = _write_problem(writer, state)
+        if problem:
+            found.append((writer.text, problem))
+    if not found:
+        return None
+
+    name = found[0][0].name
+    family = [each for each in found if each[0].name == name]
+    return family[-1] if name in known else family[0]
 
 
-def _written(writer: ShippedWriter, state: Mapping[str, Any]) -> str:
+def _write_problem(writer: ShippedWriter, state: Mapping[str, Any]) -> str:
+    """Return the problem of a state, "" if the writer cannot read the state."""
     try:
         return writer.make_problem(state)
     except ValueError:
@@ -48,9 +57,11 @@ def _written(writer: ShippedWriter, state: Mapping[str, Any]) -> str:
 
 def _read() -> Iterator[ShippedWriter]:
     folder = resources.files(_FOLDER)
-    names = sorted(entry.name.removesuffix(".pddl") for entry in folder.iterdir() if entry.name.endswith(".pddl"))
-    for name in names:
-        domain, source = (folder.joinpath(name + end).read_text(encoding="utf-8") for end in (".pddl", ".py"))
+    files = [entry.name for entry in folder.iterdir()]
+    names = [file.removesuffix(".pddl") for file in files if file.endswith(".pddl")]
+    for name in sorted(names):
+        domain = folder.joinpath(f"{name}.pddl").read_text(encoding="utf-8")
+        source = folder.joinpath(f"{name}.py").read_text(encoding="utf-8")
         family, _, version = name.rpartition("_")
         make_problem = import_module(f"{_FOLDER}.{name}").make_problem
         yield ShippedWriter(ProblemWriter(family, domain, source), int(version), make_problem)

@@ -28,7 +28,7 @@ from spca.reference.mission import (
 )
 from spca.reference.pddl_writer import Atom, Domain, Problem, Signature
 from spca.reference.scene import Thing
-from spca.reference.sequencing import counted_goals, in_sequence, sequence_predicates, wait_facts
+from spca.reference.sequencing import list_counted_goals, sequence_action, sequence_predicates, wait_facts
 from spca.reference.vocabulary import AGENT, Rule
 
 DOMAIN_NAME: Final = "gridworld"
@@ -41,17 +41,22 @@ STRATEGIES: Final = (Strategy(), Strategy(stepwise=True), Strategy(contrary=True
 
 
 def formulate(stages: Stages, context: Context, strategy: Strategy) -> tuple[Domain, Problem]:
-    """The planning task for a mission of at least one clause."""
-    parts = _in_parts(stages)
+    """Return the planning task for a mission of at least one clause."""
+    parts = _split_into_parts(stages)
     clauses = tuple(chain.from_iterable(parts))
-    rooms = () if strategy.contrary else tuple(c.room for c in chain.from_iterable(stages) if isinstance(c, GetKey))
-    locks = find_locks(clauses, tuple(chain.from_iterable(stages)), context, strategy)
+    all_clauses = tuple(chain.from_iterable(stages))
+
+    rooms: tuple[str, ...] = ()
+    if not strategy.contrary:
+        rooms = tuple(clause.room for clause in all_clauses if isinstance(clause, GetKey))
+
+    locks = find_locks(clauses, all_clauses, context, strategy)
     task = _Task(context, strategy, parts, locks, rooms)
     return task.domain(), task.problem()
 
 
-def _in_parts(stages: Stages) -> Stages:
-    """Parts whose order has to be imposed.
+def _split_into_parts(stages: Stages) -> Stages:
+    """Return the parts whose order has to be imposed.
 
     Stepping on the goal square ends everything, so it comes last. A key and a door that are named as the way to the
     goal need no part of their own: the actions' own conditions put them first.
@@ -60,9 +65,18 @@ def _in_parts(stages: Stages) -> Stages:
     goals = tuple(c for c in clauses if isinstance(c, ReachGoal))
     if not goals:
         return stages
-    means: tuple[type[Clause], ...] = (GetKey, Unlock) if sum(isinstance(c, Unlock) for c in clauses) == 1 else ()
-    parts = (tuple(c for c in part if not isinstance(c, (ReachGoal, *means))) for part in stages)
-    return (*(part for part in parts if part), goals[:1])
+
+    left_out: tuple[type[Clause], ...] = (ReachGoal,)
+    unlocks = sum(isinstance(clause, Unlock) for clause in clauses)
+    if unlocks == 1:
+        left_out = (ReachGoal, GetKey, Unlock)
+
+    parts = []
+    for stage in stages:
+        part = tuple(clause for clause in stage if not isinstance(clause, left_out))
+        if part:
+            parts.append(part)
+    return (*parts, goals[:1])
 
 
 class _Task:
@@ -77,19 +91,24 @@ class _Task:
         self._parts = parts
         self._locks = tuple(locks)
         self._clauses = tuple(chain.from_iterable(parts))
-        self._announces = len(self._clauses) == 1 and isinstance(self._clauses[0], GoTo)
-        is_lone_pickup = len(self._clauses) == 1 and isinstance(self._clauses[0], PickUp)
-        self._picks_alone = is_lone_pickup and "pickup_only" in context.category
+
+        lone_clause = self._clauses[0] if len(self._clauses) == 1 else None
+        self._announces = isinstance(lone_clause, GoTo)
+        self._picks_alone = isinstance(lone_clause, PickUp) and "pickup_only" in context.category
         self._held = self._held_symbol()
-        self._rooms = () if self._key_at_hand() else tuple(f"door_{room}" for room in rooms if self._is_shut(room))
+
+        self._rooms: tuple[str, ...] = ()
+        if not self._key_at_hand():
+            self._rooms = tuple(f"door_{room}" for room in rooms if self._is_shut(room))
+
         self._boxes = self._boxes_to_search()
-        self._goals = tuple(tuple(dict.fromkeys(chain.from_iterable(map(self._done, part)))) for part in parts)
+        self._goals = tuple(map(self._list_goals, parts))
         self._waits = self._first_parts()
         self._rules = frozenset(self._choose_rules())
 
     def domain(self) -> Domain:
         plain = vocabulary.refined(self._action_names(), self._rules)
-        actions = tuple(in_sequence(action, self._goals, self._waits) for action in plain)
+        actions = tuple(sequence_action(action, self._goals, self._waits) for action in plain)
         predicates = {name: vocabulary.PREDICATES[name] for name in vocabulary.used_predicates(actions)}
         for action in actions:
             predicates.update(sequence_predicates(action, vocabulary.PREDICATES))
@@ -100,38 +119,40 @@ class _Task:
         objects = tuple((name, kind) for name, kind in self._objects() if name not in constants)
         hand: Atom = ("holding", AGENT, self._held) if self._held else ("hand_empty", AGENT)
         facts = (hand, ("roaming", AGENT), *self._lock_facts(), *wait_facts(self._waits))
+
         spoken = self.domain().predicates
-        return Problem(
-            "mission",
-            ((AGENT, "agent"), *objects),
-            tuple(fact for fact in facts if fact[0] in spoken),
-            tuple(goal for part in range(len(self._goals)) for goal in counted_goals(self._goals, part)),
-        )
+        init = tuple(fact for fact in facts if fact[0] in spoken)
+        goals: list[Atom] = []
+        for part in range(len(self._goals)):
+            goals += list_counted_goals(self._goals, part)
+        return Problem("mission", ((AGENT, "agent"), *objects), init, tuple(goals))
+
+    def _list_goals(self, part: Iterable[Clause]) -> tuple[Atom, ...]:
+        """Return the facts that say that a part has been carried out, each once."""
+        facts = chain.from_iterable(map(self._done, part))
+        return tuple(dict.fromkeys(facts))
 
     def _first_parts(self) -> dict[tuple[str, str], int]:
-        """In which part an action on an object is asked for first."""
+        """Return in which part an action on an object is asked for first."""
         first: dict[tuple[str, str], int] = {}
         for part, clauses in enumerate(self._parts):
             for clause in clauses:
-                for action in sorted(self._on_the_way_to(clause)):
+                for action in sorted(self._list_actions(clause)):
                     first.setdefault((action, self._done(clause)[0][1]), part)
         return first
 
-    def _on_the_way_to(self, clause: Clause) -> set[str]:
-        """The actions that a clause may take, but for fetching a key, which does no harm early."""
+    def _list_actions(self, clause: Clause) -> set[str]:
+        """Return the actions that a clause may take, but for fetching a key, which does no harm early."""
         actions = set(self._achievers(clause))
-        actions |= (
-            {"unlock_door"}
-            if isinstance(clause, Open | Unlock) and self._done(clause)[0][1].startswith("door")
-            else set()
-        )
+        if isinstance(clause, Open | Unlock) and self._done(clause)[0][1].startswith("door"):
+            actions.add("unlock_door")
         if self._strategy.stepwise:
             actions |= {"go_to_object"} if actions & {"pick_up_object", "pick_up_alone"} else set()
             actions |= {"go_to_door"} if "open_door" in actions else set()
         return actions
 
     def _done(self, clause: Clause) -> tuple[Atom, ...]:
-        """The facts that say that a clause has been carried out."""
+        """Return the facts that say that a clause has been carried out."""
         match clause:
             case GoTo(what):
                 facts: tuple[Atom, ...] = (("announced" if self._announces else "visited", symbol(what)),)
@@ -200,7 +221,7 @@ class _Task:
         return names
 
     def _crossing(self, way: Way) -> str:
-        """The action that leads to the goal square; the plain one when the telling one is not to be used."""
+        """Return the action that leads to the goal square; the plain one when the telling one is not to be used."""
         if "dynamic" in self._category:
             telling = "cross_moving_obstacles"
         elif way is Way.LAVA or "hazard" in self._category or self._scene.lava:
@@ -212,7 +233,7 @@ class _Task:
         return "reach_goal" if self._strategy.contrary else telling
 
     def _objects(self) -> Signature:
-        """Everything that is spoken of, with the narrowest type."""
+        """Return everything that is spoken of, with the narrowest type."""
         names = [name for goal in chain.from_iterable(self._goals) for name in goal[1:]]
         names += [name for lock in self._locks for name in (lock.door, lock.key)]
         names += [*self._rooms, *([self._held] if self._held else [])]
@@ -220,7 +241,7 @@ class _Task:
         return tuple((name, _type(name, self._clauses)) for name in dict.fromkeys(names))
 
     def _constants(self) -> Signature:
-        """The objects that the actions of a mission of several parts speak of."""
+        """Return the objects that the actions of a mission of several parts speak of."""
         spoken = {name for goals in self._goals[:-1] for goal in goals for name in goal[1:]}
         return tuple((name, kind) for name, kind in self._objects() if name in spoken)
 
@@ -228,22 +249,28 @@ class _Task:
         locked = {lock.door for lock in self._locks}
         names = self._action_names()
         if "open_door" in names:
-            yield from (("unlocked", name) for name, kind in self._objects() if kind == "door" and name not in locked)
+            for name, kind in self._objects():
+                if kind == "door" and name not in locked:
+                    yield ("unlocked", name)
         for lock in self._locks:
             yield ("fits", lock.key, lock.door)
             if not lock.blocked:
                 yield ("clear", lock.door)
 
     def _held_symbol(self) -> str | None:
-        """The name for what is carried: as the task calls it if it may be that, else by its own."""
+        """Return the name for what is carried: as the task calls it if it may be that, else by its own."""
         if self._scene.held is None:
             return None
         for clause in self._clauses:
             if isinstance(clause, PutNextTo | PutNear) and self._scene.holds(clause.what):
                 return symbol(clause.what)
+
         kind, colour = self._scene.held
-        fitting = (lock.key for lock in self._locks if kind == "key" and lock.key in {f"key_{colour}", "key_any"})
-        return next(fitting, f"{kind}_{colour}")
+        if kind == "key":
+            for lock in self._locks:
+                if lock.key in {f"key_{colour}", "key_any"}:
+                    return lock.key
+        return f"{kind}_{colour}"
 
     def _key_at_hand(self) -> bool:
         colours = {lock.key.split("_")[1] for lock in self._locks}
@@ -254,7 +281,7 @@ class _Task:
         return bool(self._locks) and not any(door.state == "open" for door in doors)
 
     def _boxes_to_search(self) -> list[str]:
-        """Boxes in sight that may hold a key not yet seen, in a stepwise view; never one that the mission names."""
+        """Return boxes in sight that may hold an unseen key, in a stepwise view; never one that the mission names."""
         if not (self._strategy.stepwise and self._locks) or self._key_at_hand():
             return []
         named = [d for clause in self._clauses for d in _descriptions(clause)]

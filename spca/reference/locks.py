@@ -44,14 +44,19 @@ class Lock:
 
 
 def symbol(what: Description) -> str:
-    """The PDDL object, and Python argument, for a description: ``ball_any_left``."""
-    return "_".join([what.kind, what.colour or "any", *([what.place.value] if what.place else [])])
+    """Return the PDDL object, and Python argument, for a description: ``ball_any_left``."""
+    parts = [what.kind, what.colour or "any"]
+    if what.place:
+        parts.append(what.place.value)
+    return "_".join(parts)
 
 
 def find_locks(
     clauses: Sequence[Clause], said: Sequence[Clause], context: Context, strategy: Strategy
 ) -> tuple[Lock, ...]:
-    """The locked doors that the task deals with: those the mission names, else one that seems to bar the way.
+    """Return the locked doors that the task deals with.
+
+    They are those that the mission names, else one that seems to bar the way.
 
     Args:
         clauses: what has to be done.
@@ -73,7 +78,7 @@ def find_locks(
 
 
 def _is_locked(door: Description, context: Context, strategy: Strategy) -> bool:
-    """Whether a door to be opened is locked: as far as is known, else as the level's skill suggests."""
+    """Return whether a door to be opened is locked: as far as is known, else as the level's skill suggests."""
     known = context.scene.fitting(door)
     if known:
         return all(thing.state == "locked" for thing in known)
@@ -81,7 +86,7 @@ def _is_locked(door: Description, context: Context, strategy: Strategy) -> bool:
 
 
 def _barring_door(clauses: Sequence[Clause], context: Context, strategy: Strategy) -> Description | None:
-    """The locked door to deal with before what the mission wants can be had, if there seems to be one.
+    """Return the locked door to deal with before the rest of the mission, if there seems to be one.
 
     Usually that is the only locked door known, or the only one whose key is, and only while what is wanted has not
     been seen; the contrary view is to deal with one where none would be, and with none where one would be.
@@ -101,7 +106,7 @@ def _barring_door(clauses: Sequence[Clause], context: Context, strategy: Strateg
 
 
 def _wanted(clause: Clause) -> Description | None:
-    """What has to be got at for a clause."""
+    """Return what the agent has to get at for a clause."""
     match clause:
         case GoTo(what) | PickUp(what) | PutNextTo(what, _) | PutNear(what, _) if what.kind != "door":
             return what
@@ -112,13 +117,15 @@ def _wanted(clause: Clause) -> Description | None:
 
 
 def key_in_reach(colour: str, scene: Scene) -> bool:
-    """Whether a key of that colour is held or has been seen."""
+    """Return whether a key of that colour is held or has been seen."""
     key = Description("key", colour)
     return scene.holds(key) or bool(scene.fitting(key))
 
 
 def _lock(door: Description, scene: Scene) -> Lock:
     doors = [thing for thing in scene.fitting(door) if thing.state == "locked"]
-    colours = {thing.colour for thing in doors} | ({door.colour} if door.colour else set())
+    colours = {thing.colour for thing in doors}
+    if door.colour:
+        colours.add(door.colour)
     key = Description("key", colours.pop() if len(colours) == 1 else None)
     return Lock(symbol(door), symbol(key), any(map(scene.blocked, doors)))

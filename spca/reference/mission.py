@@ -237,7 +237,7 @@ def _constant(clause: Clause) -> _Build:
 
 
 def _rules() -> Iterator[tuple[re.Pattern[str], _Build]]:
-    """Phrase patterns and what they build; slots are ``<name:type>``."""
+    """Yield phrase patterns and what they build; slots are ``<name:type>``."""
     phrases: list[tuple[str, _Build]] = [
         ("go to <a:description>", lambda g: GoTo(_description(g["a"]))),
         ("open <a:description>", lambda g: Open(_description(g["a"]))),
@@ -330,11 +330,12 @@ def _description(text: str) -> Description:
         raise MissionError(f"cannot read {quoted(text)} as a description")
     colour = _colour(match["colour"]) if match["colour"] else None
     place = _PLACES[match["place"]] if match["place"] else None
-    return Description(match["kind"], colour, place, definite=match["article"] not in {"a", "an"})
+    definite = match["article"] not in {"a", "an"}
+    return Description(match["kind"], colour, place, definite=definite)
 
 
 def quoted(text: str) -> str:
-    """The text, or the beginning of a long one, for a message."""
+    """Return the text, or the beginning of a long one, for a message."""
     return repr(text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}...")
 
 
@@ -343,11 +344,12 @@ def _colour(word: str) -> str:
 
 
 def surface(instruction: Instruction | Description) -> str:
-    """The sentence for a tree, in the wording of BabyAI where it has one."""
+    """Return the sentence for a tree, in the wording of BabyAI where it has one."""
     match instruction:
         case Description(kind, colour, place, definite):
-            where = next((f" {words}" for words, value in _PLACES.items() if value is place), "")
-            return f"{'the' if definite else 'a'} {colour + ' ' if colour else ''}{kind}{where}"
+            article = "the" if definite else "a"
+            where = next((words for words, value in _PLACES.items() if value is place), None)
+            return " ".join(filter(None, (article, colour, kind, where)))
         case NoTask():
             return ""
         case Before(first, later):

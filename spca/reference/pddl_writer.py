@@ -75,12 +75,15 @@ class Problem:
 
 
 def domain_forms(domain: Domain) -> tuple[str, ...]:
-    """The parts of a domain as text, each complete: requirements, types, constants, predicates one by one, actions."""
+    """Return the parts of a domain as text: requirements, types, constants, each predicate, each action."""
     features = [":strips", ":typing"]
-    features += [":conditional-effects"] * any(action.conditional for action in domain.actions)
-    implies = any(action.implications or action.universals for action in domain.actions)
-    features += [":disjunctive-preconditions"] * implies
-    features += [":universal-preconditions"] * any(action.universals for action in domain.actions)
+    if any(action.conditional for action in domain.actions):
+        features.append(":conditional-effects")
+    if any(action.implications or action.universals for action in domain.actions):
+        features.append(":disjunctive-preconditions")
+    if any(action.universals for action in domain.actions):
+        features.append(":universal-preconditions")
+
     requirements = f"(:requirements {' '.join(features)})"
     constants = (f"(:constants {_typed(domain.constants)})",) if domain.constants else ()
     predicates = (f"({name} {_typed(signature)})" for name, signature in domain.predicates.items())
@@ -89,38 +92,54 @@ def domain_forms(domain: Domain) -> tuple[str, ...]:
 
 
 def domain_text(domain: Domain) -> str:
-    """The domain as a PDDL file."""
+    """Return the domain as a PDDL file."""
     forms = domain_forms(domain)
-    first = len(forms) - len(domain.actions) - len(domain.predicates)
-    predicates = "".join(f"\n    {form}" for form in forms[first : first + len(domain.predicates)])
-    head = "\n".join(f"  {form}" for form in forms[:first])
-    actions = "\n\n".join(f"  {form}" for form in forms[first + len(domain.predicates) :])
+    first_action = len(forms) - len(domain.actions)
+    first_predicate = first_action - len(domain.predicates)
+
+    head = "\n".join(f"  {form}" for form in forms[:first_predicate])
+    predicates = "".join(f"\n    {form}" for form in forms[first_predicate:first_action])
+    actions = "\n\n".join(f"  {form}" for form in forms[first_action:])
     return f"(define (domain {domain.name})\n{head}\n  (:predicates{predicates})\n\n{actions})\n"
 
 
 def action_text(action: Action) -> str:
-    """One ``(:action ...)`` block."""
+    """Return one ``(:action ...)`` block."""
     effects = [_atom(atom) for atom in action.adds]
     effects += [f"(not {_atom(atom)})" for atom in action.deletes]
-    effects += [f"(when {_all(map(_atom, rule.condition))} {_atom(rule.add)})" for rule in action.conditional]
+    effects += map(_format_conditional, action.conditional)
+
     conditions = [_atom(atom) for atom in action.needs]
-    conditions += [f"(imply {_atom(rule.premise)} {_all(map(_atom, rule.facts))})" for rule in action.implications]
-    conditions += [
-        f"(forall ({_typed((rule.variable,))}) (imply {_atom(rule.premise)} {_atom(rule.fact)}))"
-        for rule in action.universals
-    ]
+    conditions += map(_format_implication, action.implications)
+    conditions += map(_format_universal, action.universals)
+
     needs = f"\n    :precondition {_all(conditions)}" if conditions else ""
     parameters = f"\n    :parameters ({_typed(action.parameters)})"
     return f"(:action {action.name}{parameters}{needs}\n    :effect {_all(effects)})"
 
 
 def problem_text(problem: Problem, domain: str) -> str:
-    """The problem as a PDDL file for the domain of that name."""
+    """Return the problem as a PDDL file for the domain of that name."""
     objects = "".join(f"\n    {name} - {kind}" for name, kind in problem.objects)
     init = "".join(f"\n    {_atom(atom)}" for atom in problem.init)
     goal = _all(map(_atom, problem.goal))
     head = f"(define (problem {problem.name})\n  (:domain {domain})\n"
     return f"{head}  (:objects{objects})\n  (:init{init})\n  (:goal {goal}))\n"
+
+
+def _format_conditional(rule: Conditional) -> str:
+    condition = _all(map(_atom, rule.condition))
+    return f"(when {condition} {_atom(rule.add)})"
+
+
+def _format_implication(rule: Implication) -> str:
+    facts = _all(map(_atom, rule.facts))
+    return f"(imply {_atom(rule.premise)} {facts})"
+
+
+def _format_universal(rule: Universal) -> str:
+    variable = _typed((rule.variable,))
+    return f"(forall ({variable}) (imply {_atom(rule.premise)} {_atom(rule.fact)}))"
 
 
 def _atom(atom: Atom) -> str:

@@ -21,8 +21,10 @@ class Thing:
     column: int
 
     def beside(self, other: Thing) -> bool:
-        """Whether the two cells share an edge."""
-        return abs(self.row - other.row) + abs(self.column - other.column) == 1
+        """Return whether the two cells share an edge."""
+        rows = abs(self.row - other.row)
+        columns = abs(self.column - other.column)
+        return rows + columns == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Scene:
     lava: bool
 
     def fitting(self, what: Description) -> tuple[Thing, ...]:
-        """Known things that may be meant; where they lay at the start cannot be told."""
+        """Return known things that may be meant; where they lay at the start cannot be told."""
         return tuple(thing for thing in self.things if what.matches(thing.kind, thing.colour))
 
     def holds(self, what: Description) -> bool:
@@ -45,9 +47,10 @@ class Scene:
         return tuple(thing for thing in self.things if thing.state == "locked")
 
     def blocked(self, door: Thing) -> bool:
-        """Whether something that can be carried stands directly before a door; its own key is no obstacle."""
-        others = (t for t in self.things if t.kind not in {"door", "goal"} and t.beside(door))
-        return any((t.kind, t.colour) != ("key", door.colour) for t in others)
+        """Return whether something portable stands directly before a door; its own key is no obstacle."""
+        own_key = ("key", door.colour)
+        portable = (thing for thing in self.things if thing.kind not in {"door", "goal"})
+        return any((thing.kind, thing.colour) != own_key for thing in portable if thing.beside(door))
 
 
 def read_scene(snapshot: Mapping[str, Any]) -> Scene:
@@ -68,7 +71,7 @@ def read_scene(snapshot: Mapping[str, Any]) -> Scene:
 
 
 def _things(places: Mapping[str, Iterable[tuple[int, int]]]) -> Iterable[Thing]:
-    """The things row by row."""
+    """Yield the things row by row."""
     known = sorted((int(row), int(column), name) for name, cells in places.items() for row, column in cells)
     for row, column, name in known:
         kind, colour, state = (*_words(name), "")[:3]

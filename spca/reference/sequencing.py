@@ -25,37 +25,54 @@ Waits: TypeAlias = Mapping[tuple[str, str], int]
 """The first part, counted from 0, in which an action on an object is asked for; (action, object) -> part."""
 
 
-def counted_goals(goals: Goals, part: int) -> tuple[Atom, ...]:
-    """Goals of a part, counted from 0, under the predicates that count for it."""
-    return goals[part] if part == 0 else tuple((f"{name}_{part + 1}", *args) for name, *args in goals[part])
+def list_counted_goals(goals: Goals, part: int) -> tuple[Atom, ...]:
+    """Return the goals of a part, counted from 0, under the predicates that count for it."""
+    if part == 0:
+        return goals[0]
+    return tuple(_count_in(atom, part) for atom in goals[part])
 
 
-def in_sequence(action: Action, goals: Goals, waits: Waits) -> Action:
-    """The action with what it counts for in later parts, and with what it waits for."""
-    counting = tuple(
-        Conditional(counted_goals(goals, part - 1), (f"{atom[0]}_{part + 1}", *atom[1:]))
-        for part in range(1, len(goals))
-        for atom in action.adds
-        if atom[0] in {goal[0] for goal in goals[part]}
-    )
-    parts = sorted({part for (name, _), part in waits.items() if name == action.name and part})
-    waiting = tuple(
-        Implication((_wait(action.name, part), action.parameters[1][0]), counted_goals(goals, part - 1))
-        for part in parts
-    )
-    return replace(action, conditional=counting, implications=waiting)
+def sequence_action(action: Action, goals: Goals, waits: Waits) -> Action:
+    """Return the action with what it counts for in later parts, and with what it waits for."""
+    counting = []
+    for part in range(1, len(goals)):
+        goal_names = {goal[0] for goal in goals[part]}
+        for atom in action.adds:
+            if atom[0] in goal_names:
+                counting.append(Conditional(list_counted_goals(goals, part - 1), _count_in(atom, part)))
+
+    later_parts = {part for (name, _), part in waits.items() if part and name == action.name}
+    waiting = []
+    for part in sorted(later_parts):
+        target = action.parameters[1][0]
+        premise = (_wait(action.name, part), target)
+        waiting.append(Implication(premise, list_counted_goals(goals, part - 1)))
+
+    return replace(action, conditional=tuple(counting), implications=tuple(waiting))
 
 
 def wait_facts(waits: Waits) -> Iterator[Atom]:
-    """The facts that hold back what is asked for in later parts only."""
-    return ((_wait(action, part), name) for (action, name), part in waits.items() if part)
+    """Yield the facts that hold back what is asked for in later parts only."""
+    for (action, name), part in waits.items():
+        if part:
+            yield _wait(action, part), name
 
 
 def sequence_predicates(action: Action, known: Mapping[str, Signature]) -> Iterator[tuple[str, Signature]]:
-    """Predicates that :func:`in_sequence` added to an action, with their signatures."""
+    """Yield the predicates that :func:`sequence_action` added to an action, with their signatures."""
     counted = {rule.add[0] for rule in action.conditional}
-    yield from ((name, known[name.rpartition("_")[0]]) for name in sorted(counted))
-    yield from ((rule.premise[0], (action.parameters[1],)) for rule in action.implications)
+    for name in sorted(counted):
+        plain_name = name.rpartition("_")[0]
+        yield name, known[plain_name]
+
+    for rule in action.implications:
+        yield rule.premise[0], (action.parameters[1],)
+
+
+def _count_in(atom: Atom, part: int) -> Atom:
+    """Return the atom under the predicate that counts for a later part."""
+    name, *arguments = atom
+    return f"{name}_{part + 1}", *arguments
 
 
 def _wait(action: str, part: int) -> str:

@@ -58,8 +58,9 @@ def _to_goal(name: str) -> Action:
 
 
 def _put(name: str, done: str) -> Action:
-    holding = ("holding", "?a", "?o")
-    return Action(name, (_A, _O, ("?t", "item")), (holding,), ((done, "?o", "?t"), _HAND), (holding,))
+    holding: Atom = ("holding", "?a", "?o")
+    adds: tuple[Atom, ...] = ((done, "?o", "?t"), _HAND)
+    return Action(name, (_A, _O, ("?t", "item")), (holding,), adds, (holding,))
 
 
 ACTIONS: Final[dict[str, Action]] = {
@@ -134,7 +135,7 @@ _BARRED: Final = frozenset(
 
 
 def refined(names: Iterable[str], rules: frozenset[Rule]) -> tuple[Action, ...]:
-    """The named actions in the order of the vocabulary, refined by ``rules``."""
+    """Return the named actions in the order of the vocabulary, refined by ``rules``."""
     wanted = set(names)
     return tuple(_refine(action, rules) for name, action in ACTIONS.items() if name in wanted)
 
@@ -169,6 +170,6 @@ def _refine(action: Action, rules: frozenset[Rule]) -> Action:
 
 
 def used_predicates(actions: Iterable[Action]) -> Iterator[str]:
-    """Names of the predicates that occur in ``actions``, in the order of the vocabulary."""
+    """Return the names of the predicates that occur in ``actions``, in the order of the vocabulary."""
     used = {atom[0] for action in actions for atom in (*action.needs, *action.adds, *action.deletes)}
     return (name for name in PREDICATES if name in used)

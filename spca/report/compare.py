@@ -23,33 +23,47 @@ def compare(a: Run, b: Run) -> Comparison:
     """Match the levels of two runs by category and environment id; one that is there twice, in order."""
     of_a = _by_key(a)
     of_b = _by_key(b)
-    levels = tuple(
-        ComparedLevel(key[0], key[1], _side(a, of_a.get(key)), _side(b, of_b.get(key)))
-        for key in dict.fromkeys((*of_a, *of_b))
-    )
-    found = Comparison(a.id, b.id, levels, tuple(_notes(a, b, levels)), describe_differences(a, b))
-    verdict, tone = _judge(shared(found))
-    return replace(found, verdict=verdict, tone=tone)
+    levels = []
+    for key in dict.fromkeys((*of_a, *of_b)):
+        category, env_id, _ = key
+        level = ComparedLevel(category, env_id, _side(a, of_a.get(key)), _side(b, of_b.get(key)))
+        levels.append(level)
+
+    notes = tuple(_notes(a, b, levels))
+    unjudged = Comparison(a.id, b.id, tuple(levels), notes, describe_differences(a, b))
+    verdict, tone = _judge(shared(unjudged))
+    return replace(unjudged, verdict=verdict, tone=tone)
 
 
 def differs(level: ComparedLevel) -> bool:
-    """Whether both runs have the level and took it differently; times, which always differ, aside."""
+    """Return whether both runs have the level with different figures; times, which always differ, are ignored."""
     if level.a is None or level.b is None:
         return False
-    pairs = [(getattr(level.a, name), getattr(level.b, name)) for name in ("outcome", *KNOWN, *TOLD)]
-    return any(one != other for one, other in pairs if None not in (one, other))
+    for name in ("outcome", *KNOWN, *TOLD):
+        in_a = getattr(level.a, name)
+        in_b = getattr(level.b, name)
+        if in_a is not None and in_b is not None and in_a != in_b:
+            return True
+    return False
 
 
 def totals(sides: Sequence[Side]) -> dict[str, Any]:
     """Return sums over levels of one run by name; None where one of them does not tell."""
-    sums = {name: _sum([getattr(side, name) for side in sides]) for name in (*KNOWN, *TOLD, "seconds")}
-    return {"solved": sum(map(_is_solved, sides)), **sums}
+    sums: dict[str, Any] = {"solved": sum(map(_is_solved, sides))}
+    for name in (*KNOWN, *TOLD, "seconds"):
+        sums[name] = _sum([getattr(side, name) for side in sides])
+    return sums
 
 
 def shared(comparison: Comparison) -> list[tuple[Side, Side]]:
-    """The levels that have ended in both runs."""
-    both = [(level.a, level.b) for level in comparison.levels]
-    return [(a, b) for a, b in both if a is not None and b is not None and a.outcome in ENDED and b.outcome in ENDED]
+    """Return both sides of the levels that have ended in both runs."""
+    pairs = []
+    for level in comparison.levels:
+        if level.a is None or level.b is None:
+            continue
+        if level.a.outcome in ENDED and level.b.outcome in ENDED:
+            pairs.append((level.a, level.b))
+    return pairs
 
 
 def _judge(pairs: Sequence[tuple[Side, Side]]) -> tuple[str, str]:
@@ -66,15 +80,32 @@ def _judge(pairs: Sequence[tuple[Side, Side]]) -> tuple[str, str]:
     parts = [" and ".join(outcomes) or "same outcome"]
     parts += _describe_changes(pairs, ("calls", "tokens"), "that ended in both")
     parts += _describe_changes(solved, ("steps",), "that both solved, in the last attempt")
-    return "; ".join(parts), "good" if gained > lost else "bad" if gained < lost else ""
+
+    tone = ""
+    if gained > lost:
+        tone = "good"
+    elif gained < lost:
+        tone = "bad"
+    return "; ".join(parts), tone
 
 
 def _describe_changes(pairs: Sequence[tuple[Side, Side]], names: Sequence[str], which: str) -> list[str]:
     """Return what B took more or less than A, as one text or none."""
-    of_a, of_b = (totals([pair[side] for pair in pairs]) for side in (0, 1))
-    known = {name: of_b[name] - of_a[name] for name in names if None not in (of_a[name], of_b[name])}
-    changes = [f"{abs(more):,} {'more' if more > 0 else 'fewer'} {name}" for name, more in known.items() if more]
-    return [f"B took {', '.join(changes)}, over {counted(len(pairs), 'level')} {which}"] if changes else []
+    of_a = totals([a for a, _ in pairs])
+    of_b = totals([b for _, b in pairs])
+    changes = []
+    for name in names:
+        if of_a[name] is None or of_b[name] is None:
+            continue
+        change = of_b[name] - of_a[name]
+        if change:
+            direction = "more" if change > 0 else "fewer"
+            changes.append(f"{abs(change):,} {direction} {name}")
+    if not changes:
+        return []
+
+    levels = f"{counted(len(pairs), 'level')} {which}"
+    return [f"B took {', '.join(changes)}, over {levels}"]
 
 
 def count_exclusive(pairs: Sequence[tuple[Side, Side]]) -> tuple[int, int]:
@@ -106,11 +137,12 @@ def _by_key(run: Run) -> dict[tuple[str, str, int], LevelRow]:
 def _side(run: Run, row: LevelRow | None) -> Side | None:
     if row is None:
         return None
+    tokens = row.usage.input_tokens + row.usage.output_tokens
     return Side(
         outcome=row.outcome,
         rounds=row.rounds,
         calls=row.planner_calls + row.coder_calls,
-        tokens=None if run.published else row.usage.input_tokens + row.usage.output_tokens,
+        tokens=None if run.published else tokens,
         reasoning=None if run.published else row.usage.reasoning_tokens,
         steps=row.steps,
         seconds=row.seconds,
@@ -119,10 +151,16 @@ def _side(run: Run, row: LevelRow | None) -> Side | None:
 
 
 def _notes(a: Run, b: Run, levels: Sequence[ComparedLevel]) -> list[str]:
-    notes = [f"generated code of {run.id} ran without the sandbox" for run in (a, b) if run.sandbox in _UNSANDBOXED]
-    for run, alone in ((a, [x for x in levels if x.b is None]), (b, [x for x in levels if x.a is None])):
-        if alone:
-            notes.append(f"{counted(len(alone), 'level')} only in {run.id}")
+    notes = []
+    for run in (a, b):
+        if run.sandbox in _UNSANDBOXED:
+            notes.append(f"generated code of {run.id} ran without the sandbox")
+
+    only_a = sum(level.b is None for level in levels)
+    only_b = sum(level.a is None for level in levels)
+    for run, exclusive in ((a, only_a), (b, only_b)):
+        if exclusive:
+            notes.append(f"{counted(exclusive, 'level')} only in {run.id}")
         if open_levels := sum(row.outcome not in ENDED for row in run.levels):
             notes.append(f"{counted(open_levels, 'level')} of {run.id} not finished")
     return notes

@@ -57,7 +57,8 @@ def describe_differences(a: Run, b: Run) -> tuple[str, ...]:
         found = [f"these differ: {_join([aspect.name for aspect in differing])}"]
         found += [aspect.describe() for aspect in differing]
     found += _describe_unknown(unknown)
-    found += [f"{mark}: {line}" for mark, run in (("A", a), ("B", b)) for line in run.continuations]
+    for mark, run in (("A", a), ("B", b)):
+        found += [f"{mark}: {line}" for line in run.continuations]
     return tuple(found)
 
 
@@ -66,11 +67,16 @@ def _aspects(a: Run, b: Run) -> Iterator[_Aspect]:
     yield _Aspect("commit", _known_hash(a.git_commit), _known_hash(b.git_commit))
     yield _Aspect("edited files", _EDITED[a.git_dirty], _EDITED[b.git_dirty], "since the commit")
     for name in HASHED:
-        yield _Aspect(name, _known_hash(a.hashes.get(name)), _known_hash(b.hashes.get(name)), _EXPLAINED[name])
+        in_a = _known_hash(a.hashes.get(name))
+        in_b = _known_hash(b.hashes.get(name))
+        yield _Aspect(name, in_a, in_b, _EXPLAINED[name])
     yield _Aspect("models", *_describe_entries(a.models, b.models))
-    yield _Aspect("seed", _known(a.seed), _known(b.seed), "other worlds" if a.seed != b.seed else "")
+    seed_note = "other worlds" if a.seed != b.seed else ""
+    yield _Aspect("seed", _known(a.seed), _known(b.seed), seed_note)
     flags = _describe_flags(a.settings, b.settings)
-    yield _Aspect("flags", *flags, "other rules" if "--upstream-rules" in " ".join(filter(None, flags)) else "")
+    all_flags = " ".join(filter(None, flags))
+    flags_note = "other rules" if "--upstream-rules" in all_flags else ""
+    yield _Aspect("flags", *flags, flags_note)
     yield _Aspect("versions", *_describe_entries(a.versions, b.versions))
 
 
@@ -92,7 +98,8 @@ def _describe_flags(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[str | N
 
 
 def _join_flags(settings: Mapping[str, Any], names: list[str]) -> str:
-    return " ".join(filter(None, (_write_flag(name, settings[name]) for name in names))) or "none"
+    flags = [_write_flag(name, settings[name]) for name in names]
+    return " ".join(filter(None, flags)) or "none"
 
 
 def _write_flag(name: str, value: object) -> str:
@@ -109,14 +116,19 @@ def _write_flag(name: str, value: object) -> str:
 def _describe_entries(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[str | None, str | None]:
     """Return the entries of two mappings that differ; where one of them is empty, nothing is known of its run."""
     names = sorted(a.keys() | b.keys())
-    differing = [name for name in names if a.get(name) != b.get(name)] if a and b else names
-    return _join_entries(a, differing), _join_entries(b, differing)
+    if a and b:
+        names = [name for name in names if a.get(name) != b.get(name)]
+    return _join_entries(a, names), _join_entries(b, names)
 
 
 def _join_entries(entries: Mapping[str, str], names: list[str]) -> str | None:
     if not entries:
         return None
-    return ", ".join(f"{name.replace('_', ' ')} {entries.get(name, 'missing')}" for name in names)
+    texts = []
+    for name in names:
+        label = name.replace("_", " ")
+        texts.append(f"{label} {entries.get(name, 'missing')}")
+    return ", ".join(texts)
 
 
 def _known(value: object) -> str | None:
@@ -129,4 +141,7 @@ def _known_hash(value: str | None) -> str | None:
 
 def _join(names: list[str]) -> str:
     """Return names as a list in a sentence."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    *first_names, last = names
+    if not first_names:
+        return last
+    return f"{', '.join(first_names)} and {last}"

@@ -16,8 +16,9 @@ PUBLISHED: Final = "published"
 
 
 def find(name: str | None, runs: Path, cwd: Path) -> list[Path]:
-    """The run folders that ``name`` means: a run of ``runs``, a folder of a run, or a folder of runs, sorted by id.
+    """Return the run folders that ``name`` means, sorted by id.
 
+    It may be a run of ``runs``, a folder of a run, or a folder of runs.
     A run of ``runs`` may be named by the beginning of its id, if it is the only one that begins so. ``None`` means the
     latest run of ``runs``; relative paths are relative to ``cwd``.
 
@@ -30,8 +31,11 @@ def find(name: str | None, runs: Path, cwd: Path) -> list[Path]:
             raise ReportError(f"there are no runs in {runs}: begin one with {program()} run")
         return known[-1:]
     path = cwd / name
-    found = [each for each in known if each.name == name] or ([path] if os.path.isfile(path / RUN) else _runs_in(path))
-    found = found or ([each for each in known if each.name.startswith(name)] if name else [])
+    found = [folder for folder in known if folder.name == name]
+    if not found:
+        found = [path] if os.path.isfile(path / RUN) else _runs_in(path)
+    if name and not found:
+        found = [folder for folder in known if folder.name.startswith(name)]
     if not name or not found:
         raise ReportError(_nothing(name, path, runs, known))
     if len(found) > 1 and found[0].parent == runs and not os.path.isdir(path):
@@ -42,7 +46,7 @@ def find(name: str | None, runs: Path, cwd: Path) -> list[Path]:
 
 
 def find_one(name: str | None, runs: Path, cwd: Path) -> Path:
-    """The run folder that ``name`` means, see :func:`find`.
+    """Return the run folder that ``name`` means, see :func:`find`.
 
     Raises:
         ReportError: there is no such run, or it is a folder of several.

@@ -56,9 +56,13 @@ def show_runs(runs: Sequence[Run], console: Console) -> None:
         seconds = sum(row.seconds or 0.0 for row in run.levels)
         calls = sum(row.planner_calls + row.coder_calls for row in run.levels)
         spent = spending.cells(asdict(run.usage)).values() if prices else ()
-        cells = (run.id, run.state, f"{run.solved}/{run.planned}", calls, *spent, _format_seconds(seconds))
-        table.add_row(*map(make_cell, cells), _join_lines(dict.fromkeys(run.models.values())))
+        solved = f"{run.solved}/{run.planned}"
+        cells = (run.id, run.state, solved, calls, *spent, _format_seconds(seconds))
+        models = _join_lines(dict.fromkeys(run.models.values()))
+        table.add_row(*map(make_cell, cells), models)
+
     console.print(table)
+
     for run in runs:
         for warning in run.warnings:
             print_line(console, f"warning: {run.id}: {warning}", "yellow")
@@ -82,22 +86,32 @@ def show_comparison(comparison: Comparison, a: Run, b: Run, console: Console, *,
 
 
 def _print_head(run: Run, console: Console) -> None:
-    left = {name: sum(row.outcome == name for row in run.levels) for name in ("running", "aborted", "pending")}
-    others = "".join(f", {count} {name}" for name, count in left.items() if count)
-    print_line(console, f"{run.id}  {run.state}  {run.solved} of {run.planned} levels solved{others}", "bold")
+    outcomes = Counter(row.outcome for row in run.levels)
+    unfinished = ""
+    for outcome in ("running", "aborted", "pending"):
+        if outcomes[outcome]:
+            unfinished += f", {outcomes[outcome]} {outcome}"
+    solved = f"{run.solved} of {run.planned} levels solved"
+    print_line(console, f"{run.id}  {run.state}  {solved}{unfinished}", "bold")
 
+    sandbox = run.sandbox or "unknown"
     seed = "unknown" if run.seed is None else run.seed
-    rules = ", judged by minigrid alone (--upstream-rules)" if run.settings.get("upstream_rules") is True else ""
+    has_upstream_rules = run.settings.get("upstream_rules") is True
+    rules = ", judged by minigrid alone (--upstream-rules)" if has_upstream_rules else ""
+    versions = [f"{name} {run.versions[name]}" for name in _VERSIONS if name in run.versions]
     facts: dict[str, str | Text] = {
         "models": _describe_models(run),
-        "sandbox": f"{run.sandbox or 'unknown'}, seed {seed}{rules}",
-        "made by": ", ".join(f"{name} {run.versions[name]}" for name in _VERSIONS if name in run.versions),
+        "sandbox": f"{sandbox}, seed {seed}{rules}",
+        "made by": ", ".join(versions),
     }
     if not run.published:
-        facts["source"] = _join_lines([describe_commit(run.git_commit, run.git_dirty), describe_hashes(run.hashes)])
+        commit = describe_commit(run.git_commit, run.git_dirty)
+        facts["source"] = _join_lines([commit, describe_hashes(run.hashes)])
     if run.started is not None:
-        ended = "" if run.ended is None else f", last event after {_format_seconds(run.ended - run.started)}"
-        facts["begun"] = f"{_format_date(run.started)}{ended}"
+        begun = _format_date(run.started)
+        if run.ended is not None:
+            begun += f", last event after {_format_seconds(run.ended - run.started)}"
+        facts["begun"] = begun
     console.print(_make_facts(facts))
 
     for line in run.continuations:
@@ -107,7 +121,7 @@ def _print_head(run: Run, console: Console) -> None:
 
 
 def _make_facts(facts: Mapping[str, str | Text]) -> Table:
-    """Return names and what is known of them; nothing is said of what is not."""
+    """Return a table of names and facts; empty facts are left out."""
     table = Table.grid(padding=(0, 1))
     table.add_column(min_width=8, no_wrap=True)
     table.add_column(overflow="fold")
@@ -118,13 +132,20 @@ def _make_facts(facts: Mapping[str, str | Text]) -> Table:
 
 
 def _make_category_row(row: CategoryRow, has_prices: bool) -> dict[str, object]:
-    style = "green" if row.solved == row.planned else "red" if row.finished > row.solved else ""
+    style = ""
+    if row.solved == row.planned:
+        style = "green"
+    elif row.finished > row.solved:
+        style = "red"
+    solved = Text(f"{row.solved}/{row.planned}", style)
+
+    spent = spending.cells(asdict(row.usage)) if has_prices else {}
     return {
         "category": row.name,
-        "solved": Text(f"{row.solved}/{row.planned}", style),
+        "solved": solved,
         "rounds": row.rounds,
         "calls": row.planner_calls + row.coder_calls,
-        **(spending.cells(asdict(row.usage)) if has_prices else {}),
+        **spent,
         "time": _format_seconds(row.seconds),
     }
 
@@ -134,26 +155,35 @@ def _describe_usage(run: Run) -> dict[str, str | Text]:
     phases: Counter[str] = Counter()
     for row in run.levels:
         phases.update(row.durations)
-    slow = sorted((row for row in run.levels if row.seconds), key=lambda row: -(row.seconds or 0.0))[:_SLOWEST]
+    times = [f"{name} {_format_seconds(seconds)}" for name, seconds in phases.items() if seconds]
+
+    timed = [row for row in run.levels if row.seconds]
+    timed.sort(key=lambda row: -(row.seconds or 0.0))
+    slowest = [f"{_format_seconds(row.seconds)}  {row.number} {row.env_id}" for row in timed[:_SLOWEST]]
+
     usage = asdict(run.usage)
     spent = f"{spending.usd(usage)} USD, tokens not known" if run.published else spending.spent(usage)
+    if spent:
+        spent = f"{counted(run.usage.requests, 'request')}, {spent}"
     return {
-        "spent": spent and f"{counted(run.usage.requests, 'request')}, {spent}",
-        "time": ", ".join(f"{name} {_format_seconds(spent)}" for name, spent in phases.items() if spent),
-        "slowest": _join_lines(f"{_format_seconds(row.seconds)}  {row.number} {row.env_id}" for row in slow),
+        "spent": spent,
+        "time": ", ".join(times),
+        "slowest": _join_lines(slowest),
     }
 
 
 def _describe_writers(rows: Sequence[WriterRow]) -> Text:
-    """Return what each has planned, and where all of them lie; nothing where a run has none."""
-    return _join_lines([*map(_describe_writer, rows), f"source in {WRITERS}/ of the folder"]) if rows else Text()
+    """Return what each writer has planned, and the folder of their source; an empty text if there are no writers."""
+    if not rows:
+        return Text()
+    return _join_lines([*map(_describe_writer, rows), f"source in {WRITERS}/ of the folder"])
 
 
 def _describe_writer(row: WriterRow) -> str:
     failed = f", {row.failed} failed" if row.failed else ""
     left_out = f"; left out: {row.left_out}" if row.left_out else ""
-    planned = counted(row.planned, "level")
-    return f"{row.label}  of level {row.level}, planned {planned} without a call{failed}{left_out}"
+    planned = f"planned {counted(row.planned, 'level')} without a call"
+    return f"{row.label}  of level {row.level}, {planned}{failed}{left_out}"
 
 
 def _print_unsolved(run: Run, console: Console) -> None:
@@ -174,19 +204,31 @@ def _print_unsolved(run: Run, console: Console) -> None:
 
 
 def _describe_outcome(row: LevelRow) -> Text:
-    cut = beginning((row.headline or row.reason).partition("\n")[0], _REASON)
-    said = cut if row.outcome == "fail" and cut else ": ".join(filter(None, (_name_outcome(row.outcome), cut)))
-    return make_text(said, _STYLES[row.outcome])
+    first_line = (row.headline or row.reason).partition("\n")[0]
+    reason = beginning(first_line, _REASON)
+    outcome = _name_outcome(row.outcome)
+    if not reason:
+        description = outcome
+    elif row.outcome == "fail":
+        description = reason
+    else:
+        description = f"{outcome}: {reason}" if outcome else reason
+    return make_text(description, _STYLES[row.outcome])
 
 
 def _make_levels_table(levels: Sequence[ComparedLevel]) -> Table:
-    """Return a row for each level; figures that are zero or not known of all have no column."""
+    """Return a row for each level; figures that are zero or unknown everywhere have no column."""
     sides = [side for level in levels for side in (level.a, level.b) if side]
-    names = [name for name in (*compare.KNOWN, *compare.TOLD) if any(getattr(side, name) for side in sides)]
+    names = []
+    for name in (*compare.KNOWN, *compare.TOLD):
+        if any(getattr(side, name) for side in sides):
+            names.append(name)
+
     table = make_table("environment", "A", "B", *names, left=3)
     for level in levels:
         pairs = [_format_pair(level, name) for name in names]
-        table.add_row(make_text(level.env_id), _make_outcome(level.a), _make_outcome(level.b), *pairs)
+        outcomes = (_make_outcome(level.a), _make_outcome(level.b))
+        table.add_row(make_text(level.env_id), *outcomes, *pairs)
     return table
 
 
@@ -197,8 +239,11 @@ def _make_outcome(side: Side | None) -> Text:
 
 
 def _format_pair(level: ComparedLevel, name: str) -> str:
-    values = [None if side is None else getattr(side, name) for side in (level.a, level.b)]
-    return "|".join("-" if value is None else _format_briefly(value) for value in values)
+    cells = []
+    for side in (level.a, level.b):
+        value = None if side is None else getattr(side, name)
+        cells.append("-" if value is None else _format_briefly(value))
+    return "|".join(cells)
 
 
 def _print_shared_totals(comparison: Comparison, console: Console) -> None:
@@ -210,13 +255,13 @@ def _print_shared_totals(comparison: Comparison, console: Console) -> None:
     sums = [compare.totals([pair[side] for pair in pairs]) for side in (0, 1)]
     told = [name for name in compare.TOLD if any(total[name] for total in sums)]
     names = ("solved", *compare.KNOWN, *told)
-    rows = [
-        {f"{counted(len(pairs), 'level')} ended in both": mark}
-        | {name: total[name] for name in names}
-        | {"time": _format_seconds(total["seconds"])}
-        for mark, total in zip("AB", sums, strict=True)
-    ]
+    heading = f"{counted(len(pairs), 'level')} ended in both"
+    rows = []
+    for mark, total in zip("AB", sums, strict=True):
+        figures = {name: total[name] for name in names}
+        rows.append({heading: mark} | figures | {"time": _format_seconds(total["seconds"])})
     print_table(console, rows)
+
     only_a, only_b = compare.count_exclusive(pairs)
     print_line(console, f"solved only by A: {only_a}; only by B: {only_b}")
 
@@ -230,7 +275,8 @@ def _describe_models(run: Run) -> str:
     roles: dict[str, list[str]] = {}
     for role, name in run.models.items():
         roles.setdefault(name, []).append(role.replace("_", " "))
-    return ", ".join(f"{name} ({', '.join(those)})" for name, those in roles.items()) or "no models"
+    models = [f"{name} ({', '.join(its_roles)})" for name, its_roles in roles.items()]
+    return ", ".join(models) or "no models"
 
 
 def _has_prices(run: Run) -> bool:
@@ -246,7 +292,9 @@ def _format_briefly(value: int) -> str:
     """Return at most six characters up to ten thousand million."""
     if value < 10_000:
         return str(value)
-    return f"{value / 1e3:.0f}k" if value < 10_000_000 else f"{value / 1e6:.0f}M"
+    if value < 10_000_000:
+        return f"{value / 1e3:.0f}k"
+    return f"{value / 1e6:.0f}M"
 
 
 def _format_date(seconds: float) -> str:

@@ -71,7 +71,7 @@ class Task:
         return LevelInfo(self.category, self.skill, self.level)
 
     def place(self, seed: int) -> dict[str, object]:
-        """What events and summaries call the level."""
+        """Return what events and summaries call the level."""
         return {"level_name": self.env_id, "lvl_group": self.level, "category": self.category, "seed": seed}
 
 
@@ -83,16 +83,17 @@ class Curriculum:
     categories: tuple[Category, ...]
 
     def tasks(self) -> tuple[Task, ...]:
-        """Every environment in order; one that is listed again, here or in a later level, is run once."""
+        """Return every environment in order; one that is listed again, here or in a later level, is run once."""
         first: dict[str, tuple[Category, Level]] = {}
         for category in self.categories:
             for level in category.levels:
                 for env_id in level.configs:
                     first.setdefault(env_id, (category, level))
-        return tuple(
-            Task(index, category.name, category.skill, level.name, env_id)
-            for index, (env_id, (category, level)) in enumerate(first.items())
-        )
+
+        tasks = list[Task]()
+        for index, (env_id, (category, level)) in enumerate(first.items()):
+            tasks.append(Task(index, category.name, category.skill, level.name, env_id))
+        return tuple(tasks)
 
     def select(self, *, start_category: str | None = None, only: Sequence[str] = ()) -> Curriculum:
         """Return the part of this curriculum that is asked for; names are compared without regard to case.
@@ -147,10 +148,12 @@ class Curriculum:
     def _keep_categories(self, chosen: tuple[Category, ...], only: str) -> tuple[Category, ...]:
         names = split_names(only, [category.name for category in self.categories])
         wanted = [self.categories[self._position(name)] for name in names]
-        if early := [category.name for category in wanted if category not in chosen]:
-            raise CurriculumError(
-                f'{self.source}: category "{early[0]}" lies before the start category "{chosen[0].name}"'
-            )
+        for category in wanted:
+            if category not in chosen:
+                start = chosen[0].name
+                raise CurriculumError(
+                    f'{self.source}: category "{category.name}" lies before the start category "{start}"'
+                )
         return tuple(category for category in chosen if category in wanted)
 
     def _position(self, name: str) -> int:
@@ -161,19 +164,21 @@ class Curriculum:
         return names.index(name.casefold())
 
     def _matching(self, categories: tuple[Category, ...], pattern: str) -> tuple[Category, ...]:
-        kept = tuple(
-            replace(category, levels=levels)
-            for category in categories
-            if (levels := tuple(level for each in category.levels if (level := _reduced(category, each, pattern))))
-        )
+        kept = list[Category]()
+        names = list[str]()
+        for category in categories:
+            levels = list[Level]()
+            for level in category.levels:
+                names += [level.name, *level.configs]
+                if reduced := _reduced(category, level, pattern):
+                    levels.append(reduced)
+            if levels:
+                kept.append(replace(category, levels=tuple(levels)))
+
         if not kept:
-            names = (
-                name for category in categories for level in category.levels for name in (level.name, *level.configs)
-            )
-            raise CurriculumError(
-                f"{self.source}: no level or environment id matches {_quoted(pattern)}{_hint(pattern, names)}"
-            )
-        return kept
+            hint = _hint(pattern, names)
+            raise CurriculumError(f"{self.source}: no level or environment id matches {_quoted(pattern)}{hint}")
+        return tuple(kept)
 
 
 def load(path: Path) -> Curriculum:
@@ -212,7 +217,7 @@ def select_tasks(settings: Settings, begun: Begun | None = None) -> tuple[Task, 
 
 
 def parse(text: str, source: str) -> Curriculum:
-    """Like :func:`load`, from text; ``source`` stands for the file in messages."""
+    """Return the curriculum in a text, as :func:`load` does; ``source`` stands for the file in messages."""
     try:
         data = json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
@@ -221,16 +226,20 @@ def parse(text: str, source: str) -> Curriculum:
         raise CurriculumError(f"{source}: {error}") from error
     if not isinstance(data, list) or not data:
         raise CurriculumError(f"{source}: must be a non-empty list of categories")
-    categories = tuple(_category(entry, f"{source}: categories[{index}]") for index, entry in enumerate(data))
+
+    categories = list[Category]()
+    for index, entry in enumerate(data):
+        categories.append(_category(entry, f"{source}: categories[{index}]"))
     _check_names_differ(categories, source)
-    return Curriculum(source, categories)
+    return Curriculum(source, tuple(categories))
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """A JSON object; a key that is there twice is an error, since only the last one would count."""
+    """Return a JSON object; a key that is there twice is an error, since only the last one would count."""
     entries = dict(pairs)
     if len(entries) < len(pairs):
-        repeated = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        counts = Counter(key for key, _ in pairs)
+        repeated = next(key for key, times in counts.items() if times > 1)
         raise ValueError(f"an object has the key {_quoted(repeated)} twice")
     return entries
 
@@ -241,8 +250,10 @@ def _category(entry: object, where: str) -> Category:
     where = f"{where} {_quoted(name)}"
     skill = _text(fields, "skill", where)
     entries = _non_empty_list(fields, "levels", "levels", where)
-    levels = tuple(_level(each, f"{where} levels[{index}]") for index, each in enumerate(entries))
-    return Category(name, skill, levels)
+    levels = list[Level]()
+    for index, level in enumerate(entries):
+        levels.append(_level(level, f"{where} levels[{index}]"))
+    return Category(name, skill, tuple(levels))
 
 
 def _level(entry: object, where: str) -> Level:
@@ -294,7 +305,7 @@ def _non_empty_list(fields: Mapping[str, object], key: str, of: str, where: str)
     return entries
 
 
-def _check_names_differ(categories: tuple[Category, ...], source: str) -> None:
+def _check_names_differ(categories: Iterable[Category], source: str) -> None:
     seen: set[str] = set()
     for category in categories:
         if category.name.casefold() in seen:
@@ -303,9 +314,10 @@ def _check_names_differ(categories: tuple[Category, ...], source: str) -> None:
 
 
 def _reduced(category: Category, level: Level, pattern: str) -> Level | None:
-    """The level with the configs that the glob asks for, None when it asks for none."""
+    """Return the level with the configs that the glob asks for, None when it asks for none."""
     folded = pattern.casefold()
-    if any(fnmatchcase(name.casefold(), folded) for name in (level.name, f"{category.name}/{level.name}")):
+    full_name = f"{category.name}/{level.name}"
+    if fnmatchcase(level.name.casefold(), folded) or fnmatchcase(full_name.casefold(), folded):
         return level
     configs = tuple(config for config in level.configs if fnmatchcase(config.casefold(), folded))
     return replace(level, configs=configs) if configs else None
@@ -315,17 +327,19 @@ def _hint(name: str, names: Iterable[str]) -> str:
     names = tuple(names)
     if near := find_nearest(name, names):
         return f"; did you mean {', '.join(map(_quoted, near))}?"
-    return f"; there are {', '.join(map(_quoted, names))}" if len(names) <= _FEW else ""
+    if len(names) > _FEW:
+        return ""
+    return f"; there are {', '.join(map(_quoted, names))}"
 
 
 def _quoted(value: object) -> str:
-    """JSON text, so that no control character reaches the terminal; cut so that it stays one line."""
+    """Return JSON text, so that no control character reaches the terminal; cut so that it stays one line."""
     text = json.dumps(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def split_names(text: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of a list with commas, each as it is known, case ignored; one that is not known as it was given.
+    """Return the names of a list with commas, each as it is known, case ignored; an unknown one as it was given.
 
     Known names may have commas: the longest that fits is meant.
     """
@@ -334,8 +348,11 @@ def split_names(text: str, known: Iterable[str]) -> tuple[str, ...]:
     parts = text.split(",")
     names = list[str]()
     while parts:
-        longest_first = (",".join(parts[:count]) for count in range(min(most, len(parts)), 0, -1))
-        tried = [form for joined in longest_first for form in (joined, joined.strip())]
+        tried = list[str]()
+        for count in range(min(most, len(parts)), 0, -1):
+            joined = ",".join(parts[:count])
+            tried += [joined, joined.strip()]
+
         name = next((form for form in tried if form.casefold() in by_folded), tried[-1])
         names.append(by_folded.get(name.casefold(), name))
         del parts[: 1 + name.count(",")]

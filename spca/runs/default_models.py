@@ -44,7 +44,8 @@ _ROLES: Final = {default.prefix: default.models for default in (*DEFAULTS[:-1], 
 
 def list_configured(environ: Mapping[str, str]) -> tuple[Default, ...]:
     """Return the defaults for which a key or server is set, in order; the embedded model comes last."""
-    return (*(default for default in DEFAULTS if any(environ.get(v) for v in default.variables)), REFERENCE)
+    configured = [default for default in DEFAULTS if any(map(environ.get, default.variables))]
+    return (*configured, REFERENCE)
 
 
 def choose_defaults(

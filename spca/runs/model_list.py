@@ -66,8 +66,10 @@ class Entry:
         end = announced or info.shutdown
         if price is None:
             return cls(name, None, None, info.context, end)
+
         first = price.tiers[0]
-        is_flat = all((rates.input, rates.output) == (first.input, first.output) for rates in price.tiers.values())
+        base_rates = (first.input, first.output)
+        is_flat = all((rates.input, rates.output) == base_rates for rates in price.tiers.values())
         return cls(name, first.input, first.output, info.context, end, grows=not is_flat)
 
 
@@ -105,23 +107,20 @@ def print_models(where: ServerOptions, *, asks: bool, as_json: bool) -> int:
     options = ModelOptions(where=where)
     environ = load_environment(where.servers)
     models = resolve_models(options, environ, Path.cwd())
-    catalogue = Catalogue.load(
-        models.model_table, {**models.servers, **parse_servers(where.servers, environ.get(SERVERS_VARIABLE, ""))}
-    )
+    user_servers = parse_servers(where.servers, environ.get(SERVERS_VARIABLE, ""))
+    catalogue = Catalogue.load(models.model_table, {**models.servers, **user_servers})
+
     roles = [str(ref) for ref in models.refs]
     offers = list_offers(catalogue, environ, ask=asks)
     if as_json:
         data = {"run": roles, "offers": [asdict(each) for each in offers]}
         print(json.dumps(data, indent=1, default=_plain))
         return EXIT_FINISHED
+
+    usual = fold_words("", f"A run without flags uses {_describe_roles(roles)}.")
+    lines = [*render_offers(offers), "", *_describe_others(), "", *usual]
     console = Console(highlight=False)
-    for line in (
-        *render_offers(offers),
-        "",
-        *_describe_others(),
-        "",
-        *fold_words("", f"A run without flags uses {_describe_roles(roles)}."),
-    ):
+    for line in lines:
         text = Text(line)
         text.highlight_regex(_HEAD, "bold")
         console.print(text, soft_wrap=True)
@@ -140,6 +139,7 @@ def list_offers(
         today: by default the day in UTC.
     """
     today = today or datetime.now(UTC).date()
+
     asked = dict[str, Listing]()
     missing = dict[str, str]()
     for prefix in catalogue.servers:
@@ -150,11 +150,18 @@ def list_offers(
         else:
             if isinstance(provider, Listing):
                 asked[prefix] = provider
-    lists = ask_lists(asked) if ask else {prefix: KnownList(server.address) for prefix, server in asked.items()}
+
+    unasked = {prefix: KnownList(server.address) for prefix, server in asked.items()}
+    lists = ask_lists(asked) if ask else unasked
+
     offers = []
     for prefix in catalogue.servers:
         known = lists.get(prefix)
-        state = _describe_state(known, _find_key(prefix, catalogue, environ), ask=ask) if known else missing[prefix]
+        if known:
+            key = _find_key(prefix, catalogue, environ)
+            state = _describe_state(known, key, ask=ask)
+        else:
+            state = missing[prefix]
         offers.append(_make_offer(prefix, state, known, catalogue, today))
     return tuple(offers)
 
@@ -164,30 +171,41 @@ def _find_key(prefix: str, catalogue: Catalogue, environ: Mapping[str, str]) -> 
     server = catalogue.servers[prefix]
     variables = [server.key_variable]
     if not server.key_variable and not server.is_named:
-        usual = (name for default in DEFAULTS if default.prefix == prefix for name in default.variables)
-        variables = [name for name in (*usual, f"{prefix.upper()}_API_KEY") if name.endswith("_KEY")]
-    return next((name for name in variables if name and environ.get(name, "").strip()), "")
+        usual = [name for default in DEFAULTS if default.prefix == prefix for name in default.variables]
+        usual.append(f"{prefix.upper()}_API_KEY")
+        variables = [name for name in usual if name.endswith("_KEY")]
+
+    for name in variables:
+        if name and environ.get(name, "").strip():
+            return name
+    return ""
 
 
 def _describe_state(known: KnownList, key: str, *, ask: bool) -> str:
     has = f"{key} is set" if key else "no key"
     if not ask:
         return f"{has}; at {known.address}, not asked"
-    return f"{has}; {known.lost}" if known.lost else f"{has}; listed at {known.address}"
+    if known.lost:
+        return f"{has}; {known.lost}"
+    return f"{has}; listed at {known.address}"
 
 
 def _make_offer(prefix: str, state: str, known: KnownList | None, catalogue: Catalogue, today: date) -> Offer:
     defaults = next((each.models for each in DEFAULTS if each.prefix == prefix), ())
     roles = tuple(map(str, defaults))
-    first = list(dict.fromkeys((*roles, *(name for name in catalogue.table.names() if name.startswith(f"{prefix}/")))))
+    in_table = [name for name in catalogue.table.names() if name.startswith(f"{prefix}/")]
+    first = list(dict.fromkeys((*roles, *in_table)))
     is_own = known is None or is_providers_own(prefix, known.address)
     if known is None or not known.entries:
         entries = [Entry.read(name, catalogue, None) for name in first if is_own or not roles]
         left = [each for each in entries if not (each.shutdown and each.shutdown <= today)]
         return Offer(prefix, state, known is not None, roles, tuple(left))
+
     short = [each for each in known.entries[:_MOST] if len(each.name) <= _LONGEST_NAME]
     ends = {f"{prefix}/{quoted(each.name)}": each.shutdown for each in short}
-    names = [*(name for name in first if name in ends), *(name for name in ends if name not in first)]
+    names = [name for name in first if name in ends]
+    names += [name for name in ends if name not in first]
+
     listed = [Entry.read(name, catalogue, ends[name]) for name in names if (ends[name] or today) >= today]
     shown = [each for each in listed if not is_own or each.model in first or each.input is not None]
     others = [each.model for each in listed if each not in shown]
@@ -195,9 +213,12 @@ def _make_offer(prefix: str, state: str, known: KnownList | None, catalogue: Cat
 
 
 def render_offers(offers: Sequence[Offer]) -> Iterator[str]:
-    """Lines for a terminal of 80 columns; only names and addresses that are longer exceed them, to be copied whole."""
+    """Yield lines for a terminal of 80 columns; longer names and addresses exceed them, to be copied whole."""
     names = [entry.model for offer in offers for entry in offer.entries]
-    width = min(max(map(len, names), default=0), _WIDTH - len(_INDENT) - len(_COLUMNS.format(*_FIGURES)) - 1)
+    longest = max(map(len, names), default=0)
+    figures_width = len(_COLUMNS.format(*_FIGURES))
+    width = min(longest, _WIDTH - len(_INDENT) - figures_width - 1)
+
     for number, offer in enumerate(offers):
         if number:
             yield ""
@@ -236,7 +257,9 @@ def _format_usd(price: Decimal) -> str:
 def _format_size(tokens: int | None) -> str:
     if tokens is None:
         return ""
-    return f"{tokens / 1e6:.3g}M" if tokens >= 1e6 else f"{tokens / 1e3:.0f}k"
+    if tokens >= 1e6:
+        return f"{tokens / 1e6:.3g}M"
+    return f"{tokens / 1e3:.0f}k"
 
 
 def _fold(head: str, words: str) -> list[str]:
@@ -246,10 +269,12 @@ def _fold(head: str, words: str) -> list[str]:
 def _describe_roles(models: Sequence[str]) -> str:
     if len(set(models)) == 1:
         return f"{models[0]} for all roles"
-    roles: dict[str, list[str]] = {}
+
+    roles_of_model: dict[str, list[str]] = {}
     for role, model in zip(("planner", "small planner", "coder"), models, strict=True):
-        roles.setdefault(model, []).append(role)
-    return ", ".join(f"{' and '.join(those)} {model}" for model, those in roles.items())
+        roles_of_model.setdefault(model, []).append(role)
+    parts = [f"{' and '.join(roles)} {model}" for model, roles in roles_of_model.items()]
+    return ", ".join(parts)
 
 
 def _describe_others() -> Iterator[str]:

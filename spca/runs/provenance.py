@@ -69,8 +69,10 @@ def note_continuation(record: Mapping[str, Any], settings: Settings, root: Path)
     earlier = record.get(CONTINUATIONS)
     continuations = [*earlier] if isinstance(earlier, list) else []
     latest = continuations[-1] if continuations else record
-    if isinstance(latest, Mapping) and all(latest.get(name) == value for name, value in source.items()):
-        return dict(record)
+    if isinstance(latest, Mapping):
+        is_unchanged = all(latest.get(name) == value for name, value in source.items())
+        if is_unchanged:
+            return dict(record)
     return {**record, CONTINUATIONS: [*continuations, source]}
 
 
@@ -118,10 +120,9 @@ def check_versions(recorded: Mapping[str, str]) -> None:
     """
     now = versions()
     for name in _OF_THE_WORLD:
-        if recorded.get(name) != now.get(name):
-            raise ResumeError(
-                f"the run was begun with {name} {recorded.get(name)}, installed is {now.get(name)}: begin a new run"
-            )
+        begun_with, installed = recorded.get(name), now.get(name)
+        if begun_with != installed:
+            raise ResumeError(f"the run was begun with {name} {begun_with}, installed is {installed}: begin a new run")
 
 
 def check_sandbox(recorded: str | None, level: str) -> None:
@@ -135,5 +136,5 @@ def check_sandbox(recorded: str | None, level: str) -> None:
 
 
 def versions() -> dict[str, str]:
-    """Versions of this program, Python and the packages that matter, by name."""
+    """Return the versions of this program, Python and the packages that matter, by name."""
     return {"spca": __version__, **stamps.versions(*_PACKAGES)}

@@ -42,7 +42,8 @@ def find_run(options: RunOptions) -> tuple[Settings, Begun | None]:
     keys: tuple[str, ...] = ()
     if options.kept.resume is not None:
         begun = RunFolder.begun(find_runs(options.kept.runs), options.kept.resume)
-        recorded = replace(Settings.from_record(begun.info["settings"]), runs=str(begun.folder.path.parent))
+        runs = str(begun.folder.path.parent)
+        recorded = replace(Settings.from_record(begun.info["settings"]), runs=runs)
         keys = recorded.models.key_variables
     environ = load_environment((*options.models.where.servers, *keys))
     return resolve_settings(options, environ, recorded), begun
@@ -61,9 +62,12 @@ def resolve_settings(options: RunOptions, environ: Mapping[str, str], recorded: 
     cwd = Path.cwd()
     if recorded:
         require_same(_list_claims(options, recorded, cwd), "run")
+
+    base = recorded or _make_settings(options, environ, cwd)
+    recorded_models = recorded.models if recorded else None
     settings = replace(
-        recorded or _make_settings(options, environ, cwd),
-        models=resolve_models(options.models, environ, cwd, recorded.models if recorded else None),
+        base,
+        models=resolve_models(options.models, environ, cwd, recorded_models),
         render=options.display.render,
         quiet=options.display.quiet,
         resume=options.kept.resume,
@@ -76,9 +80,11 @@ def _make_settings(options: RunOptions, environ: Mapping[str, str], cwd: Path) -
     """Return the settings of a new run, but for its models and its display."""
     selection = options.selection
     ablations = options.ablations
+    curriculum = selection.curriculum or applications() / "merged_curriculum2.json"
+    workspace = options.kept.workspace or home(applications(), cwd) / "workspace"
     return Settings(
-        curriculum=str(cwd / (selection.curriculum or applications() / "merged_curriculum2.json")),
-        workspace=str(cwd / (options.kept.workspace or home(applications(), cwd) / "workspace")),
+        curriculum=str(cwd / curriculum),
+        workspace=str(cwd / workspace),
         runs=str(find_runs(options.kept.runs)),
         seed=1 if selection.seed is None else selection.seed,
         start_category=selection.start_category,
@@ -118,6 +124,7 @@ def require_same(claims: Iterable[Claim], kind: str) -> None:
         if said is None or said == recorded:
             continue
         option = flag if isinstance(said, bool) else f"{flag} {_show_value(said)}"
+
         is_without = recorded in (None, ()) or isinstance(recorded, bool)
         has = "was begun without" if is_without else f"has {_show_value(recorded)}"
         raise ResumeError(f"{option} contradicts the {kind}, which {has}: leave {flag} out")
@@ -162,7 +169,7 @@ def _list_claims(options: RunOptions, recorded: Settings, cwd: Path) -> list[Cla
 # Models --------------------------------------------------------------------------------------------------------------
 
 
-class _Said(NamedTuple):
+class _RoleChoice(NamedTuple):
     """What a user says of a role."""
 
     role: str
@@ -175,16 +182,21 @@ class _Said(NamedTuple):
         return f"--{self.role.replace('_', '-')}-model"
 
     @property
+    def model_variable(self) -> str:
+        """The variable that names its model."""
+        return f"SPCA_{self.role.upper()}_MODEL"
+
+    @property
     def effort_flag(self) -> str:
         """The flag of its effort."""
         return f"--{self.role.replace('_', '-')}-effort"
 
 
-def _list_roles(options: ModelOptions) -> tuple[_Said, ...]:
+def _list_roles(options: ModelOptions) -> tuple[_RoleChoice, ...]:
     return (
-        _Said("planner", options.planner_model, options.planner_effort),
-        _Said("planner_small", options.planner_small_model, options.planner_small_effort),
-        _Said("coder", options.coder_model, options.coder_effort),
+        _RoleChoice("planner", options.planner_model, options.planner_effort),
+        _RoleChoice("planner_small", options.planner_small_model, options.planner_small_effort),
+        _RoleChoice("coder", options.coder_model, options.coder_effort),
     )
 
 
@@ -210,8 +222,11 @@ def resolve_models(
     """
     said = _list_roles(options)
     known = recorded or ModelSettings()
+
     urls = {prefix: environ.get(name) or known.servers[prefix].url for prefix, name in VARIABLES.items()}
-    urls["openai"] = options.where.base_url or known.servers["openai"].url or urls["openai"] or None
+    openai_url = options.where.base_url or known.servers["openai"].url
+    urls["openai"] = openai_url or urls["openai"] or None
+
     if recorded is None:
         refs = _choose_models(said, urls, environ)
     else:
@@ -222,15 +237,21 @@ def resolve_models(
     named |= parse_servers(options.where.servers, environ.get(SERVERS_VARIABLE, ""))
     servers = {prefix: Server(url) for prefix, url in urls.items()}
     servers |= {ref.prefix: named[ref.prefix] for ref in refs if ref.prefix in named}
+
+    model_table = known.model_table
+    if options.where.model_table:
+        model_table = str(cwd / options.where.model_table)
+
+    caps = options.caps
     models = ModelSettings(
         planner,
         planner_small,
         coder,
         servers,
-        model_table=str(cwd / options.where.model_table) if options.where.model_table else known.model_table,
-        max_cost=known.max_cost if options.caps.max_cost is None else options.caps.max_cost,
-        max_calls=options.caps.max_calls or known.max_calls,
-        max_tokens=options.caps.max_tokens or known.max_tokens,
+        model_table=model_table,
+        max_cost=known.max_cost if caps.max_cost is None else caps.max_cost,
+        max_calls=caps.max_calls or known.max_calls,
+        max_tokens=caps.max_tokens or known.max_tokens,
         max_output_tokens=options.max_output_tokens or known.max_output_tokens,
         timeout=options.timeout or known.timeout,
         preflight=not options.no_preflight,
@@ -240,20 +261,24 @@ def resolve_models(
     return models
 
 
-def _choose_models(said: Iterable[_Said], urls: Mapping[str, str | None], environ: Mapping[str, str]) -> list[ModelRef]:
+def _choose_models(
+    said: Iterable[_RoleChoice], urls: Mapping[str, str | None], environ: Mapping[str, str]
+) -> list[ModelRef]:
     """Return the models of a new run; roles without one take defaults."""
     chosen: dict[str, ModelRef] = {}
     for each in said:
-        if text := each.model or environ.get(f"SPCA_{each.role.upper()}_MODEL"):
+        text = each.model or environ.get(each.model_variable)
+        if text:
             chosen[each.role] = _add_effort(each, ModelRef.parse(text), environ)
+
     defaults = choose_defaults(chosen.get("planner"), urls, environ)
-    return [
-        chosen[each.role] if each.role in chosen else _add_effort(each, ref, environ)
-        for each, ref in zip(said, defaults, strict=True)
-    ]
+    for each, default in zip(said, defaults, strict=True):
+        if each.role not in chosen:
+            chosen[each.role] = _add_effort(each, default, environ)
+    return [chosen[each.role] for each in said]
 
 
-def _add_effort(said: _Said, ref: ModelRef, environ: Mapping[str, str]) -> ModelRef:
+def _add_effort(said: _RoleChoice, ref: ModelRef, environ: Mapping[str, str]) -> ModelRef:
     """Return the model of a role with the effort of its flag, else of its variable.
 
     A flag goes before what a variable says. A variable says nothing of a model without efforts that is not its own.
@@ -262,24 +287,30 @@ def _add_effort(said: _Said, ref: ModelRef, environ: Mapping[str, str]) -> Model
         SettingsError: see :meth:`ModelRef.with_effort`.
     """
     is_given = bool(said.model)
-    is_set = not is_given and bool(environ.get(f"SPCA_{said.role.upper()}_MODEL"))
+    is_set = not is_given and bool(environ.get(said.model_variable))
     if said.effort:
-        return (ref if is_given else ref.without_effort()).with_effort(said.effort, said.effort_flag)
+        base = ref if is_given else ref.without_effort()
+        return base.with_effort(said.effort, said.effort_flag)
+
     variable = f"SPCA_{said.role.upper()}_EFFORT"
     word = environ.get(variable)
     is_settled = bool(is_given and ref.effort) or (ref.runs_in_process and not is_set)
     if not word or is_settled:
         return ref
-    return (ref if is_given or is_set else ref.without_effort()).with_effort(word, variable)
+    base = ref if is_given or is_set else ref.without_effort()
+    return base.with_effort(word, variable)
 
 
-def _resume_model(said: _Said, known: ModelRef, kind: str) -> ModelRef:
+def _resume_model(said: _RoleChoice, known: ModelRef, kind: str) -> ModelRef:
     """Return the model with which a role goes on."""
     ref = ModelRef.parse(said.model) if said.model else known
     if said.effort:
-        ref = (ref if said.model else ref.without_effort()).with_effort(said.effort, said.effort_flag)
+        base = ref if said.model else ref.without_effort()
+        ref = base.with_effort(said.effort, said.effort_flag)
+
     if ref != known and kind != "run":
-        flag, value = (said.effort_flag, said.effort) if said.effort else (said.flag, ref)
+        flag = said.effort_flag if said.effort else said.flag
+        value = said.effort or ref
         raise ResumeError(f"{flag} {value} contradicts the {kind}, which has {known}: leave {flag} out")
     return ref
 

@@ -78,9 +78,8 @@ class Run:
         tasks = self._prepared.tasks
         started = time.monotonic()
         with self.open(self._phases.watch_signals):
-            self._display.begin(
-                describe_run(self._prepared, os.environ), recorder.sandbox, recorder.finished, recorder.spent
-            )
+            greeting = describe_run(self._prepared, os.environ)
+            self._display.begin(greeting, recorder.sandbox, recorder.finished, recorder.spent)
             self._display.played_again(recorder.taken_back)
             try:
                 for task in tasks[len(recorder.finished) :]:
@@ -90,7 +89,8 @@ class Run:
                         raise error
             finally:
                 summary = recorder.report(self._settings.seed, len(tasks))
-                self._display.table(summary, time.monotonic() - started, str(self._prepared.folder.path))
+                seconds = time.monotonic() - started
+                self._display.table(summary, seconds, str(self._prepared.folder.path))
 
     def find_unusable_model(self) -> UnusableModelError | None:
         """Return the error that pauses the run once a model has given no usable answer in several levels in a row."""
@@ -200,7 +200,9 @@ def make_desk(
     Raises:
         UserError: the ledger cannot be read.
     """
-    cache = Cache(Path(settings.runs) / "llm_cache", models.catalogue.servers) if settings.models.cache else None
+    cache: Cache | None = None
+    if settings.models.cache:
+        cache = Cache(Path(settings.runs) / "llm_cache", models.catalogue.servers)
     return CallDesk(
         folder.path, folder.run_id, caps=caps, catalogue=models.catalogue, cache=cache, asked_anew=asked_anew
     )

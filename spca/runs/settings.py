@@ -127,7 +127,8 @@ class ModelSettings:
         Raises:
             SettingsError: a server cannot be meant.
         """
-        planner, planner_small, coder = (ModelRef.parse(recorded[f"{role}_model"]) for role in ROLES)
+        refs = [ModelRef.parse(recorded[f"{role}_model"]) for role in ROLES]
+        planner, planner_small, coder = refs
         providers = {prefix: Server(recorded[name]) for name, prefix in ADDRESSES.items()}
         servers = providers | parse_servers((), recorded["servers"] or "")
         others = {name: recorded[name] for name in PLAIN}
@@ -171,9 +172,10 @@ class Settings:
     @property
     def ablations(self) -> tuple[str, ...]:
         """What differs from learning in full, as the flags that say so."""
-        told = {flag: getattr(self, name) is value for flag, (name, value) in ABLATIONS.items()}
-        words = () if self.rename_words is None else (f"--rename-words {self.rename_words}",)
-        return (*(flag for flag, is_given in told.items() if is_given), *words)
+        flags = [flag for flag, (name, value) in ABLATIONS.items() if getattr(self, name) is value]
+        if self.rename_words is not None:
+            flags.append(f"--rename-words {self.rename_words}")
+        return tuple(flags)
 
     @property
     def renaming(self) -> Renaming:
@@ -214,9 +216,12 @@ class Settings:
         """
         if recorded.keys() != cls("", "", "").record().keys():
             raise ResumeError(f"the {kind} was begun by another version of this program: begin a new one")
+
         known = {**recorded, **OF_THIS_SESSION}
-        values = {each.name: known[each.name] for each in fields(cls) if each.name not in ("models", "only")}
-        only = tuple(text for text in (known["only"], known["levels"]) if text is not None)
+        plain_names = [field.name for field in fields(cls) if field.name not in ("models", "only")]
+        values = {name: known[name] for name in plain_names}
+        only_values = (known["only"], known["levels"])
+        only = tuple(text for text in only_values if text is not None)
         return cls(**values, only=only, models=ModelSettings.from_record(known))
 
     def record_changes(self) -> dict[str, Any]:

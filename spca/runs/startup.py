@@ -76,11 +76,12 @@ def prepare_run(
                 info = run_info(settings, applications(), sandbox, levels)
                 if levels is None:
                     info["evaluation"] = True
+                first_agent = agent or AgentSource(read_text(applications() / "agent.py"))
                 folder = RunFolder.create(
                     Path(settings.runs),
                     info,
                     levels or "[]\n",
-                    agent or AgentSource(read_text(applications() / "agent.py")),
+                    first_agent,
                     trusted,
                     settings.wording.describe_templates(),
                 )

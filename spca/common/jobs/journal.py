@@ -183,7 +183,8 @@ def difference(began: Mapping[str, Any], now: Mapping[str, Any], may_change: fro
         if before != after:
             return f"{name} was {before:.80}, now {after:.80}"
     tasks = began.get("tasks")
-    return _different_tasks([_dict(each) for each in tasks] if isinstance(tasks, list) else [], now["tasks"])
+    old_tasks = [_dict(task) for task in tasks] if isinstance(tasks, list) else []
+    return _different_tasks(old_tasks, now["tasks"])
 
 
 def _different_tasks(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> str:
@@ -191,8 +192,11 @@ def _different_tasks(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str
         if before.get("task_id") != after["task_id"]:
             return f"task {before.get('task_id')!a} was there, now {after['task_id']!a}"
         if before.get("sha256") != after.get("sha256"):
-            return f"task {after['task_id']!a} has changed" + (f" ({after['file']})" if "file" in after else "")
-    return f"there were {len(old)} tasks, now {len(new)}" if len(old) != len(new) else ""
+            file = f" ({after['file']})" if "file" in after else ""
+            return f"task {after['task_id']!a} has changed{file}"
+    if len(old) != len(new):
+        return f"there were {len(old)} tasks, now {len(new)}"
+    return ""
 
 
 def _dict(value: Any) -> dict[str, Any]:

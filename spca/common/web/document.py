@@ -49,33 +49,39 @@ class PageKind:
         """Return the page; ``pieces`` are values as :func:`~spca.common.web.packing.pack` makes them, by name."""
         from jinja2 import Environment, StrictUndefined
 
-        template = Environment(autoescape=True, undefined=StrictUndefined).from_string(_read_kit("page.html.jinja"))
+        environment = Environment(autoescape=True, undefined=StrictUndefined)
+        template = environment.from_string(_read_kit("page.html.jinja"))
+        all_pieces = {"script": pack(_join_scripts(self)), **pieces}
         return template.render(
             title=visible(title),
             policy=self.policy(),
             style=_join_styles(self),
             loader=_read_loader(),
-            pieces={"script": pack(_join_scripts(self)), **pieces}.items(),
+            pieces=all_pieces.items(),
             connects=self.connects,
         )
 
     def policy(self) -> str:
         """Return the Content-Security-Policy of the page."""
-        return "; ".join(
-            (
-                "default-src 'none'",
-                f"script-src '{_digest(_read_loader())}' '{_digest(_join_scripts(self))}'",
-                f"style-src '{_digest(_join_styles(self))}'",
-                "img-src data:",
-                f"connect-src '{'self' if self.connects else 'none'}'",
-                "base-uri 'none'",
-                "form-action 'none'",
-            )
+        loader = _digest(_read_loader())
+        script = _digest(_join_scripts(self))
+        style = _digest(_join_styles(self))
+        server = "self" if self.connects else "none"
+        directives = (
+            "default-src 'none'",
+            f"script-src '{loader}' '{script}'",
+            f"style-src '{style}'",
+            "img-src data:",
+            f"connect-src '{server}'",
+            "base-uri 'none'",
+            "form-action 'none'",
         )
+        return "; ".join(directives)
 
 
 def _digest(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
 
 
 @cache
@@ -87,7 +93,8 @@ def _join_styles(kind: PageKind) -> str:
 def _join_scripts(kind: PageKind) -> str:
     libraries = map(_read_kit, (*_LIBRARIES, *kind.libraries))
     scripts = _join_files(kind, ".js")
-    return "\n".join(["", *libraries, f'(() => {{\n"use strict";\n{scripts}\n{kind.open}();\n}})();\n'])
+    program = f'(() => {{\n"use strict";\n{scripts}\n{kind.open}();\n}})();\n'
+    return "\n".join(["", *libraries, program])
 
 
 def _read_loader() -> str:
@@ -96,10 +103,15 @@ def _read_loader() -> str:
 
 def _join_files(kind: PageKind, suffix: str) -> str:
     """Return the files of the kit and of a page with this suffix, without comments."""
-    folders = (resources.files("spca.common.web").joinpath("kit"), resources.files(kind.package).joinpath("page"))
-    files = [file for folder in folders for file in sorted(folder.iterdir(), key=lambda each: each.name)]
-    wanted = [file for file in files if file.name.endswith(suffix) and file.name not in (_LOADER, *kind.leaves_out)]
-    return _drop_comments("\n".join(file.read_text(encoding="utf-8") for file in wanted))
+    kit = resources.files("spca.common.web").joinpath("kit")
+    page = resources.files(kind.package).joinpath("page")
+    left_out = (_LOADER, *kind.leaves_out)
+    texts = []
+    for folder in (kit, page):
+        for file in sorted(folder.iterdir(), key=lambda file: file.name):
+            if file.name.endswith(suffix) and file.name not in left_out:
+                texts.append(file.read_text(encoding="utf-8"))
+    return _drop_comments("\n".join(texts))
 
 
 def _drop_comments(text: str) -> str:

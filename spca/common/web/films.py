@@ -100,6 +100,14 @@ def make_film(frames: Sequence[GridFrame], top: int = 0, left: int = 0) -> GridF
         top, left: of the frames' upper left cell in the true grid.
     """
     rows, columns = _find_extent(frames)
+    agents = []
+    views = []
+    for frame in frames:
+        row, column, direction = frame.agent
+        agents.append((row - rows.start, column - columns.start, direction))
+        seen = np.flatnonzero(frame.view[rows, columns])
+        views.append(tuple(seen.tolist()))
+
     return GridFilm(
         rows=rows.stop - rows.start,
         columns=columns.stop - columns.start,
@@ -107,11 +115,8 @@ def make_film(frames: Sequence[GridFrame], top: int = 0, left: int = 0) -> GridF
         left=left + columns.start,
         truth=_list_changes(frame.truth[rows, columns] for frame in frames),
         known=_list_changes(frame.known[rows, columns] for frame in frames),
-        agent=tuple(
-            (row - rows.start, column - columns.start, direction)
-            for row, column, direction in (frame.agent for frame in frames)
-        ),
-        view=tuple(tuple(np.flatnonzero(frame.view[rows, columns]).tolist()) for frame in frames),
+        agent=tuple(agents),
+        view=tuple(views),
         inventory=tuple(frame.inventory for frame in frames),
         reward=tuple(frame.reward for frame in frames),
     )
@@ -138,7 +143,8 @@ def _list_changes(grids: Iterable[NDArray[np.uint8]]) -> Changes:
     before = first
     for grid in others:
         cells = np.flatnonzero(grid != before)
-        steps.append(tuple(np.column_stack((cells, grid[cells])).ravel().tolist()))
+        changes = np.column_stack((cells, grid[cells])).ravel()
+        steps.append(tuple(changes.tolist()))
         before = grid
     return Changes(tuple(first.tolist()), tuple(steps))
 

@@ -97,9 +97,10 @@ def begin_study(options: StudyOptions) -> Path:
     if _BARE in (options.settings or ()) and not reads_prompts:
         raise SettingsError(f"--settings {_BARE}: {learning.models.planner} does not read prompts: leave {_BARE} out")
 
+    usable = [name for name in SETTINGS if name != _BARE or reads_prompts]
     text = _write_levels(levels)
     record = {
-        "settings": list(options.settings or [name for name in SETTINGS if name != _BARE or reads_prompts]),
+        "settings": list(options.settings or usable),
         "seeds": str(options.seeds or DEFAULT_SEEDS),
         "frozen_planner": _choose_frozen_planner(options, environ),
         "options": learning.record(),

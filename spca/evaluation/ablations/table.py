@@ -112,7 +112,8 @@ def markdown(rows: Iterable[AblationRow], levels: Mapping[str, int], seeds: str,
     heads = list(cells[0])
     lines = [heads, ("---", *("---:",) * (len(heads) - 1)), *(row.values() for row in cells)]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    chosen = f"Levels: {', '.join(f'{count} of {name}' for name, count in levels.items())}."
+    counts = ", ".join(f"{count} of {name}" for name, count in levels.items())
+    chosen = f"Levels: {counts}."
     played = f"Frozen on seeds {seeds}; planner after the writers: {planner}."
     return f"# Ablations\n\n{chosen} {played} Source: {source}.\n\n{table}\n\n{_MEANINGS}\n"
 

@@ -45,7 +45,11 @@ def render_page(results: Results, folder: EvaluationFolder, make_world: WorldMak
     pieces = {"tiles": pack(minigrid_tiles())}
     failed = []
     played = []
-    by_kind = [(f"{group.title} ({each.proof})", each) for group in groups for each in group.failures]
+    by_kind = []
+    for group in groups:
+        for failure in group.failures:
+            by_kind.append((f"{group.title} ({failure.proof})", failure))
+
     for number, (kind, failure) in enumerate(by_kind, 1):
         trials = strip_paths([asdict(trial) for trial in failure.played.trials])
         played.append({"trials": trials, "footage": footage.get(failure.played.episode.name)})
@@ -53,8 +57,11 @@ def render_page(results: Results, folder: EvaluationFolder, make_world: WorldMak
         more = {"number": number, "group": kind, "plan": trials[0]["plan"], "attempts": len(trials)}
         more |= {"agent": category if category in agents else "", "command": replay(failure, folder.path, where)}
         failed.append(failure.to_dict() | more)
+
     for first in range(0, len(played), CHUNK):
-        pieces[f"failures/{first // CHUNK}"] = pack(played[first : first + CHUNK])
+        chunk = played[first : first + CHUNK]
+        pieces[f"failures/{first // CHUNK}"] = pack(chunk)
+
     told = _describe_evaluation(results, folder, target, where)
     report = strip_paths({**told, **results.to_dict(), "failed": failed})
     pieces["report"] = pack({**report, "texts": agents})
@@ -92,8 +99,11 @@ def _describe_evaluation(results: Results, folder: EvaluationFolder, target: Pat
 
 def _describe_place(runs: Path) -> str:
     """Return the option that says where runs lie, "" where that would tell a path of this machine."""
-    is_told = where_runs_lie(runs) and runs.is_relative_to(Path.cwd())
-    return f" --runs {shlex.quote(str(runs.relative_to(Path.cwd())))}" if is_told else ""
+    folder = Path.cwd()
+    if not where_runs_lie(runs) or not runs.is_relative_to(folder):
+        return ""
+    relative = str(runs.relative_to(folder))
+    return f" --runs {shlex.quote(relative)}"
 
 
 def _sum_usage(results: Results, folder: EvaluationFolder) -> Usage | None:

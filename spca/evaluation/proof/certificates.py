@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 
 from spca.common.text import counted
-from spca.evaluation.proof.dynamics import DoorState, Ground, Maze, MazeState
+from spca.evaluation.proof.dynamics import Door, DoorState, Ground, Maze, MazeState
 from spca.evaluation.proof.missions import Mission
 from spca.evaluation.proof.relaxation import Relaxed
 
@@ -21,34 +21,42 @@ LEGEND = f"{START} start, {REACHED} reached, {WALL} wall, {LAVA} lava, {LOCKED} 
 
 def reason(maze: Maze, mission: Mission, start: MazeState, relaxed: Relaxed) -> str:
     """Return why a mission cannot be completed whose cost is infinite, in one line."""
-    unmet = "; ".join(
-        goal.words(maze, start) for goal in mission.left(start.progress) if math.isinf(goal.cost(relaxed))
-    )
-    doors = "".join(f"; {words}" for words in _locked(maze, start, relaxed))
+    unreachable = [goal for goal in mission.left(start.progress) if math.isinf(goal.cost(relaxed))]
+    unmet = "; ".join(goal.words(maze, start) for goal in unreachable)
+    doors = "".join(f"; {words}" for words in _explain_locked_doors(maze, start, relaxed))
     cells = counted(len(relaxed.at), "cell")
     return f"cannot be met even if all that can be carried were out of the way: {unmet}; {cells} can be reached{doors}"
 
 
-def _locked(maze: Maze, start: MazeState, relaxed: Relaxed) -> Iterator[str]:
+def _explain_locked_doors(maze: Maze, start: MazeState, relaxed: Relaxed) -> Iterator[str]:
+    for door in _find_locked_doors(maze, start, relaxed):
+        key = f"{door.color} key"
+        places = [maze.place_of(number, start) for number, item in enumerate(maze.items) if str(item) == key]
+        where = f"its keys are out of reach: {', '.join(places)}" if places else "there is no key of its color"
+        yield f"the {door.color} door at {maze.at(door.cell)} stays locked, {where}"
+
+
+def _find_locked_doors(maze: Maze, start: MazeState, relaxed: Relaxed) -> Iterator[Door]:
+    """Yield the locked doors to which no key can be reached."""
     for door, state in zip(maze.doors, start.doors, strict=True):
         if state == DoorState.LOCKED and door.color not in relaxed.colors:
-            keys = [maze.place_of(n, start) for n, item in enumerate(maze.items) if str(item) == f"{door.color} key"]
-            where = f"its keys are out of reach: {', '.join(keys)}" if keys else "there is no key of its color"
-            yield f"the {door.color} door at {maze.at(door.cell)} stays locked, {where}"
+            yield door
 
 
 def drawn(maze: Maze, start: MazeState, relaxed: Relaxed) -> tuple[str, ...]:
     """Return the rows of the map, a character a cell, as :data:`LEGEND` says."""
-    locked = {
-        door.cell
-        for door, state in zip(maze.doors, start.doors, strict=True)
-        if state == DoorState.LOCKED and door.color not in relaxed.colors
-    }
+    locked = {door.cell for door in _find_locked_doors(maze, start, relaxed)}
+    ground_marks = {Ground.WALL: WALL, Ground.LAVA: LAVA}
 
     def mark(cell: int) -> str:
+        if cell == start.cell and cell in relaxed.at:
+            return START
         if cell in relaxed.at:
-            return START if cell == start.cell else REACHED
-        return LOCKED if cell in locked else {Ground.WALL: WALL, Ground.LAVA: LAVA}.get(maze.ground[cell], APART)
+            return REACHED
+        if cell in locked:
+            return LOCKED
+        return ground_marks.get(maze.ground[cell], APART)
 
     marks = "".join(map(mark, range(len(maze.ground))))
-    return tuple(marks[row : row + maze.width] for row in range(0, len(marks), maze.width))
+    row_starts = range(0, len(marks), maze.width)
+    return tuple(marks[first : first + maze.width] for first in row_starts)

@@ -70,7 +70,11 @@ def certify(env_id: str, seed: int, make_world: MakeWorld, *, upstream_rules: bo
     """
     try:
         simulator = opened(env_id, seed, upstream_rules)
-        verdict = _dodged(simulator) if has_obstacles(simulator) else decide(*read(simulator, upstream_rules))
+        if has_obstacles(simulator):
+            verdict = _certify_with_obstacles(simulator)
+        else:
+            verdict = decide(*read(simulator, upstream_rules))
+
         if verdict.solvability is Solvability.SOLVABLE and not replay(make_world(env_id, seed), verdict.witness):
             return Verdict(Solvability.UNDECIDED, "a plan was found that the environment does not accept")
     except UnknownRulesError as error:
@@ -81,7 +85,7 @@ def certify(env_id: str, seed: int, make_world: MakeWorld, *, upstream_rules: bo
 
 
 def replay(world: Playable, witness: tuple[int, ...]) -> bool:
-    """Whether primitives solve a world exactly with the last of them; closes it.
+    """Return whether the last of the primitives, and none before it, solves a world; close the world.
 
     Raises:
         WorldError: they end it earlier, or it fails.
@@ -112,15 +116,15 @@ def decide(maze: Maze, start: MazeState, mission: Mission) -> Verdict:
     tried = f"{counted(found.states, 'state')} of a search for a plan"
     if found.plan is not None:
         return Verdict(Solvability.SOLVABLE, tried, found.plan)
-    return _concluded(visit_all(maze, mission, start, ALL_STATES), maze.limit, f"{tried}, ")
+    return _conclude_search(visit_all(maze, mission, start, ALL_STATES), maze.limit, f"{tried}, ")
 
 
-def _dodged(simulator: Any) -> Verdict:
-    return _concluded(find_way(simulator, DODGING_STATES), simulator.max_steps, "")
+def _certify_with_obstacles(simulator: Any) -> Verdict:
+    return _conclude_search(find_way(simulator, DODGING_STATES), simulator.max_steps, "")
 
 
-def _concluded(found: Found, limit: int, tried: str) -> Verdict:
-    """The verdict after a search that may have been exhaustive."""
+def _conclude_search(found: Found, limit: int, tried: str) -> Verdict:
+    """Return the verdict after a search that may have been exhaustive."""
     if found.plan is not None:
         return Verdict(Solvability.SOLVABLE, f"{tried}{found.states} of all states", found.plan)
     if found.exhausted:

@@ -84,33 +84,37 @@ class Maze:
         return 1, self.width, -1, -self.width
 
     def neighbours(self, cell: int) -> tuple[int, ...]:
-        """The cells beside a cell, without those outside of the grid."""
+        """Return the cells beside a cell, without those outside of the grid."""
         return _neighbours(self.width, len(self.ground))[cell]
 
     def distance(self, first: int, second: int) -> int:
-        """Cells between two cells along rows and columns."""
+        """Return the distance of two cells along rows and columns, in cells."""
         rows = first // self.width - second // self.width
         columns = first % self.width - second % self.width
         return abs(rows) + abs(columns)
 
     def at(self, cell: int) -> str:
-        """A cell as "(row, column)"."""
+        """Return a cell as "(row, column)"."""
         return f"({cell // self.width}, {cell % self.width})"
 
     def place_of(self, item: int, state: MazeState) -> str:
-        """Where an item is, in words."""
-        if state.places[item] != NOWHERE:
-            return f"at {self.at(state.places[item])}"
+        """Return in words where an item is."""
+        place = state.places[item]
+        if place != NOWHERE:
+            return f"at {self.at(place)}"
         if state.held == item:
             return "in hand"
         box = next((number for number, other in enumerate(self.items) if other.inside == item), None)
         return "gone" if box is None else f"in the {self.items[box]} {self.place_of(box, state)}"
 
     def named(self, items: Iterable[int], cells: Iterable[int], state: MazeState) -> str:
-        """Items and cells in words, "nothing" for none."""
+        """Return items and cells in words, "nothing" for none."""
         things = [f"the {self.items[item]} {self.place_of(item, state)}" for item in items]
         for cell in cells:
-            kind = f"{self.doors[self.door_at[cell]].color} door" if cell in self.door_at else "cell"
+            kind = "cell"
+            if cell in self.door_at:
+                door = self.doors[self.door_at[cell]]
+                kind = f"{door.color} door"
             things.append(f"the {kind} at {self.at(cell)}")
         return " or ".join(things) or "nothing"
 
@@ -133,20 +137,21 @@ class MazeState(NamedTuple):
 
 @cache
 def _neighbours(width: int, cells: int) -> tuple[tuple[int, ...], ...]:
-    """The cells beside each cell of a grid."""
-    return tuple(
-        tuple(
-            cell + offset
-            for offset, inside in (
-                (1, cell % width < width - 1),
-                (width, cell + width < cells),
-                (-1, cell % width > 0),
-                (-width, cell >= width),
-            )
-            if inside
-        )
-        for cell in range(cells)
-    )
+    """Return the cells beside each cell of a grid, in the order of the headings."""
+    neighbours = []
+    for cell in range(cells):
+        column = cell % width
+        beside = []
+        if column < width - 1:
+            beside.append(cell + 1)
+        if cell + width < cells:
+            beside.append(cell + width)
+        if column > 0:
+            beside.append(cell - 1)
+        if cell >= width:
+            beside.append(cell - width)
+        neighbours.append(tuple(beside))
+    return tuple(neighbours)
 
 
 def front(maze: Maze, state: MazeState) -> int:
@@ -163,52 +168,65 @@ def moved(maze: Maze, state: MazeState, action: int) -> tuple[MazeState, End]:
         return MazeState(cell, (heading + 1) % 4, held, places, doors, listed, progress), End.NONE
     ahead = cell + maze.offsets[heading]
     if action == FORWARD:
-        return _forward(maze, state, ahead)
+        return _step_forward(maze, state, ahead)
     if action == PICK_UP:
         if held == NOWHERE and ahead in places:
             held = places.index(ahead)
-            places = _replaced(places, held, NOWHERE)
+            places = _replace_value(places, held, NOWHERE)
     elif action == DROP:
         if held != NOWHERE and maze.ground[ahead] == Ground.FREE and ahead not in places:
-            places = _replaced(places, held, ahead)
+            places = _replace_value(places, held, ahead)
             held = NOWHERE
         if listed:
             listed = places
     elif action == TOGGLE:
-        places, doors = _toggled(maze, state, ahead)
+        places, doors = _toggle_cell(maze, state, ahead)
     return MazeState(cell, heading, held, places, doors, listed, progress), End.NONE
 
 
-def _forward(maze: Maze, state: MazeState, ahead: int) -> tuple[MazeState, End]:
+def _step_forward(maze: Maze, state: MazeState, ahead: int) -> tuple[MazeState, End]:
     ground = maze.ground[ahead]
-    blocked = ground == Ground.WALL or (ground == Ground.DOOR and state.doors[maze.door_at[ahead]] != DoorState.OPEN)
-    if blocked or ahead in state.places:
+    if ground == Ground.WALL or ahead in state.places:
         return state, End.NONE
-    end = End.SUCCESS if ground == Ground.GOAL else End.FAILURE if ground == Ground.LAVA else End.NONE
-    return MazeState(ahead, *state[1:]), end
+    if ground == Ground.DOOR and state.doors[maze.door_at[ahead]] != DoorState.OPEN:
+        return state, End.NONE
+
+    after = MazeState(ahead, *state[1:])
+    if ground == Ground.GOAL:
+        return after, End.SUCCESS
+    if ground == Ground.LAVA:
+        return after, End.FAILURE
+    return after, End.NONE
 
 
-def _toggled(maze: Maze, state: MazeState, ahead: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Places of items and states of doors after the cell ahead was toggled."""
+def _toggle_cell(maze: Maze, state: MazeState, ahead: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the places of items and the states of doors after the cell ahead was toggled."""
     number = maze.door_at.get(ahead)
     if number is not None:
         was = state.doors[number]
         if was == DoorState.LOCKED and not fits(maze, state.held, number):
             return state.places, state.doors
-        return state.places, _replaced(state.doors, number, DoorState.CLOSED if was == DoorState.OPEN else 0)
+        turned = DoorState.CLOSED if was == DoorState.OPEN else 0
+        return state.places, _replace_value(state.doors, number, turned)
+
     if ahead in state.places:
         box = state.places.index(ahead)
         if maze.items[box].kind == "box":
-            places = _replaced(state.places, box, NOWHERE)
+            places = _replace_value(state.places, box, NOWHERE)
             inside = maze.items[box].inside
-            return places if inside == NOWHERE else _replaced(places, inside, ahead), state.doors
+            if inside != NOWHERE:
+                places = _replace_value(places, inside, ahead)
+            return places, state.doors
     return state.places, state.doors
 
 
 def fits(maze: Maze, item: int, door: int) -> bool:
-    """Whether an item, by number, is a key of a door."""
-    return item != NOWHERE and maze.items[item].kind == "key" and maze.items[item].color == maze.doors[door].color
+    """Return whether an item, by number, is a key of a door."""
+    if item == NOWHERE:
+        return False
+    thing = maze.items[item]
+    return thing.kind == "key" and thing.color == maze.doors[door].color
 
 
-def _replaced(values: tuple[int, ...], index: int, value: int) -> tuple[int, ...]:
+def _replace_value(values: tuple[int, ...], index: int, value: int) -> tuple[int, ...]:
     return (*values[:index], value, *values[index + 1 :])

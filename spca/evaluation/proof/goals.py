@@ -113,7 +113,9 @@ class GoToGoal(Goal):
 
     def _cells(self, state: MazeState) -> Iterator[int]:
         yield from self.cells
-        yield from (state.listed[item] for item in self.items if state.listed[item] != NOWHERE)
+        for item in self.items:
+            if state.listed[item] != NOWHERE:
+                yield state.listed[item]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,8 @@ class OpenGoal(Goal):
         return End.FAILURE if self.strict else End.NONE
 
     def words(self, maze: Maze, state: MazeState) -> str:
-        return f"open {maze.named((), (maze.doors[door].cell for door in self.doors), state)}"
+        cells = (maze.doors[door].cell for door in self.doors)
+        return f"open {maze.named((), cells, state)}"
 
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:
         for door in self.doors:
@@ -167,7 +170,7 @@ class PickUpGoal(Goal):
         return f"pick up {maze.named(self.items, (), state)}"
 
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
-        yield from _lifting(state, self.items)
+        yield from _approach_to_lift(state, self.items)
 
     def cost(self, reach: Reach) -> float:
         again = 0.0 if reach.bound or reach.state.held not in self.items else 2.0
@@ -189,7 +192,8 @@ class PutNextGoal(Goal):
         put = step.before.held
         if step.action != DROP or not step.begun or put not in self.items or step.after.held == put:
             return End.NONE
-        beside = any(step.maze.distance(step.after.places[put], cell) == 1 for cell in self._fixed(step.after))
+        place = step.after.places[put]
+        beside = any(step.maze.distance(place, cell) == 1 for cell in self._fixed(step.after))
         return End.SUCCESS if beside else End.NONE
 
     def words(self, maze: Maze, state: MazeState) -> str:
@@ -199,12 +203,12 @@ class PutNextGoal(Goal):
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:
         if state.held in self.items:
             beside = (near for cell in self._fixed(state) for near in maze.neighbours(cell))
-            yield from _dropping(maze, state, beside)
+            yield from _approach_to_drop(maze, state, beside)
         elif state.held in self.others:
-            lying = (state.places[item] for item in self.items if state.places[item] != NOWHERE)
-            yield from _dropping(maze, state, (near for cell in lying for near in maze.neighbours(cell)))
+            beside = (near for cell in _iterate_places(state, self.items) for near in maze.neighbours(cell))
+            yield from _approach_to_drop(maze, state, beside)
         else:
-            yield from _lifting(state, self.items)
+            yield from _approach_to_lift(state, self.items)
 
     def cost(self, reach: Reach) -> float:
         fixed = tuple(self._fixed(reach.state))
@@ -219,14 +223,14 @@ class PutNextGoal(Goal):
         lift = min(map(reach.hold, self.items), default=math.inf)
         if reach.bound or math.isinf(put):
             return max(lift, put) + 1
-        lying = [state.places[item] for item in self.items if state.places[item] != NOWHERE]
+        lying = list(_iterate_places(state, self.items))
         way = min((maze.distance(place, cell) for place in lying for cell in fixed), default=0)
         return lift + 1 + max(way, put)
 
     def _fixed(self, state: MazeState) -> Iterator[int]:
-        """Cells that the item must lie beside."""
+        """Yield the cells that the item must lie beside."""
         yield from self.cells
-        yield from (state.places[item] for item in self.others if state.places[item] != NOWHERE)
+        yield from _iterate_places(state, self.others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,13 +260,15 @@ class TakeGoal(Goal):
     def verify(self, step: Transition) -> End:
         if step.after.held == NOWHERE or not (self.fetch or step.action == PICK_UP):
             return End.NONE
-        return End.SUCCESS if step.after.held in self.items else End.FAILURE if self.fetch else End.NONE
+        if step.after.held in self.items:
+            return End.SUCCESS
+        return End.FAILURE if self.fetch else End.NONE
 
     def words(self, maze: Maze, state: MazeState) -> str:
         return f"take {maze.named(self.items, (), state)}"
 
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
-        yield from _lifting(state, self.items)
+        yield from _approach_to_lift(state, self.items)
 
     def cost(self, reach: Reach) -> float:
         return min(map(reach.hold, self.items), default=math.inf)
@@ -311,9 +317,9 @@ class PutNearGoal(Goal):
 
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:
         if state.held in self.items:
-            yield from _dropping(maze, state, self._around(maze))
+            yield from _approach_to_drop(maze, state, self._around(maze))
         else:
-            yield from _lifting(state, self.items)
+            yield from _approach_to_lift(state, self.items)
 
     def cost(self, reach: Reach) -> float:
         put = min((reach.face(cell) for cell in self._around(reach.maze)), default=math.inf) + 1
@@ -352,15 +358,23 @@ class InOrderGoal(Goal):
         return max(first, reach.open(self.second))
 
 
-def _lifting(state: MazeState, items: tuple[int, ...]) -> Iterator[Approach]:
+def _approach_to_lift(state: MazeState, items: tuple[int, ...]) -> Iterator[Approach]:
     if state.held == NOWHERE:
-        yield from (Approach(state.places[item], (PICK_UP,)) for item in items if state.places[item] != NOWHERE)
+        for place in _iterate_places(state, items):
+            yield Approach(place, (PICK_UP,))
 
 
-def _dropping(maze: Maze, state: MazeState, cells: Iterable[int]) -> Iterator[Approach]:
+def _approach_to_drop(maze: Maze, state: MazeState, cells: Iterable[int]) -> Iterator[Approach]:
     for cell in cells:
         if maze.ground[cell] == Ground.FREE and cell not in state.places:
             yield Approach(cell, (DROP,))
+
+
+def _iterate_places(state: MazeState, items: Iterable[int]) -> Iterator[int]:
+    """Yield the cells of those items that lie in the grid."""
+    for item in items:
+        if state.places[item] != NOWHERE:
+            yield state.places[item]
 
 
 def _squares(maze: Maze) -> Iterator[int]:

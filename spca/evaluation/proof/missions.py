@@ -45,11 +45,11 @@ class Mission:
         return (FRESH,) * len(self.goals)
 
     def left(self, progress: Progress) -> Iterator[Goal]:
-        """Goals that have not been met."""
+        """Return the goals that have not been met."""
         return (goal for goal, flag in zip(self.goals, progress, strict=True) if flag != MET)
 
     def due(self, progress: Progress) -> Iterator[Goal]:
-        """Goals of the group whose turn it is that have not been met."""
+        """Return the goals of the group whose turn it is that have not been met."""
         group = next(group for group in self.groups if any(progress[number] != MET for number in group))
         return (self.goals[number] for number in group if progress[number] != MET)
 
@@ -64,7 +64,8 @@ class Mission:
         if reach.bound or math.isinf(largest):
             return largest
         further = sum(flag != MET for flag in progress) - 1
-        return min(goal.cost(reach) for goal in self.due(progress)) + FURTHER * further
+        nearest = min(goal.cost(reach) for goal in self.due(progress))
+        return nearest + FURTHER * further
 
     def judge(self, maze: Maze, before: MazeState, action: int, after: MazeState) -> tuple[Progress, End]:
         """Return progress and end after a primitive, as the verifier of minigrid comes to it."""
@@ -89,7 +90,8 @@ class Mission:
         end = End.NONE
         for number in group:
             if flags[number] != MET:
-                end = self.goals[number].verify(Transition(maze, before, action, after, flags[number] == BEGUN))
+                step = Transition(maze, before, action, after, flags[number] == BEGUN)
+                end = self.goals[number].verify(step)
                 flags[number] = MET if end == End.SUCCESS else BEGUN
         if len(group) == 1:
             return end

@@ -37,7 +37,10 @@ class Relaxed:
         self.maze = maze
         self.state = state
         self.bound = bound
-        self._clearing = 1 if bound else _CLEARING if state.held == NOWHERE else _CLEARING_WITH_FULL_HAND
+        self._clearing = _CLEARING if state.held == NOWHERE else _CLEARING_WITH_FULL_HAND
+        if bound:
+            self._clearing = 1
+
         self._items = {place: item for item, place in enumerate(state.places) if place != NOWHERE}
         self._within = {item.inside: box for box, item in enumerate(maze.items) if item.inside != NOWHERE}
         self.colors: dict[str, float] = {}
@@ -59,22 +62,27 @@ class Relaxed:
             return 0.0
         place = self.state.places[item]
         if place != NOWHERE:
-            return self.face(place) + 1 + self._emptying()
+            return self.face(place) + 1 + self._count_emptying_steps()
         box = self._within.get(item)
         return math.inf if box is None else self.hold(box)
 
     def open(self, door: int) -> float:
-        """Steps to opening a door; of one that is open already, to opening it again."""
+        """Return the steps to opening a door; of one that is open already, to opening it again."""
         there = self.face(self.maze.doors[door].cell)
-        if self.state.doors[door] == DoorState.LOCKED:
-            return self._joined(there, self.colors.get(self.maze.doors[door].color, math.inf)) + 1
-        return there + (2 if self.state.doors[door] == DoorState.OPEN else 1)
+        state = self.state.doors[door]
+        if state == DoorState.LOCKED:
+            key = self.colors.get(self.maze.doors[door].color, math.inf)
+            return self._join_costs(there, key) + 1
+        return there + (2 if state == DoorState.OPEN else 1)
 
-    def _emptying(self) -> int:
+    def _count_emptying_steps(self) -> int:
         return 0 if self.bound or self.state.held == NOWHERE else 2
 
-    def _joined(self, there: float, key: float) -> float:
-        """Steps to a door with its key; the way from the key to the door is taken for as long as the longer of both."""
+    def _join_costs(self, there: float, key: float) -> float:
+        """Return the steps to a door with its key.
+
+        The way from the key to the door is taken for as long as the longer of both.
+        """
         return max(there, key) if self.bound else key + max(there, key)
 
     def _expand(self, cost: float, cell: int) -> None:
@@ -102,7 +110,7 @@ class Relaxed:
         if state != DoorState.LOCKED:
             heappush(self._queue, (cost + 1 + (state == DoorState.CLOSED), cell))
         elif color in self.colors:
-            heappush(self._queue, (self._joined(cost, self.colors[color]) + 2, cell))
+            heappush(self._queue, (self._join_costs(cost, self.colors[color]) + 2, cell))
         else:
             self._waiting.setdefault(color, []).append((cost, cell))
 
@@ -113,5 +121,5 @@ class Relaxed:
             if thing.kind == "key" and thing.color not in self.colors:
                 self.colors[thing.color] = cost
                 for there, cell in self._waiting.pop(thing.color, ()):
-                    heappush(self._queue, (self._joined(there, cost) + 2, cell))
+                    heappush(self._queue, (self._join_costs(there, cost) + 2, cell))
             item = thing.inside

@@ -219,7 +219,7 @@ class _Walk:
                 yield Approach(cell, (TOGGLE,))
 
     def _useful(self, cell: int, item: int) -> bool:
-        """Whether picking an item up opens a door or a way."""
+        """Return whether picking an item up opens a door or a way."""
         locked = (door for door, state in enumerate(self._state.doors) if state == DoorState.LOCKED)
         opens = any(fits(self._maze, item, door) for door in locked)
         return opens or any(self._new(near) for near in self._maze.neighbours(cell))
@@ -228,6 +228,6 @@ class _Walk:
         return self._maze.ground[cell] != Ground.WALL and all(4 * cell + turn not in self._came for turn in range(4))
 
     def _room(self) -> Iterator[int]:
-        """The nearest cells that something can be put into."""
+        """Return the nearest cells that something can be put into."""
         free = (cell for cell in self._facing if self._maze.ground[cell] == Ground.FREE and cell not in self._items)
         return (cell for cell, _ in zip(free, range(_DROPS), strict=False))

@@ -152,7 +152,7 @@ class _Things:
 
 
 def _minigrid_name(thing: Any) -> str:
-    """The name of a class of minigrid, with its module where it is another's."""
+    """Return the name of a class of minigrid, with its module where it is another's."""
     kind = type(thing)
     own = kind.__module__.startswith("minigrid.")
     return str(kind.__name__ if own else f"{kind.__module__}.{kind.__name__}")
@@ -223,7 +223,7 @@ _GOALS: Final[dict[str, Callable[[Any, _Things], Goal]]] = {
 
 
 def _instructed(instruction: Any, things: _Things, upstream_rules: bool) -> Mission:
-    """The mission of a BabyAI instruction (``minigrid.envs.babyai.core.verifier``)."""
+    """Return the mission of a BabyAI instruction (``minigrid.envs.babyai.core.verifier``)."""
     from minigrid.envs.babyai.core import verifier
 
     if verifier.use_done_actions:

@@ -35,21 +35,22 @@ class Caps:
             BudgetReached: names the cap and the flag that raises it.
         """
         if self.calls is not None and len(records) >= self.calls:
-            sent = f"{counted(len(records), 'request')} {'was' if len(records) == 1 else 'were'} sent"
+            verb = "was" if len(records) == 1 else "were"
+            sent = f"{counted(len(records), 'request')} {verb} sent"
             raise BudgetReached(f"budget: {sent} (--max-calls {self.calls})", "--max-calls")
         worked = [record for record in records if record.outcome is not Outcome.REJECTED]
         if self.tokens is not None:
             tokens = [(record.tokens, 2 * record.asked_tokens) for record in worked]
-            used = _bound(tokens)
+            used = _sum_amounts(tokens)
             if used >= self.tokens:
-                words = f"budget: {_told(f'{used:.0f} tokens', 'used', tokens)} (--max-tokens {self.tokens})"
-                raise BudgetReached(words, "--max-tokens")
+                total = _describe_total(f"{used:.0f} tokens", "used", tokens)
+                raise BudgetReached(f"budget: {total} (--max-tokens {self.tokens})", "--max-tokens")
         if self.cost_usd is not None:
-            costs = [(record.cost, _guess(record, catalogue)) for record in worked]
-            spent = _bound(costs)
+            costs = [(record.cost, _estimate_cost(record, catalogue)) for record in worked]
+            spent = _sum_amounts(costs)
             if 0 < spent >= Decimal(str(self.cost_usd)):
-                words = f"budget: {_told(f'{spent:.4f} USD', 'spent', costs)} (--max-cost {self.cost_usd:g})"
-                raise BudgetReached(words, "--max-cost")
+                total = _describe_total(f"{spent:.4f} USD", "spent", costs)
+                raise BudgetReached(f"budget: {total} (--max-cost {self.cost_usd:g})", "--max-cost")
 
 
 def require_caps(models: Iterable[ModelRef], catalogue: Catalogue, asked: Caps, default_usd: float) -> Caps:
@@ -79,19 +80,22 @@ def require_caps(models: Iterable[ModelRef], catalogue: Catalogue, asked: Caps, 
     return Caps(cost, asked.calls, asked.tokens)
 
 
-def _bound(amounts: _Amounts) -> Decimal:
-    """The sum of what is known; an unknown amount counts as the largest known one, and at least as its guess."""
+def _sum_amounts(amounts: _Amounts) -> Decimal:
+    """Return the sum of all amounts; unknown ones count as max(largest known, guess)."""
     largest = max((known for known, _ in amounts if known is not None), default=0)
-    return sum((Decimal(max(largest, guess) if known is None else known) for known, guess in amounts), Decimal(0))
+    total = Decimal(0)
+    for known, guess in amounts:
+        total += Decimal(max(largest, guess) if known is None else known)
+    return total
 
 
-def _told(total: str, done: str, amounts: _Amounts) -> str:
-    """What was spent or used, in words that say whether part of the total is a guess."""
+def _describe_total(total: str, done: str, amounts: _Amounts) -> str:
+    """Return what was spent or used, in words that say whether part of the total is a guess."""
     is_guess = any(known is None for known, _ in amounts)
     return f"up to {total} may have been {done}" if is_guess else f"{total} were {done}"
 
 
-def _guess(record: Record, catalogue: Catalogue) -> Decimal:
-    """What a request without a known cost may have cost: its prompt and an answer as long, in the dearest tier."""
+def _estimate_cost(record: Record, catalogue: Catalogue) -> Decimal:
+    """Return the most that a request without a known cost may have cost: an answer as long, in the dearest tier."""
     price = catalogue.price(record.model, record.started) if record.cost is None else None
     return price.most(record.asked_tokens) if price else Decimal(0)

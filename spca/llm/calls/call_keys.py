@@ -19,12 +19,12 @@ def call_key(model: ModelRef, request: Request) -> str:
 
 
 def prompt_key(request: Request) -> str:
-    """The same without the model: what a recorded answer is found by, whoever is asked again."""
+    """Return the same key without the model: what a recorded answer is found by, whoever is asked again."""
     return _digest(question(request))
 
 
 def question(request: Request) -> dict[str, Any]:
-    """All of a request that its answer depends on, as JSON values."""
+    """Return all of a request that its answer depends on, as JSON values."""
     tools = [
         {"name": tool.name, "description": tool.description, "parameters": tool.parameters.model_json_schema()}
         for tool in request.tools
@@ -47,12 +47,17 @@ def effort(request: Request) -> dict[str, str]:
 
 
 def _message(message: Message) -> dict[str, Any]:
-    images = [
-        {"media_type": i.media_type, "sha256": hashlib.sha256(i.data).hexdigest()}
-        | ({"detail": i.detail} if i.detail else {})
-        for i in message.images
-    ]
-    return {"role": message.role, "text": message.text} | ({"images": images} if images else {})
+    images = []
+    for image in message.images:
+        described = {"media_type": image.media_type, "sha256": hashlib.sha256(image.data).hexdigest()}
+        if image.detail:
+            described["detail"] = image.detail
+        images.append(described)
+
+    fields: dict[str, Any] = {"role": message.role, "text": message.text}
+    if images:
+        fields["images"] = images
+    return fields
 
 
 def _digest(value: object) -> str:

@@ -17,13 +17,16 @@ PACKED: Final = "transcripts.jsonl.xz"
 
 
 def pack(transcripts: list[dict[str, Any]]) -> bytes:
-    """The file of a run's calls: the JSON of each transcript, in order, without what is of that run alone."""
-    lines = [json_text(call | {"model": without_path(call["model"]), "run": "", "request": 0}) for call in transcripts]
-    return lzma.compress("".join(f"{line}\n" for line in lines).encode(), preset=9)
+    """Return the file of a run's calls: each transcript as JSON, in order, without what is of that run alone."""
+    lines = []
+    for call in transcripts:
+        neutral = {"model": without_path(call["model"]), "run": "", "request": 0}
+        lines.append(f"{json_text(call | neutral)}\n")
+    return lzma.compress("".join(lines).encode(), preset=9)
 
 
 def unpack(path: Path) -> tuple[Transcript, ...]:
-    """The calls in such a file, in order.
+    """Return the calls in such a file, in order.
 
     Raises:
         ResumeError: it cannot be read.
@@ -39,6 +42,9 @@ def unpack(path: Path) -> tuple[Transcript, ...]:
 
 
 def without_path(model: str) -> str:
-    """The name of a model, of one that is a file or folder without where that lies."""
-    asked = ModelRef.parse(model)
-    return f"{asked.prefix}/{Path(asked.name).name}" if Path(asked.name).is_absolute() else model
+    """Return the name of a model; of one that is a file or folder, without the path to it."""
+    ref = ModelRef.parse(model)
+    path = Path(ref.name)
+    if path.is_absolute():
+        return f"{ref.prefix}/{path.name}"
+    return model

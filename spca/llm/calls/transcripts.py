@@ -106,12 +106,16 @@ class Transcripts:
         for earlier in (t for t in self._found if t.index < index):
             self._seen[earlier.key] = max(self._seen[earlier.key], earlier.occurrence + 1)
             self._turns[earlier.turn] += 1
-        served = (t for t in self._found if t.index == index and t.number > self._asked_anew.get(t.turn.role, 0))
-        self._finished = {(t.key, t.occurrence): t for t in served}
+
+        self._finished = {}
+        for kept in self._found:
+            if kept.index == index and kept.number > self._asked_anew.get(kept.turn.role, 0):
+                self._finished[kept.key, kept.occurrence] = kept
+
         self._found = tuple(t for t in self._found if t.index > index)
 
     def call(self, model: ModelRef, request: Request, place: Place) -> Call:
-        """The next occurrence of a question, which is asked at that place."""
+        """Return the next occurrence of a question, which is asked at that place."""
         key = call_key(model, request)
         turn = Turn(place.category, place.level, place.seed, place.phase)
         occurrence = self._seen[key]
@@ -122,19 +126,20 @@ class Transcripts:
         return Call(model, asked, key)
 
     def finished(self, call: Call) -> Transcript | None:
-        """What an earlier process of this run was answered."""
+        """Return what an earlier process of this run was answered."""
         return self._finished.get((call.key, call.request.occurrence))
 
     def of_request(self, number: int) -> Transcript | None:
-        """The transcript whose answer came with that request."""
+        """Return the transcript whose answer came with that request."""
         return next((t for t in self._found if t.request_number == number), None)
 
     def name(self, call: Call, place: Place) -> str:
-        """The file of the call to be finished next, relative to the run's folder; "" where nothing is kept."""
+        """Return the file of the call to be finished next, relative to the run's folder; "" where nothing is kept."""
         if self._folder is None:
             return ""
         parts = (place.phase, place.mode, call.key[:8], str(call.request.occurrence))
-        return f"{FOLDER}/{self.count + 1:04d}-{'-'.join(filter(None, parts))}.json"
+        label = "-".join(filter(None, parts))
+        return f"{FOLDER}/{self.count + 1:04d}-{label}.json"
 
     def write(self, call: Call, record: Record, answer: Answer, source: str) -> None:
         """Keep a finished call under ``record.transcript``; returns when it is on the disk."""
@@ -190,7 +195,7 @@ def read_all(folder: Path) -> tuple[Transcript, ...]:
 
 
 def read_answer(content: Mapping[str, Any]) -> Answer:
-    """The answer in a transcript file's JSON.
+    """Return the answer in a transcript file's JSON.
 
     Raises:
         KeyError, TypeError, ValueError: it has not that form.
@@ -199,7 +204,9 @@ def read_answer(content: Mapping[str, Any]) -> Answer:
     if kept is None:
         return Answer(None, str(content["error"]))
     calls = tuple(ToolCall(str(call["name"]), dict(call["arguments"])) for call in kept["tool_calls"])
-    return Answer(Response("\n".join(kept["text"]), Usage(**content["usage"]), Finish(kept["finish"]), calls))
+    text = "\n".join(kept["text"])
+    usage = Usage(**content["usage"])
+    return Answer(Response(text, usage, Finish(kept["finish"]), calls))
 
 
 def _read(path: Path) -> Transcript:
@@ -212,7 +219,7 @@ def _read(path: Path) -> Transcript:
 
 
 def read_transcript(name: str, text: str) -> Transcript:
-    """The call in the text of a transcript file.
+    """Return the call in the text of a transcript file.
 
     Raises:
         KeyError, TypeError, ValueError, RecursionError: it is none.

@@ -76,7 +76,8 @@ class Report:
     @property
     def line(self) -> str:
         """All that a user should know, in one line; "" if nothing."""
-        return "; ".join([*filter(None, (finding.words for finding in self.findings)), *self.unlisted])
+        remarks = [finding.words for finding in self.findings if finding.words]
+        return "; ".join([*remarks, *self.unlisted])
 
     @property
     def is_refused(self) -> bool:
@@ -84,10 +85,14 @@ class Report:
         return any(finding.state in REFUSED for finding in self.findings)
 
     def render(self) -> str:
-        """The report for a terminal: a row per model and one per list that cannot be had, at most 80 columns wide."""
+        """Return the report for a terminal, at most 80 columns wide: a row per model and one per unavailable list."""
         rows = [(finding.state.value, finding.words or str(finding.model)) for finding in self.findings]
         rows += [("no list", words) for words in self.unlisted]
-        return "\n".join(line for state, words in rows for line in fold_words(f"{state:<11}", words))
+
+        lines: list[str] = []
+        for state, words in rows:
+            lines += fold_words(f"{state:<11}", words)
+        return "\n".join(lines)
 
     def require_servers(self, fix: str) -> None:
         """Refuse to begin where a server cannot be reached: every request to it would be repeated in vain.
@@ -99,7 +104,8 @@ class Report:
             ProviderDownError: names the servers.
         """
         if self.unreachable and not self.is_refused:
-            raise ProviderDownError(f"{'; '.join(self.unreachable)}; {fix} ({ESCAPE})")
+            servers = "; ".join(self.unreachable)
+            raise ProviderDownError(f"{servers}; {fix} ({ESCAPE})")
 
     def warning(self) -> str:
         """Return the line to warn with, "" if all is well.
@@ -146,7 +152,9 @@ def look_up(
         today: by default the day in UTC.
     """
     today = today or datetime.now(UTC).date()
-    lists = ask_lists({prefix: each for prefix, each in providers.items() if isinstance(each, Listing)})
+    servers = {prefix: provider for prefix, provider in providers.items() if isinstance(provider, Listing)}
+    lists = ask_lists(servers)
+
     found = []
     for ref in refs:
         known = lists.get(ref.prefix)
@@ -203,7 +211,11 @@ def _judge_missing(ref: ModelRef, known: KnownList, *, is_own: bool) -> Finding:
     is_sure = is_own or (is_ollama and not ref.name.endswith("cloud"))
     near = find_nearest(ref.name, (each.name for each in known.entries), 1)
     ways = [f"fetch it with `ollama pull {ref.name}`"] if is_ollama else []
-    ways += [f"use {ref.prefix}/{quoted(each)}" for each in near] or ([OTHER_MODEL] if is_sure else [])
+    if near:
+        ways += [f"use {ref.prefix}/{quoted(name)}" for name in near]
+    elif is_sure:
+        ways.append(OTHER_MODEL)
+
     words = f"{ref} is not in the list of models at {known.address}"
     state = State.MISSING if is_sure else State.UNLISTED
     fix = " or ".join(ways)

@@ -135,8 +135,10 @@ def _merge_entry(values: dict[str, Any], entry: Mapping[str, Any]) -> dict[str, 
     Its rates hold in every tier unless it has tiers of its own.
     """
     tiers = values.get("tiers", {})
-    others = {size: {kind: rates[kind] for kind in rates if kind not in entry} for size, rates in tiers.items()}
-    return {**values, "tiers": others, **entry}
+    remaining_tiers = {}
+    for size, rates in tiers.items():
+        remaining_tiers[size] = {kind: rate for kind, rate in rates.items() if kind not in entry}
+    return {**values, "tiers": remaining_tiers, **entry}
 
 
 def _join_rates(entry: Mapping[str, Any], published: Mapping[int, Mapping[str, Decimal]]) -> dict[int, dict[str, Any]]:
@@ -151,7 +153,12 @@ def _join_rates(entry: Mapping[str, Any], published: Mapping[int, Mapping[str, D
 
 def _read_rates(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the rates in an entry as decimals; one that is None there is unknown."""
-    return {kind: None if entry[kind] is None else Decimal(str(entry[kind])) for kind in RATES if kind in entry}
+    rates: dict[str, Any] = {}
+    for kind in RATES:
+        if kind in entry:
+            rate = entry[kind]
+            rates[kind] = None if rate is None else Decimal(str(rate))
+    return rates
 
 
 def _read_entries(path: Path) -> Entries:
@@ -206,13 +213,13 @@ def _is_price(value: object) -> bool:
 
 
 def _are_tiers(value: object) -> bool:
-    return isinstance(value, dict) and all(
-        re.fullmatch(r"[1-9]\d{0,8}", size)
-        and isinstance(rates, dict)
-        and rates.keys() <= set(RATES)
-        and all(map(_is_price, rates.values()))
-        for size, rates in value.items()
-    )
+    return isinstance(value, dict) and all(_is_tier(size, rates) for size, rates in value.items())
+
+
+def _is_tier(size: str, rates: object) -> bool:
+    if not re.fullmatch(r"[1-9]\d{0,8}", size) or not isinstance(rates, dict):
+        return False
+    return rates.keys() <= set(RATES) and all(map(_is_price, rates.values()))
 
 
 _COUNT: Final = (_is_count, "a whole number of tokens")

@@ -38,16 +38,17 @@ class Rates:
     cache_write: Decimal | None = None
 
     def cost(self, usage: Usage) -> Decimal:
-        """USD of counted tokens; a server cannot have cached more than it was sent."""
+        """Return the USD of counted tokens; a server cannot have cached more than it was sent."""
         sent = usage.input_tokens or 0
         cached = min(usage.cached_tokens or 0, sent)
         written = min(usage.cache_write_tokens or 0, sent - cached)
-        millionths = (
-            (sent - cached - written) * self.input
-            + cached * (self.input if self.cached is None else self.cached)
-            + written * (self.input if self.cache_write is None else self.cache_write)
-            + (usage.output_tokens or 0) * self.output
-        )
+        cached_rate = self.input if self.cached is None else self.cached
+        write_rate = self.input if self.cache_write is None else self.cache_write
+
+        millionths = (sent - cached - written) * self.input
+        millionths += cached * cached_rate
+        millionths += written * write_rate
+        millionths += (usage.output_tokens or 0) * self.output
         return millionths / 1_000_000
 
 
@@ -66,7 +67,7 @@ class Price:
         return all(rates.input == 0 and rates.output == 0 for rates in self.tiers.values())
 
     def cost(self, usage: Usage) -> Decimal | None:
-        """USD of one answered request; None when a count or the price of its size is unknown."""
+        """Return the USD of one answered request; None when a count or the price of its size is unknown."""
         if self.is_free:
             return Decimal(0)
         if usage.input_tokens is None or usage.output_tokens is None:
@@ -77,11 +78,12 @@ class Price:
         return self.tiers[size].cost(usage)
 
     def most(self, tokens: int) -> Decimal:
-        """USD of a prompt and an answer of so many tokens each at worst, in whatever tier and way of caching.
+        """Return the USD of a prompt and an answer of so many tokens each at worst, in any tier and way of caching.
 
         The size of a prompt is an estimate without its pictures and tools, so that its tier is not known.
         """
-        sent = (Usage(tokens, tokens, cached, 0, written) for cached, written in ((0, 0), (tokens, 0), (0, tokens)))
+        cached_and_written = ((0, 0), (tokens, 0), (0, tokens))
+        sent = [Usage(tokens, tokens, cached, 0, written) for cached, written in cached_and_written]
         return max(rates.cost(usage) for usage in sent for rates in self.tiers.values())
 
 

@@ -23,6 +23,7 @@ def find_nearest(ref: ModelRef, known: Collection[str], *, has_prefix: bool = Tr
     """
     if ref.model in known or len(str(ref)) > _MAX_NAME:
         return None
+
     given = ref.model
     forms = {name: name for name in known}
     if has_prefix:
@@ -31,8 +32,12 @@ def find_nearest(ref: ModelRef, known: Collection[str], *, has_prefix: bool = Tr
     elif ref.is_bare:
         given = ref.prefix
         forms = {name.partition("/")[2]: name for name in known}
-    near = get_close_matches(given.casefold(), forms, 1, _LEAST_LIKENESS)
-    return replace(ModelRef.parse(forms[near[0]]), effort=ref.effort) if near else None
+
+    matches = get_close_matches(given.casefold(), forms, 1, _LEAST_LIKENESS)
+    if not matches:
+        return None
+    nearest = ModelRef.parse(forms[matches[0]])
+    return replace(nearest, effort=ref.effort)
 
 
 def find_misspelled(ref: ModelRef, known: Collection[str]) -> ModelRef | None:
@@ -43,17 +48,22 @@ def find_misspelled(ref: ModelRef, known: Collection[str]) -> ModelRef | None:
     near = find_nearest(ref, known)
     if near is None:
         return None
+
     given_words = _split_words(ref)
     true_words = _split_words(near)
     if len(given_words) != len(true_words):
         return None
-    changed = [pair for pair in zip(given_words, true_words, strict=True) if pair[0] != pair[1]]
+
+    pairs = zip(given_words, true_words, strict=True)
+    changed = [(given, true) for given, true in pairs if given != true]
     if len(changed) != 1:
         return None
+
     given, true = changed[0]
-    is_word = given.isalpha() and true.isalpha()
-    most = 1 if len(true) <= _SHORT_WORD else 2
-    return near if is_word and count_changes(given, true) <= most else None
+    if not (given.isalpha() and true.isalpha()):
+        return None
+    max_changes = 1 if len(true) <= _SHORT_WORD else 2
+    return near if count_changes(given, true) <= max_changes else None
 
 
 def describe_misspelled(ref: ModelRef, meant: ModelRef) -> str:
@@ -75,9 +85,15 @@ def count_changes(given: str, meant: str) -> int:
     for row, letter in enumerate(given, 1):
         line = [row]
         for column, other in enumerate(meant, 1):
-            cost = min(last[column] + 1, line[-1] + 1, last[column - 1] + (letter != other))
-            if row > 1 and column > 1 and (letter, given[row - 2]) == (meant[column - 2], other):
-                cost = min(cost, before[column - 2] + 1)
+            deletion = last[column] + 1
+            insertion = line[-1] + 1
+            replacement = last[column - 1] + (letter != other)
+            cost = min(deletion, insertion, replacement)
+
+            has_previous = row > 1 and column > 1
+            if has_previous and letter == meant[column - 2] and given[row - 2] == other:
+                swap = before[column - 2] + 1
+                cost = min(cost, swap)
             line.append(cost)
         before = last
         last = line

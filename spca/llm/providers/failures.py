@@ -95,12 +95,17 @@ def explain_refusal(reply: Reply, service: Service, request: Request) -> Provide
     """Return the error to raise for ``reply``, of a server that was asked for ``request``."""
     said = words(reply.body)
     codes = _codes(reply.body)
-    if (codes & _DECLINED or _FILTERED in said) and reply.status < 500:
+    is_declined = bool(codes & _DECLINED) or _FILTERED in said
+    if is_declined and reply.status < 500:
         return RefusalError(said)
-    return _about_account(reply.status, codes, said, service) or _about_request(reply, codes, said, service, request)
+
+    account_error = _explain_account_refusal(reply.status, codes, said, service)
+    if account_error is not None:
+        return account_error
+    return _explain_request_refusal(reply, codes, said, service, request)
 
 
-def _about_account(status: int, codes: set[str], said: str, service: Service) -> ProviderError | None:
+def _explain_account_refusal(status: int, codes: set[str], said: str, service: Service) -> ProviderError | None:
     label = service.label
     if codes & _UNKNOWN_MODEL or (status == 404 and "model" in said.lower()):
         return UnknownModelError(f"{label}: no such model at {service.address} ({said}): {service.if_unknown}")
@@ -117,15 +122,18 @@ def _about_account(status: int, codes: set[str], said: str, service: Service) ->
     return None
 
 
-def _about_request(reply: Reply, codes: set[str], said: str, service: Service, request: Request) -> ProviderError:
+def _explain_request_refusal(
+    reply: Reply, codes: set[str], said: str, service: Service, request: Request
+) -> ProviderError:
     label = service.label
     status = reply.status
     client_error = 400 <= status < 500
     if client_error and (codes & _TOO_LONG_CODES or _TOO_LONG.search(said)):
         return PromptTooLongError(f"{label}: the prompt is too long for the model ({said}): {service.if_too_long}")
     parameters = " ".join(error.read_text("param") for error in _errors(reply.body))
-    weaker = request.schema is not None and request.form is not Form.TEXT
-    if weaker and status in {400, 422, 500, 501} and _FORM.search(f"{said} {parameters}"):
+    can_weaken = request.schema is not None and request.form is not Form.TEXT
+    may_reject_form = can_weaken and status in {400, 422, 500, 501}
+    if may_reject_form and _FORM.search(f"{said} {parameters}"):
         return UnsupportedFormError(f"{label}: the server does not take the form {request.form} ({said})")
     if status == 500 and _OFF_FORM in said:
         return BadAnswerError(f"{label}: {said}")
@@ -137,8 +145,9 @@ def _about_request(reply: Reply, codes: set[str], said: str, service: Service, r
             lost=status in _GATEWAY_GAVE_UP,
         )
     if 300 <= status < 400:
-        to = quoted(reply.headers.get("location", "elsewhere").partition("?")[0])
-        return ProviderConfigError(f"{label}: {service.address} sends on to {to}: redirects are not followed")
+        location = reply.headers.get("location", "elsewhere")
+        target = quoted(location.partition("?")[0])
+        return ProviderConfigError(f"{label}: {service.address} sends on to {target}: redirects are not followed")
     return ProviderConfigError(f"{label}: the server refused the request ({status}: {said})")
 
 
@@ -152,14 +161,18 @@ def words(body: object) -> str:
 
 
 def retry_after(reply: Reply, now: float | None = None) -> float | None:
-    """Seconds that the server asks to wait: ``retry-after-ms``, ``Retry-After`` (seconds or a date), RetryInfo.
+    """Return the seconds that the server asks to wait.
+
+    Sources, in this order: ``retry-after-ms``, ``Retry-After`` (seconds or a date), RetryInfo.
 
     Args:
         reply: the answer.
         now: seconds since the epoch, for dates; the clock's when None.
     """
     given = reply.headers.get("retry-after")
-    waits = [_seconds(reply.headers.get("retry-after-ms"), 0.001), _seconds(given), _until(given, now)]
+    given_ms = reply.headers.get("retry-after-ms")
+    waits = [_seconds(given_ms, 0.001), _seconds(given), _until(given, now)]
+
     for detail in _details(reply.body):
         if detail.read_text("@type").endswith("RetryInfo"):
             waits.append(_seconds(detail.read_text("retryDelay").removesuffix("s")))
@@ -180,7 +193,8 @@ def _until(date: str | None, now: float | None) -> float | None:
     except ValueError:
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)  # "-0000" says UTC too
-    return max(0.0, moment.timestamp() - (time.time() if now is None else now))
+    start = time.time() if now is None else now
+    return max(0.0, moment.timestamp() - start)
 
 
 def _errors(body: object) -> list[Fields]:
@@ -190,8 +204,13 @@ def _errors(body: object) -> list[Fields]:
 
 
 def _codes(body: object) -> set[str]:
-    found = {error.read_text(key).lower() for error in _errors(body) for key in ("code", "type", "status")}
-    return found | {detail.read_text("reason").lower() for detail in _details(body)}
+    codes: set[str] = set()
+    for error in _errors(body):
+        for key in ("code", "type", "status"):
+            codes.add(error.read_text(key).lower())
+    for detail in _details(body):
+        codes.add(detail.read_text("reason").lower())
+    return codes
 
 
 def _details(body: object) -> list[Fields]:

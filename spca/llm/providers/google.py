@@ -63,7 +63,8 @@ class GoogleProvider(ModelServer):
 
     def _models(self, timeout_s: float) -> Sequence[Listed]:
         wanted = {"page_size": 1000, "http_options": {"timeout": round(timeout_s * 1000)}}
-        return [Listed(str(model.name).removeprefix(_LISTED)) for model in self._sdk().models.list(config=wanted)]
+        models = self._sdk().models.list(config=wanted)
+        return [Listed(str(model.name).removeprefix(_LISTED)) for model in models]
 
 
 def _arguments(request: Request) -> dict[str, Any]:
@@ -92,7 +93,7 @@ def _arguments(request: Request) -> dict[str, Any]:
 
 
 def _thinking(model: str, effort: str) -> dict[str, Any]:
-    """What an effort is in Gemini's words: a budget of tokens for the models before Gemini 3, a level from then on."""
+    """Return an effort in Gemini's terms: a budget of tokens for models before Gemini 3, a level from then on."""
     has_budget = model.removeprefix(_LISTED).startswith(_WITH_BUDGET)
     known = _BUDGETS if has_budget else _LEVELS
     if effort not in known:
@@ -101,7 +102,11 @@ def _thinking(model: str, effort: str) -> dict[str, Any]:
 
 
 def _content(message: Message) -> dict[str, Any]:
-    pictures = [{"inline_data": {"mime_type": image.media_type, "data": image.data}} for image in message.images]
+    pictures: list[dict[str, Any]] = []
+    for image in message.images:
+        inline_data = {"mime_type": image.media_type, "data": image.data}
+        pictures.append({"inline_data": inline_data})
+
     texts = [{"text": message.text}] if message.text or not pictures else []
     return {"role": _ROLES[message.role], "parts": [*texts, *pictures]}
 
@@ -148,9 +153,12 @@ def read(answer: Fields, label: str) -> Response:
 
 
 def _count_usage(counts: Fields) -> Usage:
-    """Gemini counts thoughts beside the answer."""
-    said = counts.read_count("candidatesTokenCount")
+    """Return the counts; Gemini counts thoughts beside the answer."""
+    answered = counts.read_count("candidatesTokenCount")
     thought = counts.read_count("thoughtsTokenCount")
-    made = None if said is None and thought is None else (said or 0) + (thought or 0)
+    generated = None
+    if answered is not None or thought is not None:
+        generated = (answered or 0) + (thought or 0)
+
     cached = counts.read_count("cachedContentTokenCount")
-    return count_usage(counts.read_count("promptTokenCount"), made, cached, thought)
+    return count_usage(counts.read_count("promptTokenCount"), generated, cached, thought)

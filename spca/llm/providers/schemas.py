@@ -48,7 +48,7 @@ def json_schema(model: type[BaseModel]) -> Schema:
 
 def is_closed(schema: Schema) -> bool:
     """Return whether a strict mode can promise ``schema``: no map with free keys, nothing of any type, in it."""
-    return all(node and node.get("additionalProperties", False) is False for node in _nodes(schema))
+    return all(_is_closed_node(node) for node in _nodes(schema))
 
 
 def describe_schema(model: type[BaseModel]) -> dict[str, Any]:
@@ -85,8 +85,14 @@ class _Tightening:
             if name in self._begun:
                 self.recursive.add(name)
                 return {"$ref": _REF + name}  # strict modes take no keyword beside a reference
-            return self.write_out(name, {k: v for k, v in node.items() if k != "$ref"})
-        found = {key: self._value(key, value) for key, value in node.items() if key not in _DROPPED}
+            beside = {key: value for key, value in node.items() if key != "$ref"}
+            return self.write_out(name, beside)
+
+        found: Schema = {}
+        for key, value in node.items():
+            if key not in _DROPPED:
+                found[key] = self._tighten_value(key, value)
+
         if "const" in found:
             found["enum"] = [found.pop("const")]
         if "oneOf" in found:
@@ -98,7 +104,7 @@ class _Tightening:
             found |= {"required": list(properties), "additionalProperties": False}
         return found
 
-    def _value(self, key: str, value: Any) -> Any:
+    def _tighten_value(self, key: str, value: Any) -> Any:
         if key == "properties":
             return {name: self.tighten(child) for name, child in value.items()}
         if key in {"items", "additionalProperties"} and isinstance(value, dict):
@@ -113,9 +119,20 @@ def _any_of(schemas: list[Schema]) -> Schema:
     return different[0] if len(different) == 1 else {"anyOf": different}
 
 
+def _is_closed_node(node: Schema) -> bool:
+    return bool(node) and node.get("additionalProperties", False) is False
+
+
 def _nodes(node: Schema) -> Iterator[Schema]:
-    children = [*node.get("properties", {}).values(), *node.get("$defs", {}).values(), *node.get("anyOf", ())]
-    children += [node[key] for key in ("items", "additionalProperties") if isinstance(node.get(key), dict)]
+    children: list[Schema] = []
+    children.extend(node.get("properties", {}).values())
+    children.extend(node.get("$defs", {}).values())
+    children.extend(node.get("anyOf", ()))
+    for key in ("items", "additionalProperties"):
+        child = node.get(key)
+        if isinstance(child, dict):
+            children.append(child)
+
     yield node
     for child in children:
         yield from _nodes(child)

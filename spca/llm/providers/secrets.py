@@ -16,8 +16,9 @@ _MAX_QUOTED: Final = 300
 
 def quoted(words: object, environment: Mapping[str, str] | None = None) -> str:
     """Return words as one line of at most 300 characters, without keys and without characters that steer a terminal."""
-    printable = "".join(" " if unicodedata.category(c).startswith("C") else c for c in str(words))
-    line = redact(" ".join(printable.split()), environment)  # before the cut: half a key would not be found
+    printable = "".join(" " if unicodedata.category(char).startswith("C") else char for char in str(words))
+    one_line = " ".join(printable.split())
+    line = redact(one_line, environment)  # before the cut: half a key would not be found
     if len(line) <= _MAX_QUOTED:
         return line
     return f"{line[: _MAX_QUOTED - 1]}…"

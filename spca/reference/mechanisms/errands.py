@@ -47,14 +47,16 @@ class Errand:
     offset: tuple[int, int] | None = None
 
     def from_start(self, start: tuple[int, int]) -> Errand:
-        """The same errand with its cell on a map on which the agent started at ``start``."""
+        """Return the same errand with its cell on a map on which the agent started at ``start``."""
         if self.offset is None:
             return self
-        return replace(self, cell=(start[0] + self.offset[0], start[1] + self.offset[1]), offset=None)
+        row, column = start
+        down, right = self.offset
+        return replace(self, cell=(row + down, column + right), offset=None)
 
 
 def read_errands(mission: str) -> tuple[Errand, ...]:
-    """The parts of a mission.
+    """Return the parts of a mission.
 
     Raises:
         BadAnswerError: quotes the part that cannot be read.
@@ -63,7 +65,7 @@ def read_errands(mission: str) -> tuple[Errand, ...]:
 
 
 def numbered(name: str, number: int) -> str:
-    """The name of the ``number``-th of several alike: ``key_blue``, ``key_blue_2`` ..."""
+    """Return the name of the ``number``-th of several alike: ``key_blue``, ``key_blue_2`` ..."""
     return name if number == 1 else f"{name}_{number}"
 
 
@@ -72,18 +74,31 @@ def _errand(part: str) -> Errand:
     match = next((match for form in _FORMS if (match := form.fullmatch(words))), None)
     if match is None:
         raise BadAnswerError(f"the reference planner: cannot read {quoted(part)} in the mission of a gridworld task")
-    said = match.groupdict()
-    name = numbered(f"{said['kind']}_{said['colour']}", int(said["number"] or 1)) if "kind" in said else ""
-    cell = (int(said["row"]), int(said["column"])) if "row" in said else None
-    offset = (_signed(said["down"]), _signed(said["right"])) if "down" in said else None
-    verb = match["verb"]
-    target = 0 if cell or offset else int(said.get("target") or 1)
+
+    groups = match.groupdict()
+    name = ""
+    if "kind" in groups:
+        number = int(groups["number"] or 1)
+        name = numbered(f"{groups['kind']}_{groups['colour']}", number)
+
+    cell: tuple[int, int] | None = None
+    offset: tuple[int, int] | None = None
+    target = 0
+    if "row" in groups:
+        cell = (int(groups["row"]), int(groups["column"]))
+    elif "down" in groups:
+        offset = (_signed(groups["down"]), _signed(groups["right"]))
+    else:
+        target = int(groups.get("target") or 1)
+
+    verb = groups["verb"]
     if verb == "have":
-        return Errand("turn on" if said["kind"] == "switch" else "open", name, forbidden=True, target=target)
+        forbidden_verb = "turn on" if groups["kind"] == "switch" else "open"
+        return Errand(forbidden_verb, name, forbidden=True, target=target)
     return Errand(verb, name, target, cell, part != words, offset)
 
 
 def _signed(way: str) -> int:
-    """``"2 north"`` -> -2."""
+    """Read a distance with its sign: ``"2 north"`` -> -2."""
     number, _, direction = way.partition(" ")
     return -int(number) if direction in ("north", "west") else int(number)

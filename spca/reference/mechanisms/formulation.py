@@ -35,11 +35,17 @@ _HOLDING: Final[Atom] = ("holding", "?a", "?k")
 def _job(
     name: str, *things: tuple[str, str], needs: tuple[Atom, ...] = (), adds: tuple[Atom, ...] = (), main: int = 0
 ) -> Action:
-    """An action that settles one of its things, once everything that comes before that is settled."""
+    """Return an action that settles one of its things, once everything that comes before that is settled."""
     first = things[main][0]
-    deletes = (_HOLDING,) if name == "use_key" else (_HAND,) if name == "take_key" else ()
+    deletes: tuple[Atom, ...] = ()
+    if name == "use_key":
+        deletes = (_HOLDING,)
+    elif name == "take_key":
+        deletes = (_HAND,)
+
     turn = Universal(("?y", "item"), ("after", first, "?y"), ("settled", "?y"))
-    return Action(name, (_A, *things), needs, (("settled", first), *adds), deletes, universals=(turn,))
+    effects: tuple[Atom, ...] = (("settled", first), *adds)
+    return Action(name, (_A, *things), needs, effects, deletes, universals=(turn,))
 
 
 _K = ("?k", "key")
@@ -62,23 +68,31 @@ ACTIONS: Final = (
 
 
 def formulate(jobs: Sequence[Job], held: str | None, *, keeps_keys: bool) -> tuple[Domain, Problem]:
-    """The planning task whose solution is these jobs.
+    """Return the planning task whose solution is these jobs.
 
     Args:
         held: the colour of the key in hand.
         keeps_keys: a key stays in hand when it opens a door.
     """
     names = tuple(dict.fromkeys(chain.from_iterable(job.things for job in jobs)))
-    hand: Atom = ("holding", AGENT, _in_hand(jobs, held)) if held else ("hand_empty", AGENT)
-    extra = (_in_hand(jobs, held),) if held else ()
-    objects = ((AGENT, "agent"), *((name, _type(name)) for name in dict.fromkeys((*names, *extra))))
+    hand: Atom = ("hand_empty", AGENT)
+    if held:
+        key = _in_hand(jobs, held)
+        hand = ("holding", AGENT, key)
+        names = tuple(dict.fromkeys((*names, key)))
+    objects = ((AGENT, "agent"), *((name, _type(name)) for name in names))
     facts = tuple(dict.fromkeys((hand, *_facts(jobs))))
-    actions = tuple(replace(a, adds=a.adds[:1], deletes=()) if keeps_keys and a is _USE_KEY else a for a in ACTIONS)
-    return Domain("mechanisms", TYPES, (), PREDICATES, actions), Problem("task", objects, facts, tuple(_goals(jobs)))
+    problem = Problem("task", objects, facts, tuple(_goals(jobs)))
+
+    actions: tuple[Action, ...] = ACTIONS
+    if keeps_keys:
+        keeping = replace(_USE_KEY, adds=_USE_KEY.adds[:1], deletes=())
+        actions = tuple(keeping if action is _USE_KEY else action for action in ACTIONS)
+    return Domain("mechanisms", TYPES, (), PREDICATES, actions), problem
 
 
 def _in_hand(jobs: Sequence[Job], held: str | None) -> str:
-    """The name of the key in hand: as the first job that needs a key of that colour calls it."""
+    """Return the name of the key in hand, as the first job that needs a key of that colour calls it."""
     for job in jobs:
         for name in job.things:
             if job.action in ("use_key", "put_down") and name.startswith(f"key_{held}"):

@@ -86,25 +86,26 @@ class Search:
         off = terrain.of_kind("switch", "off")
         self._switches = {switch.cell: switch for switch in off if switch.name not in held_down}
         self._plates = frozenset(switch.cell for switch in off if blocks_hold or switch.name in held_down)
-        self._on = {switch.cell: switch for switch in terrain.of_kind("switch", "on") if switch.name in turned_off}
+        on = terrain.of_kind("switch", "on")
+        self._on = {switch.cell: switch for switch in on if switch.name in turned_off}
         self._switches |= self._on
-        marks = (*terrain.of_kind("target"), *(switch for switch in off if switch.cell in self._plates))
+        plates = [switch for switch in off if switch.cell in self._plates]
+        marks = (*terrain.of_kind("target"), *plates)
         self._marks = {mark.cell: mark.name for mark in marks}
-        standing = {
-            thing.cell for thing in terrain.things.values() if thing.kind not in ("switch", "target", "key", "block")
-        }
+        passable = ("switch", "target", "key", "block")
+        standing = {thing.cell for thing in terrain.things.values() if thing.kind not in passable}
         self._takes_block = terrain.open_ground - standing
         self._free = self._takes_block - {switch.cell for switch in terrain.of_kind("switch")}
 
     def start(self) -> State:
-        """The present state."""
+        """Return the present state."""
         terrain = self.terrain
         cells = tuple(block.cell for block in self.blocks)
         keys = tuple(key.cell for key in self.keys)
         return State(terrain.position, terrain.heading, terrain.held, keys, frozenset(), frozenset(), cells)
 
     def way(self, test: Test, towards: frozenset[Cell] = frozenset()) -> Way | None:
-        """The cheapest way to a state that passes a test; None when there is none, or none was found in time.
+        """Return the cheapest way to a state that passes a test; None when there is none, or none was found in time.
 
         Args:
             towards: cells, if any, on one of which such a state stands; they guide the search.
@@ -131,7 +132,7 @@ class Search:
         return None
 
     def opens(self, state: State, gates: Set[Cell]) -> bool:
-        """Whether so many switches are on in a state that these closed gates may be hoped to be open too."""
+        """Return whether so many switches are on in a state that these closed gates may be hoped to be open too."""
         passed = (state.opened & self._shut.keys()) | gates
         return not gates or self._means(state) >= (1 if self._generous else len(passed))
 
@@ -165,15 +166,15 @@ class Search:
         return state._replace(cell=self.terrain.leads.get(ahead, ahead), blocks=blocks, opened=opened)
 
     def _may_pass(self, state: State) -> bool:
-        """Whether one more closed gate may be hoped to be open."""
+        """Return whether one more closed gate may be hoped to be open."""
         return self._means(state) > (0 if self._generous else len(state.opened & self._shut.keys()))
 
     def _means(self, state: State) -> int:
-        """How many switches were turned on."""
+        """Return how many switches were turned on."""
         return len((state.pressed - self._on.keys()) | self._plates.intersection(state.blocks))
 
     def _handled(self, state: State, ahead: Cell) -> Iterator[State]:
-        """What can be done with hand and key: take, drop, unlock."""
+        """Yield the states after what hand and key can do: take, drop, unlock."""
         if state.held is None:
             place = state.cell if state.cell in state.keys else ahead
             if place in state.keys:
@@ -189,7 +190,7 @@ class Search:
             yield state._replace(held=None)
 
     def _events(self, before: Mapping[State, State | None], state: State) -> Iterator[Event]:
-        """What happens between the states of a way, in order."""
+        """Yield what happens between the states of a way, in order."""
         states: list[State] = []
         current: State | None = state
         while current is not None:
@@ -212,10 +213,14 @@ class Search:
             yield Event("turn off" if cell in self._on else "press", self._switches[cell].name)
         for block, was, now in zip(self.blocks, old.blocks, new.blocks, strict=True):
             if was != now:
-                yield Event("push", block.name, self._marks.get(now) or f"cell_{now[0]}_{now[1]}")
+                row, column = now
+                yield Event("push", block.name, self._marks.get(now) or f"cell_{row}_{column}")
 
     def _distances(self, towards: frozenset[Cell]) -> dict[Cell, int]:
-        """Fewest moves to one of ``towards`` where nothing is closed, from each cell from which there is a way."""
+        """Return the fewest moves to one of ``towards`` where nothing is closed.
+
+        Cells from which there is no way are left out.
+        """
         arrivals: dict[Cell, list[Cell]] = {}
         for cell in self.terrain.open_ground:
             for heading in range(4):

@@ -28,8 +28,10 @@ class Job:
 
     @property
     def settles(self) -> str:
-        """What is settled by it: the place that a block is pushed to, else the first thing; "" for none."""
-        return self.things[self.action == "push_block_to"] if self.things and self.action != "put_down" else ""
+        """What the job settles: the place that a block is pushed to, else the first thing; "" for none."""
+        if not self.things or self.action == "put_down":
+            return ""
+        return self.things[1] if self.action == "push_block_to" else self.things[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +42,32 @@ class History:
 
     @classmethod
     def read(cls, texts: Sequence[str]) -> History:
-        """From plans as text: ``[walk_to_goal(a1, goal_green)]``."""
+        """Read plans from text: ``[walk_to_goal(a1, goal_green)]``."""
         return cls(tuple(tuple(_jobs(text)) for text in texts))
 
     def tried(self, action: str) -> bool:
-        """Whether an action was part of a plan."""
+        """Return whether an action was part of a plan."""
         return any(job.action == action for plan in self.plans for job in plan)
 
     def pressed(self) -> frozenset[str]:
-        """Switches that were surely pressed: the first of a plan, and those of several; later ones may be skipped."""
-        plans = [[job.things[0] for job in plan if job.action == "press_switch"] for plan in self.plans]
-        times = Counter(name for plan in plans for name in set(plan))
-        return frozenset(name for plan in plans for name in plan if name == plan[0] or times[name] > 1)
+        """Return the switches that were surely pressed: the first of a plan, and those of several plans.
+
+        The agent may have skipped later ones.
+        """
+        plans: list[list[str]] = []
+        for plan in self.plans:
+            plans.append([job.things[0] for job in plan if job.action == "press_switch"])
+
+        times = Counter(name for switches in plans for name in set(switches))
+        pressed: set[str] = set()
+        for switches in plans:
+            pressed.update(switches[:1])
+            pressed.update(name for name in switches if times[name] > 1)
+        return frozenset(pressed)
 
 
 def jobs(terrain: Terrain, errands: Sequence[Errand], history: History, *, keeps_keys: bool) -> tuple[Job, ...]:
-    """What to do, in order; at least one job."""
+    """Return what to do, in order; at least one job."""
     last = tuple(_last(errands))
     test = _fulfilled(terrain, errands)
     held_down = history.pressed()  # one that is off again in spite of that
@@ -78,7 +90,10 @@ def jobs(terrain: Terrain, errands: Sequence[Errand], history: History, *, keeps
 
 
 def _scouting(terrain: Terrain, search: Search, history: History) -> tuple[Job, ...]:
-    """What to open or search for where the way to the goal is not known; nothing before all was explored."""
+    """Return what to open or search for where the way to the goal is not known.
+
+    Nothing is opened before everything was explored.
+    """
     if not history.plans:
         return ()
     gates = [gate.name for gate in terrain.of_kind("gate", "closed")]
@@ -98,7 +113,7 @@ def _scouting(terrain: Terrain, search: Search, history: History) -> tuple[Job, 
 
 
 def _last(errands: Sequence[Errand]) -> Iterator[Job]:
-    """The job that ends the task, if there is one that does."""
+    """Yield the job that ends the task, if there is one."""
     if any(errand.verb == "get" for errand in errands):
         yield Job("walk_to_goal", (GOAL,))
     elif any(errand.verb == "survive" for errand in errands):
@@ -106,7 +121,7 @@ def _last(errands: Sequence[Errand]) -> Iterator[Job]:
 
 
 def _wanted(errands: Sequence[Errand]) -> Iterator[Job]:
-    """Jobs for errands whose things are not all known: each of the actions looks for its thing."""
+    """Yield jobs for errands whose things are not all known; each action looks for its thing."""
     made: dict[str, Callable[[str], Job]] = {
         "pick up": lambda name: Job("take_key", (name,)),
         "carry": lambda name: Job("take_key", (name,)),
@@ -114,33 +129,42 @@ def _wanted(errands: Sequence[Errand]) -> Iterator[Job]:
         "push": lambda name: Job("push_block_to", (name, "target")),
         "open": lambda name: Job("use_key", (name, name.replace("door", "key", 1))),
     }
-    chosen = [e for e in errands if e.verb in made and not e.forbidden and not e.thing.startswith("gate")]
-    yield from (made[errand.verb](errand.thing) for errand in chosen)
+    for errand in errands:
+        if errand.verb in made and not errand.forbidden and not errand.thing.startswith("gate"):
+            yield made[errand.verb](errand.thing)
 
 
 def _fulfilled(terrain: Terrain, errands: Sequence[Errand]) -> Callable[[Search], Test] | None:
-    """A test for the end of the task; None while something that it is about is not known."""
+    """Return a test for the end of the task; None while something that it is about is not known."""
     if any(not _is_known(terrain, errand) for errand in errands):
         return None
     if any(e.verb == "get" for e in errands) and not terrain.of_kind("goal"):
         return None
-    if any(e.verb == "push" and e.target > len(terrain.of_kind("target")) for e in errands):
+
+    targets = len(terrain.of_kind("target"))
+    if any(errand.verb == "push" and errand.target > targets for errand in errands):
         return None
 
     def made(search: Search) -> Test:
         checks = [_check(search, errand) for errand in errands]
-        gates = {e.thing for e in errands if e.verb == "open" and e.thing.startswith("gate") and not e.forbidden}
-        shut = {terrain.things[name].cell for name in gates if terrain.things[name].state == "closed"}
+        gates = [terrain.things[name] for name in _gates_to_open(errands)]
+        shut = {gate.cell for gate in gates if gate.state == "closed"}
         return lambda state: all(check(state) for check in checks) and search.opens(state, shut)
 
     return made
 
 
+def _gates_to_open(errands: Sequence[Errand]) -> list[str]:
+    return [e.thing for e in errands if e.verb == "open" and e.thing.startswith("gate") and not e.forbidden]
+
+
 def _is_known(terrain: Terrain, errand: Errand) -> bool:
-    """Whether it can be told when an errand is done; a key may be in hand."""
+    """Return whether completion of the errand is observable; a key may be in hand."""
+    if errand.forbidden:
+        return True
     if errand.offset is not None:
-        return errand.forbidden
-    return errand.forbidden or not errand.thing or terrain.called(errand.thing) is not None or _in_hand(terrain, errand)
+        return False
+    return not errand.thing or terrain.called(errand.thing) is not None or _in_hand(terrain, errand)
 
 
 def _in_hand(terrain: Terrain, errand: Errand) -> bool:
@@ -165,7 +189,7 @@ def _check(search: Search, errand: Errand) -> Test:
 
 
 def _holds(search: Search, errand: Errand, thing: Thing) -> Test:
-    """Whether what an errand speaks of is so."""
+    """Return a test for what the errand speaks of, be it wanted or forbidden."""
     if errand.verb in ("pick up", "carry") and thing.kind == "key":
         index = [key.name for key in search.keys].index(thing.name)
         if errand.verb == "pick up":
@@ -174,21 +198,30 @@ def _holds(search: Search, errand: Errand, thing: Thing) -> Test:
     if errand.verb == "turn on":
         return lambda state: (thing.state == "on") != (thing.cell in state.pressed)
     if errand.verb == "push" and thing.kind == "block":
-        places = [target.cell for target in search.terrain.of_kind("target")]
-        # A forbidden place that cannot be told any more is taken for the one where the block is now.
-        place = errand.cell or (places[errand.target - 1] if errand.target else thing.cell)
-        index = next((i for i, block in enumerate(search.blocks) if block.name == thing.name), -1)
-        return lambda state: (state.blocks[index] if index >= 0 else thing.cell) == place
+        return _block_at_place(search, errand, thing)
     if thing.kind == "gate" and not errand.forbidden:
         return lambda _: True
     return lambda state: thing.state == "open" or thing.cell in state.opened
 
 
+def _block_at_place(search: Search, errand: Errand, thing: Thing) -> Test:
+    """Return a test for the block being where the errand speaks of; a fixed block stays where it is."""
+    places = [target.cell for target in search.terrain.of_kind("target")]
+    # A forbidden place that cannot be told any more is taken for the one where the block is now.
+    place = errand.cell or (places[errand.target - 1] if errand.target else thing.cell)
+
+    movable = [block.name for block in search.blocks]
+    if thing.name not in movable:
+        return lambda _: thing.cell == place
+    number = movable.index(thing.name)
+    return lambda state: state.blocks[number] == place
+
+
 def _work(terrain: Terrain, way: Way, errands: Sequence[Errand]) -> Iterator[Job]:
-    """The jobs that a way consists of, walking left out."""
-    asked = [e.thing for e in errands if e.verb == "open" and e.thing.startswith("gate") and not e.forbidden]
+    """Yield the jobs that a way consists of, walking left out."""
     passed = [event.thing for event in way.events if event.verb == "pass"]
-    gates = iter(dict.fromkeys([*passed, *(name for name in asked if terrain.things[name].state == "closed")]))
+    closed = [name for name in _gates_to_open(errands) if terrain.things[name].state == "closed"]
+    gates = iter(dict.fromkeys([*passed, *closed]))
     held = f"key_{terrain.held}" if terrain.held else ""
     for event, following in zip_longest(way.events, way.events[1:]):
         match event:
@@ -209,4 +242,5 @@ def _work(terrain: Terrain, way: Way, errands: Sequence[Errand]) -> Iterator[Job
 
 def _jobs(text: str) -> Iterator[Job]:
     for name, arguments in _CALL.findall(text):
-        yield Job(name, tuple(part.strip() for part in arguments.split(","))[1:])
+        _agent, *things = (part.strip() for part in arguments.split(","))
+        yield Job(name, tuple(things))

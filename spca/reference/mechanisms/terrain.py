@@ -21,7 +21,7 @@ _CLOSED: Final = frozenset("#?~%*X")
 
 
 def ahead_of(cell: Cell, heading: int) -> Cell:
-    """The cell next to ``cell`` in a heading."""
+    """Return the cell next to ``cell`` in a heading."""
     down, right = STEPS[heading]
     return cell[0] + down, cell[1] + right
 
@@ -60,20 +60,23 @@ class Terrain:
     held: str | None
 
     def called(self, name: str) -> Thing | None:
-        """The thing of a name, perhaps the one under the agent; None if it is not known."""
+        """Return the thing of a name, perhaps the one under the agent; None if it is not known."""
         return self.things.get(name) or self.things.get(f"{name}_here")
 
     def of_kind(self, kind: str, *states: str) -> tuple[Thing, ...]:
-        """Things of a kind, in one of ``states`` if any are given, row by row."""
-        return tuple(t for t in self.things.values() if t.kind == kind and (not states or t.state in states))
+        """Return the things of a kind, in one of ``states`` if any are given, row by row."""
+        things = (thing for thing in self.things.values() if thing.kind == kind)
+        return tuple(thing for thing in things if not states or thing.state in states)
 
     def borders_on_unseen(self, cell: Cell) -> bool:
-        """Whether more might be seen from a cell than is known."""
+        """Return whether more might be seen from a cell than is known."""
         rows, columns = self.size
-        return any(
-            (row, column) in self.unseen or not (0 <= row < rows and 0 <= column < columns)
-            for row, column in (ahead_of(cell, heading) for heading in range(4))
-        )
+        for heading in range(4):
+            row, column = ahead_of(cell, heading)
+            on_map = 0 <= row < rows and 0 <= column < columns
+            if not on_map or (row, column) in self.unseen:
+                return True
+        return False
 
 
 def read_terrain(snapshot: Mapping[str, Any]) -> Terrain:
@@ -90,13 +93,18 @@ def read_terrain(snapshot: Mapping[str, Any]) -> Terrain:
 
 def _terrain(snapshot: Mapping[str, Any]) -> Terrain:
     rows: list[str] = list(snapshot["map"])
-    cells = {(r, c): symbol for r, row in enumerate(rows) for c, symbol in enumerate(row)}
+    cells: dict[Cell, str] = {}
+    for number, row in enumerate(rows):
+        cells.update(((number, column), symbol) for column, symbol in enumerate(row))
+
+    open_ground = frozenset(cell for cell, symbol in cells.items() if symbol not in _CLOSED)
+    unseen = frozenset(cell for cell, symbol in cells.items() if symbol == "?")
     position = next(cell for cell, symbol in cells.items() if symbol in _AGENT)
     things = {thing.name: thing for thing in _things(snapshot, position)}
     held = snapshot["inventory"]
     return Terrain(
-        open_ground=frozenset(cell for cell, symbol in cells.items() if symbol not in _CLOSED),
-        unseen=frozenset(cell for cell, symbol in cells.items() if symbol == "?"),
+        open_ground=open_ground,
+        unseen=unseen,
         size=(len(rows), len(rows[0])),
         things=things,
         leads=dict(_leads(things.values())),
@@ -107,9 +115,15 @@ def _terrain(snapshot: Mapping[str, Any]) -> Terrain:
 
 
 def _things(snapshot: Mapping[str, Any], position: Cell) -> Iterable[Thing]:
-    """The things row by row; the one that the agent stands on, which hides it, is called ``key_blue_here``."""
-    places = snapshot["known_objects"].items()
-    known = sorted((int(row), int(column), name) for name, cells in places for row, column in cells)
+    """Yield the things row by row.
+
+    The agent hides the thing that it stands on; that one is called ``key_blue_here``.
+    """
+    known: list[tuple[int, int, str]] = []
+    for words, cells in snapshot["known_objects"].items():
+        known.extend((int(row), int(column), words) for row, column in cells)
+    known.sort()
+
     counts: dict[str, int] = {}
     for row, column, words in known:
         name, kind, colour, state = _parts(words)
@@ -122,13 +136,13 @@ def _things(snapshot: Mapping[str, Any], position: Cell) -> Iterable[Thing]:
 
 
 def _parts(words: str) -> tuple[str, str, str, str]:
-    """Name, kind, colour and state of a thing; "" where it has none."""
+    """Return name, kind, colour and state of a thing; "" where it has none."""
     kind, colour, state = (*words.split(), "", "")[:3]
     return f"{kind}_{colour}" if colour else kind, kind, colour, state
 
 
 def _leads(things: Iterable[Thing]) -> Iterable[tuple[Cell, Cell]]:
-    """Entrances of teleporters of which both ends are known, with the other end."""
+    """Yield the entrance and the other end of each teleporter of which both ends are known."""
     pairs: dict[str, list[Thing]] = {}
     for thing in things:
         if thing.kind in ("teleporter", "exit"):

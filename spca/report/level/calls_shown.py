@@ -69,18 +69,21 @@ def read_call(transcripts: Transcripts, shelf: Shelf, event: Mapping[str, Any]) 
     pddl, code = _read_plan_answer(said, transcript) if phase == PLANNER else ((), _code(said))
     about = _asked(transcript, _ABOUT)
     objection = text(event.get("objection"))
+    error = text(event.get("error")) or text(transcript.get("error"))
+    messages = map(table, items(transcript.get("messages")))
+
     call = Call(
         file=name,
         phase=phase,
         model=strip_folders(text(event.get("model"))),
         ok=event.get("ok") is True,
-        error=strip_folders(text(event.get("error")) or text(transcript.get("error"))),
+        error=strip_folders(error),
         objection=objection,
         seconds=number(event.get("seconds")) or 0.0,
         solve_s=number(event.get("solve_s")) or 0.0,
         cost=None if is_recorded(event) else number(event.get("cost")),
         finish=text(answer.get("finish")),
-        messages=tuple(_read_message(shelf, table(each)) for each in items(transcript.get("messages"))),
+        messages=tuple(_read_message(shelf, message) for message in messages),
         answer=shelf.put(told, "python" if code == told else _name_language(told)),
         pddl=tuple(shelf.put(each, "pddl") for each in pddl),
         code="" if objection else shelf.put(code, "python"),
@@ -109,19 +112,22 @@ def _read_plan_answer(answer: str, transcript: Mapping[str, Any]) -> tuple[tuple
         found = answers.parsed(answer, _PDDL)
     except BadAnswerError:
         return (), ""
-    domain = text(_asked(transcript, _TRUSTED).get("domain")) if found.domain is None else found.domain
+    domain = found.domain
+    if domain is None:
+        domain = text(_asked(transcript, _TRUSTED).get("domain"))
     return (domain, found.problem), text(found.writer)
 
 
 def _code(answer: str) -> str:
-    """The code in a coder's answer, as the merge takes it."""
+    """Return the code in a coder's answer, as the merge takes it."""
     return extract_code(answer) if answer.strip() and len(answer) <= _MAX_CODE else ""
 
 
 def _asked(transcript: Mapping[str, Any], tag: re.Pattern[str]) -> Mapping[str, Any]:
-    """The JSON object in a question behind a tag, such as what tells of the task: a planner's snapshot, a coder's task.
+    """Return the JSON object that follows a tag in a question, {} if there is none.
 
-    {} where there is none."""
+    Such an object describes the task: a planner's snapshot, a coder's task.
+    """
     for message in items(transcript.get("messages")):
         words = _join(table(message).get("text"))
         if table(message).get("role") == "user" and (found := tag.search(words)):

@@ -60,11 +60,20 @@ def describe_failure(summary: Mapping[str, Any], works: Sequence[Work], blame: B
         if not later or any(work.kind == "simulation_runs" for work in works):
             return reason, group
         never = _KINDS[later[0]][2] if len(counts) == 1 else ""
-        return f"{never or 'no attempt'} in {counted(len(later), 'round')}: {said or reason}", group
-    group = f"{blame.status}: {blame.method or star_details(_first_line(blame.message))}"
-    rounds = [f"{counted(number, 'round')} {_KINDS[kind][1]}" for kind, number in counts.items()]
+        rounds_without = f"{never or 'no attempt'} in {counted(len(later), 'round')}"
+        return f"{rounds_without}: {said or reason}", group
+
+    details = blame.method or star_details(_first_line(blame.message))
+    group = f"{blame.status}: {details}"
+    rounds = []
+    for kind, number in counts.items():
+        how_it_ended = _KINDS[kind][1]
+        rounds.append(f"{counted(number, 'round')} {how_it_ended}")
     then = " and ".join(rounds) or _KINDS[rest][0]
-    return f"{_describe_end(blame)}; then {then}" if then else _describe_end(blame), group
+    headline = _describe_end(blame)
+    if then:
+        headline = f"{headline}; then {then}"
+    return headline, group
 
 
 def _follow(works: Sequence[Work]) -> tuple[list[str], str]:
@@ -83,7 +92,8 @@ def _follow(works: Sequence[Work]) -> tuple[list[str], str]:
             kinds[-1] = _SENT_BACK
         elif work == "coder_call":
             kinds[-1] = _OLD_CODE if event.get("ok") is True else _NO_CODE
-        said = _first_line(text(event.get("objection")) or text(event.get("error"))) or said
+        complaint = text(event.get("objection")) or text(event.get("error"))
+        said = _first_line(complaint) or said
     return kinds, said
 
 
@@ -95,7 +105,8 @@ def _describe_end(blame: Blame) -> str:
 
     place = blame.method
     if blame.line:
-        place = f"{place} (line {blame.line})" if place else f"line {blame.line}"
+        line = f"line {blame.line}"
+        place = f"{place} ({line})" if place else line
     ended = blame.why if blame.why.startswith("raised ") else _ENDED.get(blame.status)
     if not ended:
         return f"{attempt}: {place or 'the code'} {blame.why}"

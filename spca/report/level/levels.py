@@ -37,14 +37,16 @@ _NOT_SIMULATED: Final = model.Check("", "not re-simulated")
 
 
 def level(files: RunFiles, number: int, simulate: Simulate | None, origins: Origins | None = None) -> model.Level:
-    """A level of a run, finished or not.
+    """Return a level of a run, finished or not.
 
     Args:
         number: of the level, from 1 in the order of the run.
         simulate: makes episodes for the player; None leaves them out.
         origins: of the methods of the run; None reads them.
     """
-    return _Reader(files, number, simulate, read_origins(files) if origins is None else origins).level()
+    if origins is None:
+        origins = read_origins(files)
+    return _Reader(files, number, simulate, origins).level()
 
 
 @dataclass(slots=True)
@@ -56,13 +58,17 @@ class _Turn:
     attempt: int | None = None
 
     def is_followed_by(self, mode: str | None) -> bool:
-        """Whether a call of the coder in this mode belongs to the next turn.
+        """Return whether a call of the coder in this mode belongs to the next turn.
 
         Within a turn, what follows an answer that could not be used is a repair; anything else begins anew.
         """
-        last = self.calls[-1] if self.calls else None
-        gave_up = last is not None and not last.call.ok and last.answered and mode not in (None, CoderMode.SYNTAX)
-        return self.acted or gave_up
+        if self.acted:
+            return True
+        if not self.calls:
+            return False
+        last = self.calls[-1]
+        can_be_repaired = last.answered and not last.call.ok
+        return can_be_repaired and mode not in (None, CoderMode.SYNTAX)
 
 
 @dataclass(slots=True)
@@ -81,8 +87,10 @@ class _Round:
         return self.turns[-1]
 
     def is_over(self) -> bool:
-        """Whether what comes next in round 0 is about another plan."""
-        return bool(self.writers) and self.writers[-1].miss in ("", Miss.FAILED)
+        """Return whether what comes next in round 0 is about another plan."""
+        if not self.writers:
+            return False
+        return self.writers[-1].miss in ("", Miss.FAILED)
 
 
 class _Reader:
@@ -97,12 +105,14 @@ class _Reader:
         self._history = files.histories.get(number_, NO_HISTORY)
         self._summary = files.summaries.get(number_) or self._history.last("level_summary")
         trajectory = files.trajectory(self._summary) or {}
-        self._attempts: Sequence[Mapping[str, Any]] = [table(each) for each in items(trajectory.get("attempts"))]
+        attempts = items(trajectory.get("attempts"))
+        self._attempts: Sequence[Mapping[str, Any]] = list(map(table, attempts))
         self._replayed = simulate(trajectory) if simulate and trajectory else None
         self._newest: dict[str, str] = {}
         library = self._origins.before
         if self._attempts and library.file:
-            self._newest["agent"] = self._shelf.put(files.source(library.file) or "", "python", library.methods)
+            source = files.source(library.file) or ""
+            self._newest["agent"] = self._shelf.put(source, "python", library.methods)
 
     def level(self) -> model.Level:
         skeleton = self._skeleton()
@@ -110,12 +120,18 @@ class _Reader:
         rounds = tuple(map(self._round, skeleton))
         is_under_way = self._files.level_under_way == self._number
         outcome, reason = ending(self._summary, self._history.begun, under_way=is_under_way)
-        shown = (turn.attempt for this in reversed(rounds) for turn in reversed(this.tries) if turn.attempt)
-        last = next(shown, None)
-        missions = (call.mission for this in skeleton for call in this.planner if call.mission)
+
+        turns = [turn for round_ in rounds for turn in round_.tries]
+        attempts = [turn.attempt for turn in turns if turn.attempt]
+        last = attempts[-1] if attempts else None
+
+        calls = [call for round_ in skeleton for call in round_.planner]
+        missions = (call.mission for call in calls if call.mission)
+        mission = (self._replayed and self._replayed.mission) or next(missions, "")
+
         return model.Level(
             number=self._number,
-            mission=(self._replayed and self._replayed.mission) or next(missions, ""),
+            mission=mission,
             outcome=outcome,
             reason=strip_folders(reason),
             blame=last.blame if last and outcome != "success" else None,
@@ -128,11 +144,13 @@ class _Reader:
         found = offer(self._summary)
         if found is None or not found.label:
             return found
-        source, domain = (self._files.source(f"{WRITERS}/{found.label}.{end}") or "" for end in ("py", "pddl"))
+        path = f"{WRITERS}/{found.label}"
+        source = self._files.source(f"{path}.py") or ""
+        domain = self._files.source(f"{path}.pddl") or ""
         return replace(found, source=self._shelf.put(source, "python"), domain=self._shelf.put(domain, "pddl"))
 
     def _skeleton(self) -> list[_Round]:
-        """Rounds, calls and attempts in the order of the log."""
+        """Return rounds, calls and attempts in the order of the log."""
         rounds = list[_Round]()
         for work, event, *_ in self._history.works:
             last = rounds[-1] if rounds else None
@@ -159,12 +177,16 @@ class _Reader:
         if last and last.ok:
             plan = next((call.plan for turn in this.turns for call in turn.calls if call.plan), ())
             domain, problem = last.pddl or ("", "")
-        executed = next((self._attempts[turn.attempt] for turn in this.turns if turn.attempt is not None), None)
-        if executed:
-            plan = tuple(_action(table(step)) for step in items(executed.get("plan")))
-            engine = text(executed.get("engine"))
-            domain = self._shelf.put(text(executed.get("domain")), "pddl")
-            problem = self._shelf.put(text(executed.get("problem")), "pddl")
+
+        executed = next((turn.attempt for turn in this.turns if turn.attempt is not None), None)
+        attempt: Mapping[str, Any] = {} if executed is None else self._attempts[executed]
+        if attempt:
+            planned = map(table, items(attempt.get("plan")))
+            plan = tuple(map(_action, planned))
+            engine = text(attempt.get("engine"))
+            domain = self._shelf.put(text(attempt.get("domain")), "pddl")
+            problem = self._shelf.put(text(attempt.get("problem")), "pddl")
+
         return model.Round(
             number=this.number,
             calls=tuple(shown.call for shown in this.planner),
@@ -183,9 +205,10 @@ class _Reader:
         old = self._newest.get(kind)
         if new:
             self._newest[kind] = new
-        if not old or not new or self._shelf.texts[old].lines == self._shelf.texts[new].lines:
+        if not old or not new:
             return None
-        return model.Diff(old, new)
+        is_same = self._shelf.texts[old].lines == self._shelf.texts[new].lines
+        return None if is_same else model.Diff(old, new)
 
     def _try(self, turn: _Turn) -> model.Try:
         calls = tuple(shown.call for shown in turn.calls)
@@ -242,4 +265,5 @@ def _attach(rounds: list[_Round], attempts: Sequence[Mapping[str, Any]]) -> None
 
 
 def _action(step: Mapping[str, Any]) -> model.Action:
-    return model.Action(text(step.get("action")), tuple(map(text, items(step.get("args")))))
+    args = tuple(map(text, items(step.get("args"))))
+    return model.Action(text(step.get("action")), args)

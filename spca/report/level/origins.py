@@ -73,7 +73,8 @@ def read_origins(files: RunFiles) -> Origins:
     found: dict[int, LevelOrigins] = {}
     for number in sorted(summaries.keys() | files.histories.keys()):
         summary: Mapping[str, Any] = summaries.get(number, {})
-        level = table(summary.get("level")) or files.histories.get(number, NO_HISTORY).last("level_start")
+        history = files.histories.get(number, NO_HISTORY)
+        level = table(summary.get("level")) or history.last("level_start")
         if not carries_over and level.get("category") != category:
             library = first
         category = level.get("category")
@@ -94,8 +95,12 @@ def list_methods(origins: Origins) -> tuple[LibraryMethod, ...]:
             for version, method in agent.versions.items():
                 newest[method.name] = method
                 versions[method.name].add(version)
-    library = {method.name for level in list(origins.values())[-1:] for method in level.after.methods}
-    failed = Counter(level.blame.method for level in origins.values() if level.blame and level.blame.line)
+
+    levels = list(origins.values())
+    library = {method.name for method in levels[-1].after.methods} if levels else set[str]()
+    blames = filter(None, (level.blame for level in levels))
+    failed = Counter(found.method for found in blames if found.line)
+
     return tuple(
         LibraryMethod(
             name=name,
@@ -125,7 +130,12 @@ class _Reader:
             source = self._files.source(file) or ""
             lines = source.split("\n")
             found = outline.methods(source)
-            self._read[file] = {hash((each.name, *lines[each.first - 1 : each.last])): each for each in found}
+            by_version = dict[int, MethodLines]()
+            for method in found:
+                body = lines[method.first - 1 : method.last]
+                by_version[hash((method.name, *body))] = method
+            self._read[file] = by_version
+
         versions = {}
         for version, lies in self._read[file].items():
             by = base.versions.get(version, origin)
@@ -146,7 +156,8 @@ class _Reader:
             return found
         blamed = None
         if records:
-            source = self._files.source(attempts[-1].file) if attempts[-1].file else None
+            file = attempts[-1].file
+            source = self._files.source(file) if file else None
             blamed = blame(records[-1], source or "", "")
         headline, group = describe_failure(summary, works, blamed)
         return replace(found, blame=blamed, headline=headline, group=group)
@@ -196,8 +207,9 @@ def _find_calls(works: Iterable[Work]) -> dict[tuple[int, int], str]:
     call = ""
     for work in works:
         if work.kind == "coder_call":
-            is_taken = work.event.get("ok") is True and not work.event.get("objection")
-            call = text(work.event.get("transcript")) if is_taken else call
+            event = work.event
+            if event.get("ok") is True and not event.get("objection"):
+                call = text(event.get("transcript"))
             continue
         if work.kind == "simulation_runs":
             found[work.round, work.attempt] = call

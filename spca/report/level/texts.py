@@ -29,7 +29,9 @@ class Shelf:
         """
         if not text:
             return ""
-        origins = "".join(f"{each.level} {each.attempt} {each.call}\n" for each in methods)
+        origins = ""
+        for method in methods:
+            origins += f"{method.level} {method.attempt} {method.call}\n"
         data = f"{language}\n{origins}{text}".encode(errors="surrogatepass")
         name = hashlib.sha256(data).hexdigest()[:_ID_DIGITS]
         if name not in self.texts:

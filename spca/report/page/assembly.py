@@ -34,7 +34,7 @@ def report_of(
     comparisons: Sequence[Comparison] = (),
     view: str = "",
 ) -> model.Report:
-    """What a page shows first, without where files lie on this machine: pages are passed on.
+    """Return what a page shows first, without paths of this machine: pages are passed on.
 
     ``view`` is the address within it that it opens with.
     """
@@ -52,7 +52,7 @@ def report_of(
 
 
 def simulator(files: RunFiles, make_world: WorldMaker) -> Simulate:
-    """Re-simulates trajectories of a run by the rules it was judged by."""
+    """Return a function that re-simulates trajectories of a run by the rules it was judged by."""
     return partial(resimulate, make_world, upstream_rules=judged_as_upstream(files.info))
 
 
@@ -70,7 +70,7 @@ def read_run(files: RunFiles) -> tuple[model.Run, Origins]:
 def packed_run(
     number: int, files: RunFiles, make_world: WorldMaker, done: Progress
 ) -> tuple[model.Run, dict[str, str]]:
-    """The overview of a run and its pieces; ``done`` is called after each level."""
+    """Return the overview of a run and its pieces; ``done`` is called after each level."""
     simulate = simulator(files, make_world)
     levels: list[model.Level] = []
     run, origins = read_run(files)
@@ -85,14 +85,17 @@ def packed_run(
 
 
 def _check(level: model.Level) -> str:
-    """The worst of a level's checks."""
-    turns = (turn for this in level.rounds for turn in this.tries)
+    """Return the worst result of a level's checks, or "" if there is none."""
+    turns = (turn for level_round in level.rounds for turn in level_round.tries)
     results = {turn.attempt.check.result for turn in turns if turn.attempt}
-    return next((result for result in ("different", "unrecorded", "equal") if result in results), "")
+    for result in ("different", "unrecorded", "equal"):
+        if result in results:
+            return result
+    return ""
 
 
 def _pieces(number: int, levels: Sequence[model.Level]) -> Iterator[tuple[str, str]]:
-    """One piece per level; texts whose lines several levels use lie in a piece of their own."""
+    """Yield one piece per level; texts whose lines several levels use lie in a piece of their own."""
     uses = Counter(lines for each in levels for lines in {text.lines for text in each.texts.values()})
     shared = {name: text for each in levels for name, text in each.texts.items() if uses[text.lines] > 1}
     yield f"run/{number}/texts", pack(shared)

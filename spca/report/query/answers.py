@@ -76,7 +76,9 @@ def write_table(result: Result, out: TextIO) -> None:
 
 def _measure(rows: Sequence[Row]) -> int:
     """Return the characters of a table, in which the longest value of each column makes all rows long."""
-    return len(rows) * sum(max(len(cell(value)) for value in column) for column in zip(*rows, strict=True))
+    columns = zip(*rows, strict=True)
+    widths = [max(len(cell(value)) for value in column) for column in columns]
+    return len(rows) * sum(widths)
 
 
 def _make_table(result: Result, rows: Sequence[Row]) -> Table:
@@ -130,7 +132,7 @@ def query(
 
 
 def plain(value: object) -> Any:
-    """A value of an answer as JSON has it: times as ISO 8601 text, durations in seconds, bytes in hexadecimal.
+    """Convert a value of an answer to JSON: times as ISO 8601 text, durations in seconds, bytes in hexadecimal.
 
     Decimals become floats; what JSON has no number for (NaN, infinities) becomes None.
     """
@@ -155,7 +157,7 @@ def plain(value: object) -> Any:
 
 
 def cell(value: object) -> str:
-    """A value of an answer as the text of a field; NULL is empty."""
+    """Return a value of an answer as the text of a field; NULL is empty."""
     match value:
         case None:
             return ""

@@ -95,9 +95,11 @@ def ask(files: Sequence[RunFiles], sql: str, timeout_s: float = TIMEOUT_S) -> Re
 
 
 def mentioned(sql: str) -> list[str]:
-    """The tables that a statement may read; the others need not be filled."""
+    """Return the tables that a statement may read; the others need not be filled."""
     text = sql.lower()
-    return [name for name in TABLES if name in text or any(word in text for word in _INDIRECT)]
+    if any(word in text for word in _INDIRECT):
+        return list(TABLES)
+    return [name for name in TABLES if name in text]
 
 
 def _fill(connection: DuckDBPyConnection, name: str, run_id: str, found: Iterable[Record]) -> None:
@@ -107,7 +109,8 @@ def _fill(connection: DuckDBPyConnection, name: str, run_id: str, found: Iterabl
     number = 1
     remaining = map(_json, found)
     while texts := list(islice(remaining, _BATCH)):
-        batch = {"number": np.arange(number, number + len(texts)), "record": np.array(texts, dtype=object)}
+        numbers = np.arange(number, number + len(texts))
+        batch = {"number": numbers, "record": np.array(texts, dtype=object)}
         connection.register("batch", batch)
         connection.execute(f'INSERT INTO "{name}" FROM files."{name}"($1)', [_spelled(run_id)])
         connection.unregister("batch")
@@ -116,18 +119,22 @@ def _fill(connection: DuckDBPyConnection, name: str, run_id: str, found: Iterabl
 
 def _json(record: Record) -> str:
     try:
-        return _spelled(json.dumps(record, ensure_ascii=False, separators=(",", ":")), "\\\\u")
+        text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+        return _spelled(text, "\\\\u")
     except RecursionError:  # writing takes more stack than reading took
-        return _json({key: value for key, value in record.items() if not isinstance(value, dict | list)})
+        simple_values = {key: value for key, value in record.items() if not isinstance(value, dict | list)}
+        return _json(simple_values)
 
 
 def _spelled(text: str, escape: str = "\\u") -> str:
     """Spell halves of surrogate pairs out: UTF-8 has no place for them, and DuckDB refuses their escapes in JSON."""
-    return text if text.isascii() else _HALVES.sub(lambda half: f"{escape}{ord(half[0]):04x}", text)
+    if text.isascii():
+        return text
+    return _HALVES.sub(lambda half: f"{escape}{ord(half[0]):04x}", text)
 
 
 def _execute(connection: DuckDBPyConnection, sql: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Begin the answer; returns the names and types of its columns."""
+    """Begin the answer; return the names and types of its columns."""
     connection.execute(sql)
     columns: Sequence[tuple[Any, ...]] = connection.description or ()
     if not columns:
@@ -182,7 +189,7 @@ class _Worker:
 
 
 def _words(error: Exception) -> str:
-    """What DuckDB says, with the place in the statement where it tells one."""
+    """Return what DuckDB says, with the place in the statement if it names one."""
     import duckdb
 
     text = visible(str(error)).partition("Traceback (most recent call last)")[0]

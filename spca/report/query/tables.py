@@ -28,12 +28,14 @@ def records(files: RunFiles, names: Collection[str]) -> dict[str, Iterable[Recor
     if _OF_OVERVIEW & {*names}:
         run = overview(files)
         summaries = files.summaries
-        found |= {
-            "runs": [_run(run)],
-            "levels": [_level(row, run, summaries.get(row.number, {})) for row in run.levels],
-            "writers": list(map(asdict, run.writers)),
-        }
-    found |= {"calls": files.records, "events": files.events, "attempts": _attempts(files), "steps": _steps(files)}
+        found["runs"] = [_run(run)]
+        found["levels"] = [_level(row, run, summaries) for row in run.levels]
+        found["writers"] = list(map(asdict, run.writers))
+
+    found["calls"] = files.records
+    found["events"] = files.events
+    found["attempts"] = _attempts(files)
+    found["steps"] = _steps(files)
     return {name: found[name] for name in names}
 
 
@@ -43,9 +45,10 @@ def _run(run: Run) -> Record:
     return asdict(replace(run, levels=(), categories=(), writers=())) | counts | {"seconds": seconds}
 
 
-def _level(row: LevelRow, run: Run, summary: Mapping[str, Any]) -> Record:
-    chosen = {name: summary.get(name) for name in _OF_SUMMARY}
-    return asdict(replace(row, spans=())) | {"run_started": run.started, "summary": chosen}
+def _level(row: LevelRow, run: Run, summaries: Mapping[int, Mapping[str, Any]]) -> Record:
+    summary = summaries.get(row.number, {})
+    summary_part = {name: summary.get(name) for name in _OF_SUMMARY}
+    return asdict(replace(row, spans=())) | {"run_started": run.started, "summary": summary_part}
 
 
 def _recorded(files: RunFiles) -> Iterator[tuple[dict[str, Any], Mapping[str, Any]]]:
@@ -64,12 +67,15 @@ def _attempts(files: RunFiles) -> Iterator[dict[str, Any]]:
         source = files.source(agent) if agent else None
         blamed = None if source is None else blame(attempt, source, "")
         action = {} if position is None else _action(table(attempt["plan"][position]))
+        line = blamed.line if blamed else None
+        method = blamed.method if blamed else None
+
         yield {
             **attempt,
             **place,
             "exception": exception(attempt),
-            "line": (blamed.line or None) if blamed else None,
-            "method": (blamed.method or None) if blamed else None,
+            "line": line or None,
+            "method": method or None,
             "plan_position": position,
             **action,
             "steps": len(items(attempt.get("steps"))),

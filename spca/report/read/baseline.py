@@ -23,10 +23,13 @@ _BILLED_USD: Final = 2.41
 
 
 def published() -> Run:
-    """The published run, as far as it is known: no tokens, no steps, no times of day, cost only as a whole."""
+    """Return the published run as far as it is known: no tokens, steps or times of day, and only its total cost."""
     text = resources.files("spca.report.read").joinpath("published_baseline.json").read_text(encoding="utf-8")
-    levels = tuple(_row(number, record) for number, record in enumerate(json.loads(text)["rows"], 1))
+    records = json.loads(text)["rows"]
+    levels = tuple(_row(number, record) for number, record in enumerate(records, 1))
     calls = sum(row.planner_calls + row.coder_calls for row in levels)
+    usage = Usage(requests=calls, answered=calls, cost_usd=_BILLED_USD)
+
     return Run(
         id=ID,
         folder="",
@@ -35,7 +38,7 @@ def published() -> Run:
         models=_MODELS,
         sandbox="none",
         seed=_SEED,
-        usage=Usage(requests=calls, answered=calls, cost_usd=_BILLED_USD),
+        usage=usage,
         categories=categories(levels),
         levels=levels,
         published=True,
@@ -44,6 +47,8 @@ def published() -> Run:
 
 def _row(number: int, record: Mapping[str, Any]) -> LevelRow:
     calls = record["planner_calls"] + record["coder_calls"]
+    usage = Usage(requests=calls, answered=calls, cost_unknown=calls)
+
     return LevelRow(
         number=number,
         category=record["category"],
@@ -57,6 +62,6 @@ def _row(number: int, record: Mapping[str, Any]) -> LevelRow:
         attempts=record["simulation_runs"],
         planner_calls=record["planner_calls"],
         coder_calls=record["coder_calls"],
-        usage=Usage(requests=calls, answered=calls, cost_unknown=calls),
+        usage=usage,
         version=ID,
     )

@@ -48,14 +48,18 @@ class _Ended:
         self.status = text(attempt.get("status"))
         self.message = text(attempt.get("message"))
         # The message comes last and is not ours: it may look like a frame.
-        self.frames: list[tuple[str, str]] = _FRAME.findall(text(attempt.get("traceback")).removesuffix(self.message))
-        self.plan = [text(table(step).get("action")) for step in items(attempt.get("plan"))]
-        self.lines = [count(step[2]) for step in map(items, items(attempt.get("steps"))) if len(step) == 3]
+        traceback = text(attempt.get("traceback")).removesuffix(self.message)
+        self.frames: list[tuple[str, str]] = _FRAME.findall(traceback)
+
+        planned = map(table, items(attempt.get("plan")))
+        self.plan = [text(step.get("action")) for step in planned]
+        taken = map(items, items(attempt.get("steps")))
+        self.lines = [count(step[2]) for step in taken if len(step) == 3]
         self.source = source
 
 
 def blame(attempt: Mapping[str, Any], source: str, agent_id: str) -> Blame | None:
-    """Which line is to blame for the end of an attempt; None for one that succeeded, or whose end is not recorded.
+    """Return the line to blame for the end of an attempt; None if it succeeded or its end is not recorded.
 
     Args:
         attempt: an attempt of a trajectory file; may hold anything that JSON can.
@@ -66,8 +70,11 @@ def blame(attempt: Mapping[str, Any], source: str, agent_id: str) -> Blame | Non
     place = _find_place(end)
     if place is None:
         return None
-    line = place.line if 0 < place.line <= source.count("\n") + 1 else 0
+
+    last_line = source.count("\n") + 1
+    line = place.line if 0 < place.line <= last_line else 0
     method = method_at(source, line)
+
     return Blame(
         status=end.status,
         message=end.message,
@@ -83,7 +90,7 @@ def blame(attempt: Mapping[str, Any], source: str, agent_id: str) -> Blame | Non
 
 
 def exception(attempt: Mapping[str, Any]) -> str | None:
-    """Class of the exception that ended an attempt; None where none did: of code that was stopped, for instance."""
+    """Return the class of the exception that ended an attempt, or None if no exception did."""
     if text(attempt.get("status")) not in (Status.RUNTIME_ERROR, Status.SYNTAX_ERROR):
         return None
     raised = _RAISED.match(text(attempt.get("message")))
@@ -91,7 +98,7 @@ def exception(attempt: Mapping[str, Any]) -> str | None:
 
 
 def plan_position(attempt: Mapping[str, Any]) -> int | None:
-    """The step of the plan, from 0, at which an attempt ended; None without a plan.
+    """Return the step of the plan, from 0, at which an attempt ended; None without a plan.
 
     It is that of the last primitive, or a later one if the code ended in its action before that yielded anything.
     """
@@ -99,24 +106,30 @@ def plan_position(attempt: Mapping[str, Any]) -> int | None:
     if not end.plan:
         return None
     taken = items(attempt.get("steps"))
+    plan_end = len(end.plan) - 1
     if not taken and end.status == Status.GOAL_NOT_REACHED:
-        return len(end.plan) - 1
-    last = count(items(taken[-1])[1]) if taken and len(items(taken[-1])) == 3 else 0
+        return plan_end
+
+    last_step = items(taken[-1]) if taken else []
+    last = count(last_step[1]) if len(last_step) == 3 else 0
     named = _name_action(end)
-    later = (position for position in range(last, len(end.plan)) if end.plan[position] == named)
-    return next(later, min(last, len(end.plan) - 1))
+    for position in range(last, len(end.plan)):
+        if end.plan[position] == named:
+            return position
+    return min(last, plan_end)
 
 
 def _name_action(end: _Ended) -> str:
-    """The method that the end of an attempt names: that of the outermost frame, which is the action's."""
+    """Return the method that the end of an attempt names: that of the outermost frame, which is the action's."""
     if end.frames:
         return end.frames[0][1]
-    named = _NO_GENERATOR.match(end.message) or _NO_METHOD.search(end.message) or _WHERE.search(end.message)
+    message = end.message
+    named = _NO_GENERATOR.match(message) or _NO_METHOD.search(message) or _WHERE.search(message)
     return named[1] if named else ""
 
 
 def _find_place(end: _Ended) -> _Place | None:
-    """Where an attempt ended; None of one that succeeded, or whose end is not recorded."""
+    """Return where an attempt ended; None if it succeeded or its end is not recorded."""
     if end.status == Status.RUNTIME_ERROR:
         return _runtime_error(end)
     if end.status == Status.SYNTAX_ERROR:
@@ -130,7 +143,7 @@ def _find_place(end: _Ended) -> _Place | None:
 
 
 def _runtime_error(end: _Ended) -> _Place:
-    """The deepest frame, else what the message names, else the last primitive."""
+    """Return the deepest frame, else what the message names, else the last primitive."""
     why = _why(end.message)
     if end.frames:
         line, name = end.frames[-1]
@@ -155,12 +168,14 @@ def _why(message: str) -> str:
 
 def _syntax_error(end: _Ended) -> _Place:
     named = _LINE.search(end.message)
-    line = int(end.frames[-1][0]) if end.frames else int(named[1]) if named else 0
+    line = int(named[1]) if named else 0
+    if end.frames:
+        line = int(end.frames[-1][0])
     return _Place(line, "", "is why the code could not be loaded" if line else "the code could not be loaded")
 
 
 def _last_primitive(end: _Ended, why: str) -> _Place:
-    """The line that yielded it, or the beginning of the plan's first action where nothing was yielded."""
+    """Return the line that yielded it, or the beginning of the plan's first action if nothing was yielded."""
     if end.lines:
         return _Place(end.lines[-1], "", why)
     first = end.plan[0] if end.plan else ""

@@ -25,7 +25,7 @@ def items(value: object) -> list[Any]:
 
 
 def text(value: object, default: str = "") -> str:
-    """A JSON string."""
+    """Return a JSON string; ``default`` for anything else."""
     return value if isinstance(value, str) else default
 
 
@@ -38,7 +38,9 @@ def number(value: object) -> float | None:
 
 def whole(value: object) -> int | None:
     """Return a non-negative integer; None for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= EXACT else None
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value <= EXACT else None
 
 
 def count(value: object) -> int:
@@ -67,7 +69,7 @@ def steps(attempt: Mapping[str, Any]) -> list[tuple[int, int, int]]:
 
 
 def parsed(data: str) -> Any:
-    """JSON; ``NaN`` and infinities become None.
+    """Parse JSON; ``NaN`` and infinities become None.
 
     Raises:
         ValueError: it is not JSON.

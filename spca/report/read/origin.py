@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from spca.common.source_state import CONTINUATIONS
 from spca.common.text import counted
-from spca.report.read.lenient import count, items, table, text
+from spca.report.read.lenient import count, items, table, text, texts
 from spca.runs.provenance import EARLIER_MODELS
 
 HASHED: Final = ("product", "prompts", "curriculum")
@@ -36,16 +36,20 @@ def describe_continuations(record: Mapping[str, Any]) -> tuple[str, ...]:
     """Return a line for each time that a run went on with another source or other models than before."""
     sources = filter(None, map(table, items(record.get(CONTINUATIONS))))
     lines = [f"the run went on with another source: {describe_origin(source)}" for source in sources]
+
     for earlier in filter(None, map(table, items(record.get(EARLIER_MODELS)))):
         levels = counted(count(earlier.get("finished")), "level")
-        names = ", ".join(f"{role.replace('_', ' ')} {text(earlier.get(role))}" for role in _ROLES)
+        models = texts(earlier, *_ROLES)
+        names = ", ".join(f"{role.replace('_', ' ')} {model}" for role, model in models.items())
         lines.append(f"other models after {levels}; before: {names}")
     return tuple(lines)
 
 
 def describe_origin(record: Mapping[str, Any]) -> str:
     """Return commit and hashes in one line."""
-    return f"{describe_commit(read_commit(record), read_dirty(record))}, {describe_hashes(read_hashes(record))}"
+    commit = describe_commit(read_commit(record), read_dirty(record))
+    hashes = describe_hashes(read_hashes(record))
+    return f"{commit}, {hashes}"
 
 
 def describe_commit(commit: str | None, dirty: bool | None) -> str:
@@ -58,7 +62,8 @@ def describe_commit(commit: str | None, dirty: bool | None) -> str:
 
 def describe_hashes(hashes: Mapping[str, str]) -> str:
     """Return the beginning of each hash."""
-    return ", ".join(f"{name} {shorten_hash(hashes.get(name))}" for name in HASHED)
+    shortened = {name: shorten_hash(hashes.get(name)) for name in HASHED}
+    return ", ".join(f"{name} {beginning}" for name, beginning in shortened.items())
 
 
 def shorten_hash(value: str | None) -> str:

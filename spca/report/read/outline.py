@@ -38,7 +38,7 @@ class MethodLines:
 
 @lru_cache(maxsize=64)
 def methods(source: str) -> tuple[MethodLines, ...]:
-    """The methods of all classes in source order, those within methods left out; none for a very long text."""
+    """Return the methods of all classes in source order, without those inside methods; () for a very long text."""
     if len(source) > MAX_CHARS:
         return ()
     found = list[MethodLines]()
@@ -48,7 +48,8 @@ def methods(source: str) -> tuple[MethodLines, ...]:
     line = 0
     last = 0
     decorated = 0
-    for number, (text, in_string) in enumerate(zip(source.split("\n"), lines_in_strings(source), strict=True), 1):
+    lines = zip(source.split("\n"), lines_in_strings(source), strict=True)
+    for number, (text, in_string) in enumerate(lines, 1):
         code = text.lstrip()
         if in_string:
             last = number
@@ -85,10 +86,10 @@ def lines_in_strings(source: str) -> Iterator[bool]:
 
 
 def method_at(source: str, line: int) -> MethodLines | None:
-    """The method that a line belongs to."""
+    """Return the method that a line belongs to."""
     return next((method for method in methods(source) if method.first <= line <= method.last), None)
 
 
 def method_named(source: str, name: str) -> MethodLines | None:
-    """The method of a name; of several the last, which is the one that Python keeps."""
+    """Return the method of a name; of several the last, which is the one that Python keeps."""
     return next((method for method in reversed(methods(source)) if method.name == name), None)

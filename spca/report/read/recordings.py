@@ -55,7 +55,9 @@ class RecordedAttempt:
 
     def __init__(self, recorded: object, read_source: Callable[[str], str | None]) -> None:
         known = table(recorded)
-        self.name = f"{count(known.get('round'))}.{count(known.get('attempt'))}"
+        round_number = count(known.get("round"))
+        attempt_number = count(known.get("attempt"))
+        self.name = f"{round_number}.{attempt_number}"
         self.status = text(known.get("status"))
         self.message = text(known.get("message"))
         self.before = len(items(known.get("start")))
@@ -71,23 +73,27 @@ class RecordedAttempt:
         return self._read_source(self._agent) if self._agent else None
 
     def action(self, step: Step) -> str:
-        """The step of the plan that a primitive belongs to."""
+        """Return the step of the plan that a primitive belongs to."""
         return self.plan[step.position] if 0 <= step.position < len(self.plan) else "?"
 
     def blamed(self) -> str:
-        """Where it failed, and at which step of the plan; "" where nothing is to blame."""
+        """Return where it failed, and at which step of the plan; "" if nothing is to blame."""
         found = None if self.source is None else blame(self._known, self.source, "")
         if found is None:
             return ""
         line = f"line {found.line}" if found.line else ""
         where = " of ".join(filter(None, (line, found.method))) or "no line"
+        line_and_reason = f"{where} ({self._agent}) {found.why}"
+
         position = found.position
-        at = "" if position is None else f"; step {position + 1} of {len(self.plan)} of the plan: {self.plan[position]}"
-        return f"{where} ({self._agent}) {found.why}{at}"
+        if position is None:
+            return line_and_reason
+        step = f"step {position + 1} of {len(self.plan)} of the plan"
+        return f"{line_and_reason}; {step}: {self.plan[position]}"
 
 
 def find_recording(files: RunFiles, level: str) -> Recording:
-    """What was recorded of the level that is meant.
+    """Return what was recorded of the level that is meant.
 
     Raises:
         ReportError: no level or several are meant, or nothing was recorded of it.
@@ -96,7 +102,10 @@ def find_recording(files: RunFiles, level: str) -> Recording:
     names = {task.index + 1: (task.category, task.env_id) for task in files.tasks()}
     for number, summary in finished.items():
         place = table(summary.get("level"))
-        names[number] = text(place.get("category")), text(place.get("level_name"))
+        category = text(place.get("category"))
+        env_id = text(place.get("level_name"))
+        names[number] = (category, env_id)
+
     number = _number(level, names)
     title = one_line(f"level {number}, {'/'.join(names[number])}")
     if number not in finished:
@@ -113,14 +122,18 @@ def _number(level: str, names: Mapping[int, tuple[str, str]]) -> int:
         if int(level) not in names:
             raise ReportError(f"there is no level {level}: the run has {_range(sorted(names))}")
         return int(level)
-    found = [n for n, (category, env_id) in names.items() if level in (env_id, f"{category}/{env_id}")]
+
+    paths = {number: "/".join(name) for number, name in names.items()}
+    found = [number for number, (_, env_id) in names.items() if level in (env_id, paths[number])]
     if len(found) > 1:
-        choices = ", ".join(f"{n} ({'/'.join(names[n])})" for n in found)
+        choices = ", ".join(f"{number} ({paths[number]})" for number in found)
         raise ReportError(f"{one_line(level)!r} is several levels, name one of them: {one_line(choices)}")
     if not found:
-        known = dict.fromkeys([env_id for _, env_id in names.values()] + ["/".join(name) for name in names.values()])
-        near = find_nearest(level, known)
-        hint = f": did you mean {' or '.join(near)}?" if near else f": the run has {_range(sorted(names))}"
+        env_ids = [env_id for _, env_id in names.values()]
+        near = find_nearest(level, dict.fromkeys([*env_ids, *paths.values()]))
+        hint = f": the run has {_range(sorted(names))}"
+        if near:
+            hint = f": did you mean {' or '.join(near)}?"
         raise ReportError(f"there is no level {one_line(level)!r}{one_line(hint)}")
     return found[0]
 
@@ -131,4 +144,6 @@ def _range(numbers: Sequence[int]) -> str:
 
 def _call(recorded: object) -> str:
     step = table(recorded)
-    return f"{text(step.get('action'), '?')}({', '.join(text(arg, '?') for arg in items(step.get('args')))})"
+    action = text(step.get("action"), "?")
+    args = [text(arg, "?") for arg in items(step.get("args"))]
+    return f"{action}({', '.join(args)})"

@@ -52,9 +52,10 @@ class RunFiles:
         self.records = self._lines("calls.jsonl")
         self.info = self._info()
         self.finished = self._finished()
-        expected = {"metrics.jsonl": self.finished, "calls.jsonl": table(self.info.get("usage")).get("requests")}
-        for name in (name for name, there in expected.items() if there and not (self.path / name).exists()):
-            self._warn(f"{name}: is missing")
+        requests = table(self.info.get("usage")).get("requests")
+        for name, is_expected in {"metrics.jsonl": self.finished, "calls.jsonl": requests}.items():
+            if is_expected and not (self.path / name).exists():
+                self._warn(f"{name}: is missing")
 
     @property
     def seed(self) -> int | None:
@@ -63,8 +64,12 @@ class RunFiles:
     @cached_property
     def level_under_way(self) -> int | None:
         """Number of the level that the run is at; None of a run that does not go on."""
-        begun = (event for event in reversed(self.events) if event.get("event") == "level_start")
-        return whole(next(begun, dict[str, Any]()).get("level_index")) if self.running else None
+        if not self.running:
+            return None
+        for event in reversed(self.events):
+            if event.get("event") == "level_start":
+                return whole(event.get("level_index"))
+        return None
 
     @cached_property
     def histories(self) -> Mapping[int, History]:
@@ -74,10 +79,14 @@ class RunFiles:
     @cached_property
     def summaries(self) -> dict[int, dict[str, Any]]:
         """Summaries of finished levels, by number."""
-        return {whole(summary.get("index")) or at: summary for at, summary in enumerate(self.finished, 1)}
+        summaries = dict[int, dict[str, Any]]()
+        for position, summary in enumerate(self.finished, 1):
+            number = whole(summary.get("index")) or position
+            summaries[number] = summary
+        return summaries
 
     def tasks(self) -> tuple[Task, ...]:
-        """The levels of the run in order, those to come included; () where the curriculum cannot be read."""
+        """Return the levels of the run in order, with those to come; () if the curriculum cannot be read."""
         chosen = table(self.info.get("settings"))
         start = text(chosen.get("start_category")) or None
         only = [value for name in ("only", "levels") if (value := text(chosen.get(name)))]
@@ -124,7 +133,8 @@ class RunFiles:
         paths = sorted(self.path.glob("summaries/summary_*.json"))
         written = filter(None, (self.read_object(f"summaries/{path.name}") for path in paths))
         logged = [event for event in self.events if event.get("event") == "level_summary"]
-        found = {whole(s.get("index")): s for s in (*written, *logged) if s.get("outcome") in ENDED}
+        ended = (summary for summary in (*written, *logged) if summary.get("outcome") in ENDED)
+        found = {whole(summary.get("index")): summary for summary in ended}
         return [found[number] for number in sorted(number for number in found if number)]
 
     def _lines(self, name: str) -> tuple[dict[str, Any], ...]:
@@ -161,7 +171,7 @@ class RunFiles:
         return value
 
     def source(self, name: str) -> str | None:
-        """A text of the folder, such as an agent; None when it cannot be read."""
+        """Return a text of the folder, such as an agent; None when it cannot be read."""
         data = self._bytes(name)
         if data is None:
             return None
@@ -171,7 +181,7 @@ class RunFiles:
         return words
 
     def _bytes(self, name: str) -> bytes | None:
-        """A file of the folder; None, and a warning, when it lies elsewhere or cannot be read."""
+        """Return a file of the folder; None, and a warning, when it lies elsewhere or cannot be read."""
         try:
             path = (self.path / name).resolve()
             if path.is_relative_to(self.path):
@@ -194,7 +204,7 @@ def open_run(path: Path) -> RunFiles:
 
 
 def held(folder: Path) -> bool:
-    """Whether a process holds the folder's lock, told without touching it: a run may want it in this moment."""
+    """Return whether a process holds the folder's lock, without touching it: a run may want it in this moment."""
     try:
         lock = (folder / LOCK).stat()
         lines = _LOCKS.read_text(encoding="ascii", errors="replace").splitlines()
@@ -211,7 +221,10 @@ def held(folder: Path) -> bool:
 
 
 def _has_open(process: str, lock: os.stat_result) -> bool:
-    """Some file systems (btrfs, overlays) show another device to ``stat`` than to the list of locks."""
+    """Return whether a process has the lock open.
+
+    Some file systems (btrfs, overlays) show another device to ``stat`` than to the list of locks.
+    """
     for link in Path("/proc", process, "fd").glob("*"):
         try:
             if os.path.samestat(link.stat(), lock):

@@ -21,26 +21,37 @@ _CALLS: Final = ("planner_call", "coder_call")
 
 
 def overview(files: RunFiles) -> Run:
-    """What a run has come to so far; nothing is re-simulated for it, so that ``check`` of its levels is empty."""
+    """Return the results of a run so far; nothing is re-simulated, so ``check`` of its levels is empty."""
     settings = table(files.info.get("settings"))
     history = History(0, files.events)
     tasks = {task.index + 1: task for task in files.tasks()}
     records = defaultdict[int, list[Mapping[str, Any]]](list)
     for record in files.records:
-        records[count(record.get("index"))].append(record)
+        index = count(record.get("index"))
+        records[index].append(record)
+
     # Levels that are planned, and those that left something behind.
     numbers = sorted(tasks.keys() | files.histories.keys() | files.summaries.keys())
     began = history.started or 0.0
-    levels = tuple(_row(files, number, tasks.get(number), records[number], began) for number in numbers if number)
+    levels = tuple(_row(files, index, tasks.get(index), records[index], began) for index in filter(None, numbers))
     done = sum(row.outcome in ENDED for row in levels)
-    calls = [event for event in files.events if event.get("event") in _CALLS and event.get("source")]
-    replayed = bool(calls) and all(map(is_recorded, calls))
-    usage = used(files.records) if files.records else usage_of(files.info.get("usage"), replayed=replayed)
+
+    calls = [event for event in files.events if event.get("event") in _CALLS]
+    answered = [event for event in calls if event.get("source")]
+    replayed = bool(answered) and all(map(is_recorded, answered))
+    recorded_usage = files.info.get("usage")
+    usage = used(files.records) if files.records else usage_of(recorded_usage, replayed=replayed)
+
+    state = "finished" if tasks and done >= len(tasks) else "stopped"
+    if files.running:
+        state = "running"
+    simple_settings = {name: value for name, value in settings.items() if not isinstance(value, dict | list)}
+
     return Run(
         id=files.id,
         folder=str(files.path),
-        state="running" if files.running else "finished" if tasks and done >= len(tasks) else "stopped",
-        settings={name: value for name, value in settings.items() if not isinstance(value, dict | list)},
+        state=state,
+        settings=simple_settings,
         models=_words(files.info.get("models")),
         versions=_words(files.info.get("versions")),
         git_commit=read_commit(files.info),
@@ -61,9 +72,11 @@ def overview(files: RunFiles) -> Run:
 
 
 def categories(levels: Sequence[LevelRow]) -> tuple[CategoryRow, ...]:
-    """Sums per category, in the order in which the run comes to them."""
-    names = dict.fromkeys(row.category for row in levels)
-    return tuple(_category(name, [row for row in levels if row.category == name]) for name in names)
+    """Return sums per category, in the order in which the run comes to them."""
+    rows_by_category = dict[str, list[LevelRow]]()
+    for row in levels:
+        rows_by_category.setdefault(row.category, []).append(row)
+    return tuple(_category(name, rows) for name, rows in rows_by_category.items())
 
 
 def _row(
@@ -74,12 +87,20 @@ def _row(
     summary = files.summaries.get(index) or history.last("level_summary")
     outcome, reason = ending(summary, history.begun, under_way=index == files.level_under_way)
     trajectory = files.trajectory(summary) or {}
-    longest = number(table(table(summary.get("durations")).get("sim_s")).get("max"))
+    acting = table(table(summary.get("durations")).get("sim_s"))
+    longest = number(acting.get("max"))
     statuses = attempt_statuses(trajectory)
     spent = spans(history, began, statuses, "" if outcome in ENDED else outcome, longest)
     counters = table(summary.get("counters")) or history.counters
     level = table(summary.get("level")) or history.last("level_start")
     seed = whole(level.get("seed"))
+    started = history.started
+    if started is not None:
+        started = round(max(0.0, started - began), 3)
+    recorded_library = table(summary.get("library"))
+    library = {name: count(value) for name, value in recorded_library.items()}
+    corrections = map(text, items(summary.get("corrections")))
+
     row = LevelRow(
         number=index,
         category=text(level.get("category"), task.category if task else ""),
@@ -88,7 +109,7 @@ def _row(
         seed=(files.seed or 0) if seed is None else seed,
         outcome=outcome,
         reason=reason,
-        started=None if history.started is None else round(max(0.0, history.started - began), 3),
+        started=started,
         begun=max(history.begun, bool(summary)),
         seconds=_seconds(summary, history),
         rounds=count(counters.get("spca_rounds")),
@@ -97,11 +118,12 @@ def _row(
         steps_total=whole(summary.get("steps_total")),
         usage=used(records) if records else usage_of(summary.get("usage")),
         durations=durations(summary, spent),
-        library={name: count(value) for name, value in table(summary.get("library")).items()} or None,
+        library=library or None,
         writer=planned_by(summary),
-        corrections=tuple(filter(None, map(text, items(summary.get("corrections"))))),
+        corrections=tuple(filter(None, corrections)),
         **counts(counters, "planner_calls", "coder_calls"),
     )
+
     # The spans come of the events, which only become more, and of what else is seen here: they may be many.
     seen = repr((row, statuses, longest, len(history.events), len(records)))
     version = hashlib.sha256(seen.encode("utf-8", "backslashreplace")).hexdigest()[:12]
@@ -134,7 +156,7 @@ def _seconds(summary: Mapping[str, Any], history: History) -> float | None:
 
 
 def _words(entry: object) -> dict[str, str]:
-    """An object of texts."""
+    """Return the texts of a JSON object."""
     return {name: value for name, value in table(entry).items() if isinstance(value, str)}
 
 
@@ -147,37 +169,43 @@ def is_recorded(call: Mapping[str, Any]) -> bool:
 
     The cost of 0 that stands there is not what the answer cost.
     """
-    return text(call.get("model")).startswith("replay/") or call.get("source") == "cache"
+    if call.get("source") == "cache":
+        return True
+    return text(call.get("model")).startswith("replay/")
 
 
 def usage_of(entry: object, *, replayed: bool = False) -> Usage:
-    """Usage as summaries and ``run.json`` hold it."""
+    """Read the usage that a summary or ``run.json`` holds."""
     entry = table(entry)
     known = counts(entry, *_COUNTS, "requests", "answered")
     if replayed:
         return Usage(**known | {"cost_unknown": known["requests"]})
-    return Usage(cost_usd=max(0.0, number(entry.get("cost_usd")) or 0.0), **known)
+    cost = number(entry.get("cost_usd")) or 0.0
+    return Usage(cost_usd=max(0.0, cost), **known)
 
 
 def used(records: Iterable[Mapping[str, Any]]) -> Usage:
-    """Sums over lines of the ledger, as :func:`spca.llm.calls.ledger.sums` makes them of whole ones.
+    """Sum over lines of the ledger, as :func:`spca.llm.calls.ledger.sums` does over whole ones.
 
-    What the answers of a recording cost is unknown here, not 0.
+    The cost of recorded answers is unknown here, not 0.
     """
     records = list(records)
-    costs = [number(record.get("cost")) for record in records if not is_recorded(record)]
+    billed = [record for record in records if not is_recorded(record)]
+    costs = [number(record.get("cost")) for record in billed]
     known = [cost for cost in costs if cost is not None and cost >= 0]
+    tokens = {name: sum(count(record.get(name)) for record in records) for name in _TOKENS}
+
     return Usage(
         requests=len(records),
         answered=sum(record.get("outcome") == "answered" for record in records),
         cost_usd=math.fsum(known),
         cost_unknown=len(records) - len(known),
         estimated=sum(record.get("estimated") is True for record in records),
-        **{name: sum(count(record.get(name)) for record in records) for name in _TOKENS},
+        **tokens,
     )
 
 
 def total(usages: Iterable[Usage]) -> Usage:
-    """Everything together."""
+    """Return the sum of several usages."""
     columns = zip(*map(astuple, usages), strict=True)
     return Usage(*map(sum, columns))

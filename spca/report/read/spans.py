@@ -68,12 +68,16 @@ class History:
 
     def last(self, event: str) -> Event:
         """Return the newest event of that name, or {}."""
-        return next((e for e in reversed(self.events) if e.get("event") == event), {})
+        for entry in reversed(self.events):
+            if entry.get("event") == event:
+                return entry
+        return {}
 
     @property
     def counters(self) -> dict[str, object]:
         """What the counters of the level have come to."""
-        return {text(e.get("name")): e.get("value") for e in self.events if e.get("event") == "counter_inc"}
+        increments = (event for event in self.events if event.get("event") == "counter_inc")
+        return {text(event.get("name")): event.get("value") for event in increments}
 
 
 NO_HISTORY: Final = History(0, ())
@@ -81,7 +85,7 @@ NO_HISTORY: Final = History(0, ())
 
 
 def histories(events: Iterable[Event]) -> dict[int, History]:
-    """What the log tells of each level, by its number."""
+    """Return what the log tells of each level, by its number."""
     begun = Counter[int]()
     kept: dict[int, list[Event]] = {}
     for event in events:
@@ -92,11 +96,11 @@ def histories(events: Iterable[Event]) -> dict[int, History]:
             begun[level] += 1
             kept[level] = []
         kept.setdefault(level, []).append(event)
-    return {level: History(begun[level], those) for level, those in kept.items()}
+    return {level: History(begun[level], level_events) for level, level_events in kept.items()}
 
 
 def ending(summary: Mapping[str, Any], begun: int, *, under_way: bool) -> tuple[str, str]:
-    """A level's outcome, and why, given its summary ({} if there is no summary) and how often it was begun."""
+    """Return a level's outcome, and why, given its summary ({} if it has none) and how often it was begun."""
     if summary:
         outcome = text(summary.get("outcome"))
         return outcome if outcome in ENDED else "aborted", text(summary.get("reason"))
@@ -108,7 +112,7 @@ def ending(summary: Mapping[str, Any], begun: int, *, under_way: bool) -> tuple[
 def spans(
     history: History, began: float, statuses: Mapping[tuple[int, int], str], open_status: str, longest_act: float | None
 ) -> tuple[Span, ...]:
-    """What was done when, in order.
+    """Return what was done when, in order.
 
     The log has the ends of calls and the beginnings of attempts: an attempt lasts until the next work begins, but not
     longer than ``longest_act`` seconds, where that is known.
@@ -139,11 +143,14 @@ def spans(
 
 
 def durations(summary: Mapping[str, Any], spent: Iterable[Span]) -> dict[str, float]:
-    """Seconds by phase: as the level's summary sums them, else the sums of its spans."""
+    """Return the seconds by phase: as the level's summary sums them, else the sums of its spans."""
     names = {"plan": "plan_s", "solve": "solve_s", "code": "code_s", "act": "sim_s"}
     measured = table(summary.get("durations"))
     if measured:
-        return {phase: number(table(measured.get(name)).get("sum")) or 0.0 for phase, name in names.items()}
+        recorded = {phase: table(measured.get(name)) for phase, name in names.items()}
+        recorded_sums = {phase: number(entry.get("sum")) for phase, entry in recorded.items()}
+        return {phase: seconds or 0.0 for phase, seconds in recorded_sums.items()}
+
     sums = dict.fromkeys(names, 0.0)
     for span in spent:
         sums[span.phase] += span.seconds
@@ -151,29 +158,34 @@ def durations(summary: Mapping[str, Any], spent: Iterable[Span]) -> dict[str, fl
 
 
 def attempt_statuses(trajectory: Mapping[str, Any]) -> dict[tuple[int, int], str]:
-    """How the attempts of a trajectory file ended, by round and by number within the round."""
+    """Return how the attempts of a trajectory file ended, by round and by number within the round."""
     found: dict[tuple[int, int], str] = {}
     seen = Counter[int]()
     for attempt in map(table, items(trajectory.get("attempts"))):
-        this = count(attempt.get("round"))
-        seen[this] += 1
+        round_number = count(attempt.get("round"))
+        seen[round_number] += 1
         status = text(attempt.get("status"))
-        found[this, seen[this]] = "" if status == "success" else status
+        found[round_number, seen[round_number]] = "" if status == "success" else status
     return found
 
 
 def _call_spans(work: Work, end: float) -> list[Span]:
-    """A call is logged at its end; a planner's took ``seconds``, then came ``solve_s`` of solving."""
+    """Return the spans of a call, which is logged at its end.
+
+    A planner's call took ``seconds``, then came ``solve_s`` of solving.
+    """
     event = work.event
-    this = work.round
     phase = "plan" if work.kind == "planner_call" else "code"
     seconds = max(0.0, number(event.get("seconds")) or 0.0)
     solving = max(0.0, number(event.get("solve_s")) or 0.0) if phase == "plan" else 0.0
     status = "" if event.get("ok") is True else "error"
     start = round(max(0.0, end - seconds - solving), 4)
     if not solving:
-        return [Span(phase, this, start, seconds, status)]
-    return [Span(phase, this, start, seconds), Span("solve", this, round(max(0.0, end - solving), 4), solving, status)]
+        return [Span(phase, work.round, start, seconds, status)]
+
+    solve_start = round(max(0.0, end - solving), 4)
+    solved = Span("solve", work.round, solve_start, solving, status)
+    return [Span(phase, work.round, start, seconds), solved]
 
 
 def _times(events: Iterable[Event]) -> Iterator[float]:

@@ -60,15 +60,20 @@ def tried(event: Mapping[str, Any]) -> TriedWriter:
 
 
 def planned_by(summary: Mapping[str, Any]) -> str:
-    """Label of the stored writer that made the last plan of a level, "" if a model did."""
+    """Return the label of the stored writer that made the last plan of a level, "" if a model did."""
     return text(table(summary.get("writers")).get("plan"))
 
 
 def offer(summary: Mapping[str, Any]) -> OfferedWriter | None:
     """Return the writer that came with the plan of a level, without its texts."""
-    told = table(summary.get("writers"))
-    name, label, reason = (text(told.get(key)) for key in ("offered", "accepted", "rejected"))
-    return OfferedWriter(name, label, reason) if name else None
+    recorded = table(summary.get("writers"))
+    name = text(recorded.get("offered"))
+    if not name:
+        return None
+
+    label = text(recorded.get("accepted"))
+    reason = text(recorded.get("rejected"))
+    return OfferedWriter(name, label, reason)
 
 
 def writer_rows(
@@ -86,6 +91,7 @@ def writer_rows(
     rows = []
     for label, level in born.items():
         known = record(label)
+        cases = len(items(known.get("cases")))
         more = texts(known, "left_out") | counts(known, "failed", "late", "invalid")
-        rows.append(WriterRow(label, level, planned[label], cases=len(items(known.get("cases"))), **more))
+        rows.append(WriterRow(label, level, planned[label], cases=cases, **more))
     return tuple(rows)

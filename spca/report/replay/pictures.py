@@ -57,7 +57,8 @@ class Painter:
 
     def __init__(self, frames: Sequence[Frame], *, tile: int | None = None) -> None:
         self._frames = place_frames(frames)[0]
-        used = np.any([(frame.truth != UNSEEN) | (frame.known != UNSEEN) for frame in self._frames], axis=0)
+        used_by_frame = [(frame.truth != UNSEEN) | (frame.known != UNSEEN) for frame in self._frames]
+        used = np.any(used_by_frame, axis=0)
         self._box = tuple(slice(at.min(), at.max() + 1) for at in np.nonzero(used))
         rows, columns = used[self._box].shape
         fitting = _PANEL // max(rows, columns)
@@ -74,18 +75,24 @@ class Painter:
         from PIL import Image, ImageDraw
 
         frame = self._frames[number]
-        picture = np.full((self.size[1], self.size[0], 3), _GROUND, dtype=np.uint8)
+        width, height = self.size
+        picture = np.full((height, width, 3), _GROUND, dtype=np.uint8)
         self._paint(picture, self._lefts[0], frame, frame.truth, frame.view)
         self._paint(picture, self._lefts[1], frame, frame.known, np.zeros_like(frame.view))
         image = Image.fromarray(picture)
         canvas = ImageDraw.Draw(image)
         font = _font()
+
+        title_width = (width - 3 * _MARGIN) // 2
         for left, title in zip(self._lefts, _TITLES, strict=True):
-            room = (self.size[0] - 3 * _MARGIN) // 2
-            canvas.text((left, _MARGIN // 2), _cut(title, room, font), fill=_INK, font=font)
+            text = _cut(title, title_width, font)
+            canvas.text((left, _MARGIN // 2), text, fill=_INK, font=font)
+
         for line_number, line in enumerate(lines[:LINES]):
-            text = _cut(" ".join(visible(line[:_MAX_LINE]).split()), self.size[0] - 2 * _MARGIN, font)
-            canvas.text((_MARGIN, self._caption_top + line_number * _LINE), text, fill=_INK, font=font)
+            words = visible(line[:_MAX_LINE]).split()
+            text = _cut(" ".join(words), width - 2 * _MARGIN, font)
+            y = self._caption_top + line_number * _LINE
+            canvas.text((_MARGIN, y), text, fill=_INK, font=font)
         return np.asarray(image)
 
     def _paint(
@@ -98,9 +105,11 @@ class Painter:
         for place, code in np.ndenumerate(codes[self._box]):
             if code == UNSEEN and codes is frame.truth:
                 continue
-            y = _MARGIN + _LINE + place[0] * self._tile
-            x = left + place[1] * self._tile
-            tile = draw_tile(int(code), self._tile, direction if place == agent else None, bool(lights[place]))
+            row, column = place
+            y = _MARGIN + _LINE + row * self._tile
+            x = left + column * self._tile
+            agent_here = direction if place == agent else None
+            tile = draw_tile(int(code), self._tile, agent_here, bool(lights[place]))
             picture[y : y + self._tile, x : x + self._tile] = tile
 
 
@@ -120,7 +129,8 @@ def place_frames(frames: Sequence[Frame]) -> tuple[list[GridFrame], int, int]:
         placed = np.full((rows - top, columns - left), UNSEEN, dtype=np.uint8)
         row = at[0] - top
         column = at[1] - left
-        placed[row : row + grid.shape[0], column : column + grid.shape[1]] = grid
+        height, width = grid.shape
+        placed[row : row + height, column : column + width] = grid
         return placed
 
     placed_frames = []
@@ -142,19 +152,21 @@ def draw_tile(code: int, size: int, agent: int | None = None, lit: bool = False)
     if code == UNSEEN and agent is None:
         y, x = np.indices((size, size))
         period = size / max(round(size / _HATCH_PERIOD), 1)
-        hatched: Picture = np.array(_HATCH, dtype=np.uint8)[((x + y) % period < period / 4).astype(int)]
+        is_stripe = (x + y) % period < period / 4
+        hatched: Picture = np.array(_HATCH, dtype=np.uint8)[is_stripe.astype(int)]
         return hatched
+
     from minigrid.core.grid import Grid
 
-    rendered: Picture = np.asarray(Grid.render_tile(_object(code), agent, lit, tile_size=size)).astype(np.uint8)
+    tile = Grid.render_tile(_object(code), agent, lit, tile_size=size)
+    rendered: Picture = np.asarray(tile).astype(np.uint8)
     return rendered
 
 
 def _object(code: int) -> Any:
-    """MiniGrid's object that a cell code stands for; codes do not tell the colours of floors, which then are blue.
+    """Return MiniGrid's object of a cell code; codes do not tell the colours of floors, which then are blue.
 
-    What MiniGrid does not know looks like a box, in grey where its colour is not known either: a mechanism of gridworld
-    tasks, too, which no world of MiniGrid has.
+    A kind unknown to MiniGrid, such as a mechanism of gridworld tasks, looks like a box. An unknown colour is grey.
     """
     from minigrid.core.constants import COLOR_TO_IDX, OBJECT_TO_IDX
     from minigrid.core.world_object import WorldObj
@@ -174,8 +186,12 @@ def _font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
 
 
 def _cut(text: str, width: int, font: ImageFont.FreeTypeFont | ImageFont.ImageFont) -> str:
-    """The beginning of a text that is at most ``width`` pixels wide."""
+    """Return the beginning of a text that is at most ``width`` pixels wide."""
     if font.getlength(text) <= width:
         return text
-    fitting = bisect_left(range(len(text)), True, key=lambda n: font.getlength(text[:n] + _MORE) > width)
+
+    def is_too_wide(count: int) -> bool:
+        return font.getlength(text[:count] + _MORE) > width
+
+    fitting = bisect_left(range(len(text)), True, key=is_too_wide)
     return text[: max(fitting - 1, 0)] + _MORE

@@ -46,7 +46,8 @@ def replay(recording: Recording, options: ReplayOptions, make_world: WorldMaker,
     trajectory = recording.trajectory
     if is_elsewhere(trajectory):
         raise ReportError(f"{recording.title}: {ELSEWHERE}")
-    attempts = [RecordedAttempt(each, recording.read_source) for each in items(trajectory.get("attempts"))]
+    recorded = items(trajectory.get("attempts"))
+    attempts = [RecordedAttempt(attempt, recording.read_source) for attempt in recorded]
     index = _find_attempt(attempts, options.attempt)
     attempt = attempts[index]
     if options.png is not None and options.png > len(attempt.steps):
@@ -83,7 +84,9 @@ def _find_targets(options: ReplayOptions, name: str) -> dict[str, Path]:
     """
     if options.output and options.png is None:
         raise ReportError("--output goes with --png STEP; --gif and --mp4 name their own files")
-    picture = None if options.png is None else options.output or f"{name}-step{options.png}.png"
+    picture = None
+    if options.png is not None:
+        picture = options.output or f"{name}-step{options.png}.png"
     asked = {"gif": options.gif, "mp4": options.mp4, "png": picture}
     targets = {kind: Path.cwd() / target for kind, target in asked.items() if target}
     for path in targets.values():
@@ -119,10 +122,12 @@ def _show(console: Console, attempts: Sequence[RecordedAttempt], index: int, rep
     past = 0
     for position, run in groupby(chosen.steps, key=lambda step: step.position):
         steps = list(run)
-        pictures = f"{past + 1} to {past + len(steps)}" if len(steps) > 1 else past + 1
-        told = "; ".join(_told(steps))
-        done.add_row(*map(make_cell, (position + 1, chosen.action(steps[0]), pictures, told)))
+        first = past + 1
         past += len(steps)
+        pictures = f"{first} to {past}" if len(steps) > 1 else first
+        primitives = "; ".join(_describe_primitives(steps))
+        action = chosen.action(steps[0])
+        done.add_row(*map(make_cell, (position + 1, action, pictures, primitives)))
     console.print(done)
 
     numbered = f"1 to {past} for a primitive, " if past else ""
@@ -135,16 +140,23 @@ def _show(console: Console, attempts: Sequence[RecordedAttempt], index: int, rep
             print_line(console, line)
 
 
-def _told(steps: Iterable[Step]) -> Iterator[str]:
-    """Primitives with the line that yielded them, equal neighbours once: ``move_forward x3 (line 70)``."""
+def _describe_primitives(steps: Iterable[Step]) -> Iterator[str]:
+    """Yield primitives with the line that yielded them, equal neighbours once: ``move_forward x3 (line 70)``."""
     for step, run in groupby(steps):
+        description = step.primitive
         times = len(list(run))
-        yield f"{step.primitive}{f' x{times}' if times > 1 else ''}{f' (line {step.line})' if step.line > 0 else ''}"
+        if times > 1:
+            description += f" x{times}"
+        if step.line > 0:
+            description += f" (line {step.line})"
+        yield description
 
 
 def _map_lines(frame: Frame) -> list[str]:
     codes = frame.known.copy()
-    codes[frame.position[0] - frame.known_at[0], frame.position[1] - frame.known_at[1]] = AGENT
+    row, column = frame.position
+    top, left = frame.known_at
+    codes[row - top, column - left] = AGENT
     facing = DIRECTIONS[frame.direction]
     rows = draw(cropped(grid_words(codes)), facing)
     return [*rows, f"({legend(rows)}; the agent faces {facing})"]
@@ -156,8 +168,11 @@ def _verdict(chosen: Replayed) -> str:
 
 
 def _command(recording: Recording, attempt: str) -> str:
-    path = os.path.relpath(recording.path) if recording.path.is_relative_to(Path.cwd()) else str(recording.path)
-    return f"{program()} replay {shlex.quote(path)} {shlex.quote(recording.name)} --attempt {attempt} --gif episode.gif"
+    path = str(recording.path)
+    if recording.path.is_relative_to(Path.cwd()):
+        path = os.path.relpath(recording.path)
+    level = f"{shlex.quote(path)} {shlex.quote(recording.name)}"
+    return f"{program()} replay {level} --attempt {attempt} --gif episode.gif"
 
 
 # As pictures ---------------------------------------------------------------------------------------------------------
@@ -172,17 +187,27 @@ def _write_captions(mission: str, attempt: RecordedAttempt, replayed: Replayed) 
         lines = [f"mission: {mission}"]
         if number == 0:
             before = f", {attempt.before} primitives after the reset" if attempt.before else ""
-            lines += [f"attempt {attempt.name}, {total} steps: the beginning{before}{hand}", "", ""]
+            beginning = f"the beginning{before}{hand}"
+            lines += [f"attempt {attempt.name}, {total} steps: {beginning}", "", ""]
         else:
             step = attempt.steps[number - 1]
             lines.append(f"step {number} of {total}: {step.primitive}{hand}")
-            lines.append(f"action {step.position + 1} of {len(attempt.plan)}: {attempt.action(step)}")
-            code = sources[step.line - 1].strip() if 0 < step.line <= len(sources) else ""
-            lines.append(f"line {step.line}: {code}" if step.line > 0 else "")
+            action = f"action {step.position + 1} of {len(attempt.plan)}"
+            lines.append(f"{action}: {attempt.action(step)}")
+            lines.append(_describe_line(step.line, sources))
         if number == len(replayed.frames) - 1:
-            ended = number == total
-            lines.append(f"{attempt.status}: {attempt.message}" if ended else f"DIFFERS: {replayed.check.message}")
+            has_ended = number == total
+            outcome = f"{attempt.status}: {attempt.message}"
+            lines.append(outcome if has_ended else f"DIFFERS: {replayed.check.message}")
         yield lines
+
+
+def _describe_line(number: int, sources: Sequence[str]) -> str:
+    """Return line ``number`` of the source with its number, or "" if no line is known."""
+    if number <= 0:
+        return ""
+    code = sources[number - 1].strip() if number <= len(sources) else ""
+    return f"line {number}: {code}"
 
 
 def _write_files(
@@ -211,4 +236,5 @@ def _write_files(
     }
     for kind, path in targets.items():
         write_atomic(path, makers[kind]())
-        print_line(console, f"{kind}: {path} ({path.stat().st_size / 1000:.0f} kB)")
+        kilobytes = path.stat().st_size / 1000
+        print_line(console, f"{kind}: {path} ({kilobytes:.0f} kB)")

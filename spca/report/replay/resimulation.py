@@ -70,15 +70,17 @@ def resimulate(make_world: WorldMaker, trajectory: Mapping[str, Any], *, upstrea
         upstream_rules: the run judged without corrections of the simulator.
     """
     mission, attempts = replay_attempts(make_world, trajectory, upstream_rules=upstream_rules)
-    distinct = {id(a.frames): a.frames for a in attempts}
-    episodes = {key: film_of(frames) if frames else None for key, frames in distinct.items()}
-    return Resimulated(mission, tuple((episodes[id(a.frames)], a.check) for a in attempts))
+    # Equal attempts share their frames, so that each film is made once.
+    distinct = {id(attempt.frames): attempt.frames for attempt in attempts}
+    films = {key: film_of(frames) if frames else None for key, frames in distinct.items()}
+    films_and_checks = [(films[id(attempt.frames)], attempt.check) for attempt in attempts]
+    return Resimulated(mission, tuple(films_and_checks))
 
 
 def replay_attempts(
     make_world: WorldMaker, trajectory: Mapping[str, Any], *, upstream_rules: bool = False, only: int | None = None
 ) -> tuple[str, tuple[Replayed, ...]]:
-    """The mission and the frames of every attempt, or of that with index ``only``; see :func:`resimulate`."""
+    """Return the mission and the frames of every attempt, or of attempt ``only``; see :func:`resimulate`."""
     recorded = items(trajectory.get("attempts"))
     chosen = [(i, attempt) for i, attempt in enumerate(recorded) if only in (None, i)]
     if is_elsewhere(trajectory):
@@ -97,12 +99,12 @@ def replay_attempts(
 
 
 def is_elsewhere(trajectory: Mapping[str, Any]) -> bool:
-    """Whether a trajectory file is of a gridworld task."""
+    """Return whether a trajectory file is of a gridworld task."""
     return trajectory.get("category") == GRIDWORLD
 
 
 def judged_as_upstream(info: Mapping[str, Any]) -> bool:
-    """Whether a run, given its ``run.json``, judged without corrections of the simulator."""
+    """Return whether a run, given its ``run.json``, judged without corrections of the simulator."""
     return table(info.get("settings")).get("upstream_rules") is True
 
 
@@ -159,21 +161,31 @@ def _replayed(replay: Callable[[_Recorded, _Recorded], _Run], attempt: object, o
     run = replay(_recorded(attempt.get("start")), _recorded(steps))
     if run.problem:
         return Replayed(run.frames, Check("different", run.problem))
-    recorded = (attempt.get("start_hash") or older_hash, attempt.get("end_hash"), attempt.get("reward"))
-    return Replayed(run.frames, _compared(recorded, (run.start_hash, run.end_hash, run.frames[-1].reward)))
+
+    start_hash = attempt.get("start_hash") or older_hash
+    recorded = (start_hash, attempt.get("end_hash"), attempt.get("reward"))
+    replayed = (run.start_hash, run.end_hash, run.frames[-1].reward)
+    return Replayed(run.frames, _compared(recorded, replayed))
 
 
 def _recorded(values: object) -> _Recorded:
     values = values if isinstance(values, list) else [values]
-    return tuple(v if isinstance(v, int) and not isinstance(v, bool) and v in _CODES else _shown(v) for v in values)
+    recorded: list[int | str] = []
+    for value in values:
+        if isinstance(value, int) and not isinstance(value, bool) and value in _CODES:
+            recorded.append(value)
+        else:
+            recorded.append(_shown(value))
+    return tuple(recorded)
 
 
 def _compared(recorded: tuple[object, object, object], replayed: tuple[str, str, float]) -> Check:
     """Hold hashes of the states before and after an attempt, and its last reward, against the recorded ones."""
     names = ("the state before its first step", "the state after its last step", "its reward")
-    different = [
-        name for name, was, now in zip(names, recorded, replayed, strict=True) if was not in (None, "") and was != now
-    ]
+    different = []
+    for name, was, now in zip(names, recorded, replayed, strict=True):
+        if was not in (None, "") and was != now:
+            different.append(name)
     if different:
         *others, last = different
         words = f"{', '.join(others)} and {last} differ" if others else f"{last} differs"
@@ -185,7 +197,7 @@ def _compared(recorded: tuple[object, object, object], replayed: tuple[str, str,
 
 
 def _task(trajectory: Mapping[str, Any]) -> tuple[str, int]:
-    """Environment id and seed.
+    """Return environment id and seed.
 
     Raises:
         ValueError: they are not an environment of MiniGrid and a seed.
@@ -200,8 +212,10 @@ def _task(trajectory: Mapping[str, Any]) -> tuple[str, int]:
 
 
 def _older_hash(trajectory: Mapping[str, Any], index: int, count: int) -> object:
-    """Older versions recorded one hash only: that of the state in which the last attempt began."""
-    return table(trajectory.get("checkpoint")).get("state_hash") if index == count - 1 else None
+    """Return the hash of the state before the last attempt, the only one that older versions recorded."""
+    if index != count - 1:
+        return None
+    return table(trajectory.get("checkpoint")).get("state_hash")
 
 
 def _shown(value: object) -> str:
@@ -209,4 +223,6 @@ def _shown(value: object) -> str:
         text = repr(value)
     except (ValueError, RecursionError):  # integers of thousands of digits, deeply nested lists
         return "something unreadable"
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    if len(text) <= _SHOWN:
+        return text
+    return f"{text[:_SHOWN]}..."

@@ -77,18 +77,19 @@ def _describe_model(
 ) -> UnusableModelError:
     last = row[0]["unusable"][role]
     levels = {summary["index"] for summary in row}
-    asked = [
-        record
-        for record in records
-        if record.place.index in levels
-        and record.place.phase == role
-        and str(record.model) in models
-        and record.outcome is not Outcome.REJECTED
-    ]
+    asked = list[Record]()
+    for record in records:
+        is_of_role = record.place.index in levels and record.place.phase == role
+        if is_of_role and str(record.model) in models and record.outcome is not Outcome.REJECTED:
+            asked.append(record)
+
     usage = sums(asked)
-    calls = max(len(asked), sum(summary["unusable"][role]["calls"] for summary in row))
+    counted_calls = sum(summary["unusable"][role]["calls"] for summary in row)
+    calls = max(len(asked), counted_calls)
     is_paid = usage["cost_usd"] or usage["cost_unknown"]
     price = f" ({spending.usd(usage)} USD)" if is_paid else ""
     answer = f'its last answer began: "{last["began"]}"' if last["began"] else "its last answer was empty"
-    words = f"{last['model']} has not written {_WRITES[role]} in {counted(calls, 'call')}{price}; {answer}"
-    return UnusableModelError(words, models[last["model"]], role)
+    model = last["model"]
+    calls_text = counted(calls, "call")
+    words = f"{model} has not written {_WRITES[role]} in {calls_text}{price}; {answer}"
+    return UnusableModelError(words, models[model], role)

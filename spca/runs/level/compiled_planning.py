@@ -92,11 +92,16 @@ class CompiledPlanning:
                 miss = self._carried_out(level, made, snapshot, start, tries)
             self._emit("compiled_plan", _told_of(made, miss))
             missed += [miss] if miss else []
-            if miss is None or not self._undone(level.world, start, tries) or len(taken) == MAX_EXECUTED:
+            if miss is None:
                 break
+            is_undone = self._undone(level.world, start, tries)
+            if not is_undone or len(taken) == MAX_EXECUTED:
+                break
+
         solved = bool(tries) and tries[-1].outcome.solved
         reason = missed[-1].reason if missed and not solved else ""
-        return Round(taken[-1] if taken else None, tuple(tries), reason, snapshot=snapshot, missed=tuple(missed))
+        last_plan = taken[-1] if taken else None
+        return Round(last_plan, tuple(tries), reason, snapshot=snapshot, missed=tuple(missed))
 
     def _timed(self, plans: Iterator[Plan | Missed]) -> Iterator[Plan | Missed]:
         while True:
@@ -110,7 +115,7 @@ class CompiledPlanning:
     def _carried_out(
         self, level: LevelContext, plan: Plan, snapshot: Snapshot, start: Checkpoint, tries: list[Attempt]
     ) -> Missed | None:
-        """Add the attempt at ``plan`` to ``tries``; why it does not help, None if the level is solved."""
+        """Add the attempt at ``plan`` to ``tries``; return why it does not help, None if the level is solved."""
         patch = self._execution.implement(0, level, plan, snapshot, level.known, None)
         if not isinstance(patch, CodePatch):
             why = f"the coder sent the plan back: {patch.words}" if isinstance(patch, PlanObjection) else patch.reason
@@ -120,7 +125,7 @@ class CompiledPlanning:
         return None if outcome.solved else _failed(plan, outcome.message)
 
     def _undone(self, world: World, start: Checkpoint, tries: Sequence[Attempt]) -> bool:
-        """Undo the last attempt; False where the world cannot, and a planner has to go on from what was carried out."""
+        """Undo the last attempt; return False where the world cannot, and planning goes on from what was done."""
         if not tries or world.checkpoint() == start:
             return True
         try:
@@ -132,7 +137,7 @@ class CompiledPlanning:
         return True
 
     def informed(self, level: LevelContext, tried: Round) -> LevelContext:
-        """``level`` with what its later rounds have to know of round 0."""
+        """Return ``level`` with what its later rounds have to know of round 0."""
         told = self._writers.told(tried.missed, level.info) if self._writers else None
         return replace(level, tried=tried.attempts, writers=told)
 
@@ -156,20 +161,24 @@ class CompiledPlanning:
         if case is None or draft is None:
             return None
         reason = self._writers.consider(draft, case, result.agent, f"{level.category}/{env_id}")
-        label = next((each.label for each in self._writers.stored if each.writer.name == draft.name), "")
+        labels = {stored.writer.name: stored.label for stored in reversed(self._writers.stored)}
+        label = labels.get(draft.name, "")
         considered = Considered(draft.name, "" if reason else label, reason)
         self._emit("writer", asdict(considered))
         return considered
 
 
 def _failed(plan: Plan, why: str) -> Missed:
-    return Missed(plan.writer, Miss.FAILED, one_line(f"{shortened(plan.text, _LONGEST_PLAN)}: {why}"))
+    plan_text = shortened(plan.text, _LONGEST_PLAN)
+    return Missed(plan.writer, Miss.FAILED, one_line(f"{plan_text}: {why}"))
 
 
 def _told_of(made: Plan | Missed, miss: Missed | None) -> dict[str, object]:
-    """What the event of a tried writer says."""
+    """Return what the event of a tried writer says."""
     label = made.writer if isinstance(made, Plan) else made.label
-    return {"writer": label, "miss": miss.miss.value if miss else "", "reason": miss.reason if miss else ""}
+    if miss is None:
+        return {"writer": label, "miss": "", "reason": ""}
+    return {"writer": label, "miss": miss.miss.value, "reason": miss.reason}
 
 
 def _case(level: LevelInfo, env_id: str, seed: int, result: LevelResult) -> Case | None:
@@ -177,4 +186,5 @@ def _case(level: LevelInfo, env_id: str, seed: int, result: LevelResult) -> Case
     snapshot = result.rounds[-1].snapshot
     if snapshot is None:
         return None
-    return Case(writer_state(snapshot, level), last.plan.problem, SolvedLevel(env_id, seed, last.start, last.plan))
+    solved = SolvedLevel(env_id, seed, last.start, last.plan)
+    return Case(writer_state(snapshot, level), last.plan.problem, solved)

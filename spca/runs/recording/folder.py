@@ -106,8 +106,9 @@ def existing(runs: Path, name: str, record: str) -> Path:
         return runs / alike[0]
     if alike:
         shown = ", ".join(alike[:_MAX_LISTED])
-        more = f" and {len(alike) - _MAX_LISTED} more" if len(alike) > _MAX_LISTED else ""
-        raise ResumeError(f"{len(alike)} ids in {runs} begin with {name}: {shown}{more}: give more of the id")
+        number = len(alike)
+        more = f" and {number - _MAX_LISTED} more" if number > _MAX_LISTED else ""
+        raise ResumeError(f"{number} ids in {runs} begin with {name}: {shown}{more}: give more of the id")
     if (only := only_folder(runs, name)) and (kind := other_kind(only, record)):
         raise ResumeError(kind)
     raise ResumeError(f"no {what} {name!r} in {runs}: {suggest_id(name, known)}")
@@ -134,7 +135,7 @@ _LEAST_LIKENESS: Final = 0.8
 
 
 def new_run_id() -> str:
-    """A sortable id: UTC time and four random hex digits."""
+    """Return a sortable id: UTC time and four random hex digits."""
     return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
 
 
@@ -181,7 +182,7 @@ class RunFolder:
         trusted: TrustedPDDL | None = None,
         prompt_log: str = "",
     ) -> RunFolder:
-        """A new folder holding what every later part relies on: agent and PDDL to begin with included.
+        """Return a new folder holding what every later part relies on: agent and PDDL to begin with included.
 
         Raises:
             SettingsError: ``runs`` cannot be written to.
@@ -200,7 +201,7 @@ class RunFolder:
 
     @classmethod
     def open(cls, runs: Path, run_id: str) -> RunFolder:
-        """The folder of an earlier run.
+        """Return the folder of an earlier run.
 
         Raises:
             ResumeError: there is no such run, or it is not complete.
@@ -344,8 +345,10 @@ class RunFolder:
 
 
 def attempt_record(attempt: Attempt, agent_file: str) -> dict[str, Any]:
-    """One attempt for a trajectory file: ``start`` holds the primitives before it, ``steps`` one
-    [code, plan position, source line] per primitive; the hashes are of the states before and after it.
+    """Return one attempt for a trajectory file.
+
+    ``start`` holds the primitives before it, ``steps`` one [code, plan position, source line] per primitive. The hashes
+    are of the states before and after it.
     """
     return {
         "round": attempt.round,

@@ -55,8 +55,10 @@ class Recorder:
         self.sandbox: str = info["sandbox"]
         self._writers = WriterFiles(folder, state.get("writers", ()))
         self._writers.clear(self.accepted)
-        self._carries_over, self._reuses = (info["settings"].get(name, True) for name in ("carry_over", "reuse"))
-        self._renaming = Renaming(info["settings"].get("rename_words"))
+        settings = info["settings"]
+        self._carries_over = settings.get("carry_over", True)
+        self._reuses = settings.get("reuse", True)
+        self._renaming = Renaming(settings.get("rename_words"))
 
     def enter(self, category: str) -> bool:
         """Forget trusted PDDL, and what is not carried over, when a new category begins; True when it does."""
@@ -84,8 +86,11 @@ class Recorder:
     @property
     def rejection(self) -> str:
         """Why the last writer that came with a plan was not accepted; "" if it was, or none came."""
-        offers = (s["writers"] for s in reversed(self._of_library()) if s.get("writers", {}).get("offered"))
-        return str(next(offers, {"rejected": ""})["rejected"])
+        for summary in reversed(self._of_library()):
+            writers = summary.get("writers", {})
+            if writers.get("offered"):
+                return str(writers["rejected"])
+        return ""
 
     def finish(
         self,
@@ -134,10 +139,14 @@ class Recorder:
         log.write_summary(summary)
         self.finished.append(summary)
         trusted = {"domain": self.trusted.domain, "problem": self.trusted.problem} if self.trusted else None
-        self._folder.commit(
-            {"finished": self.finished, "agent": self._agent_file, "category": self.category, "trusted": trusted}
-            | {"writers": self._writers.save(writers)}
-        )
+        state = {
+            "finished": self.finished,
+            "agent": self._agent_file,
+            "category": self.category,
+            "trusted": trusted,
+            "writers": self._writers.save(writers),
+        }
+        self._folder.commit(state)
         log.end_level(summary)
         self.balance()
         return summary
@@ -153,18 +162,22 @@ class Recorder:
         self._folder.write_json("run.json", info | {ASKED_ANEW: asked_anew})
 
     def spent_on(self, index: int) -> dict[str, Any]:
-        """Requests, tokens and USD of a level, those of killed tries at it included."""
+        """Return requests, tokens and USD of a level, those of killed tries at it included."""
         return sums(record for record in self._ledger.records if record.place.index == index)
 
     def spent(self) -> dict[str, Any]:
-        """Requests, tokens and USD of the run so far, unfinished levels included."""
+        """Return requests, tokens and USD of the run so far, unfinished levels included."""
         return sums(self._ledger.records)
 
     def usage(self) -> dict[str, Any]:
-        """Requests, tokens and USD of the run and of its categories, unfinished levels included."""
+        """Return requests, tokens and USD of the run and of its categories, unfinished levels included."""
         records = self._ledger.records
         names = dict.fromkeys(record.place.category for record in records)
-        return self.spent() | {"categories": {n: sums(r for r in records if r.place.category == n) for n in names}}
+        run_sums = self.spent()
+        categories = {}
+        for name in names:
+            categories[name] = sums(record for record in records if record.place.category == name)
+        return run_sums | {"categories": categories}
 
     def balance(self) -> None:
         """Write into ``run.json`` what the run has used so far."""
@@ -178,7 +191,7 @@ class Recorder:
         return summary
 
     def _save_versions(self, number: int, result: LevelResult) -> str:
-        """Agent and PDDL after the level; a failed level's are those of its last attempt."""
+        """Save agent and PDDL after the level; a failed level's are those of its last attempt."""
         tried = result.attempts[-1].agent if result.attempts else result.agent
         agent = result.agent if result.solved else tried
         return self._folder.save_version(number, agent, result.plan, solved=result.solved)
@@ -199,19 +212,25 @@ class Recorder:
         }
 
     def totals(self, seed: int, levels: int) -> dict[str, Any]:
-        """The run's summary so far; ``levels`` is how many the run has."""
+        """Return the run's summary so far; ``levels`` is how many the run has."""
         head = {"run_id": self._folder.run_id, "seed": seed, "sandbox": self.sandbox}
         return head | totals(self.finished, levels) | {"usage": self.usage()}
 
     def solved_levels(self, since: int = 0) -> list[SolvedLevel]:
-        """Levels that the library has solved, from the ``since``-th finished one on, read from their trajectories."""
-        solved = [s for s in self._of_library(since) if s["outcome"] == "success"]
-        return [solved_level(read_trajectory(self._folder, s["trajectory"])) for s in solved]
+        """Return the levels that the library has solved, from the ``since``-th finished one on, from trajectories."""
+        levels = list[SolvedLevel]()
+        for summary in self._of_library(since):
+            if summary["outcome"] == "success":
+                trajectory = read_trajectory(self._folder, summary["trajectory"])
+                levels.append(solved_level(trajectory))
+        return levels
 
     def _of_library(self, since: int = 0) -> list[dict[str, Any]]:
-        """Summaries, from the ``since``-th level on, of those that go with the present library and writers."""
-        own = self.finished[since:]
-        return own if self._carries_over else [s for s in own if s["level"]["category"] == self.category]
+        """Return the summaries, from the ``since``-th level on, that go with the present library and writers."""
+        latest = self.finished[since:]
+        if self._carries_over:
+            return latest
+        return [summary for summary in latest if summary["level"]["category"] == self.category]
 
 
 def _read_agent(folder: RunFolder, name: str) -> AgentSource:
@@ -230,29 +249,28 @@ def _read_agent(folder: RunFolder, name: str) -> AgentSource:
 
 
 def _told(result: LevelResult, considered: Considered | None) -> dict[str, Any]:
-    """What a summary says of writers: who made the plan that counts, who did not help and why, the new one's fate."""
-    missed = [asdict(miss) for this in result.rounds for miss in this.missed]
+    """Return what a summary says of writers: who made the plan, who did not help and why, the new one's fate."""
+    missed = [asdict(miss) for played in result.rounds for miss in played.missed]
     told = {"plan": result.plan.writer if result.plan else "", "missed": missed}
     new = considered or Considered("", "", "")
     return told | {"offered": new.name, "accepted": new.label, "rejected": new.reason}
 
 
 def library_size(agent: AgentSource) -> dict[str, int]:
-    """High-level actions, methods and bytes of an agent."""
+    """Return the numbers of high-level actions, methods and bytes of an agent."""
     methods = agent_source.signatures(agent.text)
     actions = library.high_level_actions(agent.text)
-    return {"actions": len(actions), "methods": len(methods), "bytes": len(agent.text.encode())}
+    size = len(agent.text.encode())
+    return {"actions": len(actions), "methods": len(methods), "bytes": size}
 
 
 def totals(finished: Sequence[Mapping[str, Any]], levels: int) -> dict[str, Any]:
-    """Sums over finished levels, the same for an unbroken run and one that was killed and resumed; without times."""
+    """Return sums over finished levels, without times; a run that was killed and resumed has the same."""
     categories: dict[str, dict[str, int]] = {}
     counters: dict[str, int] = {}
     for summary in finished:
-        row = categories.setdefault(
-            summary["level"]["category"],
-            dict.fromkeys(("levels", "solved", "rounds", "planner_calls", "coder_calls", "steps"), 0),
-        )
+        empty_row = dict.fromkeys(("levels", "solved", "rounds", "planner_calls", "coder_calls", "steps"), 0)
+        row = categories.setdefault(summary["level"]["category"], empty_row)
         counts = summary["counters"]
         row["levels"] += 1
         row["solved"] += summary["outcome"] == "success"
@@ -262,12 +280,17 @@ def totals(finished: Sequence[Mapping[str, Any]], levels: int) -> dict[str, Any]
         row["steps"] += summary["steps"]
         for name, value in counts.items():
             counters[name] = counters.get(name, 0) + value
-    failures = [
-        {"category": s["level"]["category"], "level_name": s["level"]["level_name"], "reason": s["reason"]}
-        | {"failed_by": s.get("failed_by", "")}
-        for s in finished
-        if s["outcome"] != "success"
-    ]
+
+    failures = list[dict[str, Any]]()
+    corrected = list[str]()
+    for summary in finished:
+        level = summary["level"]
+        if summary["outcome"] != "success":
+            failure = {"category": level["category"], "level_name": level["level_name"], "reason": summary["reason"]}
+            failures.append(failure | {"failed_by": summary.get("failed_by", "")})
+        elif summary["corrections"]:
+            corrected.append(level["level_name"])
+
     return {
         "levels": levels,
         "finished": len(finished),
@@ -278,5 +301,5 @@ def totals(finished: Sequence[Mapping[str, Any]], levels: int) -> dict[str, Any]
         "counters": counters,
         "categories": categories,
         "failures": failures,
-        "corrected": [s["level"]["level_name"] for s in finished if s["outcome"] == "success" and s["corrections"]],
+        "corrected": corrected,
     }

@@ -261,7 +261,8 @@ def check_learned(info: object, state: dict[str, Any], folder: Path) -> None:
 
 def _describe_fault(error: ValidationError, within: str) -> str:
     first = error.errors(include_url=False)[0]
-    fields = [within, *map(str, first["loc"])] if within else [*map(str, first["loc"])]
+    fields = [within] if within else []
+    fields += map(str, first["loc"])
     if first["type"] == "missing" and len(fields) == 1:
         return f"it has no {fields[0]!r}"
     field = ".".join(fields)[:_MAX_SHOWN]

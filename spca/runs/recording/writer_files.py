@@ -56,8 +56,11 @@ class WriterFiles:
 
     def read_texts(self) -> dict[str, str]:
         """Return the text of each file that the writers need, by its name relative to the folder."""
-        names = [f"{FOLDER}/{each.label}.{kind}" for each in self.stored for kind in ("py", "pddl", "json")]
-        cases = [self._trajectories[_key(case)] for each in self.stored for case in each.cases]
+        names = list[str]()
+        cases = list[str]()
+        for stored in self.stored:
+            names += [f"{FOLDER}/{stored.label}.{kind}" for kind in ("py", "pddl", "json")]
+            cases += [self._trajectories[_key(case)] for case in stored.cases]
         return {name: self._folder.read_text(name) for name in (*names, *cases)}
 
     def save(self, versions: Iterable[StoredWriter]) -> list[dict[str, Any]]:
@@ -88,22 +91,27 @@ class WriterFiles:
         self._written[stored.label] = record, stored.writer
 
     def _read(self, record: Mapping[str, Any]) -> StoredWriter:
-        bare = StoredWriter(ProblemWriter(record["name"], "", ""), record["version"], record["born"])
-        source, domain = (self._folder.read_text(f"{FOLDER}/{bare.label}.{kind}") for kind in ("py", "pddl"))
+        name, version, born = record["name"], record["version"], record["born"]
+        label = StoredWriter(ProblemWriter(name, "", ""), version, born).label
+        source = self._folder.read_text(f"{FOLDER}/{label}.py")
+        domain = self._folder.read_text(f"{FOLDER}/{label}.pddl")
         cases = tuple(map(self._case, record["cases"]))
-        writer = ProblemWriter(record["name"], domain, source)
+        writer = ProblemWriter(name, domain, source)
+
         late = record.get("late", 0)
         invalid = record.get("invalid", 0)  # which older runs did not count
-        tallies = {category: Tally(**tally) for category, tally in record.get("tallies", {}).items()}
+        recorded_tallies = record.get("tallies", {})
+        tallies = {category: Tally(**tally) for category, tally in recorded_tallies.items()}
         totals = record["solved"], record["failed"], late, invalid
-        return StoredWriter(writer, record["version"], record["born"], cases, *totals, tallies)
+        return StoredWriter(writer, version, born, cases, *totals, tallies)
 
     def _case(self, name: str) -> Case:
         trajectory = read_trajectory(self._folder, name)
         if not trajectory["snapshot"]:
             raise ResumeError(f"{self._folder.path / name} cannot be read: snapshot: a level of a writer has one")
         self.solved(name, trajectory)
-        return Case(trajectory["snapshot"], trajectory["attempts"][-1]["problem"], solved_level(trajectory))
+        last = trajectory["attempts"][-1]
+        return Case(trajectory["snapshot"], last["problem"], solved_level(trajectory))
 
 
 def read_trajectory(folder: RunFolder, name: str) -> dict[str, Any]:
@@ -122,9 +130,12 @@ def _key(case: Case) -> tuple[str, str]:
 
 
 def solved_level(trajectory: Mapping[str, Any]) -> SolvedLevel:
-    """The last attempt of a trajectory file, as the regression check wants it."""
+    """Return the last attempt of a trajectory file, as the regression check wants it."""
     last = trajectory["attempts"][-1]
-    steps = tuple(PlanStep(s["action"], tuple(s["args"]), tuple(s.get("parameters", ()))) for s in last["plan"])
-    plan = Plan(steps, last["domain"], last["problem"], (), PlannerMode.FRESH)
+    steps = list[PlanStep]()
+    for step in last["plan"]:
+        parameters = tuple(step.get("parameters", ()))
+        steps.append(PlanStep(step["action"], tuple(step["args"]), parameters))
+    plan = Plan(tuple(steps), last["domain"], last["problem"], (), PlannerMode.FRESH)
     start = Checkpoint(tuple(last["start"]), trajectory["checkpoint"]["state_hash"])
     return SolvedLevel(trajectory["env_id"], trajectory["seed"], start, plan)

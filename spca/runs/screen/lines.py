@@ -71,13 +71,17 @@ class RepeatedLine:
         self._count = 0
         said = self._said
         self._said = ""
-        return [(f"{count} times: {beginning(said, _REPEATED)}", self._indent)] if count > 1 else []
+        if count <= 1:
+            return []
+        return [(f"{count} times: {beginning(said, _REPEATED)}", self._indent)]
 
 
 def describe_unusable(role: str, error: str, began: str) -> str:
     """Return a line on an answer that could not be used: who gave it, what is wrong with it and how it began."""
     fault = beginning(error.partition("\n")[0], _FAULT)
-    return f'{role}: {fault}; the answer began: "{began}"' if began else f"{role}: {fault}"
+    if not began:
+        return f"{role}: {fault}"
+    return f'{role}: {fault}; the answer began: "{began}"'
 
 
 def describe_failure(summary: Mapping[str, Any]) -> str:
@@ -142,13 +146,15 @@ class LevelColumns:
 
     def make_row(self, mark: str, style: str, number: int, task: Task, figures: Mapping[str, str]) -> Table:
         """Return a level's line; ``figures`` by heading."""
-        name = Text(f"{mark:{_MARK}} {number:>{self.number}} {_name_level(task, is_full=self.is_full)}")
+        level = _name_level(task, is_full=self.is_full)
+        name = Text(f"{mark:{_MARK}} {number:>{self.number}} {level}")
         name.stylize(style, 0, _MARK)
         return self._make_row(name, figures)
 
     def name_wait(self, since: str, number: int, task: Task) -> str:
         """Return the beginning of a line on a wait, below the results."""
-        return f"{since:>{_MARK}} {number:>{self.number}} {_name_level(task)}"
+        level = _name_level(task)
+        return f"{since:>{_MARK}} {number:>{self.number}} {level}"
 
     def _make_row(self, name: Text, figures: Mapping[str, str], style: str = "") -> Table:
         row = Table.grid(padding=(0, 1))
@@ -207,12 +213,18 @@ def describe_troubles(counters: Mapping[str, int], ended: Sequence[str]) -> str:
         counters: of the level.
         ended: statuses of its failed attempts, in order.
     """
-    said = [counted(counters[counter], what) for what, counter in _TROUBLES.items() if counters.get(counter)]
+    troubles = list[str]()
+    for noun, counter in _TROUBLES.items():
+        if number := counters.get(counter):
+            troubles.append(counted(number, noun))
     if ended:
-        kinds = Counter(ended)
-        statuses = (f"{number} {status}" if 1 < number < len(ended) else status for status, number in kinds.items())
-        said.append(f"{counted(len(ended), 'failed attempt')}: {', '.join(statuses)}")
-    return ", ".join(said)
+        statuses = list[str]()
+        for status, number in Counter(ended).items():
+            is_mixed = 1 < number < len(ended)
+            statuses.append(f"{number} {status}" if is_mixed else status)
+        attempts = counted(len(ended), "failed attempt")
+        troubles.append(f"{attempts}: {', '.join(statuses)}")
+    return ", ".join(troubles)
 
 
 def describe_run(prepared: Prepared, environ: Mapping[str, str]) -> str:

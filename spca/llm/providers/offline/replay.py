@@ -49,7 +49,7 @@ class ReplayProvider:
         self._turns: dict[Turn | None, Transcript] = dict(_by_turn(recorded)) if is_example else {}
 
     def complete(self, request: Request) -> Response:
-        """The answer to the call's same occurrence, or of an example that to the call's turn.
+        """Return the recorded answer for this prompt, or for this turn of an example.
 
         Raises:
             ReplayMissError: the recorded run was never asked that.
@@ -59,14 +59,20 @@ class ReplayProvider:
         calls = self._calls.get(key, [])
         turn = self._turns.get(request.turn)
         same = calls[request.occurrence] if request.occurrence < len(calls) else None
-        found = turn if turn and turn.prompt_key == key else same or turn
+
+        if turn and turn.prompt_key == key:
+            found: Transcript | None = turn
+        else:
+            found = same or turn
         if found is None:
-            raise ReplayMissError(f"replay/{request.model}: {self._missed(request, key, is_known=bool(calls))}")
+            reason = self._explain_miss(request, key, is_known=bool(calls))
+            raise ReplayMissError(f"replay/{request.model}: {reason}")
+
         self.differs = found.prompt_key != key
         self.latency_s = found.latency_s
         return found.answer.get()
 
-    def _missed(self, request: Request, key: str, *, is_known: bool) -> str:
+    def _explain_miss(self, request: Request, key: str, *, is_known: bool) -> str:
         turn = request.turn
         if self._turns and turn:
             where = f"the {turn.role} a {turn.number + 1}. time in {turn.category}/{turn.level} with seed {turn.seed}"

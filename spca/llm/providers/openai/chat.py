@@ -41,8 +41,13 @@ def arguments(request: Request, limit: str) -> dict[str, Any]:
 
 def functions(request: Request) -> list[dict[str, Any]]:
     """Return the tools as function descriptions, strict where their schema allows."""
-    described = declare_tools(request.tools, "parameters")
-    return [function | ({"strict": True} if is_closed(function["parameters"]) else {}) for function in described]
+    described: list[dict[str, Any]] = []
+    for function in declare_tools(request.tools, "parameters"):
+        if is_closed(function["parameters"]):
+            described.append({**function, "strict": True})
+        else:
+            described.append(function)
+    return described
 
 
 def read(answer: Fields, label: str) -> Response:
@@ -90,8 +95,9 @@ def read_usage(answer: Fields, sent: str, said: str) -> Usage:
 
 
 def _messages(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
-    """Those with pictures that follow each other become one: some models' templates take no two users in a row."""
-    for (role, has_images), group in groupby(messages, lambda message: (message.role, bool(message.images))):
+    """Join successive messages with pictures: some models' templates take no two users in a row."""
+    groups = groupby(messages, lambda message: (message.role, bool(message.images)))
+    for (role, has_images), group in groups:
         if has_images:
             yield {"role": role, "content": [part for message in group for part in _parts(message)]}
         else:
