@@ -240,7 +240,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class StepResult:
     """What a primitive did.
 
     Attributes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.scene import Cell, Happened, Pose, Stack
+from explorer.scene import Cell, Pose, Stack, StepResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,4 +73,4 @@ class View:
     recipes: tuple[Offer, ...]
     step: int
     max_steps: int | None
-    last: Happened
+    last: StepResult

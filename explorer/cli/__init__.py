@@ -8,7 +8,7 @@ from typing import Final
 
 from cyclopts import App
 
-from spca.common.command import Ending, program
+from spca.common.command import ExitHandler, program
 from spca.common.errors import SettingsError
 from spca.common.options.command_line import make_app, run_app
 
@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0 done, 1 the answer is no, 2 a mistake of the user, 130 interrupted.
     """
-    with Ending() as ending:
+    with ExitHandler() as ending:
         try:
             ending.code = run_app(build_app(), argv)
             sys.stdout.flush()

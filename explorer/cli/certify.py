@@ -19,7 +19,7 @@ from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_USER_ERROR
 from spca.common.encoding import json_text
 from spca.common.jobs.processes import do_in_processes
 from spca.common.jobs.progress import show_bar
-from spca.common.jobs.work import TRIES, Job, Setup, Terms
+from spca.common.jobs.work import TRIES, Job, JobMessages, Setup
 from spca.common.text import counted, one_line
 
 UNPROVEN = "nothing is refuted, but it has no certificate: nothing shows that it can be won"
@@ -71,7 +71,7 @@ class Place(Job):
 class Proving(Setup[Place, Verdict]):
     """The setup of a worker that proves scenes."""
 
-    terms: ClassVar[Terms] = Terms("certification", "prover", "--workers", ExplorerError)
+    terms: ClassVar[JobMessages] = JobMessages("certification", "prover", "--workers", ExplorerError)
     unusable: ClassVar[type[ExplorerError]] = ExplorerError
 
     verbose: bool = False

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from explorer.cli.certificates import require_certificates
 from explorer.cli.options import RESULTS, RunOptions, suggest_report
-from explorer.evaluation.harness import Evaluation, How
+from explorer.evaluation.harness import Evaluation, EvaluationOptions
 from explorer.evaluation.metrics import rate_lines
 from explorer.files.listing import scenes_at
 from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, complain
@@ -25,7 +25,7 @@ def run_agent(scenes: tuple[Path, ...], /, options: RunOptions = RunOptions()) -
     """
     output = options.output or RESULTS.with_name(f"{Path(options.agent).name}.jsonl")
     jobs = options.jobs
-    how = How(options.seed, options.max_steps, jobs.workers, resume=jobs.resume, overwrite=jobs.overwrite)
+    how = EvaluationOptions(options.seed, options.max_steps, jobs.workers, resume=jobs.resume, overwrite=jobs.overwrite)
     loaded = list(scenes_at(scenes))
     evaluation = Evaluation(loaded, options.agent, output, how)
     require_certificates(loaded, quiet=jobs.quiet)

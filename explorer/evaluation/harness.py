@@ -25,7 +25,7 @@ from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal
 from spca.common.jobs.progress import OnProgress
 from spca.common.jobs.stamps import now, versions
-from spca.common.jobs.work import TRIES, Job, Setup, Terms
+from spca.common.jobs.work import TRIES, Job, JobMessages, Setup
 from spca.common.source_state import changed_source, read_source_state
 
 _DISTRIBUTIONS: Final = ("sense-plan-code-act", "numpy")
@@ -42,7 +42,7 @@ class SceneJob(Job):
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class EvaluationOptions:
     """Settings that determine the results of an evaluation (``seed``, ``max_steps``), and how to run it.
 
     Attributes:
@@ -62,12 +62,12 @@ class How:
 class SceneSetup(Setup[SceneJob, Episode]):
     """How a worker creates its world and, for each scene, its agent."""
 
-    terms: ClassVar[Terms] = Terms("evaluation", "agent", "--output", EpisodeError)
+    terms: ClassVar[JobMessages] = JobMessages("evaluation", "agent", "--output", EpisodeError)
     unusable: ClassVar[type[ExplorerError]] = EpisodeError
 
     name: str
     entry: AgentEntry
-    how: How = field(default_factory=How)
+    how: EvaluationOptions = field(default_factory=EvaluationOptions)
     verbose: bool = False
 
     @contextmanager
@@ -108,10 +108,10 @@ class Evaluation:
         scenes: Iterable[Loaded],
         agent: str,
         output: Path,
-        how: How | None = None,
+        how: EvaluationOptions | None = None,
         agents: Mapping[str, AgentEntry] = AGENTS,
     ) -> None:
-        self._how = how or How()
+        self._how = how or EvaluationOptions()
         self.output = output
         self._setup = SceneSetup(agent, find_agent(agent, agents), self._how)
         if output.exists() and not output.is_file():

@@ -22,7 +22,7 @@ from spca.common.files import remove_torn_files, write_atomic
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal
 from spca.common.jobs.progress import OnProgress
-from spca.common.jobs.work import TRIES, Job, Setup, Terms
+from spca.common.jobs.work import TRIES, Job, JobMessages, Setup
 
 INDEX: Final = "set.json"
 """File beside the scenes that records how they were made."""
@@ -82,7 +82,7 @@ SCENE_OUTCOME: Final = TypeAdapter(SceneOutcome)
 class SceneJobs(Setup[Job, SceneOutcome]):
     """The setup of a worker that makes scenes."""
 
-    terms: ClassVar[Terms] = Terms("generation", "generator", "--output", GenerationError)
+    terms: ClassVar[JobMessages] = JobMessages("generation", "generator", "--output", GenerationError)
     unusable: ClassVar[type[GenerationError]] = GenerationError
 
     series: Series

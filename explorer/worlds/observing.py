@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from explorer.rules.blocks import BLOCKS, OPAQUE, has_kind, mask
 from explorer.rules.reach import can_touch
 from explorer.rules.state import KnownState
-from explorer.scene import Cell, Change, Happened, Mob, Pose, Scene, Stack, offset_to
+from explorer.scene import Cell, Change, Mob, Pose, Scene, Stack, StepResult, offset_to
 from explorer.view import Offer, Thing
 from explorer.worlds.offers import offers
 from explorer.worlds.sight import Layout, light, see
@@ -108,7 +108,7 @@ class Observer:
             self._notice(differ, before, now)
         self._things.meet(items, mobs, lambda place: bool(seen_at[place] == step))
 
-    def limit_to_sight(self, happened: Happened) -> Happened:
+    def limit_to_sight(self, happened: StepResult) -> StepResult:
         """Return what the agent notices of a step, after the :meth:`look` that ends it.
 
         It notices changes of what it carries, and changes of cells in sight that were not undone in the same step. The

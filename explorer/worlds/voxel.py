@@ -15,7 +15,7 @@ from explorer.rules.blocks import BLOCKS
 from explorer.rules.items import dig_ticks
 from explorer.rules.moves import Way, fall, move, stands
 from explorer.rules.reach import resolve_event
-from explorer.scene import STEEPEST, Cell, Change, Event, Happened, Pose, Reason, Scene, WorldState
+from explorer.scene import STEEPEST, Cell, Change, Event, Pose, Reason, Scene, StepResult, WorldState
 from explorer.view import View
 from explorer.worlds.body import Body
 from explorer.worlds.controller import carry_out, drop_down, rise
@@ -57,11 +57,11 @@ class VoxelWorld:
         self._observer = Observer(scene) if self._observe else None
         self._body = Body(self._now.solids, scene.spawn.cell)
         self._step = 0
-        self._last = Happened(done=True)
+        self._last = StepResult(done=True)
         self._look(())
         return self.view()
 
-    def step(self, code: int) -> Happened:
+    def step(self, code: int) -> StepResult:
         """Carry out a primitive (:mod:`explorer.rules.actions`).
 
         Returns:
@@ -116,7 +116,7 @@ class VoxelWorld:
         """Return the complete present state: for evaluators and proofs, never for agents."""
         return self._now.freeze(self._step)
 
-    def _do(self, decoded: Decoded) -> Happened:
+    def _do(self, decoded: Decoded) -> StepResult:
         """Carry out a primitive, without the end of the step."""
         now = self._now
         primitive = decoded.primitive
@@ -131,36 +131,36 @@ class VoxelWorld:
         elif primitive in _LOOKS:
             pitch = now.pose.pitch + _LOOKS[primitive]
             if abs(pitch) > STEEPEST:
-                return Happened(done=False, reason="no steeper")
+                return StepResult(done=False, reason="no steeper")
             now.pose = replace(now.pose, pitch=pitch, aim=None)
         elif primitive is Primitive.DONE:
-            return Happened(done=True, changes=(self._end("done"),))
+            return StepResult(done=True, changes=(self._end("done"),))
         elif primitive is not Primitive.WAIT:
             return self._act(decoded)
-        return Happened(done=True, ticks=1)
+        return StepResult(done=True, ticks=1)
 
-    def _move(self, primitive: Primitive) -> Happened:
+    def _move(self, primitive: Primitive) -> StepResult:
         way = move(self._now, self._now.pose, primitive)
         if way.end == "refused":
-            return Happened(done=False, reason=way.reason)
+            return StepResult(done=False, reason=way.reason)
         if way.end == "lava":
-            return Happened(done=True, changes=(self._burn(way),))
+            return StepResult(done=True, changes=(self._burn(way),))
         if not carry_out(self._body, self._now.pose, primitive, way):
-            return Happened(done=False, reason="bumped")
+            return StepResult(done=False, reason="bumped")
         self._stand(way.cell)
-        return Happened(done=True)
+        return StepResult(done=True)
 
-    def _act(self, decoded: Decoded) -> Happened:
+    def _act(self, decoded: Decoded) -> StepResult:
         """Do something with the hands."""
         now = self._now
         event = resolve_event(now, decoded)
         if isinstance(event, str):
-            return Happened(done=False, reason=event)
+            return StepResult(done=False, reason=event)
         applied = apply(now, event)
         if applied.refusal:
             if self._observer and event.cell and applied.refusal == "empty":
                 self._observer.empty(event.cell)
-            return Happened(done=False, reason=applied.refusal)
+            return StepResult(done=False, reason=applied.refusal)
 
         ticks = 1
         if event.kind == "dig" and event.cell is not None:
@@ -168,11 +168,11 @@ class VoxelWorld:
 
         if event.kind == "place" and event.cell == now.pose.cell:
             if not rise(self._body, lambda: now.do(applied.changes)):
-                return Happened(done=False, reason="no head-room")
+                return StepResult(done=False, reason="no head-room")
             self._stand(self._body.cell)
         else:
             now.do(applied.changes)
-        return Happened(done=True, ticks=ticks, changes=applied.changes)
+        return StepResult(done=True, ticks=ticks, changes=applied.changes)
 
     def _settle(self, changes: list[Change]) -> None:
         """Fall if the ground is gone, then pick up what lies in the cell."""

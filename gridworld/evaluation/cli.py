@@ -19,7 +19,7 @@ from gridworld.evaluation.models.registry import MODELS, ModelEntry, find_model,
 from gridworld.evaluation.options import EvaluationOptions, ObservationOptions
 from gridworld.evaluation.terminal import program
 from gridworld.evaluation.tooling.commands import add_tools
-from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, Ending, complain, print_no_more
+from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, ExitHandler, complain, print_no_more
 from spca.common.debug_log import log_error
 from spca.common.environment import complete_environment
 from spca.common.errors import SettingsError, SPCAError
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None, models: Mapping[str, ModelEntry] | N
         the exit code: 0 finished, 2 the user's mistake, 3 a cap was reached, 130 interrupted.
     """
     words = list(sys.argv[1:] if argv is None else argv)
-    with Ending() as ending:
+    with ExitHandler() as ending:
         ending.code = _call(build_app({**MODELS, **(models or {})}, words), words)
         print(end="", flush=True)
     return ending.code

@@ -7,7 +7,7 @@ from typing import Final
 
 from robot_bridge.cli.commands import make_robot_app
 from robot_bridge.errors import SetupError
-from spca.common.command import Ending
+from spca.common.command import ExitHandler
 from spca.common.installation import how_to_get
 from spca.common.options.command_line import run_app
 
@@ -16,7 +16,7 @@ _OUR_PACKAGES: Final = ("robot_bridge", "spca")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Carry out a command; return its exit code."""
-    with Ending() as ending:
+    with ExitHandler() as ending:
         try:
             ending.code = run_app(make_robot_app(), argv, {"--out": "--output"})
         except ModuleNotFoundError as error:

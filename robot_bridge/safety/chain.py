@@ -24,7 +24,7 @@ from robot_bridge.contracts import REST, Applied, Command, Observation, Odometry
 from robot_bridge.safety.config_check import checked
 from robot_bridge.safety.doubt import (
     BLOCKED_UNSEEN,
-    Doubt,
+    MotionMismatch,
     Phase,
     backing,
     believed,
@@ -70,7 +70,7 @@ class ChainState:
     memory: Memory = ()
     odometry: Odometry | None = None
     scanned: float = -inf
-    doubt: Doubt = field(default_factory=Doubt)
+    doubt: MotionMismatch = field(default_factory=MotionMismatch)
 
 
 def filtered(

@@ -80,7 +80,7 @@ class Unseen:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Doubt:
+class MotionMismatch:
     """Whether measured motion is believed, and what is being done about it.
 
     ``watch`` holds the data for judging motion, ``trail`` where the robot has been, as poses in the odom frame. Once in
@@ -116,19 +116,19 @@ class Doubt:
         return f"{self.evidence.reason}: backing to find out why"
 
 
-def believed(doubt: Doubt) -> Doubt:
+def believed(doubt: MotionMismatch) -> MotionMismatch:
     """Return the doubt after somebody has fixed the sensors."""
-    return Doubt(unseen=doubt.unseen) if doubt.phase is Phase.UNUSABLE else doubt
+    return MotionMismatch(unseen=doubt.unseen) if doubt.phase is Phase.UNUSABLE else doubt
 
 
-def jumped(doubt: Doubt) -> Doubt:
+def jumped(doubt: MotionMismatch) -> MotionMismatch:
     """Return the doubt after a jump in odometry: earlier data is not comparable any more."""
     return replace(doubt, watch=Watch(), trail=(), running=0, unseen=())
 
 
 def update_doubt(
-    doubt: Doubt, driven: Twist, odometry: Odometry, scan: Scan | None, now: float, config: RobotConfig
-) -> Doubt:
+    doubt: MotionMismatch, driven: Twist, odometry: Odometry, scan: Scan | None, now: float, config: RobotConfig
+) -> MotionMismatch:
     """Return the doubt one period later.
 
     Args:
@@ -155,8 +155,8 @@ def update_doubt(
 
 
 def _look_for_evidence(
-    doubt: Doubt, driven: Twist, before: tuple[Held, ...], new: Held | None, now: float, config: RobotConfig
-) -> Doubt:
+    doubt: MotionMismatch, driven: Twist, before: tuple[Held, ...], new: Held | None, now: float, config: RobotConfig
+) -> MotionMismatch:
     """Look for evidence against measured motion while it is trusted."""
     stuck = wheels(doubt.watch, config)
     seen = stays_put(before, new, config) if new is not None else doubt.evidence
@@ -197,7 +197,9 @@ def _extend_trail(trail: tuple[Pose, ...], pose: Pose) -> tuple[Pose, ...]:
     return (*trail, pose)[-_TRAIL:]
 
 
-def _begin_backing(doubt: Doubt, new: Held, odometry: Odometry, now: float, config: RobotConfig) -> Doubt:
+def _begin_backing(
+    doubt: MotionMismatch, new: Held, odometry: Odometry, now: float, config: RobotConfig
+) -> MotionMismatch:
     """Begin to back up after standing long enough, if there is known ground for it."""
     if abs(odometry.twist.linear) > _STANDING:
         reason = f"odometry shows {odometry.twist.linear:.2f} m/s of a robot that was told to stand"
@@ -226,7 +228,7 @@ def _begin_backing(doubt: Doubt, new: Held, odometry: Odometry, now: float, conf
 
 
 def _find_way_out(
-    doubt: Doubt, evidence: Evidence, pose: Pose, most: float, config: RobotConfig
+    doubt: MotionMismatch, evidence: Evidence, pose: Pose, most: float, config: RobotConfig
 ) -> tuple[float, tuple[int, float]]:
     """Return how far the robot can go over ground its footprint has covered, at most ``most`` metres, and the way.
 
@@ -260,7 +262,7 @@ def _find_way_out(
     return back if is_enough or not may_go_on else farthest(stopped)
 
 
-def _known_ground(doubt: Doubt, pose: Pose, way: tuple[int, float], most: float, config: RobotConfig) -> float:
+def _known_ground(doubt: MotionMismatch, pose: Pose, way: tuple[int, float], most: float, config: RobotConfig) -> float:
     """Return how far a way leads over ground the footprint has covered, metres.
 
     The zones have kept their padding free beside that ground."""
@@ -288,7 +290,9 @@ def _known_ground(doubt: Doubt, pose: Pose, way: tuple[int, float], most: float,
     return most
 
 
-def _judge_backing(doubt: Doubt, before: tuple[Held, ...], new: Held | None, now: float, config: RobotConfig) -> Doubt:
+def _judge_backing(
+    doubt: MotionMismatch, before: tuple[Held, ...], new: Held | None, now: float, config: RobotConfig
+) -> MotionMismatch:
     """Decide, while backing, whether the wheels, odometry or the lidar is wrong."""
     begin = doubt.begin
     evidence = doubt.evidence
@@ -313,14 +317,14 @@ def _judge_backing(doubt: Doubt, before: tuple[Held, ...], new: Held | None, now
     return replace(doubt, phase=Phase.UNUSABLE, since=now) if now - doubt.since > _WAITS_S else doubt
 
 
-def gone(doubt: Doubt) -> float:
+def gone(doubt: MotionMismatch) -> float:
     """Return the metres backed, commanded or measured, whichever is more."""
     now = doubt.watch.now
     commanded, rolled = doubt.began
     return max(abs(now.commanded - commanded), abs(now.rolled - rolled))
 
 
-def _trust_again(doubt: Doubt, begin: Held, now: float, config: RobotConfig) -> Doubt:
+def _trust_again(doubt: MotionMismatch, begin: Held, now: float, config: RobotConfig) -> MotionMismatch:
     """Trust the sensors again, as everything moves; mark an unseen obstacle if the evidence was of the whole scan."""
     watch = replace(doubt.watch, held=(), moments=(doubt.watch.now,))
     unseen = doubt.unseen
@@ -330,20 +334,20 @@ def _trust_again(doubt: Doubt, begin: Held, now: float, config: RobotConfig) -> 
     return replace(doubt, phase=Phase.TRUSTED, evidence=None, running=0, since=now, watch=watch, unseen=unseen)
 
 
-def unseen_points(doubt: Doubt, odometry: Odometry) -> NDArray[np.float64]:
+def unseen_points(doubt: MotionMismatch, odometry: Odometry) -> NDArray[np.float64]:
     """Return the points of all unseen obstacles, (n, 2) metres in the base frame."""
     every = [each.points for each in doubt.unseen]
     return seen_from(np.concatenate((np.empty((0, 2)), *every)), odometry.pose)
 
 
-def hindered(doubt: Doubt, now: float, config: RobotConfig) -> Doubt:
+def hindered(doubt: MotionMismatch, now: float, config: RobotConfig) -> MotionMismatch:
     """Count a period in which the robot should have backed but could not; after too many, a sensor is unusable."""
     doubt = replace(doubt, hindered=doubt.hindered + 1)
     is_over = doubt.hindered > _HINDERED_S * config.control_rate
     return replace(doubt, phase=Phase.UNUSABLE, since=now) if is_over else doubt
 
 
-def backing(doubt: Doubt, config: RobotConfig) -> Twist:
+def backing(doubt: MotionMismatch, config: RobotConfig) -> Twist:
     """Return the velocity for backing up; rest once the limit is reached or outside that phase."""
     if doubt.phase is not Phase.BACKING or gone(doubt) >= doubt.limit - _NEARLY_M:
         return Twist()

@@ -7,7 +7,7 @@ from functools import partial
 
 from spca.commands.evaluate import evaluate
 from spca.commands.shared_options import Handed
-from spca.common.command import EXIT_FINISHED, Ending, program
+from spca.common.command import EXIT_FINISHED, ExitHandler, program
 from spca.common.installation import where_runs_lie
 from spca.common.text import one_line
 from spca.evaluation.ablations.options import StudyOptions
@@ -15,7 +15,7 @@ from spca.runs.phases import LoadPhases
 
 
 def study_ablations(
-    options: StudyOptions = StudyOptions(), *, exit_handler: Handed[Ending], load_phases: Handed[LoadPhases]
+    options: StudyOptions = StudyOptions(), *, exit_handler: Handed[ExitHandler], load_phases: Handed[LoadPhases]
 ) -> int:
     """Learn once in full and once without each part; play what was learned on unseen seeds."""
     from spca.evaluation.ablations import table
@@ -25,8 +25,8 @@ def study_ablations(
     path = begin_study(options) if options.resume is None else resume_study(options, options.resume)
     exit_handler.go_on = f"{program()} ablations --resume {path.name}{where_runs_lie(path.parent)}"
 
-    learn = partial(play_run, Ending(), load_phases())
-    play = partial(evaluate, exit_handler=Ending(), load_phases=load_phases)
+    learn = partial(play_run, ExitHandler(), load_phases())
+    play = partial(evaluate, exit_handler=ExitHandler(), load_phases=load_phases)
     study = Study(path, learn, play, options)
     table.show(study.run())
 

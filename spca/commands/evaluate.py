@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from spca.commands.shared_options import Handed
-from spca.common.command import EXIT_FINISHED, Ending, program
+from spca.common.command import EXIT_FINISHED, ExitHandler, program
 from spca.common.installation import where_runs_lie
 from spca.evaluation.options import EvaluateOptions
 from spca.runs.phases import LoadPhases
 
 
 def evaluate(
-    options: EvaluateOptions = EvaluateOptions(), *, exit_handler: Handed[Ending], load_phases: Handed[LoadPhases]
+    options: EvaluateOptions = EvaluateOptions(), *, exit_handler: Handed[ExitHandler], load_phases: Handed[LoadPhases]
 ) -> int:
     """Play unseen seeds with what was learned: no code is written, no call is paid unless named."""
     from spca.evaluation.beginning import begin_evaluation, resume_evaluation

@@ -10,7 +10,7 @@ from typing import Final
 from cyclopts import App
 
 from spca import __version__
-from spca.common.command import PROGRAM_VARIABLE, Ending
+from spca.common.command import PROGRAM_VARIABLE, ExitHandler
 from spca.common.options.command_line import make_app, run_app
 from spca.runs.phases import LoadPhases
 
@@ -76,6 +76,6 @@ def run_program(
         programs: see :func:`make_program`.
     """
     app = make_program(os.environ.get(PROGRAM_VARIABLE, "main.py"), programs)
-    with Ending() as exit_handler:
+    with ExitHandler() as exit_handler:
         exit_handler.code = run_app(app, argv, OLD_NAMES, exit_handler=exit_handler, load_phases=load_phases)
     return exit_handler.code

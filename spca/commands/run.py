@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from spca.commands.shared_options import Handed
-from spca.common.command import Ending
+from spca.common.command import ExitHandler
 from spca.runs.options import RunOptions
 from spca.runs.phases import LoadPhases
 
 
-def learn(options: RunOptions = RunOptions(), *, exit_handler: Handed[Ending], load_phases: Handed[LoadPhases]) -> int:
+def learn(
+    options: RunOptions = RunOptions(), *, exit_handler: Handed[ExitHandler], load_phases: Handed[LoadPhases]
+) -> int:
     """Learn the levels, or go on with a run."""
     from spca.runs.resolution import find_run
     from spca.runs.run import play_run

@@ -29,7 +29,7 @@ EXIT_INTERRUPTED: Final = 130
 """By Ctrl-C, SIGTERM or a terminal that was closed: all three keep the same."""
 
 
-class Ending:
+class ExitHandler:
     """How the program ends: as a context it turns the errors that a user can act on into a line and an exit code.
 
     SIGTERM and SIGHUP interrupt it as Ctrl-C does; with ``--debug`` tracebacks are logged. That nobody reads its output

@@ -57,7 +57,7 @@ def gif(images: Iterable[NDArray[np.uint8]], seconds_per_frame: float) -> bytes:
     """
     from PIL import Image
 
-    reel = Reel()
+    reel = PaletteFrames()
     for image in images:
         reel.add(image)
     if not len(reel):
@@ -122,7 +122,7 @@ def _durations(frames: Iterable[NDArray[np.uint8]], step: int) -> list[int]:
     return durations
 
 
-class Reel:
+class PaletteFrames:
     """Pictures of one size, held in little memory, and the colours that they use."""
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ from spca.contracts import (
 )
 from spca.llm.feedback import failure_report
 from spca.protocols import World
-from spca.writers.stored import Missed
+from spca.writers.stored import WriterFailure
 
 
 class Culprit(StrEnum):
@@ -104,7 +104,7 @@ class Round:
     reason: str
     objection: str = ""
     snapshot: Snapshot | None = None
-    missed: tuple[Missed, ...] = ()
+    missed: tuple[WriterFailure, ...] = ()
     failure: PlanFailure | CodeFailure | None = None
     is_broken: bool = False
 
@@ -224,7 +224,7 @@ def _reason(last: Round, unusable: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Considered:
+class DraftDecision:
     """What became of the writer that came with a level's plan: its label if it was accepted, else why it was not."""
 
     name: str

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from spca.code.regression import RegressionSuite
-from spca.common.command import Ending
+from spca.common.command import ExitHandler
 from spca.common.debug_log import log_to_folder
 from spca.common.errors import UnusableModelError
 from spca.errors import WorldError
@@ -170,7 +170,9 @@ class Run:
         return result, summary
 
 
-def play_run(exit_handler: Ending, phases: Phases, settings: Settings, begun: Begun | None, greets: bool = True) -> int:
+def play_run(
+    exit_handler: ExitHandler, phases: Phases, settings: Settings, begun: Begun | None, greets: bool = True
+) -> int:
     """Learn the levels that the settings select; return the exit code.
 
     Args:

@@ -27,7 +27,7 @@ from spca.sandbox.executor import SandboxExecutor
 from spca.writers import merit
 from spca.writers.acceptance import Acceptance
 from spca.writers.running import WriterRunner, Written
-from spca.writers.stored import Case, Miss, Missed, StoredWriter, with_case, writer_state
+from spca.writers.stored import Case, Miss, StoredWriter, WriterFailure, with_case, writer_state
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -94,7 +94,7 @@ class WriterLibrary:
         """All that were stored here, each with its last tally; a newer version of a name after those it replaced."""
         return (*self._replaced, *self.stored)
 
-    def plans(self, snapshot: Snapshot, level: LevelInfo) -> Iterator[Plan | Missed]:
+    def plans(self, snapshot: Snapshot, level: LevelInfo) -> Iterator[Plan | WriterFailure]:
         """Yield the plans of the writers for a level, best first, and what became of those that made none.
 
         The order is that of :func:`spca.writers.merit.sort_by_merit`; those that are left out come last, unasked.
@@ -112,9 +112,9 @@ class WriterLibrary:
             if isinstance(made, Plan):
                 yield replace(made, writer=stored.label)
             else:
-                yield Missed(stored.label, made.miss or Miss.INVALID, made.reason)
+                yield WriterFailure(stored.label, made.miss or Miss.INVALID, made.reason)
         for label, reason in left_out.items():
-            yield Missed(label, Miss.LEFT_OUT, reason)
+            yield WriterFailure(label, Miss.LEFT_OUT, reason)
 
     def tally(self, label: str, category: str, *, solved: Case | None) -> None:
         """Count what became of a writer's plan that was carried out; None for one that did not solve the level."""
@@ -126,7 +126,7 @@ class WriterLibrary:
 
         self._change(label, count)
 
-    def blame(self, missed: Iterable[Missed], category: str) -> None:
+    def blame(self, missed: Iterable[WriterFailure], category: str) -> None:
         """Count the answers of a level that were invalid or late against those who gave them."""
         for miss in missed:
             if miss.miss in (Miss.INVALID, Miss.LATE):
@@ -161,7 +161,7 @@ class WriterLibrary:
             self._replaced += (old,) if old else ()
         return self.rejection
 
-    def told(self, missed: Sequence[Missed], level: LevelInfo) -> dict[str, Any] | None:
+    def told(self, missed: Sequence[WriterFailure], level: LevelInfo) -> dict[str, Any] | None:
         """Return what a planner is told of the writers, None where there is nothing.
 
         Those that have solved levels of such a category and skill come first, newer before older ones. ``nearest``:

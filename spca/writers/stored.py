@@ -87,7 +87,7 @@ class Miss(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
+class WriterFailure:
     """A writer that did not help on a level, and why in one line."""
 
     label: str

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from spca.contracts import ProblemWriter, Status
-from spca.runs.results import Considered
+from spca.runs.results import DraftDecision
 from spca.writers.stored import StoredWriter, Tally
 from tests.support import browsing
 from tests.support.commands import main_py
@@ -29,7 +29,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     writing.begin()
     writing.plan()
     writing.act()
-    writing.finish(writers=stored, considered=Considered(NAME, LABEL, ""))
+    writing.finish(writers=stored, considered=DraftDecision(NAME, LABEL, ""))
     writing.begin()
     writing.store(LABEL)
     writing.carry_out(LABEL)

@@ -17,7 +17,7 @@ from gridworld.evaluation.running.settings import Settings
 from gridworld.evaluation.running.tasks import EvaluationTask
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.search.optimum import optimum_of
-from spca.common.jobs.work import TRIES, Setup, Terms
+from spca.common.jobs.work import TRIES, JobMessages, Setup
 
 LOST: Final = "lost"
 """In the ``info`` of an episode that was not played."""
@@ -32,7 +32,9 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
         books: folder in which a model that is paid for keeps its calls, an absolute path; "" for none.
     """
 
-    terms: ClassVar[Terms] = Terms(error=EvaluationError, again="choose another --output to keep it, or --overwrite it")
+    terms: ClassVar[JobMessages] = JobMessages(
+        error=EvaluationError, again="choose another --output to keep it, or --overwrite it"
+    )
     unusable: ClassVar[type[ModelError]] = ModelError
 
     settings: Settings

@@ -16,7 +16,7 @@ from gridworld.search.relaxation.modes import Modes
 from gridworld.search.relaxation.numbering import GONE, HOME, Numbering, Pattern
 from gridworld.search.relaxation.places import Mask, Numbers, Places
 from gridworld.search.relaxation.possible import Possible
-from gridworld.search.relaxation.worth import Worth
+from gridworld.search.relaxation.worth import DroppedKeyPotential
 
 Steps: TypeAlias = tuple[Numbers, Numbers, Numbers]
 """Of the steps in a projection, the states before and after them and their costs."""
@@ -31,7 +31,7 @@ class Projection:
         pattern: what is tracked.
         grain: size of the parts of the grid in which dropped keys are told apart.
         limit: of the number of states.
-        anchors: for the worth of keys (:class:`Worth`); None: that is not looked at.
+        anchors: for the worth of keys (:class:`DroppedKeyPotential`); None: that is not looked at.
 
     Raises:
         TooLargeError: there would be more.
@@ -50,7 +50,7 @@ class Projection:
         self.places = places
         self.pattern = pattern
         numbering = Numbering(places, pattern, grain, limit)
-        self._worth = None if anchors is None else Worth(numbering, anchors)
+        self._worth = None if anchors is None else DroppedKeyPotential(numbering, anchors)
         self.modes = Modes(numbering, start, limit)
         self.possible = Possible(self.modes)
         self._known: dict[tuple[object, ...], tuple[int, int]] = {}

@@ -29,7 +29,7 @@ from gridworld.search.relaxation.places import Numbers, Places
 _LEAST: Final = -(1 << 30)
 
 
-class Worth:
+class DroppedKeyPotential:
     """The potentials of the keys of a projection; within each part the greatest is 0.
 
     Args:

@@ -19,12 +19,12 @@ from typing import Any, Final, Generic, Self
 from spca.common.encoding import json_text
 from spca.common.errors import SPCAError
 from spca.common.files import whole_lines
-from spca.common.jobs.work import R, Terms
+from spca.common.jobs.work import JobMessages, R
 
 _LOG: Final = logging.getLogger(__name__)
 
 _VERSION: Final = 1
-_TERMS: Final = Terms()
+_TERMS: Final = JobMessages()
 
 
 class Journal(Generic[R]):
@@ -56,7 +56,7 @@ class Journal(Generic[R]):
         *,
         resume: bool = False,
         overwrite: bool = False,
-        terms: Terms = _TERMS,
+        terms: JobMessages = _TERMS,
     ) -> None:
         self.path = path
         self.header = dict(header)

@@ -48,7 +48,7 @@ R = TypeVar("R", bound=JobResult)
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class JobMessages:
     """Words for error messages (the run, who does the jobs, the flag that names the output), and the error to raise.
 
     ``again`` says how to do without a journal that is of no use.
@@ -74,7 +74,7 @@ class Setup(ABC, Generic[J, R]):
         verbose: whether workers may print.
     """
 
-    terms: ClassVar[Terms] = Terms()
+    terms: ClassVar[JobMessages] = JobMessages()
     unusable: ClassVar[type[SPCAError]] = JobError
     verbose: bool
 

@@ -91,7 +91,7 @@ def run_app(app: App, argv: Sequence[str] | None, old_names: Mapping[str, str] =
         given = {name: handed[name] for name in unparsed if name in handed}  # others are fields of options
         return command(*bound.args, **bound.kwargs, **given)
 
-    app.meta.suppress_keyboard_interrupt = False  # Ending says that the program was interrupted
+    app.meta.suppress_keyboard_interrupt = False  # ExitHandler says that the program was interrupted
     words = sys.argv[1:] if argv is None else argv
     if any(flag in words for flag in app.help_flags):
         from rich.console import Console

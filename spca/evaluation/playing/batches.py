@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
 
-from spca.common.jobs.work import TRIES, Job, Setup, Terms
+from spca.common.jobs.work import TRIES, Job, JobMessages, Setup
 from spca.evaluation.episodes import Episode
 
 
@@ -65,7 +65,7 @@ class BatchSetup(Setup[Batch, BatchResult[L]]):
         kind: of the lines.
     """
 
-    terms: ClassVar[Terms] = Terms("evaluation", "agent", "--runs", again="begin a new evaluation")
+    terms: ClassVar[JobMessages] = JobMessages("evaluation", "agent", "--runs", again="begin a new evaluation")
 
     folder: Path
     open_worker: OpenWorker[L]

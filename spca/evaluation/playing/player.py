@@ -18,7 +18,7 @@ from spca.evaluation.episodes import NO_PLAN, WORLD_ERROR, Episode, Played, Tria
 from spca.llm.feedback import shortened
 from spca.protocols import World
 from spca.runs.level.compiled_planning import MAX_EXECUTED
-from spca.writers.stored import Missed
+from spca.writers.stored import WriterFailure
 
 _LONGEST_REASON: Final = 400
 _LONGEST_MISS: Final = 100
@@ -41,7 +41,7 @@ class Planning:
         asker: begins an episode at that model, for an agent.
     """
 
-    stored: Callable[[Snapshot, LevelInfo], Iterable[Plan | Missed]]
+    stored: Callable[[Snapshot, LevelInfo], Iterable[Plan | WriterFailure]]
     model: str
     asker: Callable[[Episode, AgentSource], Asker]
 
@@ -111,10 +111,10 @@ class Player:
     ) -> Iterator[tuple[str, Plan | str]]:
         """Yield plans and who made them; in the end, unless there are attempts enough, why there is none."""
         planning = self._planning
-        missed = list[Missed]()
+        missed = list[WriterFailure]()
         stored = 0
         for found in planning.stored(snapshot, episode.info()):
-            if isinstance(found, Missed):
+            if isinstance(found, WriterFailure):
                 missed.append(found)
                 continue
             yield found.writer, found
@@ -131,7 +131,7 @@ class Player:
             yield planning.model, plan.reason if isinstance(plan, PlanFailure) else plan
 
 
-def _why_none(missed: Sequence[Missed]) -> str:
+def _why_none(missed: Sequence[WriterFailure]) -> str:
     """Return why no writer has a plan, a line each for the nearest of them."""
     lines = [f"{each.label}: {shorten(each.reason, _LONGEST_MISS, placeholder=' ...')}" for each in missed[:_NEAREST]]
     more = [f"and {counted(len(missed) - _NEAREST, 'other writer')}"] * (len(missed) > _NEAREST)

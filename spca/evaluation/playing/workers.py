@@ -27,7 +27,7 @@ from spca.runs.run import make_desk
 from spca.sandbox.executor import SandboxExecutor
 from spca.sense.renaming import Renaming
 from spca.writers.library import WriterLibrary
-from spca.writers.stored import Missed
+from spca.writers.stored import WriterFailure
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def open_player(load_phases: LoadPhases, path: Path) -> Iterator[Callable[[Episo
         stored, only_category = folder.writers()
         writers.load(stored)
 
-        def plan_stored(snapshot: Snapshot, level: LevelInfo) -> Iterable[Plan | Missed]:
+        def plan_stored(snapshot: Snapshot, level: LevelInfo) -> Iterable[Plan | WriterFailure]:
             if only_category not in (None, level.category):
                 return ()
             return writers.plans(snapshot, renaming.level(level))

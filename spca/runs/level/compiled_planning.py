@@ -24,8 +24,8 @@ from spca.errors import RestoreError
 from spca.llm.feedback import shortened
 from spca.protocols import EventSink, World
 from spca.runs.level.execution import Execution
-from spca.runs.results import Attempt, Considered, LevelContext, LevelResult, Round
-from spca.writers.stored import Case, Miss, Missed, StoredWriter, writer_state
+from spca.runs.results import Attempt, DraftDecision, LevelContext, LevelResult, Round
+from spca.writers.stored import Case, Miss, StoredWriter, WriterFailure, writer_state
 
 _LONGEST_PLAN: Final = 400
 MAX_EXECUTED: Final = 2
@@ -38,15 +38,15 @@ class Writers(Protocol):
     @property
     def stored(self) -> Sequence[StoredWriter]: ...
 
-    def plans(self, snapshot: Snapshot, level: LevelInfo, /) -> Iterator[Plan | Missed]: ...
+    def plans(self, snapshot: Snapshot, level: LevelInfo, /) -> Iterator[Plan | WriterFailure]: ...
 
     def tally(self, label: str, category: str, /, *, solved: Case | None) -> None: ...
 
-    def blame(self, missed: Sequence[Missed], category: str, /) -> None: ...
+    def blame(self, missed: Sequence[WriterFailure], category: str, /) -> None: ...
 
     def consider(self, draft: ProblemWriter, case: Case, agent: AgentSource, born: str, /) -> str: ...
 
-    def told(self, missed: Sequence[Missed], level: LevelInfo, /) -> dict[str, Any] | None: ...
+    def told(self, missed: Sequence[WriterFailure], level: LevelInfo, /) -> dict[str, Any] | None: ...
 
 
 class CompiledPlanning:
@@ -80,12 +80,14 @@ class CompiledPlanning:
         snapshot = level.world.sense()
         taken = list[Plan]()
         tries = list[Attempt]()
-        missed = list[Missed]()
+        missed = list[WriterFailure]()
         for made in self._timed(self._writers.plans(snapshot, level.info)):
-            if isinstance(made, Missed):
-                miss: Missed | None = made
+            if isinstance(made, WriterFailure):
+                miss: WriterFailure | None = made
             elif any(made.steps == plan.steps for plan in taken):
-                missed.append(Missed(made.writer, Miss.FAILED, "its plan is that of another writer, which has failed"))
+                missed.append(
+                    WriterFailure(made.writer, Miss.FAILED, "its plan is that of another writer, which has failed")
+                )
                 continue
             else:
                 taken.append(made)
@@ -103,7 +105,7 @@ class CompiledPlanning:
         last_plan = taken[-1] if taken else None
         return Round(last_plan, tuple(tries), reason, snapshot=snapshot, missed=tuple(missed))
 
-    def _timed(self, plans: Iterator[Plan | Missed]) -> Iterator[Plan | Missed]:
+    def _timed(self, plans: Iterator[Plan | WriterFailure]) -> Iterator[Plan | WriterFailure]:
         while True:
             started = time.perf_counter()
             made = next(plans, None)
@@ -114,7 +116,7 @@ class CompiledPlanning:
 
     def _carried_out(
         self, level: LevelContext, plan: Plan, snapshot: Snapshot, start: Checkpoint, tries: list[Attempt]
-    ) -> Missed | None:
+    ) -> WriterFailure | None:
         """Add the attempt at ``plan`` to ``tries``; return why it does not help, None if the level is solved."""
         patch = self._execution.implement(0, level, plan, snapshot, level.known, None)
         if not isinstance(patch, CodePatch):
@@ -141,7 +143,7 @@ class CompiledPlanning:
         told = self._writers.told(tried.missed, level.info) if self._writers else None
         return replace(level, tried=tried.attempts, writers=told)
 
-    def conclude(self, level: LevelInfo, env_id: str, seed: int, result: LevelResult) -> Considered | None:
+    def conclude(self, level: LevelInfo, env_id: str, seed: int, result: LevelResult) -> DraftDecision | None:
         """Tally the writers that were tried on a finished level, and consider the one that came with its plan.
 
         A writer is not blamed for a plan that a model then gave too, and has solved the level if that plan did.
@@ -163,17 +165,17 @@ class CompiledPlanning:
         reason = self._writers.consider(draft, case, result.agent, f"{level.category}/{env_id}")
         labels = {stored.writer.name: stored.label for stored in reversed(self._writers.stored)}
         label = labels.get(draft.name, "")
-        considered = Considered(draft.name, "" if reason else label, reason)
+        considered = DraftDecision(draft.name, "" if reason else label, reason)
         self._emit("writer", asdict(considered))
         return considered
 
 
-def _failed(plan: Plan, why: str) -> Missed:
+def _failed(plan: Plan, why: str) -> WriterFailure:
     plan_text = shortened(plan.text, _LONGEST_PLAN)
-    return Missed(plan.writer, Miss.FAILED, one_line(f"{plan_text}: {why}"))
+    return WriterFailure(plan.writer, Miss.FAILED, one_line(f"{plan_text}: {why}"))
 
 
-def _told_of(made: Plan | Missed, miss: Missed | None) -> dict[str, object]:
+def _told_of(made: Plan | WriterFailure, miss: WriterFailure | None) -> dict[str, object]:
     """Return what the event of a tried writer says."""
     label = made.writer if isinstance(made, Plan) else made.label
     if miss is None:

@@ -18,7 +18,7 @@ from spca.runs.phases import LevelLog
 from spca.runs.recording.folder import ASKED_ANEW, FIRST_AGENT, STATE, RunFolder, attempt_record
 from spca.runs.recording.records import SUMMARIES, check_record
 from spca.runs.recording.writer_files import WriterFiles, read_trajectory, solved_level
-from spca.runs.results import Considered, LevelResult
+from spca.runs.results import DraftDecision, LevelResult
 from spca.sense.renaming import Renaming
 from spca.writers.stored import StoredWriter, writer_state
 
@@ -99,7 +99,7 @@ class Recorder:
         result: LevelResult,
         log: LevelLog,
         writers: Iterable[StoredWriter] = (),
-        considered: Considered | None = None,
+        considered: DraftDecision | None = None,
     ) -> dict[str, Any]:
         """Save a level and commit it; afterwards it is never run again.
 
@@ -248,11 +248,11 @@ def _read_agent(folder: RunFolder, name: str) -> AgentSource:
     return agent
 
 
-def _told(result: LevelResult, considered: Considered | None) -> dict[str, Any]:
+def _told(result: LevelResult, considered: DraftDecision | None) -> dict[str, Any]:
     """Return what a summary says of writers: who made the plan, who did not help and why, the new one's fate."""
     missed = [asdict(miss) for played in result.rounds for miss in played.missed]
     told = {"plan": result.plan.writer if result.plan else "", "missed": missed}
-    new = considered or Considered("", "", "")
+    new = considered or DraftDecision("", "", "")
     return told | {"offered": new.name, "accepted": new.label, "rejected": new.reason}
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from explorer.errors import EpisodeError, SceneError
-from explorer.evaluation.harness import Evaluation, How
+from explorer.evaluation.harness import Evaluation, EvaluationOptions
 from explorer.evaluation.results import Episode, read_episodes
 from explorer.scene import Pose
 from tests.support.explorer.played import ENTRIES, GOES_ROUND, WINS, walk
@@ -27,12 +27,12 @@ SCENES = [walk("one"), walk("two", codes=GOES_ROUND), walk("three")]
 
 
 def run(output: Path, agent: str = "solver", scenes: Any = SCENES, **how: Any) -> tuple[Episode, ...]:
-    return Evaluation(scenes, agent, output, How(**how), ENTRIES).run()
+    return Evaluation(scenes, agent, output, EvaluationOptions(**how), ENTRIES).run()
 
 
 def test_results_are_written_in_the_order_of_the_scenes(tmp_path: Path) -> None:
     output, shown = tmp_path / "new" / "r.jsonl", []
-    evaluation = Evaluation(SCENES, "solver", output, How(seed=3), ENTRIES)
+    evaluation = Evaluation(SCENES, "solver", output, EvaluationOptions(seed=3), ENTRIES)
     episodes = evaluation.run(lambda *counts: shown.append(counts))
     assert shown == [(0, 3, 0), (1, 3, 1), (2, 3, 1), (3, 3, 2)]
     assert [(each.scene, each.solved, each.certificate_refuted) for each in episodes] == [
@@ -106,7 +106,7 @@ def test_a_killed_evaluation_goes_on_where_it_was(tmp_path: Path) -> None:
     with pytest.raises(EpisodeError, match="cannot go on: task 'two' has changed"):
         run(output, "deadly", scenes=[scenes[0], walk("two", lava=True), scenes[2]], resume=True)
     shown: list[Any] = []
-    evaluation = Evaluation(scenes, "deadly", output, How(resume=True), ENTRIES)
+    evaluation = Evaluation(scenes, "deadly", output, EvaluationOptions(resume=True), ENTRIES)
     assert [each.codes for each in evaluation.run(lambda *counts: shown.append(counts))] == [WINS] * 3
     assert shown == [(2, 3, 2), (3, 3, 3)]
     assert not journal.exists()
@@ -139,7 +139,7 @@ def test_what_cannot_be_played_is_named_and_leaves_nothing(tmp_path: Path) -> No
 
 def test_an_evaluation_that_fails_later_keeps_what_is_finished(tmp_path: Path) -> None:
     scenes = [walk("one"), walk("two", certified=False)]
-    evaluation = Evaluation(scenes, "solver", tmp_path / "r.jsonl", How(), ENTRIES)
+    evaluation = Evaluation(scenes, "solver", tmp_path / "r.jsonl", EvaluationOptions(), ENTRIES)
     with pytest.raises(EpisodeError, match="there is none"):
         evaluation.run()
     assert evaluation.finished == 1

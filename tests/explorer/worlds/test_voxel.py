@@ -10,7 +10,7 @@ from explorer.rules.blocks import BLOCKS
 from explorer.rules.blocks import code as block
 from explorer.rules.items import dig_ticks, item
 from explorer.rules.recipes import recipe
-from explorer.scene import Happened, Pose
+from explorer.scene import Pose, StepResult
 from explorer.worlds.voxel import VoxelWorld
 from tests.support.explorer.scenes import Puzzle, emerald, hall, handle, moat, plug
 from tests.support.explorer.world_suite import WorldSuite
@@ -20,7 +20,7 @@ FALL_OF_5 = 12
 F, B, L, R, J = Primitive.FORWARD, Primitive.BACK, Primitive.LEFT, Primitive.RIGHT, Primitive.JUMP
 
 
-def play(puzzle: Puzzle, codes: list[int]) -> tuple[VoxelWorld, Tracker, list[Happened]]:
+def play(puzzle: Puzzle, codes: list[int]) -> tuple[VoxelWorld, Tracker, list[StepResult]]:
     """Play codes, all of which have to have their effect."""
     world, tracker = VoxelWorld(), Tracker(puzzle.milestones, puzzle.scene.spawn)
     world.reset(puzzle.scene)

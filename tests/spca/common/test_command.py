@@ -21,7 +21,7 @@ from spca.common.command import (
     EXIT_INTERRUPTED,
     EXIT_USER_ERROR,
     PROGRAM_VARIABLE,
-    Ending,
+    ExitHandler,
 )
 from spca.common.errors import BudgetReached, SettingsError, UnusableModelError
 from spca.errors import ProviderDownError, ReplayMissError, UnknownModelError
@@ -30,7 +30,7 @@ GO_ON = "python main.py --resume r1"
 
 
 def ended(error: BaseException | None, go_on: str = GO_ON) -> int:
-    with Ending() as ending:
+    with ExitHandler() as ending:
         ending.go_on = go_on
         if error is not None:
             raise error
@@ -73,7 +73,7 @@ def test_a_stop_is_one_line_a_code_and_how_to_go_on(
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_to_end_does_what_ctrl_c_does(number: signal.Signals, capsys: pytest.CaptureFixture[str]) -> None:
     before = signal.getsignal(number)
-    with Ending() as ending:
+    with ExitHandler() as ending:
         ending.go_on = GO_ON
         signal.raise_signal(number)
         pytest.fail("it goes on")
@@ -84,7 +84,7 @@ def test_a_signal_to_end_does_what_ctrl_c_does(number: signal.Signals, capsys: p
 def test_what_nohup_ignores_stays_ignored() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with Ending() as ending:
+        with ExitHandler() as ending:
             signal.raise_signal(signal.SIGHUP)
         assert ending.code == EXIT_FINISHED
     finally:
@@ -101,8 +101,8 @@ def test_what_nohup_ignores_stays_ignored() -> None:
 def test_output_that_nobody_reads(go_on: str, code: int, told: str) -> None:
     program = f"""if True:
         import sys
-        from spca.common.command import Ending
-        with Ending() as ending:
+        from spca.common.command import ExitHandler
+        with ExitHandler() as ending:
             ending.go_on = {go_on!r}
             for number in range(100_000):
                 print(number)
@@ -118,8 +118,8 @@ def test_output_that_nobody_reads(go_on: str, code: int, told: str) -> None:
 
 def test_characters_that_the_output_lacks_end_nothing() -> None:
     program = """if True:
-        from spca.common.command import Ending
-        with Ending():
+        from spca.common.command import ExitHandler
+        with ExitHandler():
             print("d\\xf6r \\u2026")
     """
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
@@ -130,8 +130,8 @@ def test_characters_that_the_output_lacks_end_nothing() -> None:
 def test_output_that_there_is_no_space_for() -> None:
     program = f"""if True:
         import sys
-        from spca.common.command import Ending
-        with Ending() as ending:
+        from spca.common.command import ExitHandler
+        with ExitHandler() as ending:
             ending.go_on = {GO_ON!r}
             print("a level", flush=True)
         sys.exit(ending.code)

@@ -18,7 +18,7 @@ import explorer.cli
 import main
 import robot_bridge.cli
 import run_eval
-from spca.common.command import Ending
+from spca.common.command import ExitHandler
 from spca.common.debug_log import (
     DEBUG_VARIABLE,
     LOG_NAME,
@@ -46,8 +46,8 @@ def debug_log() -> Iterator[None]:
 def test_without_the_flag_nobody_logs_anything() -> None:
     program = """if True:
         import logging
-        from spca.common.command import Ending
-        with Ending():
+        from spca.common.command import ExitHandler
+        with ExitHandler():
             logging.getLogger("spca.part").error("ours")
             logging.getLogger("httpx").error("a library's")
     """
@@ -61,7 +61,7 @@ def test_with_the_flag_or_the_variable_it_goes_to_standard_error(
 ) -> None:
     if way == "variable":
         monkeypatch.setenv(DEBUG_VARIABLE, "1")
-    with Ending():
+    with ExitHandler():
         if way == "flag":
             start_debug_log()
         OURS.debug("waits for %s s", 5)
@@ -79,7 +79,7 @@ def test_a_file_of_variables_may_ask_for_it(
     monkeypatch.setenv(DEBUG_VARIABLE, "")
     monkeypatch.delenv(DEBUG_VARIABLE)  # as it was is what it becomes again
     (tmp_path / ".env").write_text(f"{DEBUG_VARIABLE}=1\n")
-    with Ending():
+    with ExitHandler():
         load_env(tmp_path / ".env")
         OURS.debug("reads a file")
     assert "reads a file\n" in capsys.readouterr().err
@@ -133,7 +133,7 @@ def test_keys_are_taken_out_of_records_and_of_causes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with Ending(), log_to_folder(tmp_path):
+    with ExitHandler(), log_to_folder(tmp_path):
         OURS.warning("the key %s is refused", KEY)
         fail()
     for told in (capsys.readouterr().err, (tmp_path / LOG_NAME).read_text()):
@@ -202,7 +202,7 @@ def test_a_log_that_cannot_be_begun_is_one_line(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("debug_log")
 def test_a_full_disk_under_the_log_stops_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / LOG_NAME).symlink_to("/dev/full")
-    with Ending() as ending, log_to_folder(tmp_path):
+    with ExitHandler() as ending, log_to_folder(tmp_path):
         OURS.info("a record")
     assert ending.code == 0
     assert capsys.readouterr().err.count("\n") == 1

@@ -22,7 +22,7 @@ from spca.llm.calls.ledger import Ledger
 from spca.runs.curriculum import Task
 from spca.runs.recording.folder import STATE, RunFolder
 from spca.runs.recording.recorder import Recorder, library_size
-from spca.runs.results import Attempt, Considered, LevelResult, Round
+from spca.runs.results import Attempt, DraftDecision, LevelResult, Round
 from spca.writers.stored import Case, StoredWriter, writer_state
 from tests.support.spca.doubles import ROOT, SNAPSHOT, outcome_of, plan_of
 from tests.support.spca.starting import Log
@@ -53,7 +53,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     writer = StoredWriter(WRITER, 1, "navigation/x-v0", (case,), solved=1)
     success = LevelResult.of([Round(PLAN, (attempt,), "", snapshot=SNAPSHOT)], INITIAL)
     recorder.enter("navigation")
-    recorder.finish(solved, 7, success, log, [writer], Considered("go", "go/v001", ""))
+    recorder.finish(solved, 7, success, log, [writer], DraftDecision("go", "go/v001", ""))
     recorder.finish(failed, 7, LevelResult(False, "stuck: it turns", INITIAL, PLAN, ()), log, [writer])
     return folder
 

@@ -12,7 +12,7 @@ from spca.contracts import LevelInfo, Plan, PlannerMode, ProblemWriter, SolveRes
 from spca.sandbox.executor import SandboxExecutor
 from spca.writers.library import SOLVE_SECONDS, WriterLibrary
 from spca.writers.running import WriterRunner
-from spca.writers.stored import Case, Miss, Missed, StoredWriter, with_case
+from spca.writers.stored import Case, Miss, StoredWriter, WriterFailure, with_case
 from tests.support.spca.doubles import AGENT
 from tests.support.spca.writing import (
     DOMAIN,
@@ -85,13 +85,15 @@ def test_what_becomes_of_each_is_told_in_order(library: WriterLibrary) -> None:
         ]
     )
     *missed, plan = library.plans(snapshot(), LEVEL)
-    assert [each for each in missed if isinstance(each, Missed)][1:] == [
-        Missed("shy/v001", Miss.REFUSED, "not mine"),
-        Missed("importing/v001", Miss.INVALID, "line 1: module os is not available: a writer may import re alone"),
-        Missed("crashing/v001", Miss.INVALID, "KeyError: 'moves' (line 2)"),
-        Missed("nowhere/v001", Miss.INVALID, "unsolvable: it is not there"),
+    assert [each for each in missed if isinstance(each, WriterFailure)][1:] == [
+        WriterFailure("shy/v001", Miss.REFUSED, "not mine"),
+        WriterFailure(
+            "importing/v001", Miss.INVALID, "line 1: module os is not available: a writer may import re alone"
+        ),
+        WriterFailure("crashing/v001", Miss.INVALID, "KeyError: 'moves' (line 2)"),
+        WriterFailure("nowhere/v001", Miss.INVALID, "unsolvable: it is not there"),
     ]
-    assert isinstance(missed[0], Missed)
+    assert isinstance(missed[0], WriterFailure)
     assert missed[0].reason.startswith("parse_error: ")
     assert isinstance(plan, Plan)
 
@@ -124,7 +126,7 @@ def test_the_tally_counts_and_remembers_new_cases(library: WriterLibrary) -> Non
 
 def test_the_planner_is_told_of_the_writers(library: WriterLibrary) -> None:
     library.load([stored("a"), stored("b")], "c: it is constant")
-    missed = [Missed("b/v001", Miss.REFUSED, "no such mission"), Missed("a/v001", Miss.FAILED, "stuck")]
+    missed = [WriterFailure("b/v001", Miss.REFUSED, "no such mission"), WriterFailure("a/v001", Miss.FAILED, "stuck")]
     assert library.told(missed, LEVEL) == {
         "nearest": {"writer_name": "b", "domain": DOMAIN, "writer": FETCH},
         "others": ["a"],

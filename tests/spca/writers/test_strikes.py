@@ -11,7 +11,7 @@ from spca.sandbox.executor import SandboxExecutor
 from spca.writers import merit
 from spca.writers.library import MAX_OBJECTS, WriterLibrary
 from spca.writers.merit import MAX_STRIKES, reason_left_out, reasons_left_out
-from spca.writers.stored import Miss, Missed, StoredWriter, Tally
+from spca.writers.stored import Miss, StoredWriter, Tally, WriterFailure
 from tests.redteam.writers import HOSTILE
 from tests.support.spca.writing import LEVEL, case, snapshot, solve, writer
 from tests.support.writers.seasons import PLACES, Mission, play_level, writer_for
@@ -60,7 +60,7 @@ def test_an_answer_that_is_no_problem_costs_the_solver_nothing_more(executor: Sa
     assert left_out.invalid == MAX_STRIKES[Miss.INVALID]
     assert max(solved, default=0) <= MAX_OBJECTS
     (missed,) = library.plans(snapshot(levels(1)[0].text), levels(1)[0].info)
-    assert missed == Missed(
+    assert missed == WriterFailure(
         "hostile/v001",
         Miss.LEFT_OUT,
         f"{MAX_STRIKES[Miss.INVALID]} invalid answers in categories of which it has solved no level",

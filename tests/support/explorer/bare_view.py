@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from explorer.scene import Happened, Pose
+from explorer.scene import Pose, StepResult
 from explorer.view import View
 
 BARE: Final = View(
@@ -19,5 +19,5 @@ BARE: Final = View(
     recipes=(),
     step=0,
     max_steps=100,
-    last=Happened(True),
+    last=StepResult(True),
 )

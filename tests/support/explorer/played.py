@@ -112,10 +112,10 @@ ENTRIES: Final[Mapping[str, AgentEntry]] = {**AGENTS, "deadly": AgentEntry(deadl
 
 def main(output: str, workers: str) -> None:
     """Play three scenes in a program of its own."""
-    from explorer.evaluation.harness import Evaluation, How
+    from explorer.evaluation.harness import Evaluation, EvaluationOptions
 
     scenes = [walk(name) for name in ("one", "two", "stalls")]
-    Evaluation(scenes, "deadly", Path(output), How(workers=int(workers)), ENTRIES).run()
+    Evaluation(scenes, "deadly", Path(output), EvaluationOptions(workers=int(workers)), ENTRIES).run()
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from explorer.rules.moves import move, stands
 from explorer.rules.reach import mob_cells, resolve_event
 from explorer.rules.recipes import RECIPES, recipe
 from explorer.rules.state import Still
-from explorer.scene import FACINGS, Cell, Happened, Mob, Pose, Scene, Stack, Wire, WorldState
+from explorer.scene import FACINGS, Cell, Mob, Pose, Scene, Stack, StepResult, Wire, WorldState
 from explorer.view import View
 from explorer.worlds.observing import LIGHTS
 from explorer.worlds.sight import Layout, see
@@ -285,7 +285,7 @@ class Compared:
     switched: int = 0
     out_of_sight: int = 0
 
-    def count_changes(self, happened: Happened, view: View) -> None:
+    def count_changes(self, happened: StepResult, view: View) -> None:
         """Count what a step changed in truth."""
         blocks = [change for change in happened.changes if change.kind == "block" and change.cell is not None]
         self.switched += sum(BLOCKS[change.code].kind in ("device", "plate") for change in blocks)

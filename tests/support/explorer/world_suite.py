@@ -19,7 +19,7 @@ from explorer.rules.items import item
 from explorer.rules.moves import move
 from explorer.rules.recipes import recipe
 from explorer.rules.state import Still, doors_of
-from explorer.scene import Cell, Happened, Pose, Scene, WorldState
+from explorer.scene import Cell, Pose, Scene, StepResult, WorldState
 from explorer.view import View
 from explorer.worlds.state_hash import state_hash
 from explorer.worlds.voxel import VoxelWorld
@@ -161,7 +161,7 @@ class WorldSuite:
         assert self.hashes(world, scene, played) == self.hashes(VoxelWorld(), scene, played)
 
     @staticmethod
-    def play(world: VoxelWorld, played: Sequence[int]) -> list[Happened]:
+    def play(world: VoxelWorld, played: Sequence[int]) -> list[StepResult]:
         """Play until the end of the codes or of the episode."""
         happened = []
         for code_ in played:

@@ -15,7 +15,7 @@ from spca.llm.providers.base import Usage
 from spca.runs.curriculum import Task
 from spca.runs.recording.folder import RunFolder
 from spca.runs.recording.recorder import Recorder
-from spca.runs.results import Attempt, Considered, LevelResult, Round
+from spca.runs.results import Attempt, DraftDecision, LevelResult, Round
 from spca.writers.stored import StoredWriter
 from tests.support.commands import curriculum, main_py, only_run
 from tests.support.spca.call_requests import ref
@@ -140,7 +140,7 @@ class Writing:
         *,
         rounds: tuple[Round, ...] = (),
         writers: Sequence[StoredWriter] = (),
-        considered: Considered | None = None,
+        considered: DraftDecision | None = None,
     ) -> None:
         """End the level as its last attempt did."""
         last = self._tries[-1].outcome if self._tries else outcome_of(Status.STUCK)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from spca.common.errors import FileError, JobError
 from spca.common.jobs.processes import unbroken
-from spca.common.jobs.work import Job, Setup, Terms
+from spca.common.jobs.work import Job, JobMessages, Setup
 from tests.support.waiting import becomes
 
 
@@ -45,7 +45,7 @@ class Squares(Setup[Job, Square]):
         needs: a package to import first.
     """
 
-    terms: ClassVar[Terms] = Terms("squaring", "squarer", "--out", SquaresError)
+    terms: ClassVar[JobMessages] = JobMessages("squaring", "squarer", "--out", SquaresError)
     unusable: ClassVar[type[SquaresError]] = SquaresError
 
     folder: Path

@@ -7,11 +7,11 @@ from typing import Any
 
 from spca.contracts import AgentSource, LevelInfo, Plan, PlannerMode, ProblemWriter, Snapshot
 from spca.plan.pddl import extract_actions, parse_plan
-from spca.writers.stored import Case, Miss, Missed, StoredWriter
+from spca.writers.stored import Case, Miss, StoredWriter, WriterFailure
 from tests.support.spca.doubles import pddl
 
-UNREADABLE = Missed("shy/v001", Miss.REFUSED, "the mission is not mine")
-LATE = Missed("slow/v002", Miss.INVALID, "it took more than 100 ms")
+UNREADABLE = WriterFailure("shy/v001", Miss.REFUSED, "the mission is not mine")
+LATE = WriterFailure("slow/v002", Miss.INVALID, "it took more than 100 ms")
 
 
 def compiled(label: str, *actions: str) -> Plan:
@@ -24,7 +24,7 @@ def compiled(label: str, *actions: str) -> Plan:
 class FakeWriters:
     """Yields what it is given on every level; accepts every draft unless told why not."""
 
-    def __init__(self, *made: Plan | Missed, verdict: str = "") -> None:
+    def __init__(self, *made: Plan | WriterFailure, verdict: str = "") -> None:
         self._made, self._verdict = made, verdict
         labels = (each.writer if isinstance(each, Plan) else each.label for each in made)
         self.stored: tuple[StoredWriter, ...] = tuple(map(_stored, dict.fromkeys(labels)))
@@ -34,7 +34,7 @@ class FakeWriters:
         self.blamed: list[str] = []
         self.considered: list[tuple[ProblemWriter, Case, AgentSource, str]] = []
 
-    def plans(self, snapshot: Snapshot, level: LevelInfo) -> Iterator[Plan | Missed]:
+    def plans(self, snapshot: Snapshot, level: LevelInfo) -> Iterator[Plan | WriterFailure]:
         self.asked.append((snapshot, level))
         for made in self._made:
             self.yielded += 1
@@ -43,7 +43,7 @@ class FakeWriters:
     def tally(self, label: str, category: str, *, solved: Case | None) -> None:  # noqa: ARG002 - levels of one
         self.tallied.append((label, solved))
 
-    def blame(self, missed: Sequence[Missed], category: str) -> None:  # noqa: ARG002 - levels of one
+    def blame(self, missed: Sequence[WriterFailure], category: str) -> None:  # noqa: ARG002 - levels of one
         self.blamed += [each.label for each in missed if each.miss is not Miss.REFUSED]
 
     def consider(self, draft: ProblemWriter, case: Case, agent: AgentSource, born: str) -> str:
@@ -52,7 +52,7 @@ class FakeWriters:
             self.stored = (*self.stored, StoredWriter(draft, 1, born, (case,)))
         return self._verdict
 
-    def told(self, missed: Sequence[Missed], level: LevelInfo) -> dict[str, Any] | None:  # noqa: ARG002
+    def told(self, missed: Sequence[WriterFailure], level: LevelInfo) -> dict[str, Any] | None:  # noqa: ARG002
         names = [each.writer.name for each in self.stored]
         told = [{"how": each.miss.value, "why": each.reason} for each in missed]
         return {"nearest": None, "others": names, "missed": told} if names else None

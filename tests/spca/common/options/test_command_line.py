@@ -11,7 +11,7 @@ import pytest
 from cyclopts import App, Group, Parameter
 from cyclopts.validators import mutually_exclusive
 
-from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, Ending
+from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, ExitHandler
 from spca.common.options.command_line import make_app, run_app
 from spca.common.options.values import amount, option_group, text_option, whole_number
 
@@ -63,10 +63,10 @@ class Program:
         self.app.command(self.act)
 
     def explore(
-        self, options: ExploreOptions = ExploreOptions(), *, end: Annotated[Ending, Parameter(parse=False)]
+        self, options: ExploreOptions = ExploreOptions(), *, end: Annotated[ExitHandler, Parameter(parse=False)]
     ) -> int:
         """Explore."""
-        assert isinstance(end, Ending)
+        assert isinstance(end, ExitHandler)
         self.options = options
         self.is_logged = logging.getLogger("spca").isEnabledFor(logging.DEBUG)
         return CODE
@@ -77,7 +77,7 @@ class Program:
         return CODE
 
     def run(self, words: str | Sequence[str]) -> int:
-        with Ending() as end:
+        with ExitHandler() as end:
             given = words.split() if isinstance(words, str) else words
             end.code = run_app(self.app, given, {"--output": "--out"}, end=end)
         return end.code
@@ -150,7 +150,7 @@ def test_help_breaks_lines_of_all_but_the_epilogue_and_has_no_two_that_are_empty
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     example = "  x explore --way left --turns 3 --cost .5 --no-log"
-    with Ending():
+    with ExitHandler():
         run_app(make_app("x", "Go somewhere. " * 9, epilogue=f"examples:\n{example}"), ["--help"])
     told, _, epilogue = capsys.readouterr().out.rpartition("\n\n")
     assert epilogue == f"examples:\n{example}\n"
@@ -191,7 +191,7 @@ def test_an_interruption_reaches_the_ending(capsys: pytest.CaptureFixture[str]) 
 
     app = make_app("x", "Go somewhere.")
     app.default(interrupt)
-    with Ending() as end:
+    with ExitHandler() as end:
         run_app(app, [])
     assert end.code == EXIT_INTERRUPTED
     assert capsys.readouterr().err == "interrupted\n"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from spca.commands.program import make_program
-from spca.common.command import Ending
+from spca.common.command import ExitHandler
 from spca.common.errors import SettingsError, UsageError
 from spca.common.options.command_line import run_app
 from spca.errors import ResumeError
@@ -45,7 +45,7 @@ class Commands:
         self.played: list[EvaluateOptions] = []
 
     def play_run(
-        self, _end: Ending, _phases: object, settings: Settings, begun: Begun | None, greets: bool = True
+        self, _end: ExitHandler, _phases: object, settings: Settings, begun: Begun | None, greets: bool = True
     ) -> int:
         self.learned.append(settings)
         self.greetings.append(greets)
@@ -101,7 +101,7 @@ def studied(commands: Commands, *arguments: str) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("spca.runs.run.play_run", commands.play_run)
         patch.setattr("spca.commands.ablations.evaluate", commands.evaluate)
-        assert run_app(app, ["ablations", *arguments], exit_handler=Ending(), load_phases=lambda: None) == 0
+        assert run_app(app, ["ablations", *arguments], exit_handler=ExitHandler(), load_phases=lambda: None) == 0
     return max(Path("runs").iterdir())
 
 

@@ -12,7 +12,7 @@ from spca.errors import WorldError
 from spca.evaluation.episodes import NO_PLAN, WORLD_ERROR, Episode, Played
 from spca.evaluation.playing.player import Planning, Player, told
 from spca.protocols import World
-from spca.writers.stored import Miss, Missed
+from spca.writers.stored import Miss, WriterFailure
 from tests.support.inprocess import InProcessExecutor
 from tests.support.spca.doubles import ROOT
 
@@ -23,7 +23,7 @@ AGENT = AgentSource(
     + "\n    def reach(self, agent, goal):\n        for code in (2, 2, 1, 2, 2):\n            yield code\n"
     + "\n    def wait(self, agent):\n        yield 0\n"
 )
-MISSED = Missed("go/v001", Miss.REFUSED, "cannot read it")
+MISSED = WriterFailure("go/v001", Miss.REFUSED, "cannot read it")
 
 
 def plan(*calls: tuple[str, ...], writer: str = "") -> Plan:
@@ -50,7 +50,7 @@ class Planner:
 
 
 def play(
-    stored: Iterable[Plan | Missed],
+    stored: Iterable[Plan | WriterFailure],
     model: Planner | None,
     attempts: int = 1,
     agents: dict[str, AgentSource] | None = None,
@@ -58,7 +58,7 @@ def play(
     def make_world(env_id: str, seed: int) -> World:
         return MiniGridEnv(env_id, seed, executor=InProcessExecutor())
 
-    def written(_snapshot: Snapshot, _level: LevelInfo) -> Iterable[Plan | Missed]:
+    def written(_snapshot: Snapshot, _level: LevelInfo) -> Iterable[Plan | WriterFailure]:
         return stored
 
     planning = Planning(written, "m/planner" if model else "", (model or Planner()).begin)
@@ -110,13 +110,13 @@ def test_no_code_is_written_for_what_the_library_lacks() -> None:
         ([], Planner(PlanFailure("unsolvable", 9)), "no valid plan after 9 calls: unsolvable"),
     ],
 )
-def test_nobody_has_a_plan(stored: list[Plan | Missed], model: Planner | None, said: str) -> None:
+def test_nobody_has_a_plan(stored: list[Plan | WriterFailure], model: Planner | None, said: str) -> None:
     played = play(stored, model)
     assert (played.failure, played.reason, played.steps) == (NO_PLAN, said, 0)
 
 
 def test_writers_without_a_plan_have_a_line_each_that_ends_at_a_word() -> None:
-    many = [Missed(f"go/v{number:03}", Miss.REFUSED, "no such thing " * 20) for number in range(1, 7)]
+    many = [WriterFailure(f"go/v{number:03}", Miss.REFUSED, "no such thing " * 20) for number in range(1, 7)]
     *lines, last = play(many, None).reason.splitlines()
     assert [line.partition(":")[0] for line in lines] == ["go/v001", "go/v002", "go/v003"]
     assert all(line.endswith((" no ...", " such ...", " thing ...")) for line in lines)

@@ -16,8 +16,8 @@ from spca.report.read.run_files import open_run
 from spca.report.read.runs import overview
 from spca.report.read.writers import OfferedWriter, TriedWriter, WriterRow
 from spca.report.terminal import show_run
-from spca.runs.results import Considered, Round
-from spca.writers.stored import Miss, Missed, StoredWriter, Tally
+from spca.runs.results import DraftDecision, Round
+from spca.writers.stored import Miss, StoredWriter, Tally, WriterFailure
 from tests.support.report.making import Writing
 
 GO = StoredWriter(ProblemWriter("go", "(define (domain d))", "def make_problem(snapshot):\n    return ''\n"), 1, "x")
@@ -105,11 +105,11 @@ def test_writers_that_all_refuse_come_before_the_first_round(writing: Writing) -
 
 
 def test_an_accepted_writer_is_shown_with_its_source_and_counted_in_the_run(writing: Writing) -> None:
-    missed = (Missed("go/v001", Miss.FAILED, "in vain"), Missed("go/v001", Miss.REFUSED, "not mine"))
+    missed = (WriterFailure("go/v001", Miss.FAILED, "in vain"), WriterFailure("go/v001", Miss.REFUSED, "not mine"))
     writing.begin()
     writing.plan()
     writing.act()
-    writing.finish(writers=[GO], considered=Considered("go", "go/v001", ""))
+    writing.finish(writers=[GO], considered=DraftDecision("go", "go/v001", ""))
     beaten = replace(GO, failed=2, tallies={"elsewhere": Tally(failed=2)})
     why = "2 wrong plans in categories of which it has solved no level"
     for rounds in ((), (Round(None, (), "", missed=missed),)):
@@ -134,6 +134,6 @@ def test_a_writer_that_was_not_accepted_is_shown_with_the_reason(writing: Writin
     writing.begin()
     writing.plan()
     writing.act()
-    writing.finish(considered=Considered("go", "", "go: two runs \x1b differ"))
+    writing.finish(considered=DraftDecision("go", "", "go: two runs \x1b differ"))
     assert shown(writing).offer == OfferedWriter("go", "", "go: two runs \x1b differ")
     assert overview(open_run(writing.path)).writers == ()

@@ -20,7 +20,7 @@ from spca.report.query import database
 from spca.report.query.tables import TABLES
 from spca.report.read import lenient
 from spca.report.read.run_files import open_run
-from spca.runs.results import Considered
+from spca.runs.results import DraftDecision
 from spca.writers.stored import StoredWriter
 from tests.support.report.making import Writing
 from tests.support.spca.doubles import ROOT
@@ -68,7 +68,7 @@ def test_levels(finished_run: Path) -> None:
 @pytest.mark.long
 def test_writers_and_the_levels_that_they_planned(tmp_path: Path) -> None:
     run, made = Writing(tmp_path), StoredWriter(ProblemWriter("go", "(define)", "pass"), 1, "x")
-    for writer, considered in ((made, Considered("go", "go/v001", "")), (replace(made, failed=2), None)):
+    for writer, considered in ((made, DraftDecision("go", "go/v001", "")), (replace(made, failed=2), None)):
         run.begin()
         run.carry_out("go/v001") if considered is None else run.act()
         run.finish(writers=[writer], considered=considered)

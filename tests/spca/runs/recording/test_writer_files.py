@@ -16,9 +16,9 @@ from spca.runs.curriculum import Task
 from spca.runs.recording.folder import RunFolder
 from spca.runs.recording.recorder import Recorder
 from spca.runs.recording.writer_files import WriterFiles
-from spca.runs.results import Attempt, Considered, LevelResult, Round
+from spca.runs.results import Attempt, DraftDecision, LevelResult, Round
 from spca.writers.merit import reason_left_out
-from spca.writers.stored import Case, Miss, Missed, StoredWriter, Tally, writer_state
+from spca.writers.stored import Case, Miss, StoredWriter, Tally, WriterFailure, writer_state
 from tests.support.spca.doubles import AGENT, SNAPSHOT, outcome_of, plan_of
 from tests.support.spca.starting import Log
 
@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> RunFolder:
     return RunFolder.create(tmp_path, {"settings": {}, "sandbox": "strict"}, "[]", AGENT)
 
 
-def solved(missed: tuple[Missed, ...] = ()) -> LevelResult:
+def solved(missed: tuple[WriterFailure, ...] = ()) -> LevelResult:
     attempt = Attempt(0, 1, Checkpoint((0, 1), "hash"), PLAN, AGENT, outcome_of(Status.SUCCESS))
     return LevelResult.of([Round(PLAN, (attempt,), "", snapshot=SNAPSHOT, missed=missed)], AGENT)
 
@@ -68,7 +68,7 @@ def test_a_run_that_goes_on_has_the_same_writers(folder: RunFolder) -> None:
     born = StoredWriter(FIRST, 1, "navigation/a", (case(TASKS[0]),))
     grown = replace(born, cases=(*born.cases, case(TASKS[1])), solved=1, failed=2)
     first = recorder(folder)
-    finish(first, folder, TASKS[0], born, considered=Considered("go", "go/v001", ""))
+    finish(first, folder, TASKS[0], born, considered=DraftDecision("go", "go/v001", ""))
     finish(first, folder, TASKS[1], grown)
     for again in (recorder(folder).writers, WriterFiles(folder, folder.state()["writers"]).stored):
         assert [seen(each) for each in again] == [seen(grown)]
@@ -80,7 +80,7 @@ def test_a_run_that_goes_on_has_the_same_writers(folder: RunFolder) -> None:
 def test_strikes_and_their_reason_are_kept_with_the_run(folder: RunFolder) -> None:
     tallies = {"doors": Tally(failed=2), "navigation": Tally(solved=1, late=1)}
     struck = StoredWriter(FIRST, 1, "navigation/a", (case(TASKS[0]),), 1, 2, 1, 0, tallies)
-    finish(recorder(folder), folder, TASKS[0], struck, considered=Considered("go", "go/v001", ""))
+    finish(recorder(folder), folder, TASKS[0], struck, considered=DraftDecision("go", "go/v001", ""))
     (again,) = recorder(folder).writers
     assert (again.failed, again.late, again.invalid, again.tallies) == (2, 1, 0, tallies)
     why = "2 wrong plans in categories of which it has solved no level"
@@ -90,7 +90,7 @@ def test_strikes_and_their_reason_are_kept_with_the_run(folder: RunFolder) -> No
 
 def test_a_run_that_counted_no_strikes_goes_on(folder: RunFolder) -> None:
     born = StoredWriter(FIRST, 1, "navigation/a", (case(TASKS[0]),), 3, 1)
-    finish(recorder(folder), folder, TASKS[0], born, considered=Considered("go", "go/v001", ""))
+    finish(recorder(folder), folder, TASKS[0], born, considered=DraftDecision("go", "go/v001", ""))
     state = folder.state()
     for name in ("late", "invalid", "tallies", "left_out"):
         del state["writers"][0][name]
@@ -104,9 +104,9 @@ def test_every_version_stays_but_the_newest_is_gone_on_with(folder: RunFolder) -
     first = recorder(folder)
     old = StoredWriter(FIRST, 1, "navigation/a", (case(TASKS[0]),))
     new = StoredWriter(SECOND, 2, "navigation/b", (case(TASKS[0]), case(TASKS[1])))
-    finish(first, folder, TASKS[0], old, considered=Considered("go", "go/v001", ""))
+    finish(first, folder, TASKS[0], old, considered=DraftDecision("go", "go/v001", ""))
     beaten = replace(old, failed=1)
-    finish(first, folder, TASKS[1], beaten, new, considered=Considered("go", "go/v002", ""))
+    finish(first, folder, TASKS[1], beaten, new, considered=DraftDecision("go", "go/v002", ""))
     again = recorder(folder)
     assert folder.read_json("pddl/writers/go/v001.json")["failed"] == 1
     assert [seen(each) for each in again.writers] == [seen(new)]
@@ -117,11 +117,11 @@ def test_every_version_stays_but_the_newest_is_gone_on_with(folder: RunFolder) -
 def test_what_a_killed_level_left_is_gone_when_the_run_goes_on(folder: RunFolder) -> None:
     first = recorder(folder)
     born = StoredWriter(FIRST, 1, "navigation/a", (case(TASKS[0]),))
-    finish(first, folder, TASKS[0], born, considered=Considered("go", "go/v001", ""))
+    finish(first, folder, TASKS[0], born, considered=DraftDecision("go", "go/v001", ""))
     before, state = written(folder), (folder.path / "state/state.json").read_bytes()
     grown = replace(born, solved=1)
     other = StoredWriter(replace(SECOND, name="other"), 1, "navigation/b", (case(TASKS[1]),))
-    finish(first, folder, TASKS[1], grown, other, considered=Considered("other", "other/v001", ""))
+    finish(first, folder, TASKS[1], grown, other, considered=DraftDecision("other", "other/v001", ""))
     (folder.path / "state/state.json").write_bytes(state)  # killed before the commit
     (folder.path / "pddl/writers/go/.torn.tmp").touch()
     again = recorder(folder)
@@ -131,8 +131,10 @@ def test_what_a_killed_level_left_is_gone_when_the_run_goes_on(folder: RunFolder
 
 
 def test_a_summary_says_who_planned_who_did_not_and_what_became_of_the_new_one(folder: RunFolder) -> None:
-    first, missed = recorder(folder), Missed("shy/v001", Miss.REFUSED, "not mine")
-    told = finish(first, folder, TASKS[0], result=solved((missed,)), considered=Considered("go", "", "go: it differs"))
+    first, missed = recorder(folder), WriterFailure("shy/v001", Miss.REFUSED, "not mine")
+    told = finish(
+        first, folder, TASKS[0], result=solved((missed,)), considered=DraftDecision("go", "", "go: it differs")
+    )
     assert told["writers"] == {
         "plan": "go/v001",
         "missed": [{"label": "shy/v001", "miss": "refused", "reason": "not mine"}],
@@ -143,7 +145,7 @@ def test_a_summary_says_who_planned_who_did_not_and_what_became_of_the_new_one(f
     assert recorder(folder).rejection == "go: it differs"
     finish(first, folder, TASKS[1])
     assert recorder(folder).rejection == "go: it differs"
-    finish(first, folder, TASKS[2], considered=Considered("go", "go/v001", ""))
+    finish(first, folder, TASKS[2], considered=DraftDecision("go", "go/v001", ""))
     assert recorder(folder).rejection == ""
 
 
@@ -167,7 +169,7 @@ def test_a_run_of_before_there_were_writers_goes_on(folder: RunFolder) -> None:
 
 def test_a_missing_file_is_named(folder: RunFolder) -> None:
     born = StoredWriter(FIRST, 1, "navigation/a", (case(TASKS[0]),))
-    finish(recorder(folder), folder, TASKS[0], born, considered=Considered("go", "go/v001", ""))
+    finish(recorder(folder), folder, TASKS[0], born, considered=DraftDecision("go", "go/v001", ""))
     (folder.path / "pddl/writers/go/v001.pddl").unlink()
     with pytest.raises(ResumeError, match=r"pddl/writers/go/v001\.pddl"):
         recorder(folder)
@@ -177,7 +179,7 @@ def test_a_name_that_begins_anew_has_its_own_source(folder: RunFolder) -> None:
     first = recorder(folder)
     for task, writer in zip(TASKS, (FIRST, SECOND), strict=False):  # a run without curriculum forgets its writers
         born = StoredWriter(writer, 1, "navigation/a", (case(task),))
-        finish(first, folder, task, born, considered=Considered("go", "go/v001", ""))
+        finish(first, folder, task, born, considered=DraftDecision("go", "go/v001", ""))
     assert [each.writer for each in recorder(folder).writers] == [SECOND]
 
 
@@ -185,9 +187,9 @@ def test_what_went_with_another_library_is_not_gone_on_with(tmp_path: Path) -> N
     settings = {"settings": {"carry_over": False}, "sandbox": "strict"}
     folder = RunFolder.create(tmp_path, settings, "[]", AGENT)
     first = recorder(folder)
-    finish(first, folder, TASKS[0], considered=Considered("go", "", "go: it differs"))
-    finish(first, folder, TASKS[1], considered=Considered("other", "other/v001", ""))
-    finish(first, folder, TASKS[2], considered=Considered("go", "", "go: it differs"))
+    finish(first, folder, TASKS[0], considered=DraftDecision("go", "", "go: it differs"))
+    finish(first, folder, TASKS[1], considered=DraftDecision("other", "other/v001", ""))
+    finish(first, folder, TASKS[2], considered=DraftDecision("go", "", "go: it differs"))
     assert first.enter("doors")
     finish(first, folder, replace(TASKS[0], category="doors"))
     again = Recorder(folder, Ledger())
