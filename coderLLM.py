@@ -101,7 +101,7 @@ class CoderLLM:
                 regression = check(made.agent) if check else None
                 if not regression:
                     return made
-                names = library.involved(made.agent.text, (), regression, 0)
+                names = library.find_involved(made.agent.text, (), regression, 0)
                 source = _sources(made.agent, names, regression, {*shown, *made.changed})
             error = regression or str(made)
             if isinstance(made, str) and self._client.has_answered:
@@ -127,7 +127,7 @@ class CoderLLM:
         error = error or ""
         told = {"task": task, "agent_state": agent_state, "error": error}
         room = library.room_for_sources(self._render("coder_task", methods="", source="", **told))
-        involved = library.involved(agent.text, task["actions"], error, room)
+        involved = library.find_involved(agent.text, task["actions"], error, room)
         source = _sources(agent, involved, error, ())
         left = library.MAX_METHODS - max(0, len(source) - room)
         methods = library.listing(agent.text, relevant_to=task["actions"], leave_out=involved, room=left)

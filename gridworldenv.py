@@ -135,7 +135,7 @@ class GridTaskWorld(MappedWorld):
         history = tuple(self.previous_actions)
         return hash_state(self._state(), self._episode.state, history, self.over, self.reward)
 
-    def _solved(self) -> bool:
+    def _is_solved(self) -> bool:
         return self.solved
 
     def _why_over(self) -> str:

@@ -81,7 +81,7 @@ class ChatGPTClient(Generic[Answer]):
             ProviderConfigError: the model cannot be asked.
             ProviderError: the provider failed in another way.
         """
-        request = Request(self.model.name, tuple(map(_as_message, messages)), self._schema, limits=self._limits)
+        request = Request(self.model.name, tuple(map(_make_message, messages)), self._schema, limits=self._limits)
         asked = request
         again = 0
         while True:
@@ -150,5 +150,5 @@ def _reask(text: str, error: str) -> tuple[Message, ...]:
     return (Message("assistant", text), again) if text else (again,)
 
 
-def _as_message(message: Message | Mapping[str, str]) -> Message:
+def _make_message(message: Message | Mapping[str, str]) -> Message:
     return message if isinstance(message, Message) else Message(message["role"], message["content"])

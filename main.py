@@ -91,15 +91,15 @@ class Loop:
                 rounds.append(each)  # what was played before an error counts
         except (WorldError, RestoreError) as error:
             rounds.append(Round(None, (), str(error), is_broken=True))
-        return LevelResult.of(rounds, known, self._tally.barren_roles())
+        return LevelResult.from_rounds(rounds, known, self._tally.barren_roles())
 
     def _play_rounds(self, level: LevelContext) -> Iterator[Round]:
         """Yield round 0, then rounds until one solves the level or no more are worth their calls."""
         latest = self.compiled.round(level)
         yield latest
 
-        level = self.compiled.informed(level, latest)
-        agent = latest.kept(level.known)
+        level = self.compiled.inform_level(level, latest)
+        agent = latest.choose_kept_library(level.known)
         failed: list[FailedPlan] = []
         number = 0
         while not latest.solved and len(failed) < MAX_SPA_ROUNDS and not self._tally.is_exhausted:
@@ -108,8 +108,8 @@ class Loop:
             yield latest
 
             if latest.plan is not None:
-                failed.append(latest.failed_plan())
-                agent = latest.kept(agent)
+                failed.append(latest.make_failed_plan())
+                agent = latest.choose_kept_library(agent)
             elif self._planner.has_given_up:
                 return
 
@@ -127,7 +127,7 @@ class Loop:
         if isinstance(plan, PlanFailure):
             return Round(None, (), plan.reason, failure=plan)
 
-        tries = level.tried_before(plan, start)
+        tries = level.find_earlier_attempt(plan, start)
         latest = self._code_and_act(level, number, plan, snapshot, start, agent, tries)
         if tries and tries[-1].outcome.status not in (Status.GOAL_NOT_REACHED, Status.SUCCESS):
             level.world.restore(start)
@@ -230,12 +230,12 @@ def make_loop(asking: Asking, parts: LoopParts) -> Loop:
 def load_phases() -> Phases:
     """Import the phases and return them, for a command that plays levels."""
     from metrics_logger import MetricsLogger, register_signal_handlers
-    from minigridenv import MiniGridEnv, check_ids, known_ids
+    from minigridenv import MiniGridEnv, check_ids, list_known_ids
 
     return Phases(
         make_world=MiniGridEnv,
         check_ids=check_ids,
-        known_ids=known_ids,
+        known_ids=list_known_ids,
         make_planner=make_planner,
         make_loop=make_loop,
         open_log=MetricsLogger,

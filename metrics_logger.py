@@ -161,7 +161,7 @@ class MetricsLogger:
             raise KeyboardInterrupt(self._interrupted)
 
     @contextmanager
-    def uninterrupted(self) -> Iterator[None]:
+    def delay_interrupts(self) -> Iterator[None]:
         """Let interrupts wait until the end of the block, so that a level is finished in all files or in none.
 
         Raises:
@@ -189,7 +189,7 @@ class MetricsLogger:
 
     def repair(self, finished: list[dict[str, Any]]) -> None:
         """Make the log whole after a kill: drop a torn last line, add the last summary if its event is missing."""
-        logged = _finished_levels(whole_lines(self._path))
+        logged = _find_finished_levels(whole_lines(self._path))
         for index, summary in enumerate(finished, 1):
             if index not in logged:
                 _LOG.info("the log lacks the end of level %s: it is added", index)
@@ -212,7 +212,7 @@ def _aggregate(values: list[float]) -> dict[str, float | int]:
     return {"count": len(values), "sum": round(total, 4), "max": round(max(values, default=0.0), 4)}
 
 
-def _finished_levels(lines: Iterable[bytes]) -> set[object]:
+def _find_finished_levels(lines: Iterable[bytes]) -> set[object]:
     """Return the levels whose end a log has; one that was begun again has none yet."""
     ended = set[object]()
     for line in lines:

@@ -28,7 +28,7 @@ from spca.act.world import MappedWorld
 from spca.common.errors import UserError
 from spca.contracts import DIRECTIONS, Primitive
 from spca.errors import WorldError
-from spca.llm.feedback import shortened
+from spca.llm.feedback import shorten_middle
 from spca.protocols import Executor
 from spca.sandbox.executor import default_executor
 from spca.sense import perception, slam
@@ -60,7 +60,7 @@ _NO_OBJECT: Final = bytes((1, 0, 0))
 """How minigrid encodes a cell without an object (``minigrid.core.constants``)."""
 
 
-def known_ids() -> tuple[str, ...]:
+def list_known_ids() -> tuple[str, ...]:
     """Return every MiniGrid and BabyAI id that the installed minigrid registers."""
     registry = _gymnasium().registry
     return tuple(sorted(name for name in registry if name.startswith(("MiniGrid-", "BabyAI-"))))
@@ -72,7 +72,7 @@ def check_ids(env_ids: Iterable[str]) -> None:
     Raises:
         UserError: names the first unknown id and the nearest known one.
     """
-    known = known_ids()
+    known = list_known_ids()
     for env_id in env_ids:
         if env_id not in known:
             near = difflib.get_close_matches(env_id, known, n=1, cutoff=0.0)
@@ -97,13 +97,13 @@ def _quiet() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _translated(what: str) -> Iterator[None]:
+def _translate_errors(what: str) -> Iterator[None]:
     """Turn whatever an environment raises into a :class:`WorldError` of one line."""
     try:
         yield
     except (Exception, SystemExit) as error:  # boundary: environments and level generators raise errors of many kinds
         said = " ".join(f"{type(error).__name__}: {error}".split())
-        raise WorldError(f"{what}: {shortened(said, _LONGEST_ERROR)}") from error
+        raise WorldError(f"{what}: {shorten_middle(said, _LONGEST_ERROR)}") from error
 
 
 def _image(given: Any) -> NDArray[np.uint8]:
@@ -166,7 +166,7 @@ class MiniGridEnv(MappedWorld):
         self._seed = seed
         self._upstream_rules = upstream_rules
         mode = "human" if render else None
-        with _translated(f"{env_id}: cannot be built"), _quiet():
+        with _translate_errors(f"{env_id}: cannot be built"), _quiet():
             self._env = _gymnasium().make(env_id, render_mode=mode, disable_env_checker=True)
             patch_fast_observation(self._env.unwrapped)
         self._over: bool
@@ -175,12 +175,12 @@ class MiniGridEnv(MappedWorld):
     @property
     def full_grid(self) -> NDArray[np.str_]:
         """The accumulated map as words, rows north to south; the agent's cell reads "agent"."""
-        return perception.WORDS[self._map.with_agent(self._position)]
+        return perception.WORDS[self._map.mark_agent(self._position)]
 
     @property
     def current_observation(self) -> NDArray[np.str_]:
         """The current view as words, north up."""
-        return perception.WORDS[self._marked_view()]
+        return perception.WORDS[self._mark_view()]
 
     @property
     def current_dir(self) -> str:
@@ -205,7 +205,7 @@ class MiniGridEnv(MappedWorld):
         """Integrate an observation, taken where the agent now stands, into the accumulated map."""
         facing_view = perception.encode_view(_image(obs["image"]))
         self._direction = range(len(DIRECTIONS)).index(obs["direction"])
-        self.inventory = perception.carried(facing_view)
+        self.inventory = perception.read_carried(facing_view)
         self._agent_at = perception.agent_cell(len(facing_view), self._direction)
         self._view = perception.rotate_view(facing_view, self._direction)
         self._position = self._odometry()
@@ -215,7 +215,7 @@ class MiniGridEnv(MappedWorld):
         """Return the present state as someone who watches sees it, the simulator's truth included."""
         row = self._position[0] + self._start[1]
         column = self._position[1] + self._start[0]
-        with _translated(f"{self.name}: grid failed"):
+        with _translate_errors(f"{self.name}: grid failed"):
             truth = _codes_of(self._sim.grid)
         return Frame(
             truth=truth,
@@ -239,7 +239,7 @@ class MiniGridEnv(MappedWorld):
         """
         self._refuse_when_over()
         primitive = Primitive(code)
-        with _translated(f"{self.name}: step failed"):
+        with _translate_errors(f"{self.name}: step failed"):
             obs, reward, terminated, truncated, _ = self._env.step(primitive)
             self._reward = _finite(reward)
             self._terminated = bool(terminated)
@@ -252,7 +252,7 @@ class MiniGridEnv(MappedWorld):
             self._env.close()
 
     def _reset(self) -> None:
-        with _translated(f"{self.name}: reset failed"):
+        with _translate_errors(f"{self.name}: reset failed"):
             with _quiet():
                 self._env.reset(seed=self._seed)
             self._begin()
@@ -283,11 +283,11 @@ class MiniGridEnv(MappedWorld):
 
     def _hash(self) -> str:
         seen = (self._state(), self._view, self._start_direction, self.mission)
-        with _translated(f"{self.name}: state failed"):
+        with _translate_errors(f"{self.name}: state failed"):
             return hash_state(seen, tuple(self.previous_actions), self._over, self._reward, self._sim)
 
     @contextlib.contextmanager
-    def _saved_parts(self) -> Iterator[Parts]:
+    def _iterate_saved_parts(self) -> Iterator[Parts]:
         """Yield world and simulator, where their attributes are all that further steps depend on."""
         layers = type(self._env).__name__, getattr(self._env, "env", None)
         own = type(self._sim).__module__.startswith("minigrid.") and self._env.render_mode is None
@@ -304,7 +304,7 @@ class MiniGridEnv(MappedWorld):
         if not self._upstream_rules:
             correct(self._sim, self.corrections.add)
 
-    def _solved(self) -> bool:
+    def _is_solved(self) -> bool:
         return self._terminated and self._reward > 0
 
     def _why_over(self) -> str:

@@ -79,7 +79,7 @@ class _Draft:
             self._name = answer.writer_name.strip() or "writer"
             self._source = merge.extract_code(answer.writer)
 
-    def of(self, domain: str) -> ProblemWriter | None:
+    def make_draft(self, domain: str) -> ProblemWriter | None:
         return checking.draft(self._name, self._source, domain)
 
 
@@ -180,7 +180,7 @@ class PlannerLLM:
             BudgetReached: a cap was reached.
         """
         first_mode = PlannerMode.REPLAN if failed else PlannerMode.REUSE if trusted else PlannerMode.FRESH
-        shown = library.trusted_pddl(trusted) if trusted and not failed else None
+        shown = library.fit_trusted_pddl(trusted) if trusted and not failed else None
         told = None if self._wording.bare else words_told(snapshot, level)
         check = PlanCheck(agent, told, self._wording.renaming)
         asked = _PlanRequest(first_mode, (shown or {}).get("domain"), check, _Draft())
@@ -227,7 +227,7 @@ class PlannerLLM:
             level=asdict(level),
             actions=actions,
             trusted=trusted,
-            feedback=feedback.failed_plans(failed) if failed else None,
+            feedback=feedback.plan_failure(failed) if failed else None,
             writers=writers if self._compiles else None,
             compiles=self._compiles,
         )
@@ -285,7 +285,7 @@ class PlannerLLM:
             return plan
         if asked.check:
             schemas = {schema.name: schema for schema in plan.schemas}
-            written = pddl.NameMap.of(domain, problem).objects
+            written = pddl.NameMap.from_pddl(domain, problem).objects
             if faults := asked.check.faults(plan.steps, schemas, written):
                 return _RefusedPlan(faults)
-        return replace(plan, draft=asked.draft.of(domain))
+        return replace(plan, draft=asked.draft.make_draft(domain))

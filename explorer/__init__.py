@@ -1,1 +1,1 @@
-"""Open-world exploration with hidden prerequisites: worlds, scenes, and a proof of what each scene claims."""
+"""Open-world exploration with hidden prerequisites: worlds, scenes, and a proof of the claims of each scene."""

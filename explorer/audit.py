@@ -1,7 +1,7 @@
-"""Audit a scene, whoever made it: find every fault that shows without playing.
+"""Audit a scene: find every fault that can be found without playing the scene.
 
 A finding says that something is wrong, or that a required property cannot be proven. A scene without findings may
-still be impossible to win: only a witness shows that it can be won (:mod:`explorer.solver.certificate`).
+still be impossible to win. Only a witness shows that a scene can be won (:mod:`explorer.solver.certificate`).
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ from explorer.tasks.naming import named_in
 from explorer.tasks.pool import pool
 from explorer.worlds.storage import Storage
 
-_VERBLESS: Final = re.compile(r"^[a-z0-9]+_")
-"""The verb of a task's id: ``craft_`` of ``craft_wooden_pickaxe``."""
-_MEANINGLESS: Final = frozenset(
+_TASK_VERB: Final = re.compile(r"^[a-z0-9]+_")
+"""Pattern of the verb that begins the id of a task, such as ``craft_`` in ``craft_wooden_pickaxe``."""
+_NEVER_HOLDS: Final = frozenset(
     {FaultKind.VACUOUS_COUNT, FaultKind.UNKNOWN_NAME, FaultKind.OUTSIDE_ARENA, FaultKind.IMPOSSIBLE_CRAFT}
 )
-"""Faults of rules that can never hold."""
-_UNENFORCED: Final = frozenset({FaultKind.TRUE_AT_START, FaultKind.NEAR_AT_SPAWN, FaultKind.FIND_HOP_NOT_LAST})
-"""Faults of rules that hold no matter what bars the way."""
+"""Faults of a milestone whose rules can never hold."""
+_HOLDS_REGARDLESS: Final = frozenset({FaultKind.TRUE_AT_START, FaultKind.NEAR_AT_SPAWN, FaultKind.FIND_HOP_NOT_LAST})
+"""Faults of a milestone whose rules can hold without passing any obstacle."""
 
 
 def audit(loaded: Loaded) -> tuple[Finding, ...]:
-    """Return every fault found in a scene. A certificate, if there is one, is checked too.
+    """Return every fault found in a scene, including the faults of its certificate.
 
     Raises:
         SceneError: the scene cannot be built.
@@ -61,26 +61,28 @@ def audit(loaded: Loaded) -> tuple[Finding, ...]:
     if not loaded.published:
         findings += _find_malformed(loaded)
     findings += _find_true_at_start(loaded)
-    findings += _find_mere_looks(loaded)
+    findings += _find_unenforced_looks(loaded)
     findings += _find_named_hops(loaded)
 
     if loaded.certificate is not None:
         findings += check(loaded.scene, loaded.milestones, loaded.graph, loaded.certificate)
+    # A certificate without faults proves already what the closures would prove.
     if findings or loaded.certificate is None:
         findings += _find_refuted(loaded)
 
-    # Of findings alike in kind, milestone and field, the last one is kept, in the place of the first.
+    # Of several findings with the same kind, milestone and field, the dict keeps the last at the position of the first.
     distinct = {(each.kind, each.milestone, each.field): each for each in _drop_consequences(findings)}
     return tuple(distinct.values())
 
 
 def _drop_consequences(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield the findings that do not merely follow from another fault of the same milestone."""
+    """Yield the findings that no other fault of the same milestone explains."""
     kinds: dict[str, set[FaultKind]] = {each.milestone: set() for each in findings}
     for each in findings:
         kinds[each.milestone].add(each.kind)
     for each in findings:
-        if not each.milestone or kinds[each.milestone].isdisjoint(_list_causes(each.kind)):
+        concerns_whole_scene = not each.milestone
+        if concerns_whole_scene or kinds[each.milestone].isdisjoint(_list_causes(each.kind)):
             yield each
 
 
@@ -92,18 +94,21 @@ def _list_causes(kind: FaultKind) -> frozenset[FaultKind]:
         case FaultKind.VACUOUS_COUNT:
             return frozenset({FaultKind.UNKNOWN_NAME, FaultKind.OUTSIDE_ARENA})
         case FaultKind.UNREACHABLE:
-            return _MEANINGLESS
+            return _NEVER_HOLDS
         case FaultKind.UNNECESSARY | FaultKind.UNORDERED:
-            return _MEANINGLESS | _UNENFORCED
+            return _NEVER_HOLDS | _HOLDS_REGARDLESS
         case _:
             return frozenset()
 
 
 def examine(read: Callable[[], Loaded]) -> tuple[Loaded | None, tuple[Finding, ...]]:
-    """Read and audit a scene; return it, or None if a fault keeps it from being built, and its findings.
+    """Read and audit a scene.
 
     Args:
         read: reads the scene, as returned by :func:`explorer.files.listing.places_at`.
+
+    Returns:
+        The scene, or None if a fault prevents the scene from being built; and the findings.
 
     Raises:
         SceneError: the files themselves are malformed.
@@ -119,7 +124,7 @@ def examine(read: Callable[[], Loaded]) -> tuple[Loaded | None, tuple[Finding, .
 
 
 def _find_malformed(loaded: Loaded) -> Iterator[Finding]:
-    """Yield what the reader would refuse, for a scene that was never written to a file."""
+    """Yield the faults that the reader of files would refuse; a scene made in memory has not passed the reader."""
     problems = [("", problem) for problem in scene_problems(loaded.scene)]
     problems += milestone_problems(loaded.milestones, loaded.scene)
     names = [each.milestone_id for each in loaded.milestones]
@@ -130,7 +135,7 @@ def _find_malformed(loaded: Loaded) -> Iterator[Finding]:
 
 
 def _find_true_at_start(loaded: Loaded) -> Iterator[Finding]:
-    """Yield milestones that hold before the first step, and counts that are never crossed."""
+    """Yield a fault for each milestone that holds before the first step, and for each count that is never crossed."""
     state = Storage(loaded.scene).freeze(0)
     spawn = loaded.scene.spawn
     for name in Tracker(loaded.milestones, spawn).observe(state):
@@ -148,8 +153,8 @@ def _find_true_at_start(loaded: Loaded) -> Iterator[Finding]:
                     yield Finding(FaultKind.VACUOUS_COUNT, f"{problem}: put more there", name)
 
 
-def _find_mere_looks(loaded: Loaded) -> Iterator[Finding]:
-    """Yield targets near the spawn, and hops before the goal that are mere looks."""
+def _find_unenforced_looks(loaded: Loaded) -> Iterator[Finding]:
+    """Yield a fault for each target near the spawn, and for each hop before the goal that is a mere look."""
     for milestone, rule in _list_rules(loaded.milestones):
         if not isinstance(rule, NearWithFacing):
             continue
@@ -164,6 +169,7 @@ def _find_mere_looks(loaded: Loaded) -> Iterator[Finding]:
 
 
 def _is_mere_look(milestone: Milestone) -> bool:
+    """Return whether all that a milestone asks is to stand near targets and face them."""
     return all(isinstance(rule, NearWithFacing) for rule in milestone.rules)
 
 
@@ -172,15 +178,19 @@ def _list_rules(milestones: Iterable[Milestone]) -> Iterator[tuple[Milestone, Ru
 
 
 def _find_named_hops(loaded: Loaded) -> Iterator[Finding]:
-    """Yield hops before the goal that the text names."""
-    for milestone in loaded.milestones[:-1]:
-        if name := _find_named_word(milestone, loaded.milestones[-1], loaded.text):
+    """Yield a fault for each hop before the goal that the task text names."""
+    *hops, goal = loaded.milestones
+    for milestone in hops:
+        if name := _find_named_word(milestone, goal, loaded.text):
             problem = f"the text names {name!a}, which the agent should discover: state only the goal"
             yield Finding(FaultKind.HOP_NAMED_IN_TEXT, problem, milestone.milestone_id)
 
 
 def _find_named_word(milestone: Milestone, goal: Milestone, text: str) -> str:
-    """Return the word of a hop that the text names, or "". Tasks outside the pool may share words with the goal."""
+    """Return the object of a hop that the text names, or "" if the text names no object of the hop.
+
+    If the task of the hop is not in the pool, words that the hop shares with the goal may be named.
+    """
     known = pool().get(milestone.task)
     if known is not None:
         return named_in(text, known.schema, known.object)
@@ -193,8 +203,8 @@ def _find_named_word(milestone: Milestone, goal: Milestone, text: str) -> str:
 
 
 def _list_objects(milestone: Milestone) -> set[str]:
-    """Return the objects that a milestone is about, in plain words."""
-    names = {_VERBLESS.sub("", milestone.task)}
+    """Return the objects of a milestone's task and rules, in plain words."""
+    names = {_TASK_VERB.sub("", milestone.task)}
     for rule in milestone.rules:
         if isinstance(rule, InventoryHas):
             names.add(bare(rule.item))
@@ -204,7 +214,10 @@ def _list_objects(milestone: Milestone) -> set[str]:
 
 
 def _find_refuted(loaded: Loaded) -> Iterator[Finding]:
-    """Yield what the closures refute, and say which unreachable items nothing in the scene could provide."""
+    """Yield the faults that the closures prove.
+
+    If a milestone is unreachable because the scene cannot provide an item, the fault names that item.
+    """
     by_id = {each.milestone_id: each for each in loaded.milestones}
     proven = prove(Arena(loaded.scene), loaded.milestones)
     for finding in faults(proven, loaded.milestones, loaded.graph):
@@ -215,20 +228,23 @@ def _find_refuted(loaded: Loaded) -> Iterator[Finding]:
 
 
 def _find_lacking_item(milestone: Milestone, scene: Scene) -> Finding | None:
-    """Return the fault of the first item of which the scene cannot provide enough, or None if there is no such item."""
+    """Return the fault of the first item of which the scene cannot provide enough, or None if every item suffices."""
     for rule in milestone.rules:
         if not isinstance(rule, InventoryHas):
             continue
         name = bare(rule.item)
-        had = _bound_items(scene).get(name, 0)
-        if had < rule.min_count:
-            problem = f"{rule.min_count} of {name}: at most {had} can be found, dug, hunted or made here"
+        most = _bound_items(scene).get(name, 0)
+        if most < rule.min_count:
+            problem = f"{rule.min_count} of {name}: at most {most} can be found, dug, hunted or made here"
             return Finding(FaultKind.IMPOSSIBLE_CRAFT, problem, milestone.milestone_id)
     return None
 
 
 def _bound_items(scene: Scene) -> dict[str, int]:
-    """Return an upper bound of each item's count if nothing barred the way."""
+    """Return an upper bound of the number of each item that an agent could own if nothing barred the way.
+
+    Blocks that need a tool are added round by round, as soon as an obtainable item can dig them.
+    """
     gained: Counter[str] = Counter(scene.inventory)
     for stack in chain(*scene.items.values(), *scene.chests.values()):
         gained[stack.item] += stack.count
@@ -239,12 +255,12 @@ def _bound_items(scene: Scene) -> dict[str, int]:
     codes, counts = np.unique(scene.blocks, return_counts=True)
     blocks = [(BLOCKS[code], count) for code, count in zip(codes.tolist(), counts.tolist(), strict=True)]
     has_table = any(block.kind == "table" for block, _ in blocks)
-    left = [(block, count) for block, count in blocks if block.breakable and block.drop]
+    undug = [(block, count) for block, count in blocks if block.breakable and block.drop]
     while True:
         most = bounds(gained, has_table, caps={})
-        dug = [(block, count) for block, count in left if not block.tools or block.tools & most.keys()]
+        dug = [(block, count) for block, count in undug if not block.tools or block.tools & most.keys()]
         if not dug:
             return most
-        left = [each for each in left if each not in dug]
+        undug = [each for each in undug if each not in dug]
         for block, count in dug:
             gained[str(block.drop)] += count

@@ -1,4 +1,4 @@
-"""The proven facts about a scene, as in ``certificate.json``. They name no time and no machine."""
+"""The proven facts about a scene, as written to ``certificate.json``; free of times and names of machines."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ class Witness:
 
     Attributes:
         codes: the primitives, packed by :mod:`explorer.codes`.
+        steps: number of primitives.
+        ticks: game ticks that all primitives take, 20 a second.
         state_hash: hash of the last state (:mod:`explorer.worlds.state_hash`).
     """
 
@@ -22,12 +24,12 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What is proven of one milestone.
+    """The proven facts about one milestone.
 
     Attributes:
-        necessary: the goal cannot be reached without it.
-        after: milestones without which it cannot be reached.
-        at_step: the step of the witness at which it latches.
+        necessary: whether the goal cannot be reached without this milestone.
+        after: ids of the milestones without which this milestone cannot be reached.
+        at_step: the step of the witness at which this milestone latches.
     """
 
     milestone_id: str
@@ -38,7 +40,12 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class ProvenEdge:
-    """An edge of the graph, and whether the world enforces it."""
+    """An edge of the graph of milestones.
+
+    Attributes:
+        before, after: ids of the two milestones.
+        enforced: whether the world makes it impossible to achieve ``after`` without ``before``.
+    """
 
     before: str
     after: str
@@ -51,12 +58,13 @@ class Certificate:
 
     Attributes:
         rules: version of the rules used.
-        fingerprint: sha256 of scene, milestones and graph, in hexadecimal digits.
-        true_at_start: milestones that hold before the first step; empty in a sound scene.
-        lower_bound: no plan takes fewer steps.
+        fingerprint: SHA-256 of scene, milestones and graph, in hexadecimal digits.
+        milestones: one proof per milestone, in the order of the milestones.
+        true_at_start: ids of the milestones that hold before the first step; empty in a sound scene.
+        lower_bound: a number of steps; every plan that wins takes at least as many.
         max_steps: step limit of an episode.
-        seen_at_start: milestones with something in view at the spawn.
-        states: number of states that all closures visited together.
+        seen_at_start: ids of the milestones of which an object is in view at the spawn.
+        states: number of states that all closures together visited.
     """
 
     rules: str

@@ -13,11 +13,11 @@ import numpy as np
 from explorer.errors import SceneError
 
 LONGEST: Final = 100_000
-"""Most steps of an episode that are stored."""
+"""Largest number of codes, and so of an episode's steps, that can be packed."""
 
 
 def packed(codes: Iterable[int]) -> str:
-    """Return codes as text.
+    """Return primitive codes as text.
 
     Raises:
         SceneError: there are more than :data:`LONGEST` codes.
@@ -29,10 +29,10 @@ def packed(codes: Iterable[int]) -> str:
 
 
 def unpacked(text: str, source: str = "", field: str = "codes") -> tuple[int, ...]:
-    """Return the codes in a text.
+    """Return the primitive codes that a text contains; invert :func:`packed`.
 
     Args:
-        source, field: where the text comes from, for the error.
+        source, field: the file and field of the text, for the error message.
 
     Raises:
         SceneError: the text is malformed, or holds more than :data:`LONGEST` codes.
@@ -40,6 +40,7 @@ def unpacked(text: str, source: str = "", field: str = "codes") -> tuple[int, ..
     try:
         reader = zlib.decompressobj()
         compressed = base64.b64decode(text.encode("ascii"), validate=True)
+        # Two bytes per code; one byte more than allowed shows that the text is too long, whatever its full length.
         data = reader.decompress(compressed, 2 * LONGEST + 1)
     except (ValueError, binascii.Error, zlib.error) as error:  # ValueError: not ASCII
         raise SceneError("it is not base64 of zlib data: restore it as it was written", source, field) from error

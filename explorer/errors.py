@@ -3,7 +3,7 @@
 ::
 
     ExplorerError
-    ├── SceneError           a scene, milestone or file of one that cannot be used (also a ValueError)
+    ├── SceneError           a scene, milestone or scene file that cannot be used (also a ValueError)
     │   ├── UnknownNameError     a block, item, recipe or mob that the rules do not know
     │   └── OutsideArenaError    a part of a scene that lies outside its world
     ├── RefutedError         a scene with a required property that is false or cannot be proven
@@ -11,7 +11,7 @@
     ├── GenerationError      no scene could be made as requested
     └── EpisodeError         results or settings of an evaluation that cannot be used
 
-``str(error)`` is one line that names the thing and the fix. A refused action or a lost episode is not an error.
+``str(error)`` is one line that names the cause and the remedy. A refused action or a lost episode is not an error.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _Value = TypeVar("_Value")
 
 
 class ExplorerError(UserError):
-    """Root of the tree."""
+    """Root of the explorer's errors."""
 
 
 class SceneError(ExplorerError, ValueError):
     """A scene that cannot be used.
 
     Args:
-        problem: what is wrong and how to mend it.
+        problem: what is wrong, and how to correct the problem.
         source: the file, or "".
         field: the path of the field within the file, such as ``milestones[2].rules[0].max_count``, or "".
     """
@@ -49,10 +49,11 @@ class SceneError(ExplorerError, ValueError):
         return ": ".join(filter(None, (self.source, self.field, self.problem)))
 
     def at(self, source: str, field: str = "") -> Self:
-        """Return this error with the place where it was found.
+        """Set the place of this error, and return this error.
 
         Args:
-            field: the path that contains the error's own field.
+            source: the file; replaces the present file.
+            field: the path of the field that contains the present field; put before the present field.
         """
         self.source = source
         self.field = ".".join(filter(None, (field, self.field)))
@@ -63,9 +64,10 @@ class UnknownNameError(SceneError):
     """A name that the rules do not know; the message suggests the closest known names.
 
     Args:
-        kind: what the name should refer to: "block", "item", "recipe" or "mob".
-        name: as given.
+        kind: kind of thing that the name should refer to, such as "block", "item", "recipe" or "mob".
+        name: the unknown name.
         known: the names that exist.
+        source, field: see :class:`SceneError`.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], source: str = "", field: str = "") -> None:
@@ -77,10 +79,13 @@ class UnknownNameError(SceneError):
 
 
 def find_known(kind: str, name: str, known: Mapping[str, _Value]) -> _Value:
-    """Return what a name stands for, with or without ``minecraft:``.
+    """Return the value of a name in a mapping; the name may begin with ``minecraft:``.
+
+    Args:
+        kind: kind of thing that the name should refer to, for the error.
 
     Raises:
-        UnknownNameError: nothing has that name.
+        UnknownNameError: the mapping lacks the name.
     """
     found = known.get(name.removeprefix("minecraft:"))
     if found is None:

@@ -1,4 +1,4 @@
-"""Faults of a scene whose files can be read."""
+"""Faults of scenes; unlike malformed files, a scene with faults can be read."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from spca.common.text import one_line
 
 
 class FaultKind(StrEnum):
-    """Kinds of faults; any one of them rejects a scene."""
+    """Kinds of faults; a single fault of any kind suffices to reject a scene."""
 
     TRUE_AT_START = "true_at_start"
     """A milestone holds before the first step."""
     NEAR_AT_SPAWN = "near_at_spawn"
-    """A target is so near the spawn that a turn on the spot finds it."""
+    """A target is so near the spawn that an agent finds the target by turning on the spot."""
     UNNECESSARY = "unnecessary"
-    """The goal can be reached without the milestone, or this cannot be ruled out."""
+    """The goal can be reached without the milestone, or no proof excludes a way without the milestone."""
     UNORDERED = "unordered"
     """Nothing in the world enforces an edge of the graph, or the graph has a cycle."""
     UNREACHABLE = "unreachable"
-    """A milestone that no plan of any length can reach."""
+    """No plan of any length can reach the milestone."""
     UNKNOWN_NAME = "unknown_name"
     """A block, item, mob, recipe or rule type that the rules do not know."""
     IMPOSSIBLE_CRAFT = "impossible_craft"
-    """A required item is not in the scene, and no recipe can make it there."""
+    """A required item is not in the scene, and no recipe can make the item from what the scene provides."""
     HOP_NAMED_IN_TEXT = "hop_named_in_text"
     """The text given to the agent names a hop that it should discover."""
     FIND_HOP_NOT_LAST = "find_hop_not_last"
-    """A hop before the goal is a mere look: an agent can walk past it backwards, so nothing enforces it."""
+    """A hop before the goal is a mere look; nothing enforces a look because an agent can walk past backwards."""
     VACUOUS_COUNT = "vacuous_count"
-    """A count is never crossed: at least 0, or at most a number that is never exceeded."""
+    """A count asks for nothing: "at least 0" always holds, and "at most" a number that is not exceeded never holds."""
     OUTSIDE_ARENA = "outside_arena"
     """A box, target, device or mob lies wholly outside the world."""
     ALTERED_WITNESS = "altered_witness"
-    """The certificate's steps do not win, or do not match its fingerprint or hash."""
+    """The steps of the certificate do not win, or do not match the fingerprint or the hash of the certificate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Finding:
     Attributes:
         problem: what is wrong, in one line.
         milestone: id of the milestone, "" for a fault of the whole scene.
-        source, field: the file and the path within it, or "".
+        source, field: the file, and the path of the field within the file; each may be "".
     """
 
     kind: FaultKind

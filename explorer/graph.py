@@ -1,4 +1,4 @@
-"""The directed acyclic graph of a scene's milestones: which hop needs which."""
+"""The directed acyclic graph of a scene's milestones, with an edge wherever one hop requires another."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ class Node:
     """A hop.
 
     Attributes:
-        id: id of its milestone.
+        id: id of the milestone.
         task: id of the atomic task.
-        gate: what bars the way to it, or None.
-        key: what opens that gate.
+        gate: the obstacle that bars the way to this hop, or None.
+        key: what opens the gate, or None.
     """
 
     id: str
@@ -24,10 +24,11 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """``before`` must be achieved before ``after`` can be.
+    """An order of two hops: ``after`` cannot be achieved until ``before`` has been achieved.
 
     Attributes:
-        reason: why, in 15 to 25 words.
+        before, after: ids of the hops.
+        reason: the cause of the order, in 15 to 25 words.
     """
 
     before: str
@@ -44,5 +45,5 @@ class Graph:
 
     @property
     def goal(self) -> Node:
-        """The only hop that the agent is told about."""
+        """The only hop that the task text states to the agent."""
         return self.nodes[-1]

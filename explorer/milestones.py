@@ -1,4 +1,4 @@
-"""Milestones: what must be achieved, judged by rules on the true state after each step."""
+"""Milestones: achievements that a scene asks for, judged by rules on the true state after each step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Offset = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class InventoryHas:
-    """The inventory holds at least ``min_count`` of an item."""
+    """A rule that holds while the inventory contains at least ``min_count`` of an item."""
 
     item: str
     min_count: int = 1
@@ -28,7 +28,7 @@ class InventoryHas:
 
 @dataclass(frozen=True, slots=True)
 class InsideBox:
-    """The middle of the body's base lies in a spawn-relative box, bounds included."""
+    """A rule that holds while the middle of the body's base lies in a spawn-relative box, bounds included."""
 
     min: Offset
     max: Offset
@@ -36,10 +36,11 @@ class InsideBox:
 
 @dataclass(frozen=True, slots=True)
 class NearWithFacing:
-    """The body is within ``max_distance`` of a spawn-relative point (3-D) and faces it.
+    """A rule that holds while the body is near a spawn-relative point and faces the point.
 
     Attributes:
-        facing_tolerance: full horizontal angle, degrees: 60 is 30 to either side.
+        max_distance: largest distance of the middle of the body's base from the point in three dimensions, in metres.
+        facing_tolerance: full horizontal angle in degrees; 60 allows 30 degrees to either side.
     """
 
     target: Offset
@@ -49,9 +50,9 @@ class NearWithFacing:
 
 @dataclass(frozen=True, slots=True)
 class AtLeast:
-    """At least ``min_count`` blocks or mobs of a kind are in a spawn-relative box.
+    """A rule that holds while at least ``min_count`` blocks or mobs of a name are in a spawn-relative box.
 
-    Holds only once one of those counted has been in the agent's view.
+    The agent must also have seen at least one of the blocks or mobs that are in the box.
     """
 
     kind: Literal["block", "mob"]
@@ -63,9 +64,10 @@ class AtLeast:
 
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """At most ``max_count`` blocks or mobs of a kind are in a spawn-relative box.
+    """A rule that holds while at most ``max_count`` blocks or mobs of a name are in a spawn-relative box.
 
-    Holds only after more than that have been there in the episode, so that it is never vacuous.
+    The rule cannot hold before the box has contained more than ``max_count`` of them in the same episode. The agent
+    must therefore remove something.
     """
 
     kind: Literal["block", "mob"]
@@ -80,11 +82,11 @@ Rule = InventoryHas | InsideBox | NearWithFacing | AtLeast | AtMost
 
 @dataclass(frozen=True, slots=True)
 class Milestone:
-    """A hop: it latches at the first step after which all its rules hold.
+    """A hop, which latches at the first step after which all rules of the hop hold.
 
     Attributes:
         task: id of the atomic task (:mod:`explorer.tasks.pool`).
-        milestone_id: unique within the scene.
+        milestone_id: a name that is unique within the scene.
     """
 
     task: str
@@ -94,17 +96,20 @@ class Milestone:
 
 
 def cell_offset(cell: Cell, spawn: Cell) -> Offset:
-    """Return the offset of the middle of a cell's base."""
+    """Return the offset from the spawn's cell to another cell, which equals the offset between their middles."""
     return float(cell[0] - spawn[0]), float(cell[1] - spawn[1]), float(cell[2] - spawn[2])
 
 
 def bare(name: str) -> str:
-    """Return a name without its namespace."""
+    """Return a name without the namespace ``minecraft:``."""
     return name.removeprefix("minecraft:")
 
 
 def box_cells(low: Offset, high: Offset, spawn: Cell) -> tuple[Cell, Cell]:
-    """Return the lowest and highest cell of a spawn-relative box, both included; if it is empty, low exceeds high."""
+    """Return the lowest and the highest cell of a spawn-relative box, both included.
+
+    If no cell's middle lies in the box, the lowest cell exceeds the highest cell on at least one axis.
+    """
     x, y, z = spawn
     least = math.ceil(low[0]) + x, math.ceil(low[1]) + y, math.ceil(low[2]) + z
     greatest = math.floor(high[0]) + x, math.floor(high[1]) + y, math.floor(high[2]) + z
@@ -125,14 +130,16 @@ def inside_box(pose: Pose, rule: InsideBox, spawn: Pose) -> bool:
 def near_with_facing(pose: Pose, rule: NearWithFacing, spawn: Pose) -> bool:
     """Return whether a body is near the target of a rule and faces it.
 
-    A crosshair straight up or down faces as the body does; a target straight above or below is faced from anywhere.
+    If the crosshair points straight up or down, the facing of the body counts. A target straight above or below is
+    faced in every direction.
     """
     x, y, z = _find_offset(pose, spawn)
     to_x, to_y, to_z = rule.target
     dx = to_x - x
     dy = to_y - y
     dz = to_z - z
-    if math.sqrt(dx * dx + dy * dy + dz * dz) > rule.max_distance:
+    distance = math.sqrt(dx * dx + dy * dy + dz * dz)
+    if distance > rule.max_distance:
         return False
 
     fx, _, fz = pose.direction
@@ -142,24 +149,25 @@ def near_with_facing(pose: Pose, rule: NearWithFacing, spawn: Pose) -> bool:
     # The cross and dot products of two vectors are proportional to sine and cosine of the angle between them.
     cross = fx * dz - fz * dx
     dot = fx * dx + fz * dz
-    away = abs(math.degrees(math.atan2(cross, dot)))
-    return away <= rule.facing_tolerance / 2 + _ROUNDING
+    angle = abs(math.degrees(math.atan2(cross, dot)))
+    return angle <= rule.facing_tolerance / 2 + _ROUNDING
 
 
 _STEEP = 1e-6
-"""Horizontal part of a crosshair that points straight up or down."""
+"""Length of the horizontal part of the crosshair's unit vector below which the crosshair points straight up or down."""
 _ROUNDING = 1e-9
-"""Rounding error allowed, in degrees."""
+"""Allowed rounding error of an angle, in degrees."""
 
 
 def _find_offset(pose: Pose, spawn: Pose) -> Offset:
+    """Return the offset from the middle of the spawn's base to the middle of the body's base, in metres."""
     x, y, z = pose.position
     ox, oy, oz = spawn.position
     return x - ox, y - oy, z - oz
 
 
 class Tracker:
-    """Track which milestones have latched in an episode.
+    """Tracks the milestones that have latched in an episode.
 
     Args:
         spawn: spawn pose of the scene.
@@ -170,40 +178,44 @@ class Tracker:
 
     def __init__(self, milestones: Iterable[Milestone], spawn: Pose) -> None:
         self._spawn = spawn
-        self._open = {each.milestone_id: each for each in milestones}
+        self._pending = {each.milestone_id: each for each in milestones}
         self._counts: dict[Rule, _Count] = {}
-        for milestone in self._open.values():
+        for milestone in self._pending.values():
             for rule in milestone.rules:
                 if isinstance(rule, AtLeast | AtMost):
                     self._counts[rule] = _Count(rule, spawn.cell)
-        self._blocks: NDArray[np.uint16] | None = None
+        self._last_blocks: NDArray[np.uint16] | None = None
         self.latched: dict[str, int] = {}
 
     @property
     def complete(self) -> bool:
         """Whether every milestone has latched."""
-        return not self._open
+        return not self._pending
 
     def observe(self, state: WorldState, seen: NDArray[np.uint16] | None = None) -> tuple[str, ...]:
-        """Judge a state: call this on the initial one and after each step. Nothing latches in a step that ends in lava.
+        """Judge a state, and record the milestones that latch.
+
+        The caller must pass the initial state, then the state after each step. Nothing latches in a step that ends in
+        lava.
 
         Args:
-            seen: :attr:`explorer.view.View.known`; None: everything counts as seen.
+            seen: blocks that the agent has seen (:attr:`explorer.view.View.known`); if None, every block counts as
+                seen.
 
         Returns:
             The ids of the milestones that latch now.
         """
         if state.over == "lava":
             return ()
-        if self._open and self._counts:
-            self._count(state)
+        if self._pending and self._counts:
+            self._update_counts(state)
         new = []
-        for name, milestone in self._open.items():
+        for name, milestone in self._pending.items():
             if all(self._holds(rule, state, seen) for rule in milestone.rules):
                 new.append(name)
         for name in new:
             self.latched[name] = state.step
-            del self._open[name]
+            del self._pending[name]
         return tuple(new)
 
     def _holds(self, rule: Rule, state: WorldState, seen: NDArray[np.uint16] | None) -> bool:
@@ -223,12 +235,12 @@ class Tracker:
                 count = self._counts[rule]
                 return count.now <= rule.max_count < count.most
 
-    def _count(self, state: WorldState) -> None:
-        """Update the counts from what differs since the previous state."""
-        before = self._blocks
+    def _update_counts(self, state: WorldState) -> None:
+        """Update the counts from the cells that differ from the previous state, or count all cells of a first state."""
+        before = self._last_blocks
         after = state.blocks
         if before is None:
-            self._blocks = after.copy()
+            self._last_blocks = after.copy()
             for count in self._counts.values():
                 count.start(state)
             return
@@ -243,34 +255,40 @@ class Tracker:
 
 
 def counted(rule: AtLeast | AtMost, state: WorldState, spawn: Pose) -> int:
-    """Return how many of a rule's blocks or mobs are in its box."""
+    """Return how many of the blocks or mobs that a rule counts are in the rule's box."""
     count = _Count(rule, spawn.cell)
     count.start(state)
     return count.now
 
 
 class _Count:
-    """How many of a rule's blocks or mobs are in its box: now, and at the most so far."""
+    """The number of a rule's blocks or mobs in the rule's box.
+
+    Attributes:
+        now: the present number.
+        most: the largest number so far.
+    """
 
     def __init__(self, rule: AtLeast | AtMost, spawn: Cell) -> None:
         self._kind = rule.kind
         self._object = bare(rule.object)
         self._low, self._high = box_cells(rule.min, rule.max, spawn)
+        # By block code: whether the rule counts the block.
         self._counted = np.array([block.name == self._object for block in BLOCKS])
         self.now = self.most = 0
 
     def start(self, state: WorldState) -> None:
-        """Count the whole box."""
+        """Count all cells of the box."""
         self._set_counts(state, int(self._counted[self._cut_box(state.blocks)].sum()))
 
     def update(
         self, state: WorldState, cells: NDArray[np.intp], old: NDArray[np.uint16], new: NDArray[np.uint16]
     ) -> None:
-        """Count only what differs.
+        """Update the count from the changed cells.
 
         Args:
-            cells: changed cells, ``[n, x y z]``.
-            old, new: codes of these cells, ``[n]``.
+            cells: changed cells, ``[n, 3]``; the columns are x, y and z.
+            old, new: block codes of the cells before and after the change, ``[n]``.
         """
         here = np.all((self._low <= cells) & (cells <= self._high), axis=1)
         gained = int(self._counted[new[here]].sum())
@@ -278,14 +296,15 @@ class _Count:
         self._set_counts(state, self.now + gained - lost)
 
     def in_view(self, state: WorldState, seen: NDArray[np.uint16]) -> bool:
-        """Return whether at least one of those counted has been seen."""
+        """Return whether the agent has seen at least one of the counted blocks or mobs."""
         if self._kind == "mob":
             cells = [mob.cell for mob in self._list_mobs(state)]
             return any(seen[y, z, x] for x, y, z in cells)
-        both = self._counted[self._cut_box(seen)] & self._counted[self._cut_box(state.blocks)]
-        return bool(both.any())
+        seen_and_present = self._counted[self._cut_box(seen)] & self._counted[self._cut_box(state.blocks)]
+        return bool(seen_and_present.any())
 
     def _set_counts(self, state: WorldState, blocks: int) -> None:
+        """Record the number of blocks, or count the mobs if the rule counts mobs."""
         self.now = blocks if self._kind == "block" else len(self._list_mobs(state))
         self.most = max(self.most, self.now)
 
@@ -294,13 +313,18 @@ class _Count:
         return [mob for mob in mobs if box_holds(mob.cell, self._low, self._high)]
 
     def _cut_box(self, blocks: NDArray[np.uint16]) -> NDArray[np.uint16]:
+        """Return the part of an array ``[y, z, x]`` that lies in the box."""
         # A negative bound would count from the other end of the array.
         x, y, z = (slice(max(low, 0), max(high + 1, 0)) for low, high in zip(self._low, self._high, strict=True))
         return blocks[y, z, x]
 
 
 def out_of_order(graph: Graph, latched: Mapping[str, int]) -> tuple[Edge, ...]:
-    """Return the edges whose ``after`` latched in an earlier step than ``before``, or without it."""
+    """Return the edges whose ``after`` latched in an earlier step than ``before``, or whose ``before`` never latched.
+
+    Args:
+        latched: milestone id -> step at which the milestone latched.
+    """
     early = []
     for edge in graph.edges:
         if edge.after in latched and latched.get(edge.before, math.inf) > latched[edge.after]:

@@ -1,7 +1,8 @@
-"""Values that all parts exchange: the scene, its states, and what a step does.
+"""Values that all parts of the explorer exchange: the scene, its states, and the result of a step.
 
-A cell is (x, y, z): x east, y up, z south, absolute, from 0. Arrays of cells are indexed ``[y, z, x]``. Files are
-spawn-relative (:mod:`explorer.files`).
+A cell is a cube of one metre. A cell (x, y, z) is counted from 0 at a corner of the world: x grows to the east, y
+upward, z to the south. Arrays of cells are indexed ``[y, z, x]``. Coordinates in files are relative to the spawn
+(:mod:`explorer.files`).
 """
 
 from __future__ import annotations
@@ -17,29 +18,29 @@ from numpy.typing import NDArray
 Cell = tuple[int, int, int]
 
 RULES: Final = "1"
-"""Version of the rules; any change of what a step does needs a new version."""
+"""Version of the rules; a change of the effect of any step needs a new version."""
 EYE_HEIGHT: Final = 1.62
 """Metres from the base of the body to the eye."""
 PITCH_STEP: Final = 30
-"""Degrees of one look up or down."""
+"""Angle of one look up or down, in degrees."""
 STEEPEST: Final = 3
 """Number of pitch steps from the horizon to straight up or down."""
 FACINGS: Final[tuple[Cell, ...]] = ((0, 0, 1), (-1, 0, 0), (0, 0, -1), (1, 0, 0))
-"""Unit cell in front, by facing: south, west, north, east. A right turn adds one."""
+"""Facing -> offset of the cell in front; the facings are 0 south, 1 west, 2 north, 3 east. A right turn adds 1."""
 
 
 def offset_to(here: Cell, there: Cell) -> Cell:
-    """Return the offset that leads from one cell to another."""
+    """Return the offset that leads from ``here`` to ``there``."""
     return there[0] - here[0], there[1] - here[1], there[2] - here[2]
 
 
 def move_by(cell: Cell, offset: Cell) -> Cell:
-    """Return the cell at an offset from another."""
+    """Return the cell at an offset from a cell."""
     return cell[0] + offset[0], cell[1] + offset[1], cell[2] + offset[2]
 
 
 def cells_apart(one: Cell, other: Cell) -> int:
-    """Return the distance of two cells along the axis on which it is greatest."""
+    """Return the Chebyshev distance of two cells: the greatest of their distances along the three axes."""
     return max(map(abs, offset_to(one, other)))
 
 
@@ -48,10 +49,11 @@ class Pose:
     """A body in the middle of a cell.
 
     Attributes:
-        cell: of the feet.
+        cell: the cell of the feet.
         facing: 0 south, 1 west, 2 north, 3 east.
-        pitch: steps of :data:`PITCH_STEP` degrees, -3 straight up to 3 straight down.
-        aim: offset from ``cell`` of the cell whose middle the crosshair is on; None: straight along facing and pitch.
+        pitch: number of steps of :data:`PITCH_STEP` degrees, from -3 (straight up) to 3 (straight down).
+        aim: offset from ``cell`` to the cell in whose middle the crosshair is; if None, the crosshair follows facing
+            and pitch.
     """
 
     cell: Cell
@@ -61,19 +63,19 @@ class Pose:
 
     @property
     def position(self) -> tuple[float, float, float]:
-        """Middle of the body's base, in metres."""
+        """Middle (x, y, z) of the body's base, in metres."""
         x, y, z = self.cell
         return x + 0.5, float(y), z + 0.5
 
     @property
     def eye(self) -> tuple[float, float, float]:
-        """Where sight and touch begin."""
+        """Point (x, y, z) at which sight and touch begin, in metres."""
         x, y, z = self.cell
         return x + 0.5, y + EYE_HEIGHT, z + 0.5
 
     @property
     def direction(self) -> tuple[float, float, float]:
-        """Unit vector of the crosshair."""
+        """Unit vector (x, y, z) from the eye to the crosshair."""
         if self.aim is not None:
             x = self.aim[0]
             y = self.aim[1] + 0.5 - EYE_HEIGHT
@@ -85,17 +87,21 @@ class Pose:
         return dx * math.cos(pitch), -math.sin(pitch), dz * math.cos(pitch)
 
     def turn(self, quarters: int) -> Pose:
-        """Return the pose after right turns; the crosshair is straight again."""
+        """Return the pose after a number of right turns of 90 degrees, without an aim."""
         return replace(self, facing=(self.facing + quarters) % 4, aim=None)
 
     def aim_at(self, offset: Cell) -> Pose:
-        """Return the pose with the crosshair on the cell at ``offset``; facing and pitch are rounded to it."""
+        """Return the pose with the crosshair on the cell at ``offset``.
+
+        Facing and pitch become the values that are nearest to the direction of the crosshair.
+        """
         x = offset[0]
         y = offset[1] + 0.5 - EYE_HEIGHT
         z = offset[2]
         facing = self.facing
         if x or z:
-            # Of two facings that are equally near to the offset, the present one stays.
+            # The dot product with the offset is largest for the nearest facing. Of two equally near facings, the
+            # present facing stays.
             facing = max(range(4), key=lambda f: (FACINGS[f][0] * x + FACINGS[f][2] * z, f == self.facing))
         elevation = math.degrees(math.atan2(y, math.hypot(x, z)))
         pitch = round(-elevation / PITCH_STEP)
@@ -112,11 +118,11 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Mob:
-    """An animal or monster; it stands still and bars no way.
+    """An animal or monster, which stands still and bars no way.
 
     Attributes:
-        name: unique in the scene, such as ``sheep_1``.
-        kind: such as ``sheep``; what it drops is in :mod:`explorer.rules.mobs`.
+        name: a name that is unique in the scene, such as ``sheep_1``.
+        kind: such as ``sheep``; :mod:`explorer.rules.mobs` lists the drops of each kind.
     """
 
     name: str
@@ -126,14 +132,14 @@ class Mob:
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """What opens a door.
+    """A connection from devices to the door that the devices open.
 
     Attributes:
-        door: unique in the scene, such as ``door_1``.
-        cells: cells of the door, all of the same door block.
+        door: name of the door, unique in the scene, such as ``door_1``.
+        cells: cells of the door; all contain the same door block.
         needs: cells of levers, buttons and plates.
-        mode: whether all of them must be on, or any.
-        holds: steps that the door stays open after its devices go off; None: once open, it stays open.
+        mode: whether all the devices must be on to open the door, or any device suffices.
+        holds: number of steps that the door stays open after its devices go off; if None, an opened door stays open.
     """
 
     door: str
@@ -149,11 +155,12 @@ class Scene:
 
     Attributes:
         blocks: uint16 ``[y, z, x]``, codes of :data:`explorer.rules.blocks.BLOCKS`; read-only.
-        items: what lies on the ground; a body that stands in the cell picks it up.
-        chests: contents of the chest in a cell.
-        inventory: what the agent starts with.
-        dark: only cells within :data:`explorer.worlds.sight.LIT` of the eye or
-            :data:`~explorer.worlds.sight.LIGHT` of a torch are seen.
+        items: cell -> stacks that lie on the ground; a body that stands in the cell picks the stacks up.
+        chests: cell of a chest -> contents of the chest.
+        inventory: item -> number that the agent carries at the start.
+        dark: whether an agent sees only cells within :data:`explorer.worlds.sight.LIT` of the eye or within
+            :data:`~explorer.worlds.sight.LIGHT` of a torch.
+        rules: version of the rules.
     """
 
     name: str
@@ -169,24 +176,27 @@ class Scene:
 
     @property
     def size(self) -> Cell:
-        """Cells along x, y and z."""
+        """Number of cells along x, y and z."""
         y, z, x = self.blocks.shape
         return x, y, z
 
 
 Reason = Literal["", "goal", "done", "lava", "max_steps"]
-"""Why an episode is over, "" while it runs."""
+"""The reason why an episode is over, or "" while the episode runs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorldState:
-    """The complete state after a step: what the rules read and what a certificate hashes.
+    """The complete state after a step: all that the rules read and that a certificate hashes.
 
     Attributes:
-        blocks: uint16 ``[y, z, x]``; doors, levers, buttons and plates carry their state in the code.
-        placed: cells of blocks that the agent placed, which are final.
-        timers: door -> steps until it closes.
-        held: the item in hand, None for bare hands.
+        blocks: uint16 ``[y, z, x]``; the code of a door, lever, button or plate includes its state.
+        items, chests, inventory: see :class:`Scene`.
+        held: the item in hand, or None for bare hands.
+        placed: cells of blocks that the agent placed; these blocks cannot be removed.
+        timers: name of a door -> number of steps until the door closes.
+        step: number of steps so far.
+        over: the reason why the episode is over, or "".
     """
 
     pose: Pose
@@ -203,16 +213,16 @@ class WorldState:
 
 
 Deed = Literal["arrive", "use", "dig", "attack", "place", "hold", "drop", "craft", "tick"]
-"""What happens to a state: ``arrive`` in a cell, ``tick`` at the end of each step."""
+"""Kinds of events; ``arrive`` is the body's arrival in a cell, ``tick`` the end of each step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that a body does, to be judged by :func:`explorer.rules.apply.apply`.
+    """An action of a body, whose effect :func:`explorer.rules.apply.apply` decides.
 
     Attributes:
         cell: the target; for ``place``, the cell to fill.
-        name: the item to hold, or the recipe to craft.
+        name: the item to hold, or the recipe to craft, else "".
     """
 
     kind: Deed
@@ -225,10 +235,17 @@ class Change:
     """One difference between two states.
 
     Attributes:
-        kind: ``block``: ``cell`` now holds ``code``; ``items``: stacks in ``cell`` were picked up or dropped;
-            ``chest``: emptied; ``mob``: ``name`` is gone; ``inventory``: ``count`` more (or fewer) of ``name``;
-            ``hold``: ``name`` is in hand, "" for nothing; ``placed``: ``cell`` is final; ``timer``: ``name`` closes in
-            ``count`` steps, -1: never; ``over``: the episode ended because of ``name``.
+        kind: what changed, which decides the meaning of the other attributes.
+
+            * ``block``: ``cell`` now contains the block ``code``.
+            * ``items``: ``stacks`` were dropped in ``cell``; without stacks, all items in ``cell`` were picked up.
+            * ``chest``: the chest in ``cell`` was emptied.
+            * ``mob``: the mob ``name`` is gone.
+            * ``inventory``: the agent carries ``count`` more of ``name`` (fewer if negative).
+            * ``hold``: ``name`` is in hand; "" stands for bare hands.
+            * ``placed``: the agent placed the block in ``cell``, which cannot be removed.
+            * ``timer``: the door ``name`` closes in ``count`` steps; -1 removes the timer.
+            * ``over``: the episode ended for the reason ``name``.
     """
 
     kind: Literal["block", "items", "chest", "mob", "inventory", "hold", "placed", "timer", "over"]
@@ -241,14 +258,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What a primitive did.
+    """The result of a primitive.
 
     Attributes:
-        done: whether it took effect.
-        reason: why it did not, such as "bumped", "out of reach" or "needs a pickaxe".
-        ticks: game ticks that it took, 20 a second.
-        changes: changes of the state other than the pose: all of them from a world's ``step``, in a view only those
-            in sight.
+        done: whether the primitive took effect.
+        reason: why the primitive took no effect, such as "bumped", "out of reach" or "needs a pickaxe"; else "".
+        ticks: game ticks that the primitive took, 20 a second.
+        changes: changes of the state, except the pose. The result of a world's ``step`` contains all changes, the
+            result in a view only the changes in sight.
     """
 
     done: bool

@@ -1,4 +1,4 @@
-"""The agent's egocentric view: the part of the world that it has seen, and the recipes that it knows."""
+"""The agent's egocentric view: the part of the world that the agent has seen, and the recipes known to the agent."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from explorer.scene import Cell, Pose, Stack, StepResult
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something seen that is more than a wall: a device, door, chest, item, mob, table, or block that breaks.
+    """A seen device, door, chest, item, mob, table, or group of breakable blocks.
 
     Attributes:
-        name: ``lever_2``, numbered in order of first sight.
+        name: kind and number in order of first sight, such as ``lever_2``.
         kind: name of the block, item or mob.
-        state: "", "on" or "open"; "empty" for a chest that the agent used; for items and breakable blocks, the count.
-        cell: where it is; for a group of blocks, the nearest one.
-        seen_at: last step at which it was in view.
+        state: "", "on" or "open"; "empty" for a chest that the agent used; for items and breakable blocks, their count.
+        cell: cell of the thing; of a group of blocks, the cell that is nearest to the agent.
+        seen_at: last step at which the thing was in view.
+        in_view: whether the thing is in view now.
     """
 
     name: str
@@ -36,11 +37,12 @@ class Offer:
     """An entry of the recipe book.
 
     Attributes:
-        recipe: its name, as ``craft`` takes it.
-        needs: groups of (names, count): ``count`` items in all, of any of these names.
+        recipe: name of the recipe, which the primitive ``craft`` refers to.
+        makes: the item and number that the recipe yields.
+        needs: pairs (names, count): the recipe uses up ``count`` items, each of any of these names.
         table: whether a crafting table must be in reach.
-        craftable: whether the present inventory allows it and, if it needs a table, one that the agent has seen is in
-            reach, with nothing known in between.
+        craftable: whether the inventory suffices and, if the recipe needs a table, a seen table is in reach without a
+            known obstacle in between.
     """
 
     recipe: str
@@ -52,16 +54,19 @@ class Offer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """All that an agent knows.
+    """The complete knowledge of an agent.
 
     Attributes:
-        known: uint16 ``[y, z, x]``, codes of blocks as last seen; 0 for cells never seen. A copy.
+        known: uint16 ``[y, z, x]``, codes of blocks as last seen; 0 for cells never seen. The array is a copy.
         origin: the spawn's cell, to which positions in files and texts are relative.
-        recipes: those that use something seen or held; the rules list all others.
-        max_steps: the episode ends after as many steps at the latest. It says nothing about the scene: certified
-            scenes all have the same one. None: no limit.
-        last: what the last primitive did, with the changes that the agent saw: those of what it carries, and those of
-            cells that are in sight from where it now stands, things by the names they have here.
+        inventory: item -> number that the agent carries.
+        held: the item in hand, or None for bare hands.
+        recipes: the recipes that use an item that the agent has seen or held; the rules list all other recipes.
+        step: number of steps so far.
+        max_steps: step limit of the episode, or None for no limit. The limit tells nothing about the scene, because
+            all certified scenes have the same limit.
+        last: result of the last primitive, with the changes that the agent saw: changes of the inventory, and changes
+            in cells that are in sight from the present pose. Things have the names that they have in ``things``.
     """
 
     known: NDArray[np.uint16]

@@ -1,6 +1,6 @@
 """Gridworld tasks: specification, two backends, runner, evaluation of models.
 
-Names are loaded when they are used, so importing the package loads neither MiniGrid nor gymnasium.
+The package loads a public name at its first use, so importing the package loads neither MiniGrid nor gymnasium.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ _MODULES: Final = {
     "TaskParser": "gridworld.task_parser",
     "register": "gridworld.registration",
 }
-"""Where a name is; the others are in ``gridworld.task_spec``."""
+"""Modules of public names; every other name of ``__all__`` is in ``gridworld.task_spec``."""
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,7 @@ from gridworld.errors import ActionError
 
 
 class Action(IntEnum):
-    """What a model may do; ``DONE`` waits."""
+    """An action of the agent; ``DONE`` waits for one step."""
 
     TURN_LEFT = 0
     TURN_RIGHT = 1
@@ -22,22 +22,23 @@ class Action(IntEnum):
 
 
 ACTION_NAMES: Final[dict[int, str]] = {action.value: action.name.lower() for action in Action}
-"""Names by id: ``{0: "turn_left", ...}``."""
+"""Names of the actions by number: ``{0: "turn_left", ...}``."""
 
 _ACTIONS: Final = tuple(Action)
+_INVALID: Final = -1
 
 
 def as_action(value: SupportsIndex) -> Action:
-    """Return the action of a number: an int, a numpy integer or an enum member.
+    """Return the action with a number: an int, a numpy integer or an enum member.
 
     Raises:
-        ActionError: anything else, or a number that is no action.
+        ActionError: the value is not an integer, or no action has this number.
     """
     try:
-        number = -1 if isinstance(value, bool) else operator.index(value)
+        number = _INVALID if isinstance(value, bool) else operator.index(value)
     except TypeError:
-        number = -1
+        number = _INVALID
     if not 0 <= number < len(_ACTIONS):
-        names = ", ".join(f"{number} {name}" for number, name in ACTION_NAMES.items())
+        names = ", ".join(f"{known} {name}" for known, name in ACTION_NAMES.items())
         raise ActionError(f"unknown action {value!r:.80}; there are {names}")
     return _ACTIONS[number]

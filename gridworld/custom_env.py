@@ -1,4 +1,4 @@
-"""A task as a MiniGrid environment: the gymnasium interface over :class:`~gridworld.rules.episode.Episode`."""
+"""A task as a MiniGrid environment: the gymnasium interface of :class:`~gridworld.rules.episode.Episode`."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ from gridworld.rules.observation import CODES, LOOKS, Look, Observation, backgro
 from gridworld.task_spec import TaskSpecification
 
 _FLOOR = CODES[Look("floor")]
+_UP = 3  # MiniGrid's number of the heading; 0 is right and numbers go clockwise
 
 
 def as_task(task: TaskSpecification | Mapping[str, Any] | str | os.PathLike[str]) -> TaskSpecification:
-    """Return the specification itself, or the one that a dict or file describes.
+    """Return a specification unchanged, or read the specification from a dict or from the path of a file.
 
     Raises:
-        TaskError: it cannot be read.
+        TaskError: the dict or file cannot be read.
     """
     if isinstance(task, TaskSpecification):
         return task
@@ -42,33 +43,35 @@ def as_task(task: TaskSpecification | Mapping[str, Any] | str | os.PathLike[str]
 
 
 def check_rendering(render_mode: object, tile_size: object) -> None:
-    """Refuse what cannot be rendered.
+    """Check the render mode and the tile size.
 
     Raises:
-        BackendError: a mode other than "rgb_array" and None, or tiles that are not 8 to 256 pixels wide.
+        BackendError: the mode is neither "rgb_array" nor None, or tiles are not 8 to 256 pixels wide.
     """
     check_render_mode(render_mode)
     checked_tile_size(tile_size)
 
 
 class CustomMiniGridEnv(MiniGridEnv):
-    """A task on MiniGrid.
+    """A task as a MiniGrid environment.
 
-    An observation is MiniGrid's: ``image`` is the agent's own view of ``rules.view_size`` (see
-    :mod:`gridworld.minigrid.objects` for its codes), through walls if the observability is full; then ``direction`` and
-    ``mission``. It tells no more than a model may know, and neither does :meth:`render`, which shows the whole grid as
-    far as it is known. ``grid`` is the truth and agrees with :attr:`state` after every step; mechanisms in it that the
-    agent may not know of are :class:`~gridworld.minigrid.objects.Hidden`, and MiniGrid's ``FullyObsWrapper``, which
-    encodes the whole of it, suits full observability only. Tasks are deterministic: seeds decide nothing.
+    An observation has MiniGrid's keys: ``image``, ``direction`` and ``mission``. ``image`` is the egocentric view of
+    ``rules.view_size`` cells (see :mod:`gridworld.minigrid.objects` for its codes). If the observability is full, the
+    view goes through walls. Observations and :meth:`render` show only what a model may know.
+
+    ``grid`` is the true state and agrees with :attr:`state` after every step. A mechanism in ``grid`` is a
+    :class:`~gridworld.minigrid.objects.Hidden` if the agent may not know of the mechanism. MiniGrid's
+    ``FullyObsWrapper`` encodes the whole ``grid``, so use the wrapper with full observability only. Tasks are
+    deterministic, whatever the seed.
 
     Args:
-        task: a specification, its data, or the path of its file (also one of a shipped task).
-        render_mode: "rgb_array" or None; gymnasium makes a window ("human") of the former by itself.
+        task: a specification, its data, or the path of its file, also the path of a shipped task.
+        render_mode: "rgb_array" or None; from "rgb_array", gymnasium derives the mode "human" (a window) by itself.
         tile_size: width of a cell in pictures, in pixels, from 8 to 256.
 
     Raises:
         TaskError: the task cannot be read or is not valid.
-        BackendError: a mode or size that does not exist.
+        BackendError: the render mode or the tile size is not supported.
     """
 
     carrying: Any
@@ -99,7 +102,7 @@ class CustomMiniGridEnv(MiniGridEnv):
 
     @property
     def state(self) -> GridState:
-        """Everything about the present moment, a copy.
+        """A copy of the complete current state.
 
         Raises:
             BackendError: before ``reset``.
@@ -107,7 +110,7 @@ class CustomMiniGridEnv(MiniGridEnv):
         return self._playing().grid_state()
 
     def observe(self) -> Observation:
-        """Return the observation of the whole grid that a model may see.
+        """Return the observation of the whole grid, limited to what a model may see.
 
         Raises:
             BackendError: before ``reset``.
@@ -117,25 +120,27 @@ class CustomMiniGridEnv(MiniGridEnv):
     def reset(  # type: ignore[override]  # MiniGrid leaves its type variables open
         self, *, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin again; return (observation, info).
+        """Start the episode anew; return (observation, info).
 
         Args:
-            seed: of ``np_random``, which no task uses; any integer.
-            options: none are known.
+            seed: the seed of ``np_random``, any integer; no task uses ``np_random``.
+            options: ignored.
         """
-        # gymnasium refuses negative seeds, tasks may have them.
-        number = None if seed is None else operator.index(seed) % 2**64
-        observation, _ = super().reset(seed=number, options=options)
+        # A task may have a negative seed, but gymnasium refuses negative seeds.
+        unsigned_seed = None if seed is None else operator.index(seed) % 2**64
+        observation, _ = super().reset(seed=unsigned_seed, options=options)
         return observation, {"is_success": False}
 
     def step(  # type: ignore[override]
         self, action: SupportsIndex
     ) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Do one action: (observation, reward, terminated, truncated, info); ``info["is_success"]``: goal reached.
+        """Do one action; return (observation, reward, terminated, truncated, info).
+
+        ``info["is_success"]`` is whether the goal is reached.
 
         Raises:
-            ActionError: there is no such action; nothing has happened.
-            BackendError: before ``reset``, or after the end.
+            ActionError: the value is not an action; the state is unchanged.
+            BackendError: the call comes before ``reset`` or after the end of the episode.
         """
         episode = self._playing()
         episode.step(action)
@@ -144,15 +149,15 @@ class CustomMiniGridEnv(MiniGridEnv):
         return self.gen_obs(), episode.reward, episode.terminated, episode.truncated, info
 
     def gen_obs(self) -> dict[str, Any]:
-        """Return MiniGrid's observation of the present moment."""
+        """Return MiniGrid's observation of the current state."""
         size = self.agent_view_size
         image = encode(self._view(size))
-        # As in MiniGrid, the agent's own cell shows what is in its hand.
+        # As in MiniGrid, the cell of the agent (bottom row, middle column) shows what the agent carries.
         image[size // 2, -1] = EMPTY if self.carrying is None else self.carrying.encode()
         return {"image": image, "direction": self.agent_dir, "mission": self.mission}
 
     def gen_obs_grid(self, agent_view_size: int | None = None) -> tuple[TaskGrid, NDArray[np.bool_]]:
-        """Return the agent's view as a grid, with the mask of what is seen, shape (width, height)."""
+        """Return (the agent's view as a grid, the mask of the visible cells), both of shape (width, height)."""
         size = agent_view_size or self.agent_view_size
         codes = self._view(size)
         grid = TaskGrid(size, size)
@@ -161,27 +166,28 @@ class CustomMiniGridEnv(MiniGridEnv):
         return grid, codes != CODES[Look("unseen")]
 
     def render(self) -> Image | None:
-        """Return an image of the whole grid as far as it is known, None without a ``render_mode``."""
+        """Return an image of the known part of the grid; if there is no ``render_mode``, return None."""
         return None if self.render_mode is None else self.get_full_render(False, self.tile_size)
 
     def get_full_render(self, highlight: bool, tile_size: int) -> Image:  # noqa: ARG002 - MiniGrid's signature
-        """Return an image of the known grid, shape (height * tile_size, width * tile_size, 3)."""
+        """Return an image of the known part of the grid, shape (height * tile_size, width * tile_size, 3)."""
         return picture(self.observe(), tile_size)
 
     def get_pov_render(self, tile_size: int) -> Image:
-        """Return the agent's own view, as MiniGrid draws it."""
-        grid, seen = self.gen_obs_grid()
+        """Return an image of the agent's view, drawn by MiniGrid."""
+        grid, visible = self.gen_obs_grid()
         agent = self.agent_view_size // 2, self.agent_view_size - 1
-        image: Image = grid.render(tile_size, agent, agent_dir=3, highlight_mask=seen)
+        image: Image = grid.render(tile_size, agent, agent_dir=_UP, highlight_mask=visible)
         return image
 
     def put_obj(self, obj: WorldObj | None, i: int, j: int) -> None:
-        """Put an object, or None for the floor, on cell (i, j)."""
+        """Put an object on the cell in column i, row j; None means plain floor."""
         self.grid.set(i, j, obj)
         if obj is not None:
             obj.init_pos = obj.cur_pos = (i, j)
 
     def _gen_grid(self, width: int, height: int) -> None:
+        """Start the episode anew and fill the grid; MiniGrid's ``reset`` calls this method."""
         if self._episode is None:
             self._episode = Episode(self._layout)
         else:
@@ -192,47 +198,54 @@ class CustomMiniGridEnv(MiniGridEnv):
         self._sync(self._episode)
 
     def _sync(self, episode: Episode) -> None:
-        """Bring MiniGrid's attributes up to date with the state."""
+        """Copy the state of the episode to MiniGrid's attributes; only changed cells of the grid are replaced."""
         state = episode.state
         self.agent_pos = state.position
         self.agent_dir = state.heading
         self.step_count = episode.step_count
         self.carrying = None if state.carrying is None else GroundKey(self._layout.colour_of_key[state.carrying])
         known = self._codes()
-        true = self._codes(everything=True) if self._layout.hidden else known
+        true = self._codes(reveal_hidden=True) if self._layout.hidden else known
         changed = (true != self._true) | (known != self._known)
         self._true = true
         self._known = known
         for row, column in np.argwhere(changed).tolist():
-            thing = _object(int(true[row, column]), int(known[row, column]))
-            self.put_obj(thing, column, row)
+            true_code = int(true[row, column])
+            known_code = int(known[row, column])
+            self.put_obj(_object(true_code, known_code), column, row)
 
-    def _codes(self, *, everything: bool = False) -> NDArray[np.uint8]:
-        """Return the codes of all cells, also of hidden mechanisms or without those that are not known."""
+    def _codes(self, *, reveal_hidden: bool = False) -> NDArray[np.uint8]:
+        """Return the codes of all cells, shape (height, width).
+
+        Args:
+            reveal_hidden: include the hidden mechanisms that the agent has not touched.
+        """
         layout = self._layout
         state = self._playing().state
         codes = self._background.copy()
-        shown = state._replace(touched=layout.hidden) if everything else state
+        shown = state._replace(touched=layout.hidden) if reveal_hidden else state
         for (column, row), code, _ in things(layout, shown):
             codes[row, column] = code
         return codes
 
     def _view(self, size: int) -> NDArray[np.uint8]:
+        """Return the codes of the agent's view, shape (size, size), column first."""
         return egocentric(self.observe(), size, see_through_walls=self.see_through_walls)
 
     def _playing(self) -> Episode:
+        """Return the current episode; raise BackendError before ``reset``."""
         if self._episode is None:
             raise BackendError("there is no episode: call reset() first")
         return self._episode
 
 
 def _mission(text: str) -> str:
-    """Return the mission, for a mission space with only one; a lambda could not be sent to other processes."""
+    """Return the mission text unchanged; a lambda in its place could not be sent to other processes."""
     return text
 
 
 def _object(true: int, known: int) -> WorldObj | None:
-    """Return an object of the grid, of its true code and the one that may be known."""
+    """Return the MiniGrid object of a cell from its true code and from the code that the agent knows."""
     thing = object_of(LOOKS[true])
     if thing is None or true == known:
         return thing

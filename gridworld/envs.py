@@ -1,6 +1,7 @@
-"""Importing this makes the tasks known to gymnasium, as with every module that gymnasium imports for its ids.
+"""Import of this module registers the tasks with gymnasium.
 
-``gymnasium.make("gridworld.envs:gridworld/V04_single_key-v0")`` needs nothing else; see :mod:`gridworld.registration`.
+``gymnasium.make("gridworld.envs:gridworld/V04_single_key-v0")`` imports this module by itself, so the caller need not
+register the tasks; see :mod:`gridworld.registration`.
 """
 
 from __future__ import annotations

@@ -5,17 +5,17 @@
     GridworldError
     ├── TaskError          a task specification or file that cannot be used (also a ValueError)
     ├── ActionError        an action that does not exist (also a ValueError)
-    ├── BackendError       a call that makes no sense now: step before reset or after the end (also a RuntimeError)
-    ├── SearchLimitError   the exact search was given too little room to decide
-    ├── GenerationError    no task as asked for could be made
-    ├── ModelError         a model that does not exist, lacks something, or does not answer
-    │   └── ModelUnavailableError   nothing more can be had from it: its server is gone, it ran out of credit
-    │       ├── BudgetSpentError        a cap on what it may cost was reached: exit code 3
+    ├── BackendError       a call at the wrong time, such as step before reset or after the end (also a RuntimeError)
+    ├── SearchLimitError   the exact search reached its limit before it could decide
+    ├── GenerationError    no task with the requested properties could be generated
+    ├── ModelError         a model that does not exist, lacks a part, or does not answer
+    │   └── ModelUnavailableError   a model gives no more answers: its server is gone, or its credit is spent
+    │       ├── BudgetSpentError        a limit on the cost, calls or tokens of a model was reached: exit code 3
     │       └── MissingPartError        a package is not installed
     └── EvaluationError    results or settings of an evaluation that cannot be used
 
-``str(error)`` is one line that names the thing and the fix. A task that was not solved is a result, never an error.
-:class:`TaskWarning` is a Python warning.
+``str(error)`` is one line that names the cause and the remedy. A task that was not solved is a result, never an error.
+:class:`TaskWarning` is a Python warning, outside of this tree.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from spca.common.errors import SPCAError, missing_package
 
 
 class GridworldError(SPCAError):
-    """Root of the tree."""
+    """Base class of every error that gridworld raises on purpose."""
 
 
 class TaskError(GridworldError, ValueError):
     """A task specification that cannot be used.
 
     Args:
-        problems: what is wrong, each "field: reason"; at least one.
-        source: the file it came from, "" for none; control characters in it are escaped.
+        problems: the problems of the task, each as "field: reason"; at least one problem.
+        source: the file of the task, "" for none; its unprintable characters are escaped.
     """
 
     def __init__(self, problems: Iterable[str] | str, source: str = "") -> None:
@@ -42,13 +42,14 @@ class TaskError(GridworldError, ValueError):
         self.source = source
         if not source.isprintable():
             self.source = source.encode("unicode_escape").decode("ascii")
-        more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
-        where = f"{self.source}: " if self.source else ""
-        super().__init__(f"{where}{self.problems[0]}{more}")
+        others = len(self.problems) - 1
+        suffix = f" (and {others} more)" if others > 0 else ""
+        prefix = f"{self.source}: " if self.source else ""
+        super().__init__(f"{prefix}{self.problems[0]}{suffix}")
 
 
 class TaskWarning(UserWarning):
-    """Something in a task is ignored, such as an unknown field."""
+    """A warning that a part of a task is ignored, such as an unknown field."""
 
 
 class ActionError(GridworldError, ValueError):
@@ -56,14 +57,14 @@ class ActionError(GridworldError, ValueError):
 
 
 class BackendError(GridworldError, RuntimeError):
-    """A call that makes no sense now; names the one that has to come first."""
+    """A call at the wrong time; the message names the call that has to come first."""
 
 
 class SearchLimitError(GridworldError):
-    """The exact search was given too little room to decide.
+    """An exact search that reached its limit before it could decide.
 
     Attributes:
-        bound: proven all the same: every solution, if there is one, takes at least so many steps.
+        bound: a proven lower bound: every solution, if a solution exists, takes at least this number of steps.
     """
 
     def __init__(self, message: str, bound: int = 1) -> None:
@@ -75,22 +76,25 @@ class SearchLimitError(GridworldError):
 
 
 class GenerationError(GridworldError):
-    """No task as asked for could be made."""
+    """A failure to generate a task with the requested properties."""
 
 
 class ModelError(GridworldError):
-    """A model that does not exist, lacks something, or does not answer."""
+    """A model that does not exist, lacks a part, or does not answer."""
 
 
 class ModelUnavailableError(ModelError):
-    """A model gives no more answers; the evaluation stops, counts nothing, and can be resumed."""
+    """A model that gives no more answers.
+
+    The evaluation stops, does not count the current episode, and can be resumed.
+    """
 
 
 class BudgetSpentError(ModelUnavailableError):
-    """A limit on cost, calls or tokens was reached.
+    """A limit on cost, calls or tokens that was reached.
 
     Args:
-        flag: the option that raises the limit.
+        flag: the command-line option that raises the limit.
     """
 
     exit_code = 3
@@ -104,11 +108,11 @@ class BudgetSpentError(ModelUnavailableError):
 
 
 class MissingPartError(ModelUnavailableError):
-    """A required package is not installed; the message names the command that installs it."""
+    """A required package that is not installed; the message names the command that installs the package."""
 
 
 def missing_part(error: ImportError, what: str = "this") -> MissingPartError:
-    """Turn a failed import into a user error.
+    """Return the user error for a failed import.
 
     Args:
         what: the part that needs the package.

@@ -1,8 +1,8 @@
-"""The tasks that ship with the package, and where a name or path of tasks leads.
+"""The tasks that ship with the package, and the lookup of tasks by name or path.
 
-A benchmark is ``tiers`` (folders ``tier1`` to ``tier5``) or ``validation_10``. Their paths in the repository
-(``gridworld/tasks/tier1``, ``mazes/validation_10``) lead to them from any working directory; a file or folder that is
-really there goes first.
+The benchmarks are ``tiers`` (folders ``tier1`` to ``tier5``) and ``validation_10``. The repository paths of the
+benchmarks (``gridworld/tasks/tier1``, ``mazes/validation_10``) work from any working directory. If the working
+directory has a file or folder at the same path, this file or folder is taken instead.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def benchmark_dir(name: str) -> Path:
     """Return the folder of a benchmark.
 
     Raises:
-        TaskError: there is no such benchmark; names those that there are.
+        TaskError: no benchmark has this name; the message names the benchmarks.
     """
     if name not in BENCHMARKS:
         raise TaskError(f"there is no benchmark {name!a}; there are {', '.join(BENCHMARKS)}")
@@ -32,10 +32,10 @@ def benchmark_dir(name: str) -> Path:
 
 
 def resolve(where: str | os.PathLike[str]) -> Path:
-    """Return the file or folder for a path, the name of a benchmark or a path in the repository.
+    """Return the file or folder of a path, of the name of a benchmark, or of a repository path of shipped tasks.
 
     Raises:
-        TaskError: to nothing; names the benchmarks.
+        TaskError: no file or folder fits; the message names the benchmarks.
     """
     path = Path(where)
     name = os.fspath(where)
@@ -46,29 +46,31 @@ def resolve(where: str | os.PathLike[str]) -> Path:
     parts = PurePath(name).parts
     parts = parts[1:] if parts[:1] == ("gridworld",) else parts
     shipped = _HERE.joinpath(*parts)
-    if parts and parts[0] in _SHIPPED and ".." not in parts and os.path.exists(shipped):
+    in_shipped_folder = bool(parts) and parts[0] in _SHIPPED and ".." not in parts
+    if in_shipped_folder and os.path.exists(shipped):
         return shipped
-    shown = ", ".join([*BENCHMARKS, f"{TASKS}/tier1 ..."])
-    raise TaskError(f"there is no such file, folder or benchmark; shipped are {shown}", name)
+    names = ", ".join([*BENCHMARKS, f"{TASKS}/tier1 ..."])
+    raise TaskError(f"there is no such file, folder or benchmark; shipped are {names}", name)
 
 
 def name_of(where: str | os.PathLike[str]) -> str:
-    """Return how results call the tasks in a folder or file: its name, that of a file without suffix.
+    """Return the name of a set of tasks in results: the name of a folder, or of a file without its suffix.
 
     Raises:
-        TaskError: it does not exist.
+        TaskError: the folder or file does not exist.
     """
     path = resolve(where).resolve()
     return path.name if path.is_dir() else path.stem
 
 
 def task_files(where: str | os.PathLike[str]) -> list[Path]:
-    """Return the files of a benchmark, folder or file, in order.
+    """Return the task files of a benchmark, folder or file, sorted.
 
-    Of a folder: its ``*.json``; if it has none, those of its folders ``tier1``, ``tier2``, ...
+    A folder has its ``*.json`` files. If it has no ``*.json`` file, the files of its folders ``tier1``, ``tier2``, ...
+    are returned.
 
     Raises:
-        TaskError: there are none.
+        TaskError: the path does not exist or holds no task file.
     """
     path = resolve(where)
     if not path.is_dir():
@@ -82,12 +84,12 @@ def task_files(where: str | os.PathLike[str]) -> list[Path]:
 
 
 def shipped_files() -> list[Path]:
-    """Return the files of all tasks that ship."""
+    """Return the files of all tasks that ship with the package."""
     return [path for name in BENCHMARKS for path in task_files(benchmark_dir(name))]
 
 
 def tiers(where: str | os.PathLike[str] = TASKS) -> list[int]:
-    """Return the tiers of a folder with folders ``tier1``, ``tier2``, ...; in order.
+    """Return the numbers of the folders ``tier1``, ``tier2``, ... in a folder, ascending.
 
     Raises:
         TaskError: the folder does not exist.
@@ -101,16 +103,17 @@ def tier_dir(tier: int, where: str | os.PathLike[str] = TASKS) -> Path:
     """Return the folder of a tier.
 
     Raises:
-        TaskError: it does not exist; names those that do.
+        TaskError: the folder does not exist; the message names the tiers that exist.
     """
     known = tiers(where)
     if tier not in known:
-        there = f"there are {', '.join(map(str, known))}" if known else "there are no folders tier1, tier2, ..."
-        raise TaskError(f"there is no tier {tier}; {there}", os.fspath(where))
+        hint = f"there are {', '.join(map(str, known))}" if known else "there are no folders tier1, tier2, ..."
+        raise TaskError(f"there is no tier {tier}; {hint}", os.fspath(where))
     return resolve(where) / f"tier{tier}"
 
 
 def _json_files(folder: Path) -> list[Path]:
+    """Return the ``*.json`` files of a folder that are not hidden, sorted."""
     files = [entry for entry in _entries(folder) if entry.suffix == ".json"]
     return sorted(file for file in files if not file.name.startswith("."))
 

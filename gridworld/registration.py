@@ -1,4 +1,4 @@
-"""Gymnasium ids of the shipped tasks, and one for any task."""
+"""Gymnasium ids: one id for each shipped task, and one id for any task."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Final
 from gridworld.library import shipped_files
 
 ANY_TASK: Final = "gridworld/Task-v0"
-"""Made with ``task=``: a specification, its data or the path of a file."""
+"""Id for ``gymnasium.make(ANY_TASK, task=...)``; ``task`` is a specification, its data or the path of a file."""
 
 _ENTRY_POINT: Final = "gridworld.custom_env:CustomMiniGridEnv"
 
 
 def shipped_ids() -> dict[str, str]:
-    """Map ids of the shipped tasks to paths: ``gridworld/V04_single_key-v0`` to that of ``V04_single_key.json``."""
+    """Return the file of each shipped task by id: ``gridworld/V04_single_key-v0`` has ``.../V04_single_key.json``."""
     return {f"gridworld/{file.stem}-v0": str(file) for file in shipped_files()}
 
 
 def register() -> None:
-    """Make the ids known to gymnasium; those that it knows already stay as they are.
+    """Register the ids with gymnasium; an id that is registered already is not changed.
 
-    Gymnasium loads no plugins since its version 1.0: call this, or import :mod:`gridworld.envs`, which gymnasium does
-    by itself for ``gymnasium.make("gridworld.envs:gridworld/V04_single_key-v0")``. Older loaders of plugins find it
-    as the entry point ``gymnasium.envs`` of the package.
+    Since version 1.0, gymnasium loads no plugins. Call this function or import :mod:`gridworld.envs`; for
+    ``gymnasium.make("gridworld.envs:gridworld/V04_single_key-v0")`` gymnasium imports that module by itself. Older
+    versions of gymnasium call this function through the entry point ``gymnasium.envs`` of the package.
     """
     import gymnasium
 

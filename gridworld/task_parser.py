@@ -1,4 +1,4 @@
-"""TaskParser: from task specifications to MiniGrid environments."""
+"""TaskParser makes MiniGrid environments from task specifications."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from gridworld.task_spec import TaskSpecification
 
 
 class TaskParser:
-    """Makes environments that have been reset and populated: there is no need to reset them again.
+    """A maker of MiniGrid environments, which are already reset and populated.
 
     Args:
-        render_mode: of the environments: "rgb_array" or None.
-        tile_size: width of a cell in their pictures, in pixels.
+        render_mode: the render mode of the environments: "rgb_array" or None.
+        tile_size: width of a cell in the pictures of the environments, in pixels.
 
     Raises:
-        BackendError: a mode or size that does not exist.
+        BackendError: the render mode or the tile size is not supported.
     """
 
     def __init__(self, render_mode: str | None = "rgb_array", tile_size: int = 32) -> None:
@@ -27,11 +27,11 @@ class TaskParser:
         self.tile_size = tile_size
 
     def parse(self, spec: TaskSpecification, seed: int | None = None) -> CustomMiniGridEnv:
-        """Return the environment of a task at its start.
+        """Return the environment of a task, in its initial state.
 
         Args:
-            spec: must not be changed afterwards.
-            seed: the task's own by default.
+            spec: the task; it must not be changed after the call.
+            seed: the seed of the reset; None takes the seed of the task.
 
         Raises:
             TaskError: the task is not valid.
@@ -41,7 +41,7 @@ class TaskParser:
         return env
 
     def parse_file(self, path: str | os.PathLike[str], seed: int | None = None) -> CustomMiniGridEnv:
-        """Parse a file in the same way; paths of shipped tasks lead to them from any working directory.
+        """Return the environment of a task file; see :func:`gridworld.library.resolve` for the path.
 
         Raises:
             TaskError: the file cannot be read, or the task is not valid.
@@ -49,7 +49,7 @@ class TaskParser:
         return self.parse(as_task(path), seed)
 
     def parse_dict(self, data: Mapping[str, Any], seed: int | None = None) -> CustomMiniGridEnv:
-        """Parse the data of a file in the same way.
+        """Return the environment of the JSON data of a task file.
 
         Raises:
             TaskError: the data cannot be read, or the task is not valid.

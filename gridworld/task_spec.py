@@ -1,9 +1,8 @@
 """The task of a gridworld: maze, mechanisms, rules and goal, as dataclasses and as a JSON file.
 
-:class:`TaskSpecification` is the one form of a task everywhere. Its fields and their types
-(:mod:`gridworld.task.records`) are the format of the file: strict reading (:mod:`gridworld.task.reading`), the checks
-of what a task means (:mod:`gridworld.task.validation`) and the JSON Schema (:mod:`gridworld.task.schema`) are derived
-from them.
+:class:`TaskSpecification` represents a task everywhere. Its fields and their types (:mod:`gridworld.task.records`)
+define the file format. From these fields derive strict reading (:mod:`gridworld.task.reading`), the checks of the
+content (:mod:`gridworld.task.validation`) and the JSON Schema (:mod:`gridworld.task.schema`).
 """
 
 from __future__ import annotations
@@ -80,40 +79,49 @@ class TaskSpecification(Task):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, strict: bool = False, warnings: list[str] | None = None) -> Self:
-        """Read as any part does; also with everything under "TaskSpecification", or the maze under ``maze.layout``."""
+        """Read a task from JSON data in any of the forms of :mod:`gridworld.task.forms`.
+
+        Args:
+            strict: an unknown field is an error; otherwise unknown fields are ignored.
+            warnings: list that gets a line for each ignored field. If None, all these lines become one
+                :class:`~gridworld.errors.TaskWarning`.
+
+        Raises:
+            TaskError: the data is not a task; the error lists every missing or mistyped field.
+        """
         return read_task(cls, data, strict=strict, notes=warnings)
 
     @classmethod
     def from_json(
         cls, path: str | os.PathLike[str], *, strict: bool = False, warnings: list[str] | None = None
     ) -> Self:
-        """Read a file; paths of shipped tasks lead to them from any folder (:func:`gridworld.library.resolve`).
+        """Read a task from a file; :func:`gridworld.library.resolve` finds the file.
 
         Args:
             strict, warnings: as for :meth:`from_dict`.
 
         Raises:
-            TaskError: the file cannot be read or is not a task; names the file.
+            TaskError: the file cannot be read or is not a task; the message names the file.
         """
         return read_task(cls, read_json(resolve(path)), os.fspath(path), strict=strict, notes=warnings)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the dict that :meth:`from_dict` reads; fields that are None are left out."""
+        """Return the JSON data that :meth:`from_dict` reads, without optional fields that are None."""
         return write(self)  # type: ignore[no-any-return]
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
-        """Write a file, whole or not at all.
+        """Write the task to a file. If the write fails, the old file stays unchanged.
 
         Raises:
-            TaskError: it cannot be written.
+            TaskError: the file cannot be written.
         """
         write_json(path, self.to_dict())
 
     def validate(self) -> tuple[bool, list[str]]:
-        """Return whether the task makes sense, and everything that does not, each "field: reason"."""
+        """Return (whether the task is valid, its problems); each problem is "field: reason"."""
         problems = validate(self)
         return not problems, problems
 
     def get_mission_text(self) -> str:
-        """Return the task in words: its description, or what the goal asks for."""
+        """Return the description of the task; if the task has none, return its goal in words."""
         return mission_text(self)

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def wrapped(angle: float) -> float:
+def wrap_angle(angle: float) -> float:
     """Return the same angle in [-pi, pi)."""
     return (angle + pi) % (2 * pi) - pi
 
@@ -53,7 +53,7 @@ class Pose:
 
     def bearing_to(self, x: float, y: float) -> float:
         """Return the direction to a point relative to the heading, in [-pi, pi)."""
-        return wrapped(atan2(y - self.y, x - self.x) - self.heading)
+        return wrap_angle(atan2(y - self.y, x - self.x) - self.heading)
 
     def ahead(self, distance: float, left: float = 0.0) -> tuple[float, float]:
         """Return the point this far ahead and to the left."""
@@ -63,20 +63,20 @@ class Pose:
         y = self.y + s * distance + c * left
         return x, y
 
-    def after(self, other: Pose) -> Pose:
+    def compose(self, other: Pose) -> Pose:
         """Return ``other``, given relative to this pose, in the frame in which this pose is given."""
         x, y = self.ahead(other.x, other.y)
-        return Pose(x, y, wrapped(self.heading + other.heading))
+        return Pose(x, y, wrap_angle(self.heading + other.heading))
 
     def relative_to(self, other: Pose) -> Pose:
-        """Return this pose as seen from ``other``: ``other.after(result)`` is this pose."""
+        """Return this pose as seen from ``other``: ``other.compose(result)`` is this pose."""
         dx = self.x - other.x
         dy = self.y - other.y
         c = cos(other.heading)
         s = sin(other.heading)
         ahead = c * dx + s * dy
         left = -s * dx + c * dy
-        return Pose(ahead, left, wrapped(self.heading - other.heading))
+        return Pose(ahead, left, wrap_angle(self.heading - other.heading))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

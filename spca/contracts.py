@@ -348,7 +348,7 @@ class Outcome:
         return cls(Status.GOAL_NOT_REACHED, "the plan was carried out but the mission is not complete", **end)
 
     @classmethod
-    def failed(
+    def failure(
         cls,
         status: Status,
         message: str,

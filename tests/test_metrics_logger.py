@@ -235,7 +235,7 @@ def test_between_levels_there_is_nothing_to_abort(logger: MetricsLogger, tmp_pat
 
 def test_an_interrupt_waits_for_what_must_not_be_torn_apart(logger: MetricsLogger, tmp_path: Path) -> None:
     def finish_while_interrupted() -> None:
-        with logger.uninterrupted():
+        with logger.delay_interrupts():
             logger.start_level(LEVEL, 1)
             os.kill(os.getpid(), signal.SIGINT)
             summary = logger.summary("success", "done")
@@ -258,7 +258,7 @@ def test_handlers_are_put_back(logger: MetricsLogger) -> None:
 
 
 def test_an_error_in_a_held_block_is_not_hidden(logger: MetricsLogger) -> None:
-    with pytest.raises(ZeroDivisionError), logger.uninterrupted():
+    with pytest.raises(ZeroDivisionError), logger.delay_interrupts():
         raise ZeroDivisionError
     with suppress(KeyboardInterrupt):
         logger.interrupt("SIGINT")
@@ -292,7 +292,7 @@ def test_an_interrupt_that_generated_code_swallowed_ends_the_run_all_the_same(tm
             log.start_level(LEVEL, 1)
             with suppress(KeyboardInterrupt):
                 log.interrupt("SIGINT")
-            with log.uninterrupted():
+            with log.delay_interrupts():
                 log.end_level(log.summary("success", "never reached"))
 
     with pytest.raises(KeyboardInterrupt):

@@ -244,7 +244,7 @@ def _walk_through_the_storeroom() -> None:
         state = map_text.planner_state(snapshot)
         assert {"thing red", "thing other", "key other"} <= state["known_objects"].keys()
         assert "! thing" in state["legend"]
-        map_text.as_state(state).encode()
+        map_text.format_state(state).encode()
         take = "assert self.full_grid[3, 1] == 'thing red', str(self.full_grid)\nyield 3\n"
         take += "assert self.inventory == 'thing red', self.inventory\nyield 0"
         source = "def act(self):\n" + "".join(f"    {line}\n" for line in take.splitlines())

@@ -10,7 +10,13 @@ from explorer.view import View
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What an agent spent on models in an episode: calls, tokens read and written, USD."""
+    """The models' usage by an agent in one episode.
+
+    Attributes:
+        calls: number of calls of models.
+        tokens: number of tokens that the models read and wrote.
+        cost: price of the calls in USD.
+    """
 
     calls: int = 0
     tokens: int = 0
@@ -18,11 +24,11 @@ class Usage:
 
 
 class Agent(Protocol):
-    """Plays one episode after another."""
+    """A player of any number of episodes, one after another."""
 
     @property
     def usage(self) -> Usage:
-        """What was spent since the last :meth:`reset`."""
+        """Use of models since the last :meth:`reset`."""
         ...
 
     def reset(self, view: View, task_text: str, seed: int) -> None:
@@ -30,10 +36,11 @@ class Agent(Protocol):
 
         Args:
             view: the view from the spawn.
-            task_text: the goal text, which is all that the agent is told.
+            task_text: the goal text, which is all that the agent learns about its task.
+            seed: seed of the agent's random decisions.
         """
         ...
 
     def act(self, view: View) -> int:
-        """Return the next code (:mod:`explorer.rules.actions`); ``DONE`` ends the episode."""
+        """Return the code of the next primitive (:mod:`explorer.rules.actions`); ``DONE`` ends the episode."""
         ...

@@ -20,8 +20,8 @@ class AgentEntry:
     """An agent in the registry.
 
     Attributes:
-        make: returns an agent for a scene; a module-level function, because it is sent to worker processes. Only
-            baselines such as ``solver`` may use more of the scene than the task.
+        make: returns an agent for a scene. ``make`` is a module-level function, because worker processes receive the
+            entry. Only baselines such as ``solver`` may use more of the scene than the task.
         help: one line of help.
     """
 
@@ -50,10 +50,10 @@ AGENTS: Final[Mapping[str, AgentEntry]] = {
 
 
 def find_agent(name: str, agents: Mapping[str, AgentEntry] = AGENTS) -> AgentEntry:
-    """Return an agent by its name.
+    """Return the entry of an agent.
 
     Raises:
-        EpisodeError: there is no such agent; the error suggests the closest name.
+        EpisodeError: the name is unknown; the error suggests the closest name.
     """
     if name not in agents:
         near = find_nearest(name[:80], agents, 1)

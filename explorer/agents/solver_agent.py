@@ -1,4 +1,7 @@
-"""Replay the witness of a scene's certificate: an upper bound rather than an agent, since it knows what is hidden."""
+"""A player that replays the witness of a scene's certificate.
+
+The player knows what is hidden from agents, so its success is an upper bound for agents.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from explorer.view import View
 
 
 class SolverAgent:
-    """Plays the codes that it was given, then ends the episode.
+    """A player that plays given codes, then ends the episode.
 
     Args:
         codes: codes of the witness.
@@ -20,14 +23,14 @@ class SolverAgent:
 
     def __init__(self, codes: Iterable[int]) -> None:
         self._codes = tuple(codes)
-        self._left = iter(self._codes)
+        self._remaining = iter(self._codes)
 
     def reset(self, view: View, task_text: str, seed: int) -> None:
-        """Start over; the arguments do not matter."""
+        """Start again at the first code; the arguments are ignored."""
         del view, task_text, seed
-        self._left = iter(self._codes)
+        self._remaining = iter(self._codes)
 
     def act(self, view: View) -> int:
-        """Return the next code."""
+        """Return the next code, or ``DONE`` after the last code."""
         del view
-        return next(self._left, int(Primitive.DONE))
+        return next(self._remaining, int(Primitive.DONE))

@@ -1,4 +1,4 @@
-"""``python -m explorer COMMAND``: one module per command, imported when it is called."""
+"""The command line ``python -m explorer COMMAND``; each command has a module, which is imported on use."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "certify": ("certify:certify_scenes", "Prove scenes again, our own or in the published format."),
     "release": ("release:release_sets", "Make the released sets of scenes again."),
 }
-"""Command -> its function in a module of this folder, and what it does."""
+"""Name of a command -> (module of this package and function, one line of help)."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command.
 
     Args:
-        argv: arguments; None takes those of the process.
+        argv: arguments; None stands for the arguments of the process.
 
     Returns:
-        The exit code: 0 done, 1 the answer is no, 2 a mistake of the user, 130 interrupted.
+        The exit code: 0 for success, 1 for a negative answer, 2 for a mistake of the user, 130 for an interruption.
     """
     with ExitHandler() as ending:
         try:
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def build_app() -> App:
-    """Return the program with its commands."""
+    """Return the command-line application with all commands."""
     called = program("python -m explorer")
     app = make_app(called, _DESCRIPTION, epilogue=_EPILOGUE.format(called=called))
     for position, (name, (place, text)) in enumerate(COMMANDS.items()):

@@ -1,4 +1,4 @@
-"""Refuse a certificate that ``certify`` refuses, before anything is played."""
+"""Check the certificates of scenes before the scenes are played."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _log = logging.getLogger(__name__)
 
 
 def require_certificates(scenes: Iterable[Loaded], *, quiet: bool = True) -> None:
-    """Prove the certificates of scenes again; the released sets are known by their checksums.
+    """Prove the certificates of scenes again, except in released sets, which are recognised by their checksums.
 
     Args:
         quiet: show no progress.
 
     Raises:
-        SceneError: a certificate does not hold; the error names its file.
+        SceneError: a certificate does not hold; the error names the file of the certificate.
     """
-    doubtful = []
+    unchecked = []
     for scene in scenes:
         if scene.certificate and not is_released(_scene_file(scene)):
-            doubtful.append((scene, scene.certificate))
+            unchecked.append((scene, scene.certificate))
     with show_bar(quiet, "certificates", "hold") as update_bar:
-        for number, (loaded, certificate) in enumerate(doubtful, start=1):
+        for number, (loaded, certificate) in enumerate(unchecked, start=1):
             try:
                 findings = check(loaded.scene, loaded.milestones, loaded.graph, certificate)
             except SceneError as error:
@@ -39,9 +39,9 @@ def require_certificates(scenes: Iterable[Loaded], *, quiet: bool = True) -> Non
                 _log.info("%s: refused: %s", loaded.source, "; ".join(map(str, findings)))
                 problem = f"certify refuses it: {findings[0]}; restore it, or remove it to play the scene without"
                 raise SceneError(problem, certificate_file(loaded))
-            update_bar(number, len(doubtful), number)
+            update_bar(number, len(unchecked), number)
 
 
 def _scene_file(loaded: Loaded) -> Path:
-    """Return the file of a scene that is a line of one."""
+    """Return the file in which a scene is one line, from a source such as ``test.jsonl:3``."""
     return Path(loaded.source.rpartition(":")[0])

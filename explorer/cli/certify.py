@@ -20,7 +20,7 @@ from spca.common.encoding import json_text
 from spca.common.jobs.processes import do_in_processes
 from spca.common.jobs.progress import show_bar
 from spca.common.jobs.work import TRIES, Job, JobMessages, Setup
-from spca.common.text import counted, one_line
+from spca.common.text import format_count, one_line
 
 UNPROVEN = "nothing is refuted, but it has no certificate: nothing shows that it can be won"
 
@@ -30,9 +30,11 @@ class Verdict:
     """The verdict on a scene.
 
     Attributes:
-        task_id: where the scene is.
-        says: what is proven if it is certified, or why nothing can be said.
-        error: why it cannot be read, or "".
+        task_id: path of the scene.
+        certified: whether the certificate holds.
+        says: for a certified scene, the proven facts; for a scene without certificate, why it is not certified.
+        findings: faults of the scene.
+        error: why the scene cannot be read, or "".
     """
 
     task_id: str
@@ -42,7 +44,7 @@ class Verdict:
     error: str = ""
 
     def lines(self) -> Iterator[str]:
-        """Yield the verdict as lines for people."""
+        """Yield the verdict as lines of text."""
         if self.error:
             yield f"error: {self.error}"
             return
@@ -77,15 +79,15 @@ class Proving(Setup[Place, Verdict]):
     verbose: bool = False
 
     @contextmanager
-    def opened(self) -> Iterator[Callable[[Place], Verdict]]:
+    def start_worker(self) -> Iterator[Callable[[Place], Verdict]]:
         yield lambda place: judge_scene(place.id, place.read)
 
-    def lost(self, job: Place, how: str) -> Verdict:
+    def make_lost_result(self, job: Place, how: str) -> Verdict:
         return Verdict(job.id, error=f"{job.id}: {how}, {TRIES} times")
 
 
 def certify_scenes(scenes: tuple[Path, ...], /, options: CertifyOptions = CertifyOptions()) -> int:
-    """Certify scenes; return 0 if all hold, 1 if some do not, 2 if any cannot be read.
+    """Certify scenes; return 0 if all are certified, 1 if some are not, 2 if any cannot be read.
 
     Args:
         scenes: a scene, a folder of scenes, or a file with one per line
@@ -93,20 +95,20 @@ def certify_scenes(scenes: tuple[Path, ...], /, options: CertifyOptions = Certif
     Raises:
         SceneError: there are no scenes.
     """
-    places = [Place(at, source, read=read) for at, (source, read) in enumerate(places_at(scenes))]
+    places = [Place(number, source, read=read) for number, (source, read) in enumerate(places_at(scenes))]
     certified = 0
     unusable = 0
-    # A bar would redirect what is printed to its own stream.
+    # If the output goes to a file, no bar is shown, because the bar redirects printed lines to its own stream.
     with show_bar(not sys.stdout.isatty(), "scenes", "certified") as update_bar:
-        for at, verdict in enumerate(_verdicts_in_order(places, options.workers), start=1):
+        for done, verdict in enumerate(_verdicts_in_order(places, options.workers), start=1):
             certified += verdict.certified
             unusable += bool(verdict.error)
-            update_bar(at, len(places), certified)
+            update_bar(done, len(places), certified)
             _print_verdict(verdict, as_json=options.json)
 
     refused = len(places) - certified - unusable
     if not options.json:
-        summary = f"{counted(len(places), 'scene')}: {certified} certified, {refused} not"
+        summary = f"{format_count(len(places), 'scene')}: {certified} certified, {refused} not"
         print(f"{summary}, {unusable} not usable" if unusable else summary)
     if unusable:
         return EXIT_USER_ERROR
@@ -122,19 +124,24 @@ def _print_verdict(verdict: Verdict, *, as_json: bool) -> None:
 
 
 def _verdicts_in_order(places: list[Place], workers: int) -> Iterator[Verdict]:
-    """Yield the verdicts in the order of the places, each as soon as all earlier ones are known."""
-    early = dict[int, Verdict]()
-    following = 0
+    """Yield the verdicts in the order of the places, each as soon as the verdicts of all earlier places are known."""
+    waiting = dict[int, Verdict]()
+    next_index = 0
     with closing(do_in_processes(Proving(), places, workers)) as proving:
         for index, verdict in proving:
-            early[index] = verdict
-            while following in early:
-                yield early.pop(following)
-                following += 1
+            waiting[index] = verdict
+            while next_index in waiting:
+                yield waiting.pop(next_index)
+                next_index += 1
 
 
 def judge_scene(source: str, read: Callable[[], Loaded]) -> Verdict:
-    """Return the verdict on a scene."""
+    """Return the verdict on a scene.
+
+    Args:
+        source: path of the scene.
+        read: reads the scene.
+    """
     try:
         loaded, findings = examine(read)
     except SceneError as error:
@@ -145,7 +152,7 @@ def judge_scene(source: str, read: Callable[[], Loaded]) -> Verdict:
     if certificate is None:
         return Verdict(source, says=UNPROVEN)
 
-    hops = counted(loaded.hops, "hop")
-    steps = counted(certificate.witness.steps, "step")
+    hops = format_count(loaded.hops, "hop")
+    steps = format_count(certificate.witness.steps, "step")
     says = f"{hops}, wins in {steps}, no plan takes fewer than {certificate.lower_bound}"
     return Verdict(source, certified=True, says=says)

@@ -9,14 +9,14 @@ from explorer.generating.batch import SceneOutcome, Series, make_scenes
 from explorer.generating.production import Tally
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_INTERRUPTED, complain
 from spca.common.jobs.progress import show_bar
-from spca.common.text import counted, one_line
+from spca.common.text import format_count, one_line
 
 
 def generate_scenes(options: GenerateOptions = GenerateOptions()) -> int:
-    """Make scenes; return 1 if some could not be made.
+    """Make scenes; return 0 for success, 1 if some scenes could not be made, 130 for an interruption.
 
     Raises:
-        GenerationError: the knobs contradict each other, or the folder holds something else.
+        GenerationError: the knobs contradict each other, or the folder contains files that belong to something else.
     """
     series = Series(options.seed, options.count, options.hops, options.knobs)
     output = options.output
@@ -39,18 +39,20 @@ def generate_scenes(options: GenerateOptions = GenerateOptions()) -> int:
                 on_progress=on_progress,
             )
         except KeyboardInterrupt:
-            complain(f"interrupted; {counted(finished, 'scene')} in {output}: to go on, add --resume to this command")
+            complain(
+                f"interrupted; {format_count(finished, 'scene')} in {output}: to go on, add --resume to this command"
+            )
             return EXIT_INTERRUPTED
 
     for line in summarize_scenes(outcomes):
         print(one_line(line))
     certified = sum(not each.error for each in outcomes)
-    print(one_line(f"{counted(certified, 'scene')} in {output}, each with its proof"))
+    print(one_line(f"{format_count(certified, 'scene')} in {output}, each with its proof"))
     return EXIT_FINISHED if certified == len(outcomes) else EXIT_FAILED
 
 
 def summarize_scenes(made: Sequence[SceneOutcome]) -> Iterator[str]:
-    """Yield the scenes that could not be made, and figures of the others."""
+    """Yield a line for each scene that could not be made, then lines with statistics of the other scenes."""
     tally = Tally()
     for each in made:
         if each.figures is None:

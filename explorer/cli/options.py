@@ -1,6 +1,6 @@
-"""Options of the commands, which import nothing heavy: ``--help`` is fast.
+"""Options of the commands; no heavy import, so that ``--help`` is fast.
 
-The docstrings are what ``--help`` shows.
+``--help`` shows the docstrings.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ Workers = Annotated[int, whole_number(1, 1024)]
 
 
 def read_hops(text: str) -> tuple[int, ...]:
-    """Return numbers of hops, written as 3, 1-4 or 2,4.
+    """Return the sorted numbers of hops that a text names, such as 3, 1-4 or 2,4.
 
     Raises:
-        ValueError: it names none, or one that is out of range.
+        ValueError: the text is malformed, or names a number that is out of range.
     """
-    found = set[int]()
+    numbers = set[int]()
     try:
         for part in text.split(","):
             first, dash, last = part.partition("-")
             least = read_whole_number(first, 1, MOST_HOPS)
             most = read_whole_number(last, least, MOST_HOPS) if dash else least
-            found.update(range(least, most + 1))
+            numbers.update(range(least, most + 1))
     except ValueError as error:
         raise ValueError(f"{text!a} is not 3, 1-4 or 2,4, within 1 to {MOST_HOPS}") from error
-    return tuple(sorted(found))
+    return tuple(sorted(numbers))
 
 
 def suggest_report(results: Path) -> str:
-    """Return the line that names the command which makes a page of results."""
+    """Return a line that tells the user which command makes a page of a results file."""
     return f"look at it: {program('python -m explorer')} report {shlex.quote(str(results))}"
 
 

@@ -21,7 +21,7 @@ from explorer.worlds.voxel import VoxelWorld
 from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, complain
 from spca.common.debug_log import log_to_folder
 from spca.common.files import make_folder
-from spca.common.text import counted, one_line
+from spca.common.text import format_count, one_line
 
 
 def play_scene(scene: Path | None = None, /, options: PlayOptions = PlayOptions()) -> int:
@@ -41,9 +41,9 @@ def play_scene(scene: Path | None = None, /, options: PlayOptions = PlayOptions(
 
 
 def make_new_scene(folder: Path, options: PlayOptions) -> Loaded:
-    """Make a scene, save it in its own folder below ``folder``, and return it.
+    """Make a scene, save the scene in a subfolder of ``folder``, and return the scene.
 
-    Without a seed, take the first whose scene is not there yet.
+    If the options give no seed, the seed is the smallest positive number whose scene does not exist yet.
 
     Raises:
         GenerationError: no scene could be made.
@@ -117,10 +117,10 @@ def _record_episode(episode: Episode, loaded: Loaded, output: Path) -> None:
 
 
 def summarize_episode(episode: Episode, loaded: Loaded) -> str:
-    """Return the result of an episode, with a line for each milestone."""
+    """Return the result of an episode in words: a summary, then a line for each milestone."""
     outcome = "solved" if episode.solved else "not solved"
-    milestones = f"{len(episode.latched)} of {counted(episode.hops, 'milestone')}"
-    lines = [f"{outcome}: {milestones} in {counted(episode.steps, 'step')}"]
+    milestones = f"{len(episode.latched)} of {format_count(episode.hops, 'milestone')}"
+    lines = [f"{outcome}: {milestones} in {format_count(episode.steps, 'step')}"]
     for milestone in loaded.milestones:
         step = episode.latched.get(milestone.milestone_id)
         when = "never" if step is None else f"step {step}"

@@ -14,7 +14,7 @@ from spca.common.text import one_line
 
 
 def release_sets(options: ReleaseOptions = ReleaseOptions()) -> int:
-    """Write the sets, or compare them with the existing files; return 1 if they differ.
+    """Write the released sets, or compare new sets with the existing files; return 1 if any file differs, else 0.
 
     Raises:
         GenerationError: a scene cannot be made.

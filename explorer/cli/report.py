@@ -22,7 +22,7 @@ def write_report(results: tuple[Path, ...] = (), /, options: ReportOptions = Rep
         results: results in JSON Lines (default results/explorer/human.jsonl)
 
     Raises:
-        EpisodeError: results cannot be read, or there are none.
+        EpisodeError: a results file cannot be read, or there are no episodes.
     """
     if not results and not RESULTS.exists():
         raise EpisodeError(f"nothing has been played yet: begin with {program('python -m explorer')} play")

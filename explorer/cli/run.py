@@ -11,7 +11,7 @@ from explorer.evaluation.metrics import rate_lines
 from explorer.files.listing import scenes_at
 from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, complain
 from spca.common.jobs.progress import show_bar
-from spca.common.text import counted, one_line
+from spca.common.text import format_count, one_line
 
 
 def run_agent(scenes: tuple[Path, ...], /, options: RunOptions = RunOptions()) -> int:
@@ -35,7 +35,7 @@ def run_agent(scenes: tuple[Path, ...], /, options: RunOptions = RunOptions()) -
             episodes = evaluation.run(update_bar)
     except KeyboardInterrupt:
         more = ": to go on, add --resume to this command" if evaluation.finished else ""
-        complain(f"interrupted; {counted(evaluation.finished, 'episode')} finished{more}")
+        complain(f"interrupted; {format_count(evaluation.finished, 'episode')} finished{more}")
         return EXIT_INTERRUPTED
 
     for episode in episodes:

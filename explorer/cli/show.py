@@ -16,7 +16,7 @@ from explorer.view import Thing
 from explorer.worlds.voxel import VoxelWorld
 from spca.common.command import EXIT_FINISHED
 from spca.common.files import write_atomic
-from spca.common.text import counted, one_line
+from spca.common.text import format_count, one_line
 
 
 def show_scene(scene: Path, /, options: ShowOptions = ShowOptions()) -> int:
@@ -39,7 +39,7 @@ def describe_scene(loaded: Loaded) -> Iterator[str]:
     """Yield the description of a scene, without its map."""
     scene = loaded.scene
     size = " x ".join(map(str, scene.size))
-    yield f"{scene.name}: {counted(loaded.hops, 'hop')}, {size} cells"
+    yield f"{scene.name}: {format_count(loaded.hops, 'hop')}, {size} cells"
     yield f"Task: {loaded.text}"
     yield ""
     yield from _hop_lines(loaded)
@@ -52,7 +52,7 @@ def describe_scene(loaded: Loaded) -> Iterator[str]:
 
 
 def _hop_lines(loaded: Loaded) -> Iterator[str]:
-    """Yield each hop with its gate, the hops that it needs, and whether it is proven necessary."""
+    """Yield lines for each hop: its gate, the hops that must come first, and whether the hop is proven necessary."""
     certificate = loaded.certificate
     nodes = {node.id: node for node in loaded.graph.nodes}
     proofs = {proof.milestone_id: proof for proof in certificate.milestones} if certificate else {}
@@ -88,7 +88,7 @@ def _certificate_lines(certificate: Certificate | None) -> Iterator[str]:
 
 
 def _key_words(key: str | None) -> str:
-    """Return what opens a gate, in words, or "" if nothing does."""
+    """Return the words ", opened with KEY", or "" without a key; a key may name several things, joined by "and"."""
     if not key:
         return ""
     kinds = dict.fromkeys(key.split(" and "))
@@ -96,17 +96,17 @@ def _key_words(key: str | None) -> str:
 
 
 def draw_map(loaded: Loaded) -> str:
-    """Return the true map at the height of the spawn, with its legend."""
+    """Return the map of the true blocks at the height of the spawn, followed by the legend."""
     scene = loaded.scene
     things = [Thing(mob.name, mob.kind, "", mob.cell, 0, True) for mob in scene.mobs]
     for cell, stacks in scene.items.items():
         for stack in stacks:
             things.append(Thing(stack.item, stack.item, str(stack.count), cell, 0, True))
-    view = replace(VoxelWorld().reset(scene), known=scene.blocks, things=tuple(things))
+    omniscient = replace(VoxelWorld().reset(scene), known=scene.blocks, things=tuple(things))
 
     width, _, depth = scene.size
     middle = (width // 2, depth // 2)
-    text, legend = map_text(view, width, depth, middle=middle)
+    text, legend = map_text(omniscient, width, depth, middle=middle)
     signs = "  ".join(f"{sign.text} {sign.means}" for sign in legend.values())
     return f"{text.plain.rstrip()}\n{one_line(signs)}"
 

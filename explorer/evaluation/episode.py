@@ -1,4 +1,4 @@
-"""One episode: an agent or a person plays a scene in a world, and each step is judged."""
+"""One episode, in which an agent or a person plays a scene, and the milestones are judged after each step."""
 
 from __future__ import annotations
 
@@ -24,52 +24,53 @@ from spca.common.text import one_line
 DEFAULT_MAX_STEPS: Final = 1000
 """Step limit for a scene without a certificate."""
 TOLD_MAX_STEPS: Final = 2000
-"""Step limit that a player of a certified scene is told, the same for all of them.
+"""Step limit that is told to the player of any certified scene.
 
-The certificate's own limit is a multiple of the witness, so it would tell how long the solution is. No scene of the
-released sets has a higher one than 1,524.
+The limit in the certificate stays secret. That limit is a multiple of the witness's length and would tell how long the
+solution is. The highest limit in the certificates of the released sets is 1,524.
 """
 _LONGEST_ERROR: Final = 300
-_NOTHING: Final = Usage()
+"""Most characters of an error in results."""
+_NO_USAGE: Final = Usage()
 
 T = TypeVar("T")
 
 
 class Game:
-    """An episode in progress: the player reads :attr:`view` and calls :meth:`step` until it is :attr:`over`.
+    """An episode in progress; the player reads :attr:`view` and calls :meth:`step` until :attr:`over` is not "".
 
     Args:
-        world: the world to play in; it is reset.
+        world: the world to play in, which is reset.
         loaded: the scene with its milestones.
-        max_steps: step limit, which the player is told. None: the certificate's, and the player is told
-            :data:`TOLD_MAX_STEPS`; :data:`DEFAULT_MAX_STEPS` without a certificate. Never more than
-            :data:`explorer.codes.LONGEST`.
+        max_steps: step limit, which is told to the player; at most :data:`explorer.codes.LONGEST` is used. None stands
+            for the limit in the certificate, and the player is told :data:`TOLD_MAX_STEPS` instead. None stands for
+            :data:`DEFAULT_MAX_STEPS` if there is no certificate.
 
     Attributes:
-        view: what the player knows.
-        over: why the episode is over, as in :attr:`Episode.ended`; "" while it runs.
+        view: the player's knowledge.
+        over: the reason why the episode is over, as in :attr:`Episode.ended`; "" while the episode runs.
 
     Raises:
         SceneError: the scene cannot be built.
     """
 
     def __init__(self, world: VoxelWorld, loaded: Loaded, max_steps: int | None = None) -> None:
-        shown_limit, self._max_steps = _resolve_limits(loaded, max_steps)
+        told_limit, self._max_steps = _resolve_limits(loaded, max_steps)
         self._world = world
         self._loaded = loaded
         self._codes: list[int] = []
         self._tracker = Tracker(loaded.milestones, loaded.scene.spawn)
-        self.view: View = world.reset(loaded.scene, shown_limit)
+        self.view: View = world.reset(loaded.scene, told_limit)
         self.over = ""
         self._judge()
 
     @property
     def latched(self) -> Mapping[str, int]:
-        """Milestone id -> the first step after which it held."""
+        """Milestone id -> the first step after which the milestone held."""
         return self._tracker.latched
 
     def step(self, code: int) -> tuple[str, ...]:
-        """Carry out a primitive; ``view.last`` then says what it did.
+        """Carry out a primitive and judge the state; ``view.last`` then contains the result of the primitive.
 
         Returns:
             The ids of the milestones that latch now.
@@ -84,8 +85,15 @@ class Game:
         self.view = self._world.view()
         return self._judge()
 
-    def episode(self, model: str, *, usage: Usage = _NOTHING, error: str = "", seed: int = 0) -> Episode:
-        """Return the result so far."""
+    def episode(self, model: str, *, usage: Usage = _NO_USAGE, error: str = "", seed: int = 0) -> Episode:
+        """Return the result of the steps so far.
+
+        Args:
+            model: name of the player.
+            usage: the player's use of models.
+            error: how the player failed, or "".
+            seed: seed of the player.
+        """
         loaded = self._loaded
         latched = self._tracker.latched
         early = [(edge.before, edge.after) for edge in out_of_order(loaded.graph, latched)]
@@ -102,7 +110,7 @@ class Game:
             cost=usage.cost,
             codes=tuple(self._codes),
             out_of_order=tuple(early),
-            certificate_refuted=self._refutes(loaded.certificate, early),
+            certificate_refuted=self._contradicts(loaded.certificate, early),
             state_hash=state_hash(self._state()),
             ended=self.over,
             error=error,
@@ -111,29 +119,37 @@ class Game:
         )
 
     def _state(self) -> WorldState:
-        """Return the present state; the judge ends an episode that has used up the certificate's steps."""
+        """Return the present state, which is over if the steps are used up.
+
+        The world itself knows only the told limit, which may be larger than the true limit.
+        """
         state = self._world.state()
-        if state.over or len(self._codes) < self._max_steps:
-            return state
-        return replace(state, over="max_steps")
+        has_steps_left = len(self._codes) < self._max_steps
+        return state if state.over or has_steps_left else replace(state, over="max_steps")
 
     def _judge(self) -> tuple[str, ...]:
+        """Update the latched milestones and :attr:`over`; return the ids of the milestones that latch now."""
         state = self._state()
         new = self._tracker.observe(state, self.view.known)
         self.over = "goal" if self._loaded.graph.goal.id in self._tracker.latched else state.over
         return new
 
-    def _refutes(self, certificate: Certificate | None, early: Collection[tuple[str, str]]) -> bool:
-        """Return whether the latched milestones contradict the certificate."""
+    def _contradicts(self, certificate: Certificate | None, early: Collection[tuple[str, str]]) -> bool:
+        """Return whether the latched milestones contradict the certificate.
+
+        Args:
+            early: edges (before, after) whose ``after`` latched first.
+        """
         if certificate is None:
             return False
         enforced = {(edge.before, edge.after) for edge in certificate.edges if edge.enforced}
-        reached = self._loaded.graph.goal.id in self._tracker.latched
-        return (reached and not self._tracker.complete) or not enforced.isdisjoint(early)
+        goal_latched = self._loaded.graph.goal.id in self._tracker.latched
+        goal_without_all_hops = goal_latched and not self._tracker.complete
+        return goal_without_all_hops or not enforced.isdisjoint(early)
 
 
 def _resolve_limits(loaded: Loaded, max_steps: int | None) -> tuple[int, int]:
-    """Return the step limit that the player is told, and the one at which the judge ends the episode."""
+    """Return the step limit that is told to the player, and the step limit at which the episode ends."""
     if max_steps is None and loaded.certificate is not None:
         return TOLD_MAX_STEPS, min(loaded.certificate.max_steps, TOLD_MAX_STEPS)
     limit = min(DEFAULT_MAX_STEPS if max_steps is None else max_steps, LONGEST)
@@ -149,40 +165,41 @@ def play(
     seed: int = 0,
     max_steps: int | None = None,
 ) -> Episode:
-    """Let an agent play a scene until the goal latches, the agent is done, the world ends it or the steps run out.
+    """Let an agent play a scene until the episode is over, and return the result.
 
-    An exception of the agent ends its episode and is recorded in ``error``. Only an :class:`SPCAError` is raised on: it
-    means that the agent cannot be used any more.
+    If the agent raises an exception, the episode ends, and its ``error`` describes the exception. An exception of class
+    :class:`SPCAError` is passed on instead, because such an exception means that the agent cannot be used any more.
 
     Args:
         model: name of the agent in results.
-        max_steps: see :class:`Game`.
+        seed: seed of the agent.
+        max_steps: step limit; see :class:`Game`.
 
     Raises:
         SceneError: the scene cannot be built.
         SPCAError: the agent cannot be used any more.
     """
     game = Game(world, loaded, max_steps)
-    _, error = _ask(lambda: agent.reset(game.view, loaded.text, seed))
+    _, error = _call_agent(lambda: agent.reset(game.view, loaded.text, seed))
     while not (game.over or error):
-        code, error = _ask(lambda: index(agent.act(game.view)))
+        code, error = _call_agent(lambda: index(agent.act(game.view)))
         if code is None:
-            continue
+            break
         try:
             game.step(code)
         except ActionError as fault:
             error = str(fault)
 
-    usage, missing = _ask(lambda: agent.usage)
-    return game.episode(model, usage=usage or _NOTHING, error=error or missing, seed=seed)
+    usage, usage_error = _call_agent(lambda: agent.usage)
+    return game.episode(model, usage=usage or _NO_USAGE, error=error or usage_error, seed=seed)
 
 
-def _ask(ask: Callable[[], T]) -> tuple[T | None, str]:
-    """Return an agent's answer, or None and how it failed."""
+def _call_agent(call: Callable[[], T]) -> tuple[T | None, str]:
+    """Call a method of an agent; return its value and "", or None and a description of its exception."""
     try:
-        return ask(), ""
+        return call(), ""
     except SPCAError:
         raise
-    except Exception as fault:  # boundary to foreign code: an agent's bugs are part of its results
+    except Exception as fault:  # an agent is foreign code, and the agent's bugs are part of its results
         problem = one_line(f"{type(fault).__name__}: {fault}")
         return None, problem[:_LONGEST_ERROR]

@@ -1,4 +1,4 @@
-"""Evaluate an agent on many scenes; an interruption loses no finished episode."""
+"""The evaluation of an agent on many scenes; an interruption loses no finished episode."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from spca.common.jobs.journal import Journal
 from spca.common.jobs.progress import OnProgress
 from spca.common.jobs.stamps import now, versions
 from spca.common.jobs.work import TRIES, Job, JobMessages, Setup
-from spca.common.source_state import changed_source, read_source_state
+from spca.common.source_state import describe_changed_source, read_source_state
 
 _DISTRIBUTIONS: Final = ("sense-plan-code-act", "numpy")
 
@@ -35,7 +35,7 @@ _DISTRIBUTIONS: Final = ("sense-plan-code-act", "numpy")
 class SceneJob(Job):
     """A scene to play.
 
-    Worker processes get the whole scene, so nothing is read twice and scenes need not be in files.
+    Worker processes receive the whole scene, so that no file is read twice and scenes need not be in files.
     """
 
     loaded: Loaded
@@ -43,10 +43,12 @@ class SceneJob(Job):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationOptions:
-    """Settings that determine the results of an evaluation (``seed``, ``max_steps``), and how to run it.
+    """Settings of an evaluation; only ``seed`` and ``max_steps`` affect the results.
 
     Attributes:
-        max_steps: step limit; None: that of each certificate.
+        seed: seed of the agent.
+        max_steps: step limit; None stands for the limit in the certificate of each scene.
+        workers: number of worker processes.
         resume: continue an interrupted run.
         overwrite: start over, even if there are results.
     """
@@ -60,7 +62,7 @@ class EvaluationOptions:
 
 @dataclass(frozen=True, slots=True)
 class SceneSetup(Setup[SceneJob, Episode]):
-    """How a worker creates its world and, for each scene, its agent."""
+    """The setup of a worker, which plays all scenes in one world, and each scene with a new agent."""
 
     terms: ClassVar[JobMessages] = JobMessages("evaluation", "agent", "--output", EpisodeError)
     unusable: ClassVar[type[ExplorerError]] = EpisodeError
@@ -71,11 +73,11 @@ class SceneSetup(Setup[SceneJob, Episode]):
     verbose: bool = False
 
     @contextmanager
-    def opened(self) -> Iterator[Callable[[SceneJob], Episode]]:
+    def start_worker(self) -> Iterator[Callable[[SceneJob], Episode]]:
         world = VoxelWorld()
         yield lambda job: self._play(world, job.loaded)
 
-    def lost(self, job: SceneJob, how: str) -> Episode:
+    def make_lost_result(self, job: SceneJob, how: str) -> Episode:
         error = f"{how}, {TRIES} times"
         source = job.loaded.source
         return Episode(job.id, job.loaded.hops, self.name, error=error, seed=self.how.seed, source=source)
@@ -91,15 +93,16 @@ class Evaluation:
     Args:
         scenes: scenes with distinct names.
         agent: name of the agent.
-        output: the results file, JSON Lines in the order of the scenes; ``*.run.json`` beside it records how they
-            were produced.
+        output: the results file, JSON Lines in the order of the scenes. A file ``*.run.json`` beside the results
+            records how the results were produced.
+        how: settings.
         agents: the known agents by name.
 
     Attributes:
         finished: number of finished episodes, also after an interruption.
 
     Raises:
-        EpisodeError: there is no such agent, there are no scenes, two share a name, or the output is not a file.
+        EpisodeError: the agent is unknown, there are no scenes, two scenes share a name, or the output is not a file.
         SceneError: a scene cannot be played, or its certificate belongs to another scene.
     """
 
@@ -120,26 +123,33 @@ class Evaluation:
         self.finished = 0
 
     def run(self, on_progress: OnProgress = lambda *_: None) -> tuple[Episode, ...]:
-        """Play the unfinished scenes, write the results and return them.
+        """Play the unfinished scenes, write the results file, and return the episodes.
+
+        If the results file is already complete, the episodes are read from the file.
+
+        Args:
+            on_progress: called after each episode.
 
         Raises:
             SPCAError: the agent cannot be used, a file cannot be written, or the output belongs to something else.
         """
         how = self._how
-        path = self.output.with_name(f"{self.output.name}.partial.jsonl")
+        journal_path = self.output.with_name(f"{self.output.name}.partial.jsonl")
         header = {
             "settings": {"agent": self._setup.name, "seed": how.seed, "max_steps": how.max_steps},
             "tasks": [job.to_dict() for job in self._jobs],
             "started": now(),
             **read_source_state(applications()).to_dict(),
         }
-        if self.output.exists() and not how.overwrite and not path.exists():
+        # A journal is removed when the evaluation is finished, so a journal means that the evaluation was interrupted.
+        is_finished = self.output.exists() and not journal_path.exists()
+        if is_finished and not how.overwrite:
             return self._read_finished()
 
         read = Episode.from_dict
         terms = self._setup.terms
         with (
-            Journal(path, header, read, resume=how.resume, overwrite=how.overwrite, terms=terms) as journal,
+            Journal(journal_path, header, read, resume=how.resume, overwrite=how.overwrite, terms=terms) as journal,
             log_to_folder(self.output.parent),
         ):
             try:
@@ -155,6 +165,7 @@ class Evaluation:
         return episodes
 
     def _play(self, journal: Journal[Episode], on_progress: OnProgress) -> None:
+        """Play the scenes that the journal lacks; the journal records each episode."""
         solved = sum(episode.solved for episode in journal.finished.values())
         on_progress(len(journal.finished), len(self._jobs), solved)
         remaining = do_what_is_left(self._setup, self._jobs, journal, self._how.workers)
@@ -164,28 +175,34 @@ class Evaluation:
                 on_progress(len(journal.finished), len(self._jobs), solved)
 
     def _write(self, episodes: Sequence[Episode], header: Mapping[str, Any]) -> None:
+        """Write the results file, and the file that records how the results were produced."""
         rates = [row.to_dict() for row in by_hops(episodes)]
-        changed = changed_source(header, read_source_state(applications()))
+        changed = describe_changed_source(header, read_source_state(applications()))
         run = {**header, **changed, "finished": now(), "versions": versions(*_DISTRIBUTIONS), "rates": rates}
         write_episodes(self.output, episodes)
         write_atomic(self.output.with_suffix(".run.json"), json_text(run, indent=1) + "\n")
 
     def _read_finished(self) -> tuple[Episode, ...]:
+        """Return the episodes of a complete results file.
+
+        Raises:
+            EpisodeError: the evaluation is not to be resumed, or the file belongs to another evaluation.
+        """
         if not self._how.resume:
             raise EpisodeError(f"{self.output}: exists; choose another --output, or add --overwrite")
-        found = read_episodes(self.output)
-        played = [(episode.scene, episode.model, episode.seed) for episode in found]
+        episodes = read_episodes(self.output)
+        played = [(episode.scene, episode.model, episode.seed) for episode in episodes]
         if played != [(job.id, self._setup.name, self._how.seed) for job in self._jobs]:
             raise EpisodeError(f"{self.output}: belongs to another evaluation; choose another --output")
-        self.finished = len(found)
-        return tuple(found)
+        self.finished = len(episodes)
+        return tuple(episodes)
 
 
 def _make_jobs(scenes: Iterable[Loaded]) -> list[SceneJob]:
     """Return a job for each scene.
 
     Raises:
-        EpisodeError: there are no scenes, or two share a name.
+        EpisodeError: there are no scenes, or two scenes share a name.
         SceneError: a scene cannot be played, or its certificate belongs to another scene.
     """
     jobs: dict[str, SceneJob] = {}
@@ -194,14 +211,14 @@ def _make_jobs(scenes: Iterable[Loaded]) -> list[SceneJob]:
         name = loaded.scene.name
         source = loaded.source
         if name in jobs:
-            where = " and ".join(filter(None, (jobs[name].loaded.source, source)))
+            places = " and ".join(filter(None, (jobs[name].loaded.source, source)))
             problem = f"two scenes are called {name!a}"
-            if where:
-                problem += f" ({where})"
+            if places:
+                problem += f" ({places})"
             raise EpisodeError(f"{problem}: rename one")
 
         try:
-            world.reset(loaded.scene)
+            world.reset(loaded.scene)  # raises an error now rather than in a worker
             digest = _digest_scene(loaded)
         except SceneError as error:
             error.at(error.source or source or name)
@@ -213,15 +230,15 @@ def _make_jobs(scenes: Iterable[Loaded]) -> list[SceneJob]:
 
 
 def _digest_scene(loaded: Loaded) -> str:
-    """Return a hash of everything that an episode depends on.
+    """Return a hash of the parts of a scene on which an episode depends.
 
     Raises:
         SceneError: the certificate belongs to another scene.
     """
-    scene = fingerprint(loaded.scene, loaded.milestones, loaded.graph)
+    scene_fingerprint = fingerprint(loaded.scene, loaded.milestones, loaded.graph)
     certificate = loaded.certificate
-    if certificate is not None and certificate.fingerprint != scene:
+    if certificate is not None and certificate.fingerprint != scene_fingerprint:
         problem = "it belongs to another scene: restore the files, or certify the scene again"
         raise SceneError(problem, certificate_file(loaded))
-    content = f"{scene} {loaded.text!a} {certificate!a}"
+    content = f"{scene_fingerprint} {loaded.text!a} {certificate!a}"
     return hashlib.sha256(content.encode()).hexdigest()

@@ -1,10 +1,10 @@
-"""Success rates by hops, with confidence intervals (pure).
+"""Success rates by number of hops, with confidence intervals; pure functions.
 
-* TSR, the task success rate: the share of episodes in which every milestone latched, in one life.
-* MSR, the milestone success rate: the share of all milestones of the episodes that latched.
+* TSR, the task success rate, is the share of episodes in which every milestone latched in one life.
+* MSR, the milestone success rate, is the share of milestones that latched, among all milestones of all episodes.
 
-Intervals are Wilson's at 95 % (:mod:`spca.common.statistics`). The interval of the MSR assumes independent milestones;
-those of one scene are not independent, so it is somewhat too narrow.
+Intervals are Wilson's at 95 % (:mod:`spca.common.statistics`). The interval of the MSR assumes independent milestones.
+Because the milestones of one scene depend on each other, this interval is somewhat too narrow.
 """
 
 from __future__ import annotations
@@ -17,18 +17,20 @@ from typing import Any
 
 from explorer.evaluation.results import Episode
 from spca.common.statistics import Rate
-from spca.common.text import counted
+from spca.common.text import format_count
 
 
 @dataclass(frozen=True, slots=True)
 class HopMetrics:
-    """Figures of the episodes in scenes with one number of hops.
+    """Statistics of the episodes in scenes with the same number of hops.
 
     Attributes:
-        hops: number of hops, None for all together.
+        hops: number of hops, or None for the episodes of all scenes.
         tsr: task success rate in one life.
         tsr_restored: task success rate with restores allowed.
-        steps: mean over all lives; ``calls``, ``tokens`` and ``cost`` likewise.
+        msr: milestone success rate.
+        steps: mean number of steps of an episode, over all its lives.
+        calls, tokens, cost: means per episode of the calls, the tokens and the cost in USD of models.
         refuted: number of episodes that refute the certificate of their scene.
         failed: number of episodes that ended with an error of the agent.
     """
@@ -46,7 +48,7 @@ class HopMetrics:
 
     @classmethod
     def from_episodes(cls, hops: int | None, episodes: Sequence[Episode]) -> HopMetrics:
-        """Return the figures of at least one episode."""
+        """Return the statistics of episodes, of which there must be at least one."""
         count = len(episodes)
         return cls(
             hops=hops,
@@ -62,7 +64,7 @@ class HopMetrics:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as JSON-compatible data."""
+        """Return the statistics as JSON-compatible data."""
         data = {}
         for name in self.__slots__:
             value = getattr(self, name)
@@ -71,19 +73,19 @@ class HopMetrics:
 
 
 def by_hops(episodes: Iterable[Episode]) -> tuple[HopMetrics, ...]:
-    """Return the figures for each number of hops, in order, then for all together; () for no episodes."""
+    """Return the statistics by number of hops, in ascending order, then those of all episodes; () without episodes."""
     groups: dict[int, list[Episode]] = {}
     for episode in episodes:
         groups.setdefault(episode.hops, []).append(episode)
     if not groups:
         return ()
     rows = [HopMetrics.from_episodes(hops, groups[hops]) for hops in sorted(groups)]
-    together = HopMetrics.from_episodes(None, list(chain.from_iterable(groups.values())))
-    return (*rows, together)
+    total = HopMetrics.from_episodes(None, list(chain.from_iterable(groups.values())))
+    return (*rows, total)
 
 
 def by_model(episodes: Iterable[Episode]) -> dict[str, tuple[HopMetrics, ...]]:
-    """Return the figures of each model, by name; see :func:`by_hops`."""
+    """Return the rows of :func:`by_hops` for each model, sorted by the name of the model."""
     models: dict[str, list[Episode]] = {}
     for episode in episodes:
         models.setdefault(episode.model, []).append(episode)
@@ -91,9 +93,9 @@ def by_model(episodes: Iterable[Episode]) -> dict[str, tuple[HopMetrics, ...]]:
 
 
 def rate_lines(episodes: Iterable[Episode]) -> Iterator[str]:
-    """Yield a line for each model and number of hops; texts of the episodes are not escaped."""
+    """Yield a line of text for each model and number of hops; the names of models are not escaped."""
     for model, rows in by_model(episodes).items():
         for row in rows:
-            hops = "all" if row.hops is None else counted(row.hops, "hop")
-            played = counted(row.tsr.total, "episode")
+            hops = "all" if row.hops is None else format_count(row.hops, "hop")
+            played = format_count(row.tsr.total, "episode")
             yield f"{model}, {hops}: {played}, TSR {row.tsr}, MSR {row.msr}"

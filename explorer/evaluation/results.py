@@ -1,4 +1,4 @@
-"""Results: one line of JSON per episode, whoever played it."""
+"""Results files: one line of JSON per episode of an agent or a person."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from spca.common.files import LARGEST, read_bytes, replace_file, whole_lines, wr
 
 MOST_HOPS: Final = 1000
 """Most milestones of a scene in results."""
-_MOST: Final = 10**15
+_LARGEST_NUMBER: Final = 10**15
+"""Largest number that is accepted in results."""
 
 T = TypeVar("T")
 
@@ -30,21 +31,21 @@ class Episode:
     Attributes:
         scene: name of the scene.
         hops: number of milestones of the scene, the goal included.
-        model: who played.
-        latched: milestone id -> the first step after which it held.
+        model: name of the player.
+        latched: milestone id -> the first step after which the milestone held.
         solved: whether every milestone latched.
-        steps: steps of all lives.
+        steps: number of steps of all lives together.
         restores: how often the player went back to an earlier state; 0 means one life.
-        calls, tokens, cost: spent on models; cost in USD.
-        codes: primitives of the last life, in order.
+        calls, tokens, cost: number of calls of models, number of tokens, and cost in USD.
+        codes: codes of the primitives of the last life, in order.
         out_of_order: edges (before, after) of the graph whose ``after`` latched first.
-        certificate_refuted: whether the scene is certified and yet the goal latched without a necessary hop, or a hop
-            latched before one that is proven to come first.
+        certificate_refuted: whether the episode contradicts the certificate of the scene. The goal latched without a
+            necessary hop, or a hop latched before another hop that is proven to come first.
         state_hash: hash of the last state, which verifies a replay; "" if nothing was played.
         ended: "goal", "done", "lava" or "max_steps"; "" if the agent failed.
         error: how the agent failed, or "".
         seed: seed of the agent.
-        source: where the scene was read, "" if it was made in memory.
+        source: path of the scene, or "" for a scene that was made in memory.
     """
 
     scene: str
@@ -78,7 +79,7 @@ class Episode:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Episode:
-        """Invert :meth:`to_dict`; unknown fields are ignored.
+        """Return the episode of a line of results; invert :meth:`to_dict`. Unknown fields are ignored.
 
         Raises:
             KeyError, TypeError, ValueError: the data does not come from :meth:`to_dict`.
@@ -86,7 +87,7 @@ class Episode:
         latched: dict[str, int] = {}
         for name, step in dict(data["latched"]).items():
             latched[str(name)] = _require_whole(step, "a step of latched")
-        read: dict[str, Any] = {
+        fields: dict[str, Any] = {
             **{name: _require_type(str, data[name], name) for name in ("scene", "model", "state_hash")},
             **{name: _require_type(str, data.get(name, ""), name) for name in ("ended", "error", "source")},
             **{name: _require_whole(data[name], name) for name in ("hops", "steps", "restores", "calls", "tokens")},
@@ -97,17 +98,19 @@ class Episode:
             "codes": unpacked(_require_type(str, data["codes"], "codes")),
             "out_of_order": tuple((str(before), str(after)) for before, after in data["out_of_order"]),
         }
-        if not 0 <= read["cost"] <= _MOST:
-            raise ValueError(f"cost is {read['cost']}, not an amount of USD")
+        if not 0 <= fields["cost"] <= _LARGEST_NUMBER:
+            raise ValueError(f"cost is {fields['cost']}, not an amount of USD")
 
-        hops = read["hops"]
-        solved = 0 < len(latched) == hops
-        if not len(latched) <= hops <= MOST_HOPS or read["solved"] is not solved:
-            raise ValueError(f"solved is {read['solved']} with {len(latched)} of {hops} hops latched")
-        return cls(**read)
+        hops = fields["hops"]
+        counts_fit = len(latched) <= hops <= MOST_HOPS
+        all_latched = hops > 0 and len(latched) == hops
+        if not counts_fit or fields["solved"] is not all_latched:
+            raise ValueError(f"solved is {fields['solved']} with {len(latched)} of {hops} hops latched")
+        return cls(**fields)
 
 
 def _require_type(kind: type[T], value: Any, name: str) -> T:
+    """Return the value of a field, or raise TypeError if the type of the value is not ``kind``."""
     if not isinstance(value, kind):
         expected = "text" if kind is str else "yes or no"
         raise TypeError(f"{name} is {value!a:.40}, not a {expected}")
@@ -115,23 +118,24 @@ def _require_type(kind: type[T], value: Any, name: str) -> T:
 
 
 def _require_whole(value: Any, name: str) -> int:
-    if type(value) is not int or not 0 <= value <= _MOST:
-        raise ValueError(f"{name} is {value!a:.40}, not a whole number from 0 to {_MOST}")
+    """Return the value of a field, or raise ValueError if the value is not a whole number in range."""
+    if type(value) is not int or not 0 <= value <= _LARGEST_NUMBER:  # bool is a subclass of int
+        raise ValueError(f"{name} is {value!a:.40}, not a whole number from 0 to {_LARGEST_NUMBER}")
     return value
 
 
 def read_episodes(path: Path) -> list[Episode]:
-    """Return the episodes of a results file; a torn last line is left out.
+    """Return the episodes of a results file, without an incomplete last line.
 
     Raises:
-        EpisodeError: the file cannot be read, or a line is not an episode; the error names file, line and field.
+        EpisodeError: the file cannot be read, or a line is not an episode. The error names file, line and field.
     """
     try:
         *lines, last = read_bytes(path, LARGEST).split(b"\n")
     except FileError as error:
         raise EpisodeError(str(error)) from error
     with suppress(ValueError, RecursionError):
-        json.loads(last)
+        json.loads(last)  # raises ValueError if the line is incomplete
         lines.append(last)
     episodes = []
     for number, line in enumerate(lines, start=1):
@@ -141,6 +145,7 @@ def read_episodes(path: Path) -> list[Episode]:
 
 
 def _read_episode(line: bytes, where: str) -> Episode:
+    """Return the episode of a line; ``where`` begins the message of an error."""
     try:
         data = json.loads(line)
         if not isinstance(data, dict):
@@ -153,14 +158,14 @@ def _read_episode(line: bytes, where: str) -> Episode:
 
 
 def append_episode(path: Path, episode: Episode) -> None:
-    """Append an episode to a results file; create file and folder if needed.
+    """Append an episode to a results file; create the file and its folder if needed.
 
     Raises:
-        EpisodeError: it cannot be written.
+        EpisodeError: the episode cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        whole_lines(path)  # cuts off a torn last line
+        whole_lines(path)  # cuts off an incomplete last line
         write_line(path, json_text(episode.to_dict()))
     except (FileError, SettingsError, OSError) as error:
         raise EpisodeError(f"{path}: the episode cannot be written: {error}") from error
@@ -170,7 +175,7 @@ def write_episodes(path: Path, episodes: Iterable[Episode]) -> None:
     """Write a results file atomically.
 
     Raises:
-        EpisodeError: it cannot be written.
+        EpisodeError: the file cannot be written.
     """
     lines = "".join(f"{json_text(episode.to_dict())}\n" for episode in episodes)
     try:

@@ -1,4 +1,4 @@
-"""Scenes in files: the published format, our extension of it, and sets with one scene per line."""
+"""Scenes in files: the published format, the explorer's extension of this format, and sets with one scene per line."""
 
 from explorer.files.loaded import Loaded, certificate_file
 from explorer.files.loading import load_scene, scene_of_line

@@ -1,4 +1,4 @@
-"""Build an arena by carrying out the deeds of commands."""
+"""Build the arena of a scene by carrying out deeds, the parsed commands (:mod:`explorer.files.commands`)."""
 
 from __future__ import annotations
 
@@ -18,18 +18,22 @@ from explorer.scene import Cell, Mob, Pose, Scene, Stack, offset_to
 LARGEST: Final[Cell] = (128, 64, 128)
 """Largest arena, in cells along x, y and z."""
 MOST_FILLED: Final = 64_000_000
-"""Most cells that all commands together may set; this takes less than a second."""
+"""Most cells that all commands together may set; setting as many takes less than a second."""
 MOST_THINGS: Final = 1_000
+"""Most mobs, stacks on the ground and filled chests that all commands together may set up."""
 
-_INSIDE: Final = (slice(1, -1), slice(1, -1), slice(1, -1))
-"""Index of the cells of a box that are not on its surface."""
+_INTERIOR: Final = (slice(1, -1), slice(1, -1), slice(1, -1))
+"""Index of the cells of a box that are not on the surface of the box."""
 
 Box = tuple[Cell, Cell]
 """Lowest and highest cell, both included, relative to the spawn."""
 
 
 def bounds_of(deeds: Iterable[Deed]) -> Box:
-    """Return the smallest arena for deeds, with room for the player to stand and one layer of ground."""
+    """Return the smallest arena that contains all deeds.
+
+    The arena also contains each cell in which the player stands, the cell below, and the cell above.
+    """
     corners: list[Cell] = [(0, -1, 0), (0, 1, 0)]
     for deed in deeds:
         match deed:
@@ -47,10 +51,10 @@ def bounds_of(deeds: Iterable[Deed]) -> Box:
 
 
 def size_of(arena: Box) -> Cell:
-    """Return the size of an arena in cells along each axis.
+    """Return the number of cells of an arena along x, y and z.
 
     Raises:
-        OutsideArenaError: a side is less than 1 or more than that of :data:`LARGEST`.
+        OutsideArenaError: a side has less than 1 cell, or more cells than :data:`LARGEST` allows.
     """
     x, y, z = _measure_sides(*arena)
     fits = [1 <= cells <= most for cells, most in zip((x, y, z), LARGEST, strict=True)]
@@ -61,19 +65,20 @@ def size_of(arena: Box) -> Cell:
 
 
 def _measure_sides(low: Cell, high: Cell) -> Iterator[int]:
-    """Yield the cells of a box along each axis."""
+    """Yield the number of cells of a box along x, y and z."""
     for least, most in zip(low, high, strict=True):
         yield most - least + 1
 
 
 def build_scene(deeds: Sequence[Deed], arena: Box, ground: int = AIR) -> tuple[Scene, Cell]:
-    """Carry out deeds in an arena of air.
-
-    Returns:
-        The scene, without a name and wires, and the offset from the origin of the deeds to the player's final cell.
+    """Carry out deeds, in order, in an arena of air.
 
     Args:
-        ground: code of the block that fills all levels below the spawn before the first deed.
+        arena: the cells of the scene, relative to the origin of the deeds.
+        ground: code of the block that fills all levels below the origin before the first deed.
+
+    Returns:
+        The scene, which has neither name nor wires, and the player's final cell relative to the origin of the deeds.
 
     Raises:
         OutsideArenaError: a deed is outside the arena, or the arena is too large.
@@ -103,17 +108,25 @@ def _check_work(deeds: Sequence[Deed]) -> None:
 
 
 class _Builder:
+    """The state of an arena while deeds are carried out.
+
+    Args:
+        blocks: the blocks before the first deed, ``[y, z, x]``; changed in place.
+    """
+
     def __init__(self, blocks: NDArray[np.uint16], arena: Box) -> None:
         self._blocks = blocks
         self._arena = arena
         self._stand = Stand((0, 0, 0), None, None)
         self._items: dict[Cell, tuple[Stack, ...]] = {}
         self._chests: dict[Cell, tuple[Stack, ...]] = {}
-        self._filled = np.zeros(blocks.shape, np.bool_)
+        # Whether the last command that set a cell gave the contents of a chest.
+        self._has_contents = np.zeros(blocks.shape, np.bool_)
         self._mobs: list[Summon] = []
         self._inventory: Counter[str] = Counter()
 
     def carry_out(self, deed: Deed) -> None:
+        """Change the arena, the things or the inventory as a deed asks."""
         match deed:
             case Fill():
                 self._fill(deed)
@@ -131,11 +144,13 @@ class _Builder:
             case Clear():
                 self._inventory.clear()
             case Kill(kind):
+                # The kind "" removes mobs and items of all kinds.
                 self._mobs = [mob for mob in self._mobs if kind not in ("", mob.kind)]
                 if kind in ("", "item"):
                     self._items.clear()
 
     def finish(self) -> tuple[Scene, Cell]:
+        """Return the scene, and the player's cell relative to the origin of the deeds."""
         facing = self._stand.facing or 0
         pitch = self._stand.pitch or 0
         spawn = Pose(self._arena_cell(self._stand.at), facing, pitch)
@@ -150,7 +165,7 @@ class _Builder:
         return bool(block.kind == "chest")
 
     def _arena_cell(self, at: Cell) -> Cell:
-        """Return the arena's cell for one relative to the spawn."""
+        """Return the cell, counted from the corner of the arena, of a cell relative to the origin of the deeds."""
         low, high = self._arena
         for least, value, most in zip(low, at, high, strict=True):
             if not least <= value <= most:
@@ -160,16 +175,16 @@ class _Builder:
         return offset_to(low, at)
 
     def _fill(self, deed: Fill) -> None:
-        x, y, z = self._arena_cell(deed.low)
-        u, v, w = self._arena_cell(deed.high)
-        box = (slice(y, v + 1), slice(z, w + 1), slice(x, u + 1))
-        blocks = self._blocks[box]
+        low_x, low_y, low_z = self._arena_cell(deed.low)
+        high_x, high_y, high_z = self._arena_cell(deed.high)
+        box = (slice(low_y, high_y + 1), slice(low_z, high_z + 1), slice(low_x, high_x + 1))
+        blocks = self._blocks[box]  # a view: assignments change the arena
         if deed.mode == "keep":
             blocks[blocks == AIR] = deed.code
         elif deed.mode in ("hollow", "outline"):
-            inner = blocks[_INSIDE].copy()
+            interior = blocks[_INTERIOR].copy()
             blocks[...] = deed.code
-            blocks[_INSIDE] = AIR if deed.mode == "hollow" else inner
+            blocks[_INTERIOR] = AIR if deed.mode == "hollow" else interior
         elif deed.only is not None:
             replaced = np.isin(blocks, list(deed.only))
             blocks[replaced] = deed.code
@@ -178,20 +193,24 @@ class _Builder:
         self._fill_chests(deed, box)
 
     def _fill_chests(self, deed: Fill, box: tuple[slice, slice, slice]) -> None:
-        """Empty the chests in a box that was painted over, and fill the chest if the command gives its contents."""
-        paints_all = deed.mode in ("replace", "destroy") and deed.only is None
-        if paints_all and self._filled[box].any():
-            self._filled[box] = False
-            emptied = [cell for cell in self._chests if not self._filled[_index(cell)]]
-            for cell in emptied:
+        """Forget the contents of replaced chests, and record the contents of a new chest.
+
+        Args:
+            box: index of the box in an array ``[y, z, x]``.
+        """
+        replaces_all = deed.mode in ("replace", "destroy") and deed.only is None
+        if replaces_all and self._has_contents[box].any():
+            self._has_contents[box] = False
+            replaced = [cell for cell in self._chests if not self._has_contents[_index(cell)]]
+            for cell in replaced:
                 del self._chests[cell]
 
         if deed.stacks is not None:
-            if self._filled[box].size > 1:
+            if self._has_contents[box].size > 1:
                 raise SceneError("set chests with contents one at a time, by /setblock")
             y, z, x = (side.start for side in box)
             self._chests[x, y, z] = deed.stacks
-            self._filled[box] = True
+            self._has_contents[box] = True
 
 
 def _index(cell: Cell) -> tuple[int, int, int]:
@@ -201,12 +220,19 @@ def _index(cell: Cell) -> tuple[int, int, int]:
 
 
 def format_offset(cell: Cell) -> str:
-    """Return a cell relative to the spawn as commands write it."""
+    """Return a spawn-relative cell in the notation of commands, such as ``~1 ~0 ~-2``."""
     return " ".join(f"~{value}" for value in cell)
 
 
 def _name_mobs(summoned: Iterable[Summon], cell: Callable[[Cell], Cell]) -> tuple[Mob, ...]:
-    """Return the mobs; those without a name are numbered by kind."""
+    """Return the mobs; a mob without a name gets its kind and a number as name.
+
+    Args:
+        cell: returns the arena's cell of a cell relative to the origin of the deeds.
+
+    Raises:
+        SceneError: two mobs have the same name.
+    """
     numbers: Counter[str] = Counter()
     mobs = []
     for each in summoned:
@@ -221,9 +247,9 @@ def _name_mobs(summoned: Iterable[Summon], cell: Callable[[Cell], Cell]) -> tupl
 
 
 def default_name(kind: str, number: int) -> str:
-    """Return the name of the ``number``-th mob of a kind if the command gives none."""
+    """Return the name of a mob if its command gives no name; ``number`` counts the mobs of the kind from 1."""
     return f"{kind}_{number}"
 
 
 GROUND: Final = code("grass_block")
-"""Ground of a published scene where no command sets one."""
+"""Block of the ground of a published scene wherever no command sets a block."""

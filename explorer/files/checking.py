@@ -1,4 +1,7 @@
-"""Check what types cannot: each problem of a scene, its milestones or graph is an error that names the field."""
+"""Check scenes, milestones and graphs for problems that the schema of the files cannot express.
+
+Each problem is an error that names the field.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from explorer.rules.items import item
 from explorer.rules.mobs import mob_kind
 from explorer.scene import Cell, Scene, offset_to
 
-_DEVICES: Final = ("device", "plate")
+_DEVICE_KINDS: Final = ("device", "plate")
 
 
 class GraphOrderError(SceneError):
@@ -29,11 +32,11 @@ KINDS: Final[dict[type[SceneError], FaultKind]] = {
     OutsideArenaError: FaultKind.OUTSIDE_ARENA,
     GraphOrderError: FaultKind.UNORDERED,
 }
-"""Errors that are faults of the scene; all others mean malformed files."""
+"""Type of an error -> kind of the fault of the scene; an error of any other type means a malformed file."""
 
 
 def scene_problems(scene: Scene) -> Iterator[SceneError]:
-    """Yield the problems of the spawn and the wires; fields are those of ``metadata.json``."""
+    """Yield the problems of the spawn and the wires; the errors name fields of ``metadata.json``."""
     x, y, z = scene.spawn.cell
     for cell in ((x, y, z), (x, y + 1, z)):
         block = _find_block(scene, cell)
@@ -56,10 +59,11 @@ def scene_problems(scene: Scene) -> Iterator[SceneError]:
             if wired[cell] > 1:
                 yield SceneError("the cell belongs to two doors: keep one", field=cell_field)
         for place, cell in enumerate(wire.needs):
-            yield from _device_problems(scene, cell, _DEVICES, f"{field}.needs[{place}]")
+            yield from _device_problems(scene, cell, _DEVICE_KINDS, f"{field}.needs[{place}]")
 
 
 def _device_problems(scene: Scene, cell: Cell, kinds: tuple[str, ...], field: str) -> Iterator[SceneError]:
+    """Yield a problem if a cell lies outside the arena or its block is of none of the expected kinds."""
     block = _find_block(scene, cell)
     offset = format_offset(offset_to(scene.spawn.cell, cell))
     if block is None:
@@ -70,7 +74,7 @@ def _device_problems(scene: Scene, cell: Cell, kinds: tuple[str, ...], field: st
 
 
 def _find_block(scene: Scene, cell: Cell) -> Block | None:
-    """Return the block in a cell, or None outside the arena."""
+    """Return the block in a cell, or None if the cell lies outside the arena."""
     for at, cells in zip(cell, scene.size, strict=True):
         if not 0 <= at < cells:
             return None
@@ -83,7 +87,7 @@ def _describe_block(block: Block | None) -> str:
 
 
 def milestone_problems(milestones: Sequence[Milestone], scene: Scene) -> Iterator[tuple[str, SceneError]]:
-    """Yield the problems of milestones, with their ids; fields are those of ``milestones.json``."""
+    """Yield (id of the milestone, problem) for each problem; the errors name fields of ``milestones.json``."""
     ids = Counter(each.milestone_id for each in milestones)
     for number, milestone in enumerate(milestones):
         name = milestone.milestone_id
@@ -99,7 +103,7 @@ def milestone_problems(milestones: Sequence[Milestone], scene: Scene) -> Iterato
 
 
 def rule_problems(rule: Rule, scene: Scene) -> Iterator[SceneError]:
-    """Yield the unknown names in a rule, and whether it refers only to places outside the arena."""
+    """Yield the problems of a rule: an unknown name, and a box or target without any cell of the arena."""
     try:
         _check_names(rule)
     except UnknownNameError as error:
@@ -111,6 +115,7 @@ def rule_problems(rule: Rule, scene: Scene) -> Iterator[SceneError]:
 
 
 def _box_problems(rule: InsideBox | AtLeast | AtMost, scene: Scene) -> Iterator[SceneError]:
+    """Yield a problem if the box of a rule is empty or contains no cell of the arena."""
     for low, high in zip(rule.min, rule.max, strict=True):
         if low > high:
             yield OutsideArenaError("the box is empty: min is above max", field="max")
@@ -118,21 +123,24 @@ def _box_problems(rule: InsideBox | AtLeast | AtMost, scene: Scene) -> Iterator[
 
     lowest, highest = box_cells(rule.min, rule.max, scene.spawn.cell)
     for low, high, cells in zip(lowest, highest, scene.size, strict=True):
-        if high < 0 or low >= cells or low > high:
+        contains_no_middle = low > high
+        is_outside = high < 0 or low >= cells
+        if contains_no_middle or is_outside:
             yield OutsideArenaError("no cell of the arena is in the box", field="min")
             return
 
 
 def _is_near_arena(rule: NearWithFacing, scene: Scene) -> bool:
-    """Return whether some cell of the arena is as near the target as the rule asks."""
-    square = 0.0
+    """Return whether at least one cell of the arena is within the rule's distance of the target."""
+    squared_distance = 0.0
     for offset, origin, cells in zip(rule.target, scene.spawn.cell, scene.size, strict=True):
-        distance = _distance_beyond(offset + origin, cells - 1)
-        square += distance * distance
-    return square <= rule.max_distance**2
+        distance = _distance_outside(offset + origin, cells - 1)
+        squared_distance += distance * distance
+    return squared_distance <= rule.max_distance**2
 
 
 def _check_names(rule: Rule) -> None:
+    """Raise UnknownNameError if a rule names an unknown item, mob or block."""
     if isinstance(rule, InventoryHas):
         item(rule.item)
     elif isinstance(rule, AtLeast | AtMost):
@@ -142,26 +150,29 @@ def _check_names(rule: Rule) -> None:
             raise UnknownNameError("block", rule.object, ())
 
 
-def _distance_beyond(at: float, last: int) -> float:
-    """Return how far a coordinate lies outside 0 to ``last``."""
-    return max(0.0, -at, at - last)
+def _distance_outside(coordinate: float, last: int) -> float:
+    """Return the distance of a coordinate from the interval 0 to ``last``, 0 within the interval."""
+    return max(0.0, -coordinate, coordinate - last)
 
 
 def graph_problems(graph: Graph, ids: Sequence[str]) -> Iterator[SceneError]:
-    """Yield the problems of a graph; fields are those of ``reasoning_graph.json``.
+    """Yield the problems of a graph; the errors name fields of ``reasoning_graph.json``.
+
+    The nodes must be in a topological order, with the goal last.
 
     Args:
         ids: ids of the milestones, the goal last.
     """
     nodes = [node.id for node in graph.nodes]
-    if sorted(nodes) != sorted(ids) or nodes[-1:] != list(ids[-1:]):
+    has_same_goal = nodes[-1:] == list(ids[-1:])
+    if sorted(nodes) != sorted(ids) or not has_same_goal:
         yield SceneError("expected one node for each milestone, by its id, the goal last", field="nodes")
 
-    place = {name: number for number, name in enumerate(nodes)}
+    positions = {name: position for position, name in enumerate(nodes)}
     sorter: TopologicalSorter[str] = TopologicalSorter()
     for number, edge in enumerate(graph.edges):
         for name, end in ((edge.before, "from"), (edge.after, "to")):
-            if name not in place:
+            if name not in positions:
                 yield UnknownNameError("node", name, nodes, field=f"edges[{number}].{end}")
         sorter.add(edge.after, edge.before)
 
@@ -172,7 +183,8 @@ def graph_problems(graph: Graph, ids: Sequence[str]) -> Iterator[SceneError]:
         yield GraphOrderError(f"hops wait for each other: {cycle[:200]}", field="edges")
         return
     for number, edge in enumerate(graph.edges):
-        before = place.get(edge.before, -1)
-        after = place.get(edge.after, len(nodes))
+        # The defaults avoid a second problem for an edge with an unknown name.
+        before = positions.get(edge.before, -1)
+        after = positions.get(edge.after, len(nodes))
         if before > after:
             yield GraphOrderError("the edge goes backwards: list hops after those they need", field=f"edges[{number}]")

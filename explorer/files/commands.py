@@ -1,7 +1,7 @@
-"""Parse Minecraft's commands, as far as they set up a scene, into a list of deeds.
+"""Parse those of Minecraft's commands that set up a scene into a list of deeds.
 
-``COMMANDS`` lists the known ones, with or without slash and namespace. Coordinates are relative to the spawn (``~3``);
-absolute ones are refused, because they mean a different place in every world.
+``COMMANDS`` lists the known commands. A command may begin with a slash and a namespace. Coordinates are relative to the
+spawn (``~3``). Absolute coordinates are refused, because they mean a different place in every world.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from explorer.files.snbt import Tag, parse_snbt
 from explorer.rules.blocks import BLOCKS, code
 from explorer.rules.items import item
 from explorer.rules.mobs import mob_kind
-from explorer.scene import Cell, Stack, move_by
+from explorer.scene import PITCH_STEP, STEEPEST, Cell, Stack, move_by
 
 LONGEST: Final = 8_000
-"""Most characters of a command; the game's chat takes 256, its command blocks 32,500."""
+"""Most characters of a command; the chat of the game accepts 256, the command blocks of the game 32,500."""
 FARTHEST: Final = 256
-"""Farthest coordinate of a command, in blocks from the spawn along an axis."""
+"""Largest distance of a cell in a command from the spawn along each axis, in cells."""
 MOST_ITEMS: Final = 100_000
 """Largest count of one stack."""
 MOST_FAULTS: Final = 100
-"""Faulty commands after which the rest is not read."""
+"""Number of faulty commands after which no further command is read."""
 MOB_NAME: Final = "[A-Za-z0-9_]{1,40}"
-"""Pattern of the names that mobs may have here."""
+"""Pattern of the names of mobs."""
 Mode = Literal["replace", "hollow", "outline", "keep", "destroy"]
-_SILENT: Final = (
+_IGNORED_COMMANDS: Final = (
     "gamemode",
     "time",
     "weather",
@@ -43,22 +43,23 @@ _SILENT: Final = (
     "spawnpoint",
     "setworldspawn",
 )
-"""Commands without an effect here."""
+"""Commands of the game that have no effect on a scene."""
 _MODES: Final = ("replace", "hollow", "outline", "keep", "destroy")
 _PLAYERS: Final = ("@s", "@p", "@a", "@r")
-_QUIET: Final = frozenset({"NoAI", "Silent", "PersistenceRequired", "Invulnerable", "PickupDelay", "Age"})
-"""Data that agrees with the rules anyway."""
+_IGNORED_TAGS: Final = frozenset({"NoAI", "Silent", "PersistenceRequired", "Invulnerable", "PickupDelay", "Age"})
+"""Names of data that need no note, because the rules of the explorer imply the data."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """Set the blocks in a box.
+    """A deed that sets the blocks in a box.
 
     Attributes:
         low, high: corners relative to the spawn, both included.
         code: code of the block.
-        only: codes that ``replace`` replaces, None for all.
-        stacks: contents of the chest, None if not given.
+        mode: mode of ``/fill``.
+        only: codes of the blocks that ``replace`` replaces, or None for all blocks.
+        stacks: contents of the chest, or None if the command gives no contents.
     """
 
     low: Cell
@@ -71,14 +72,18 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Give:
-    """Put items into the inventory."""
+    """A deed that puts items into the inventory."""
 
     stack: Stack
 
 
 @dataclass(frozen=True, slots=True)
 class Lay:
-    """Lay items on the ground."""
+    """A deed that lays items on the ground.
+
+    Attributes:
+        at: cell relative to the spawn.
+    """
 
     at: Cell
     stack: Stack
@@ -86,7 +91,12 @@ class Lay:
 
 @dataclass(frozen=True, slots=True)
 class Summon:
-    """Place a mob; ``name`` is "" if it has no name of its own."""
+    """A deed that places a mob.
+
+    Attributes:
+        at: cell relative to the spawn.
+        name: name of the mob, or "" if the command gives no name.
+    """
 
     at: Cell
     kind: str
@@ -95,7 +105,12 @@ class Summon:
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """Put the player into a cell."""
+    """A deed that puts the player into a cell.
+
+    Attributes:
+        at: cell relative to the spawn.
+        facing, pitch: see :class:`explorer.scene.Pose`; None if the command gives no direction.
+    """
 
     at: Cell
     facing: int | None
@@ -104,12 +119,16 @@ class Stand:
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """Empty the inventory."""
+    """A deed that empties the inventory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """Remove the mobs of a kind; "item" removes items on the ground, and "" removes both."""
+    """A deed that removes mobs or items.
+
+    Attributes:
+        kind: kind of the mobs, "item" for all items on the ground, or "" for all mobs and all items on the ground.
+    """
 
     kind: str
 
@@ -122,9 +141,9 @@ class Parsed:
     """The result of parsing a list of commands.
 
     Attributes:
-        deeds: the deeds in order.
-        notes: what was left out, one line each.
-        faults: faulty commands as (index in the list, error).
+        deeds: the deeds in the order of the commands.
+        notes: parts of commands that were left out, one line each.
+        faults: pairs (index in the list of commands, error), one for each faulty command.
     """
 
     deeds: list[Deed] = field(default_factory=list)
@@ -133,7 +152,7 @@ class Parsed:
 
 
 def parse_commands(commands: Iterable[str]) -> Parsed:
-    """Return the deeds of commands; a command that cannot be parsed is a fault without a deed."""
+    """Return the deeds, notes and faults of commands; a command that cannot be parsed adds only a fault."""
     reader = _Reader()
     for number, text in enumerate(commands):
         try:
@@ -147,7 +166,10 @@ def parse_commands(commands: Iterable[str]) -> Parsed:
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words of a command; text within brackets, braces and quotes is not split."""
+    """Return the words of a command, split at spaces outside of brackets and braces.
+
+    Quotes count only within brackets or braces; a bracket within quotes opens and closes nothing.
+    """
     words = []
     word = ""
     depth = 0
@@ -173,13 +195,17 @@ def split_words(text: str) -> list[str]:
 
 
 class _Reader:
-    """Reads commands one after the other; ``/tp`` moves the origin of ``~``."""
+    """A reader of commands, which adds to ``parsed``.
+
+    ``/tp`` moves the player, to whose cell the coordinates of all later commands are relative.
+    """
 
     def __init__(self) -> None:
         self.parsed = Parsed()
         self._origin: Cell = (0, 0, 0)
 
     def read(self, text: str) -> None:
+        """Add the deed and the notes of a command; raise SceneError if the command is faulty."""
         if len(text) > LONGEST:
             raise SceneError(f"the command has more than {LONGEST:,} characters")
         name, *words = split_words(text.strip().removeprefix("/")) or [""]
@@ -189,7 +215,7 @@ class _Reader:
         COMMANDS[name](self, words)
 
     def ignore(self, words: list[str]) -> None:
-        """Do nothing: it is always day, and nothing hurts or talks."""
+        """Ignore a command about daytime, weather, messages or the like, which scenes do not have."""
 
     def clear(self, words: list[str]) -> None:
         if len(words) > 1:
@@ -200,20 +226,21 @@ class _Reader:
     def kill(self, words: list[str]) -> None:
         selector = words[0] if words else "@s"
         kinds = re.findall(r"type=(!?)(?:minecraft:)?([a-z_]+)", selector)
-        negated, kind = kinds[0] if len(kinds) == 1 else ("", "")
-        is_known = kind == "player" if negated else kind
+        negation, kind = kinds[0] if len(kinds) == 1 else ("", "")
+        # The only known negation is type=!player, which selects all mobs and items.
+        is_known = kind == "player" if negation else kind != ""
         if not selector.startswith("@e[") or not is_known:
             self.parsed.notes.append(f"/kill {selector} is left out: only @e[type=...] and @e[type=!player] are known")
             return
-        self.parsed.deeds.append(Kill("" if negated else kind))
+        self.parsed.deeds.append(Kill("" if negation else kind))
 
     def fill(self, words: list[str]) -> None:
         if not 7 <= len(words) <= 9:
             raise SceneError("write /fill ~x ~y ~z ~x ~y ~z block [replace|hollow|outline|keep|destroy]")
         first = self._parse_cell(words[:3])
         second = self._parse_cell(words[3:6])
-        x, y, z = map(min, first, second)
-        u, v, w = map(max, first, second)
+        low_x, low_y, low_z = map(min, first, second)
+        high_x, high_y, high_z = map(max, first, second)
 
         mode = words[7] if len(words) > 7 else "replace"
         if mode not in _MODES:
@@ -222,7 +249,9 @@ class _Reader:
             raise SceneError(f"a filter belongs to replace, not to {mode}")
         only = None if len(words) < 9 else self._parse_filter(words[8])
         block, stacks = self._parse_block(words[6])
-        fill = Fill((x, y, z), (u, v, w), block, mode, only, stacks)  # type: ignore[arg-type]  # see above
+        low = (low_x, low_y, low_z)
+        high = (high_x, high_y, high_z)
+        fill = Fill(low, high, block, mode, only, stacks)  # type: ignore[arg-type]  # mode was compared with _MODES
         self.parsed.deeds.append(fill)
 
     def setblock(self, words: list[str]) -> None:
@@ -233,7 +262,8 @@ class _Reader:
             raise UnknownNameError("mode of /setblock", mode, ("replace", "keep", "destroy"))
         cell = self._parse_cell(words[:3])
         block, stacks = self._parse_block(words[3])
-        self.parsed.deeds.append(Fill(cell, cell, block, mode, None, stacks))  # type: ignore[arg-type]  # see above
+        fill = Fill(cell, cell, block, mode, None, stacks)  # type: ignore[arg-type]  # mode was compared above
+        self.parsed.deeds.append(fill)
 
     def give(self, words: list[str]) -> None:
         if not 2 <= len(words) <= 3 or not words[0].startswith(_PLAYERS):
@@ -272,13 +302,18 @@ class _Reader:
         facing = None
         pitch = None
         if len(words) == 5:
-            facing = round(_parse_number(words[3]) / 90) % 4
-            steps = round(_parse_number(words[4]) / 30)
-            pitch = max(-3, min(3, steps))
+            yaw_degrees = _parse_number(words[3])
+            facing = round(yaw_degrees / 90) % 4
+            pitch_degrees = _parse_number(words[4])
+            pitch_steps = round(pitch_degrees / PITCH_STEP)
+            pitch = max(-STEEPEST, min(STEEPEST, pitch_steps))
         self.parsed.deeds.append(Stand(self._origin, facing, pitch))
 
     def _parse_cell(self, words: list[str]) -> Cell:
-        """Return the cell of three coordinates, which are relative to the middle of the player's cell."""
+        """Return the cell relative to the spawn of three coordinates relative to the player.
+
+        The player stands in the middle of its cell horizontally, and on the floor of its cell vertically.
+        """
         x, y, z = (_parse_coordinate(word) for word in words)
         offset = (math.floor(x + 0.5), math.floor(y), math.floor(z + 0.5))
         cell = move_by(self._origin, offset)
@@ -287,6 +322,7 @@ class _Reader:
         return cell
 
     def _parse_block(self, word: str) -> tuple[int, tuple[Stack, ...] | None]:
+        """Return the code of a block, and the contents of a chest or None if the word gives no contents."""
         name, states, data = _split_block(word)
         stacks: tuple[Stack, ...] | None = None
         block = BLOCKS[code(name, _parse_state(name, states))]
@@ -300,6 +336,7 @@ class _Reader:
         return block.code, stacks
 
     def _parse_filter(self, word: str) -> frozenset[int]:
+        """Return the codes of the blocks that a filter selects; a name without state selects every state."""
         name, states, _ = _split_block(word)
         if states:
             return frozenset({code(name, _parse_state(name, states))})
@@ -307,15 +344,15 @@ class _Reader:
         return frozenset(block.code for block in BLOCKS if block.name == named)
 
     def _note_ignored(self, name: str, data: dict[str, Tag]) -> None:
-        """Note data that is left out, unless it agrees with the rules anyway."""
-        ignored = sorted(set(data) - _QUIET)
+        """Add a note about data that is left out, unless all of the data is in :data:`_IGNORED_TAGS`."""
+        ignored = sorted(set(data) - _IGNORED_TAGS)
         if ignored:
             listed = ", ".join(ignored)
             self.parsed.notes.append(f"the data of {name} is left out: {listed[:80]}")
 
 
 COMMANDS: Final[dict[str, Callable[[_Reader, list[str]], None]]] = {
-    **dict.fromkeys(_SILENT, _Reader.ignore),
+    **dict.fromkeys(_IGNORED_COMMANDS, _Reader.ignore),
     "clear": _Reader.clear,
     "kill": _Reader.kill,
     "fill": _Reader.fill,
@@ -328,6 +365,7 @@ COMMANDS: Final[dict[str, Callable[[_Reader, list[str]], None]]] = {
 
 
 def _parse_coordinate(word: str) -> float:
+    """Return the number after ``~``; ``~`` alone stands for 0."""
     if not word.startswith("~"):
         raise SceneError(f"the coordinate {word[:20]!a} is not relative to the spawn: write ~ before it")
     return _parse_number(word[1:]) if word != "~" else 0.0
@@ -340,6 +378,7 @@ def _parse_number(word: str) -> float:
 
 
 def _split_block(word: str) -> tuple[str, str, str]:
+    """Return name, states and data of a block ``name[states]{data}``; a missing part is ""."""
     parts = re.fullmatch(r"([^\[{]+)(?:\[([^\]]*)\])?(\{.*\})?", word, re.DOTALL)
     if parts is None:
         raise SceneError(f"cannot read the block {word[:40]!a}: write name[state=value]")
@@ -347,7 +386,7 @@ def _split_block(word: str) -> tuple[str, str, str]:
 
 
 def _parse_state(name: str, states: str) -> Literal["", "open", "on"]:
-    """Translate vanilla's block states to ours; states that only turn a block are ignored."""
+    """Return the state of a block for Minecraft's states, such as ``open=true``; other states are ignored."""
     given = {}
     for part in states.split(","):
         key, _, value = part.partition("=")
@@ -381,6 +420,9 @@ def _parse_contents(items: Tag) -> tuple[Stack, ...]:
 
 
 def _parse_mob_name(tag: Tag) -> str:
-    """Return the name of a mob, given in quotes or as vanilla's text; "" if it does not match :data:`MOB_NAME`."""
-    found = re.fullmatch(rf'(?:\{{"text":)?"?({MOB_NAME})"?\}}?', str(tag))
-    return found[1] if found else ""
+    """Return the name of a mob, or "" if the name does not match :data:`MOB_NAME`.
+
+    The tag is the name, with or without quotes, or Minecraft's JSON text ``{"text":"name"}``.
+    """
+    match = re.fullmatch(rf'(?:\{{"text":)?"?({MOB_NAME})"?\}}?', str(tag))
+    return match[1] if match else ""

@@ -1,4 +1,4 @@
-"""Write a scene as few, short Minecraft commands: boxes that later ones may paint over."""
+"""Write a scene as few, short Minecraft commands; later commands may replace blocks of earlier commands."""
 
 from __future__ import annotations
 
@@ -27,10 +27,7 @@ SETUP: Final = (
 
 
 def commands_of(scene: Scene) -> list[str]:
-    """Return the commands that set up a scene.
-
-    From them :func:`explorer.files.building.build_scene` builds the same scene.
-    """
+    """Return the commands that set up a scene; :func:`explorer.files.building.build_scene` inverts this function."""
     commands = [*SETUP]
     commands += _block_commands(scene)
     commands += _chest_commands(scene)
@@ -86,40 +83,45 @@ def _format_cell(scene: Scene, cell: Cell) -> str:
 
 
 def block_name(code: int) -> str:
-    """Return the name and state of a block as commands write them."""
+    """Return the name and state of a block in the notation of commands, such as ``oak_door[open=true]``."""
     block = BLOCKS[code]
     state = {"": "", "open": "[open=true]", "on": "[powered=true]"}[block.state]
     return block.name + state
 
 
 def boxes_of(blocks: NDArray[np.uint16]) -> Iterator[tuple[Cell, Cell, int]]:
-    """Yield boxes (lowest cell, highest cell, code) that give the blocks when painted in order onto air.
+    """Yield boxes (lowest cell, highest cell, code) that yield the blocks when filled in this order in an arena of air.
 
-    The commonest code comes first; its boxes may cover cells of rarer codes, which come later. The choice is greedy,
-    not minimal.
+    Codes come in descending order of frequency. Boxes of a code may cover cells of less frequent codes, because the
+    boxes of the latter come later. The choice of boxes is greedy, so their number need not be minimal.
     """
     codes, counts = np.unique(blocks, return_counts=True)
     by_count = np.argsort(-counts, kind="stable")
     order = codes[by_count]
-    rank = np.empty(len(BLOCKS), np.intp)
-    rank[order] = np.arange(order.size)
-    ranks = rank[blocks]
-    for place, code in enumerate(order.tolist()):
-        if place == 0 and code == AIR:
+    rank_of_code = np.empty(len(BLOCKS), np.intp)
+    rank_of_code[order] = np.arange(order.size)
+    ranks = rank_of_code[blocks]
+    for rank, code in enumerate(order.tolist()):
+        if rank == 0 and code == AIR:
             continue
-        yield from _cover(ranks == place, ranks >= place, code)
+        yield from _cover(ranks == rank, ranks >= rank, code)
 
 
 def _cover(wanted: NDArray[np.bool_], allowed: NDArray[np.bool_], code: int) -> Iterator[tuple[Cell, Cell, int]]:
-    """Yield boxes within ``allowed`` that cover all of ``wanted``."""
-    at = 0
-    flat = wanted.reshape(-1)
+    """Yield boxes (lowest cell, highest cell, code) within ``allowed`` that together cover all cells of ``wanted``.
+
+    Args:
+        wanted: cells to cover, ``[y, z, x]``; set to False as boxes cover the cells.
+        allowed: cells that a box may cover, ``[y, z, x]``.
+    """
+    index = 0
+    flat = wanted.reshape(-1)  # a view, which therefore changes with `wanted`
     while True:
-        at += int(flat[at:].argmax())
-        if not flat[at]:
+        index += int(flat[index:].argmax())
+        if not flat[index]:
             return
-        start = tuple(int(axis) for axis in np.unravel_index(at, wanted.shape))
-        boxes = [_grow(allowed, start, axes) for axes in _AXES]
+        start = tuple(int(axis) for axis in np.unravel_index(index, wanted.shape))
+        boxes = [_grow(allowed, start, axes) for axes in _AXIS_ORDERS]
         box = max(boxes, key=lambda box: int(wanted[box].sum()))
         wanted[box] = False
 
@@ -129,17 +131,23 @@ def _cover(wanted: NDArray[np.bool_], allowed: NDArray[np.bool_], code: int) -> 
         yield low, high, code
 
 
-_AXES: Final = tuple(itertools.permutations(range(3)))
+_AXIS_ORDERS: Final = tuple(itertools.permutations(range(3)))
 
 
 def _grow(allowed: NDArray[np.bool_], start: tuple[int, ...], axes: tuple[int, ...]) -> tuple[slice, ...]:
-    """Return the box that starts at a cell, grown along one axis after the other as far as ``allowed`` permits."""
+    """Return a box within ``allowed`` that begins at ``start`` and extends in the positive direction of each axis.
+
+    The box grows along one axis after another, in the order of ``axes``, as far as all its cells are allowed.
+
+    Returns:
+        Index of the box in an array ``[y, z, x]``.
+    """
     box = [slice(at, at + 1) for at in start]
     for axis in axes:
         first = start[axis]
         box[axis] = slice(first, None)
         others = tuple(other for other in range(3) if other != axis)
-        free = allowed[tuple(box)].all(axis=others)
-        length = free.size if free.all() else int(free.argmin())
+        layer_allowed = allowed[tuple(box)].all(axis=others)
+        length = layer_allowed.size if layer_allowed.all() else int(layer_allowed.argmin())
         box[axis] = slice(first, first + length)
     return tuple(box)

@@ -1,7 +1,8 @@
-"""Import published scenes of others: note what has no counterpart here, and report what is wrong as findings.
+"""Import scenes in the published format, which other programs wrote.
 
-Such files have no wires, so a lever, button or plate within two cells of an iron door opens it for good. Chests hold
-what their commands give. Below the spawn there is grass where no command sets a block.
+Content without a counterpart in the explorer is left out with a note. Errors become findings. The files contain no
+wires, so a lever, button or plate within two cells of an iron door opens the door, which then stays open. The ground
+below the spawn is grass wherever no command sets a block.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from explorer.rules.state import doors_of
 from explorer.scene import Cell, Scene, Wire, cells_apart
 
 NEAR: Final = 2
-"""Farthest that a device may be from the door that it opens, in cells along each axis."""
+"""Largest distance between a door and a device that opens the door, in cells along each axis."""
 
 
 def import_scene(
@@ -37,11 +38,13 @@ def import_scene(
     """Return a published scene, with notes and faults.
 
     Args:
-        edges: None if there is no graph; then the milestones form a chain in their order.
-        sources: document -> its file.
+        hops: the milestones.
+        edges: the graph, or None; without a graph, the milestones form a chain in the order of the file.
+        sources: name of a document -> file of the document.
+        source: the folder, or the file and line, of the scene.
 
     Raises:
-        SceneError: nothing can be built, or no milestone can be judged.
+        SceneError: the scene cannot be built, or no milestone can be judged.
     """
     report = _Report()
     scene, moved = _build_scene(metadata, report, sources["metadata"])
@@ -66,7 +69,7 @@ def import_scene(
 
 
 class _Report:
-    """Notes and faults of a scene."""
+    """The notes and faults of a scene, collected while the scene is imported."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -82,7 +85,10 @@ class _Report:
 
 
 def _build_scene(metadata: MetadataFile, report: _Report, source: str) -> tuple[Scene, Cell]:
-    """Return the scene, and the player's offset from the origin of the commands."""
+    """Return the scene, and the player's final cell relative to the origin of the commands.
+
+    Notes and faults are added to the report.
+    """
     parsed = parse_commands(metadata.commands)
     for number, error in parsed.faults:
         report.add_problem(error.at(source, f"commands[{number}]"))
@@ -106,7 +112,7 @@ def _build_scene(metadata: MetadataFile, report: _Report, source: str) -> tuple[
 
 
 def default_wires(scene: Scene) -> Iterator[Wire]:
-    """Yield a wire for each iron door that has devices nearby; the scene has no wires yet."""
+    """Yield a wire from devices to each iron door that has devices nearby, for a scene without wires."""
     is_device = has_kind("device", "plate")[scene.blocks]
     devices = [(x, y, z) for y, z, x in np.argwhere(is_device).tolist()]
     for number, door in enumerate(doors_of(scene), 1):
@@ -120,7 +126,11 @@ def _is_near(device: Cell, door: Iterable[Cell]) -> bool:
 
 
 def _import_milestones(hops: MilestonesFile, moved: Cell, report: _Report, source: str) -> Iterator[Milestone]:
-    """Yield the milestones that can be judged, relative to the spawn."""
+    """Yield the milestones that can be judged, with spawn-relative rules; report the other milestones.
+
+    Args:
+        moved: the spawn relative to the origin of the commands.
+    """
     for number, text in enumerate(hops.milestones):
         rules = []
         try:
@@ -129,7 +139,7 @@ def _import_milestones(hops: MilestonesFile, moved: Cell, report: _Report, sourc
                 rules.append(_shift_rule(rule, moved))
         except SceneError as error:
             report.add_problem(error, text.milestone_id)
-            rules = []
+            rules = []  # a milestone is left out if any of its rules cannot be judged
         if rules:
             yield Milestone(text.task, text.milestone_id, text.description, tuple(rules))
         else:
@@ -137,7 +147,11 @@ def _import_milestones(hops: MilestonesFile, moved: Cell, report: _Report, sourc
 
 
 def _shift_rule(rule: Rule, by: Cell) -> Rule:
-    """Return a rule about the origin of the commands as one about the spawn."""
+    """Return a rule relative to the spawn, for a rule relative to the origin of the commands.
+
+    Args:
+        by: the spawn relative to the origin of the commands.
+    """
     if isinstance(rule, InventoryHas):
         return rule
     if isinstance(rule, NearWithFacing):
@@ -151,7 +165,7 @@ def _subtract(offset: Offset, by: Cell) -> Offset:
 
 
 def _import_graph(edges: GraphFile | None, milestones: Sequence[Milestone], report: _Report, source: str) -> Graph:
-    """Return the graph over the ids of milestones; published graphs name tasks instead."""
+    """Return the graph, whose edges join ids of milestones; published edges may name tasks instead of ids."""
     ids = [each.milestone_id for each in milestones]
     nodes = tuple(Node(each.milestone_id, each.task) for each in milestones)
     if edges is None:
@@ -159,12 +173,12 @@ def _import_graph(edges: GraphFile | None, milestones: Sequence[Milestone], repo
         chain = [Edge(before, after, "in the order of the file") for before, after in pairwise(ids)]
         return Graph(nodes, tuple(chain))
 
-    names = {each.task: each.milestone_id for each in milestones}
-    names.update({name: name for name in ids})
+    id_of_name = {each.task: each.milestone_id for each in milestones}
+    id_of_name.update({name: name for name in ids})
     kept = []
     for number, edge in enumerate(edges.edges):
-        before = names.get(edge.before)
-        after = names.get(edge.after)
+        before = id_of_name.get(edge.before)
+        after = id_of_name.get(edge.after)
         if before is None or after is None:
             report.notes.append(f"edges[{number}] is left out: it names no milestone")
         else:

@@ -1,4 +1,4 @@
-"""Read untrusted JSON: bounded in size, no duplicate keys, only finite numbers, strict types."""
+"""Read untrusted JSON; refuse large files, duplicate keys, numbers that are not finite, and values of a wrong type."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from spca.common.files import read_text
 from spca.common.text import one_line
 
 LARGEST: Final = 1 << 20
-"""Most bytes of a scene's file, or of a line of a set; ours have a few thousand."""
+"""Most bytes of a scene's file, or of a line of a set; files of generated scenes have a few thousand bytes."""
 
 T = TypeVar("T")
-_WORDS: Final = {
+_MESSAGES: Final = {
     "missing": "is missing: add it",
     "extra_forbidden": "is not a field of this format: remove it or correct its name",
     "int_type": "expected a whole number",
@@ -33,14 +33,14 @@ _WORDS: Final = {
     "model_type": "expected an object",
     "dataclass_type": "expected an object",
 }
-"""Pydantic's type of an error -> our words; other errors keep pydantic's own."""
+"""Type of a pydantic error -> message; errors of other types keep pydantic's message."""
 
 
 def file_text(path: Path, limit: int = LARGEST) -> str:
     """Return the text of a file.
 
     Raises:
-        SceneError: there is no such file, or it has more than ``limit`` bytes or is not UTF-8.
+        SceneError: the file does not exist, has more than ``limit`` bytes, or is not UTF-8.
     """
     try:
         return read_text(path, limit)
@@ -52,15 +52,16 @@ def json_value(text: str, source: str) -> Any:
     """Return the value in a JSON text.
 
     Raises:
-        SceneError: it is not JSON, has a duplicate key in an object, or holds a number that is not finite.
+        SceneError: the text is not JSON, contains an object with a duplicate key, or contains a number that is not
+            finite.
     """
     if len(text) > LARGEST:
         raise SceneError(f"has more than {LARGEST >> 20} MB", source)
-    twice: list[str] = []
+    duplicates: list[str] = []
 
     def make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         counts = Counter(key for key, _ in pairs)
-        twice.extend(key for key, count in counts.items() if count > 1)
+        duplicates.extend(key for key, count in counts.items() if count > 1)
         return dict(pairs)
 
     def refuse_constant(word: str) -> NoReturn:
@@ -76,21 +77,23 @@ def json_value(text: str, source: str) -> Any:
         raise
     except ValueError as error:  # CPython limits the digits of integers
         raise SceneError("holds a number of thousands of digits", source) from error
-    if twice:
-        raise SceneError(f"the key {twice[0][:80]!a} is given more than once: keep one", source)
+    if duplicates:
+        raise SceneError(f"the key {duplicates[0][:80]!a} is given more than once: keep one", source)
     return value
 
 
 def validate(kind: TypeAdapter[T], value: object, source: str, inside: str = "") -> T:
-    """Return the object that a JSON value describes, with strict types: neither true nor "3" is a number.
+    """Return the object that a JSON value describes; types are strict, so neither true nor "3" counts as a number.
 
     Args:
-        inside: path of the field that contains the value.
+        source: file of the value, for errors.
+        inside: path of the field that contains the value, for errors.
 
     Raises:
-        SceneError: a field is invalid; the error names the first one and the reason.
+        SceneError: a field is invalid; the error names the first invalid field and the reason.
     """
     try:
+        # Pydantic's strict mode accepts lists for tuples only in JSON text, not in Python values.
         return kind.validate_json(json.dumps(value), strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
@@ -99,7 +102,7 @@ def validate(kind: TypeAdapter[T], value: object, source: str, inside: str = "")
     for part in first["loc"]:
         field += f"[{part}]" if isinstance(part, int) else f".{part}"
     message = first["msg"]
-    problem = _WORDS.get(first["type"], message[:1].lower() + message[1:])
+    problem = _MESSAGES.get(first["type"], message[:1].lower() + message[1:])
     if first["type"] not in ("missing", "extra_forbidden"):
         problem += f", not {_describe_value(first['input'])}"
     raise SceneError(one_line(problem), source, one_line(field.removeprefix("."))[:120])

@@ -1,7 +1,8 @@
-"""Find the scenes that a user names: scene folders, folders of scene folders, files with one scene per line, sets.
+"""Find the scenes that a user names.
 
-``FILE:12`` is the scene in line 12 of a file. ``test`` and ``test:12`` refer to a released set, unless there is a file
-or folder of that name.
+A name refers to the folder of a scene, to a folder of these folders, to a file with one scene per line, or to a
+released set. ``FILE:12`` refers to the scene in line 12 of a file. ``test`` and ``test:12`` refer to a released set,
+unless a file or folder of this name exists.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from spca.common.text import one_line
 
 
 def scenes_at(paths: Iterable[Path]) -> Iterator[Loaded]:
-    """Yield the scenes at paths; those in a folder are sorted by name.
+    """Yield the scenes at paths; the scenes in a folder are sorted by name.
 
     Raises:
-        SceneError: there are no scenes, or a scene cannot be used; the error names file and field.
+        SceneError: there are no scenes, or a scene cannot be used. The error names file and field.
     """
     return (read() for _, read in places_at(paths))
 
@@ -33,14 +34,18 @@ def places_at(paths: Iterable[Path]) -> Iterator[tuple[str, Callable[[], Loaded]
     """Yield the location of each scene, and a function that reads it.
 
     Raises:
-        SceneError: there are no scenes. The functions raise it if the scene cannot be used.
+        SceneError: there are no scenes. The yielded functions raise this error if a scene cannot be used.
     """
     for path in paths:
         yield from _find_places(path)
 
 
 def _find_places(path: Path) -> Iterator[tuple[str, Callable[[], Loaded]]]:
-    """Return an iterator over the scenes at one path; what the path itself lacks is raised at once."""
+    """Return an iterator over the scenes at one path: the location of each scene, and a function that reads the scene.
+
+    Raises:
+        SceneError: the path contains no scenes; raised by this call, not by the iterator, if the path is a folder.
+    """
     try:
         file, number = _file_and_line(path)
         if file.is_file():
@@ -67,7 +72,7 @@ def scene_at(path: Path) -> Loaded:
 
 
 def _file_and_line(path: Path) -> tuple[Path, int | None]:
-    """Return the file that a path names, and the line within it or None for all lines."""
+    """Return the file that a path names, and the number of a line, or None for all lines."""
     file = path
     line = None
     name, _, number = str(path).rpartition(":")
@@ -80,10 +85,10 @@ def _file_and_line(path: Path) -> tuple[Path, int | None]:
 
 
 def _find_folders(path: Path) -> list[Path]:
-    """Return the folders of scenes in a folder, sorted.
+    """Return the folders of scenes in a folder, sorted by name.
 
     Raises:
-        SceneError: there are none.
+        SceneError: the folder contains no scenes.
     """
     folders = sorted(each for each in path.iterdir() if (each / "metadata.json").exists())
     if not folders:
@@ -92,7 +97,11 @@ def _find_folders(path: Path) -> list[Path]:
 
 
 def _read_lines(path: Path, only: int | None) -> Iterator[tuple[str, Callable[[], Loaded]]]:
-    """Yield the location of each scene of a file, or of the one in a line, and a function that reads it."""
+    """Yield the location of each scene of a file, and a function that reads the scene.
+
+    Args:
+        only: number of the line of the only scene to yield, counted from 1; None for all scenes.
+    """
     all_lines = enumerate(file_text(path, MAX_BYTES).split("\n"), start=1)
     lines = {number: line for number, line in all_lines if line.strip()}
     if not lines:

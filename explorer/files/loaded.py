@@ -1,4 +1,4 @@
-"""A scene together with everything else in its files."""
+"""A scene together with all other content of the scene's files."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from explorer.scene import Scene
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loaded:
-    """A scene, its milestones and where they came from.
+    """A scene, its milestones and their graph, and the origin of the scene.
 
     Attributes:
-        text: the goal text, which is all that an agent is told.
+        text: the goal text, which is all that an agent learns about its task.
+        certificate: the proofs of the scene, or None.
         metadata: ``scene_description``, ``design_notes``, ``knobs``, ``seed`` and ``index``, if known.
         source: the folder, or the file and line; "" for a scene made in memory.
-        published: whether it was read from published files of others, which have no wires.
-        notes: what was dropped or assumed while reading, one line each.
+        published: whether the scene was read from the published format of other programs, which has no wires.
+        notes: content that was left out or assumed while reading, one line each.
         faults: faults found while reading published files, in order.
     """
 
@@ -45,7 +46,7 @@ class Loaded:
 
 
 def certificate_file(loaded: Loaded) -> str:
-    """Return where the certificate of a scene is, for errors."""
+    """Return the location of the certificate of a scene, for errors."""
     if not loaded.source:
         return loaded.scene.name
     folder = Path(loaded.source)

@@ -1,4 +1,7 @@
-"""Load scenes from files: ours strictly, those of others through :mod:`explorer.files.importing`."""
+"""Load scenes from files.
+
+Files with the explorer's extension are checked strictly. :mod:`explorer.files.importing` reads all other files.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +31,11 @@ CERTIFICATE: Final = TypeAdapter(Certificate)
 
 
 def load_scene(folder: Path) -> Loaded:
-    """Return the scene in a folder; published ones have notes and faults.
+    """Return the scene in a folder; only a scene of other programs has notes and faults.
 
     Raises:
-        SceneError: a file is missing or malformed, or one of our own breaks the rules. The error names file and field.
+        SceneError: a file is missing or malformed, or a scene with the explorer's extension has a problem. The error
+            names file and field.
     """
     files = {name: folder / f"{name}.json" for name in NAMES}
     documents = {}
@@ -59,20 +63,29 @@ def scene_of_line(line: str, source: str) -> Loaded:
 
 
 def _load_documents(documents: Mapping[str, Any], sources: Mapping[str, str], source: str) -> Loaded:
+    """Return the scene of documents.
+
+    Args:
+        documents: name of a document -> JSON value.
+        sources: name of a document -> file of the document, for errors.
+        source: the folder, or the file and line, of the scene.
+    """
     metadata = validate(METADATA, documents["metadata"], sources["metadata"])
-    written = _find_document(documents, "milestones")
-    drawn = _find_document(documents, "reasoning_graph")
-    if written is None:
+    milestones_value = _find_document(documents, "milestones")
+    graph_value = _find_document(documents, "reasoning_graph")
+    if milestones_value is None:
         raise SceneError("there is no such file: a scene needs its milestones", sources["milestones"])
-    hops = validate(MILESTONES, written, sources["milestones"])
-    edges = None if drawn is None else validate(GRAPH, drawn, sources["reasoning_graph"])
+    hops = validate(MILESTONES, milestones_value, sources["milestones"])
+    edges = None if graph_value is None else validate(GRAPH, graph_value, sources["reasoning_graph"])
     if metadata.explorer is None:
         return import_scene(metadata, hops, edges, sources, source)
 
     if edges is None:
         raise SceneError("there is no such file: a scene needs its graph", sources["reasoning_graph"])
-    proof = documents.get("certificate")
-    certificate = None if proof is None else validate(CERTIFICATE, proof, sources["certificate"])
+    certificate_value = documents.get("certificate")
+    certificate = None
+    if certificate_value is not None:
+        certificate = validate(CERTIFICATE, certificate_value, sources["certificate"])
 
     scene = _build_scene(metadata, metadata.explorer, sources["metadata"])
     milestones = _read_milestones(hops, sources["milestones"])
@@ -91,7 +104,10 @@ def _load_documents(documents: Mapping[str, Any], sources: Mapping[str, str], so
 
 
 def _find_document(documents: Mapping[str, Any], name: str) -> Any:
-    """Return a document, which may be a key of the metadata instead of a file; None if there is none."""
+    """Return a document, or None if the document is missing.
+
+    A published scene may contain the document as a field of the metadata instead of a file.
+    """
     return documents.get(name, documents["metadata"].get(name))
 
 
@@ -136,6 +152,7 @@ def _read_graph(edges: GraphFile) -> Graph:
 
 
 def _arena_cells(offsets: Iterable[Cell], arena: Box) -> tuple[Cell, ...]:
+    """Return cells counted from the corner of the arena, for spawn-relative cells."""
     return tuple(offset_to(arena[0], at) for at in offsets)
 
 

@@ -1,4 +1,4 @@
-"""Read what our files and published ones share: rules."""
+"""Read the rules of milestones, which have the same format in published files and in the explorer's files."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from explorer.milestones import Rule
 
 
 def read_rule(text: RuleText, source: str, field: str) -> Rule:
-    """Return a rule.
+    """Return the rule that a rule text describes.
 
     Args:
-        source, field: where the rule is, for errors.
+        source, field: file and field of the rule, for errors.
 
     Raises:
-        SceneError: its type is unknown, or its parameters do not fit the type.
+        SceneError: the type of the rule is unknown, or the parameters do not fit the type.
     """
     if text.type not in RULES:
         raise UnknownNameError("rule type", text.type, RULES, source, f"{field}.type")

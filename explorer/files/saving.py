@@ -1,4 +1,4 @@
-"""Save scenes in the published format: the same scene gives the same bytes."""
+"""Save scenes in the published format; equal scenes yield identical bytes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ from spca.common.files import make_folder, write_atomic
 
 NAMES: Final = ("metadata", "milestones", "reasoning_graph", "certificate")
 """Names of a scene's files, without ``.json``."""
-_TYPES: Final = {rule: name for name, rule in RULES.items()}
+_RULE_TYPES: Final = {rule: name for name, rule in RULES.items()}
+"""Class of a rule -> published type."""
 
 
 def documents_of(loaded: Loaded) -> dict[str, Any]:
-    """Return the contents of the files by name; without ``certificate`` if the scene has none.
+    """Return name of a file -> JSON-compatible content; ``certificate`` is missing if the scene has no certificate.
 
     Raises:
-        SceneError: this format cannot express the scene.
+        SceneError: the format cannot express the scene.
     """
     _require_expressible(loaded.scene)
     milestones = [_dump_milestone(each) for each in loaded.milestones]
@@ -48,10 +49,10 @@ def documents_of(loaded: Loaded) -> dict[str, Any]:
 
 
 def save_scene(folder: Path, loaded: Loaded) -> None:
-    """Write the files of a scene into its own folder, which is created; the certificate comes last.
+    """Write the files of a scene into a folder, which is created if needed; write the certificate last.
 
     Raises:
-        SceneError: this format cannot express the scene.
+        SceneError: the format cannot express the scene.
         SettingsError: the files cannot be written.
     """
     documents = documents_of(loaded)
@@ -64,13 +65,13 @@ def scene_line(loaded: Loaded) -> str:
     """Return a scene as one line of JSON Lines, without the line feed.
 
     Raises:
-        SceneError: this format cannot express the scene.
+        SceneError: the format cannot express the scene.
     """
     return json.dumps(documents_of(loaded), separators=(",", ":"))
 
 
 def _require_expressible(scene: Scene) -> None:
-    """Raise if the files could not be read back."""
+    """Raise SceneError if the files of the scene could not be read again."""
     x, y, z = scene.size
     size_of(((0, 0, 0), (x - 1, y - 1, z - 1)))
     if scene.spawn.aim is not None:
@@ -89,7 +90,7 @@ def _require_expressible(scene: Scene) -> None:
 
 
 def _amounts(scene: Scene) -> Iterator[tuple[str, int]]:
-    """Yield the items of each stack with their count: those that lie there, those in chests, those carried."""
+    """Yield (item, count) of each stack on the ground, in a chest or in the inventory."""
     for stack in chain(*scene.items.values(), *scene.chests.values()):
         yield stack.item, stack.count
     yield from scene.inventory.items()
@@ -110,7 +111,7 @@ def _dump_metadata(loaded: Loaded) -> dict[str, Any]:
 
 
 def _dump_extension(loaded: Loaded) -> dict[str, Any]:
-    """Return what the published format has no keys for."""
+    """Return the explorer's extension: the content for which the published format has no keys."""
     scene = loaded.scene
     extension: dict[str, Any] = {"rules": VERSION, "arena": _dump_arena(scene)}
     if scene.wires:
@@ -124,7 +125,7 @@ def _dump_extension(loaded: Loaded) -> dict[str, Any]:
 
 
 def _dump_arena(scene: Scene) -> dict[str, Any]:
-    """Return the first and last cell of the arena, relative to the spawn."""
+    """Return the lowest and the highest cell of the arena, relative to the spawn."""
     x, y, z = scene.size
     spawn = scene.spawn.cell
     last = (x - 1, y - 1, z - 1)
@@ -138,7 +139,7 @@ def _dump_wire(scene: Scene, wire: Wire) -> dict[str, Any]:
 
 
 def _dump_milestone(milestone: Milestone) -> dict[str, Any]:
-    rules = [{"type": _TYPES[type(rule)], "params": _dump_params(rule)} for rule in milestone.rules]
+    rules = [{"type": _RULE_TYPES[type(rule)], "params": _dump_params(rule)} for rule in milestone.rules]
     return {
         "task": milestone.task,
         "milestone_id": milestone.milestone_id,

@@ -1,4 +1,4 @@
-"""Schema of a scene's files: the published keys, and ours below ``explorer``."""
+"""Schema of a scene's files: the published keys, and the explorer's keys below ``explorer``."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ Text = Annotated[str, Field(max_length=20_000)]
 
 
 class Strict(BaseModel):
-    """Refuses unknown fields."""
+    """A model that refuses unknown fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Lenient(BaseModel):
-    """Ignores unknown fields: others store more in these files."""
+    """A model that ignores unknown fields, because other programs store more in these files."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
 
 class RuleText(Strict):
-    """A rule; its parameters are checked later, according to its type."""
+    """A rule; the parameters are checked later (:data:`PARAMS`), because the type decides which are allowed."""
 
     type: Name
     params: dict[str, JsonValue]
 
 
 class MilestoneText(Strict):
-    """A milestone; published ones have no rules if no program can judge them."""
+    """A milestone; a published milestone has no rules if no program can judge the milestone."""
 
     task: Name
     milestone_id: Name
@@ -59,7 +59,7 @@ class MilestonesFile(Strict):
 
 
 class NodeText(Lenient):
-    """A hop; a published one is often the bare name of its task."""
+    """A hop; in published files often only a name, which stands for the id."""
 
     id: Name
     task: Name | None = None
@@ -73,7 +73,7 @@ class NodeText(Lenient):
 
 
 class EdgeText(Strict):
-    """Why one hop comes before another."""
+    """An edge of the graph: one hop must come before another hop, for a reason."""
 
     before: Name = Field(alias="from")
     after: Name = Field(alias="to")
@@ -88,7 +88,7 @@ class GraphFile(Lenient):
 
 
 class WireText(Strict):
-    """What opens a door, relative to the spawn."""
+    """A wire from devices to a door; cells are relative to the spawn."""
 
     door: Name
     cells: Annotated[list[Place], Field(min_length=1, max_length=MOST_CELLS)]
@@ -98,17 +98,17 @@ class WireText(Strict):
 
 
 class ArenaText(Strict):
-    """The first and the last cell of the world, relative to the spawn."""
+    """The lowest and the highest cell of the world, relative to the spawn."""
 
     min: Place
     max: Place
 
 
 class Extension(Strict):
-    """What the published format cannot express.
+    """The explorer's extension: the content that the published format cannot express.
 
     Attributes:
-        knobs, seed, index: how the scene was generated.
+        knobs, seed, index: arguments with which the scene was generated.
     """
 
     rules: Literal["1"]
@@ -121,7 +121,7 @@ class Extension(Strict):
 
 
 class MetadataFile(Lenient):
-    """``metadata.json``; published ones may contain ``reasoning_graph`` and ``milestones``."""
+    """``metadata.json``; in published scenes possibly with the content of the other two files."""
 
     scene_name: Name
     scene_description: Text = ""
@@ -145,7 +145,7 @@ RULES: Final[dict[str, type[Rule]]] = {
     "count_in_box_at_least": AtLeast,
     "count_in_box_at_most": AtMost,
 }
-"""Published type of a rule -> its class."""
+"""Published type of a rule -> class of the rule."""
 _FIELDS: Final[dict[str, Any]] = {
     "item": Name,
     "kind": Literal["block", "mob"],
@@ -158,11 +158,11 @@ _FIELDS: Final[dict[str, Any]] = {
     "max_distance": Annotated[float, Field(ge=0, le=1_000)],
     "facing_tolerance": Annotated[float, Field(ge=0, le=360)],
 }
-"""Types of the parameters of rules."""
+"""Name of a parameter of rules -> type of the parameter."""
 
 
 def _make_params_adapter(rule: type[Rule]) -> TypeAdapter[BaseModel]:
-    """Return the validator of a rule's parameters: the fields of its class, and their coordinate frame."""
+    """Return the validator of a rule's parameters: the fields of the rule's class, and the coordinate frame."""
     fields: dict[str, Any] = {}
     for field in dataclasses.fields(rule):
         default = ... if field.default is dataclasses.MISSING else field.default
@@ -173,3 +173,4 @@ def _make_params_adapter(rule: type[Rule]) -> TypeAdapter[BaseModel]:
 
 
 PARAMS: Final = {name: _make_params_adapter(rule) for name, rule in RULES.items()}
+"""Published type of a rule -> validator of the rule's parameters."""

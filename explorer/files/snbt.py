@@ -1,4 +1,7 @@
-"""Parse the data after a name in Minecraft's commands, such as ``{Items:[{id:"stick",Count:2b}]}``."""
+"""Parse the data after a name in Minecraft's commands, such as ``{Items:[{id:"stick",Count:2b}]}``.
+
+Minecraft calls the syntax stringified NBT, or SNBT.
+"""
 
 from __future__ import annotations
 
@@ -11,42 +14,53 @@ Tag = str | int | float | list["Tag"] | dict[str, "Tag"]
 _TOKEN: Final = re.compile(
     r"""\s*(?:([{}\[\]:,;])|"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([A-Za-z0-9_.+-]+))""", re.DOTALL
 )
+"""Pattern of a token; the groups are a mark, a text in double quotes, a text in single quotes, and a bare word."""
 _NUMBER: Final = re.compile(r"([+-]?\d{1,18})[bsl]?|([+-]?\d{1,15}\.\d{0,15}|[+-]?\.\d{1,15})[fd]?", re.IGNORECASE)
+"""Pattern of a number; the groups are a whole number and a decimal fraction."""
 _DEEPEST: Final = 12
+"""Deepest nesting of lists and compounds."""
 
 
 def parse_snbt(text: str) -> dict[str, Tag]:
-    """Return a compound; booleans are 0 and 1, as in the game.
+    """Return the compound that a text describes; true and false become 1 and 0, as in the game.
 
     Raises:
         SceneError: the text is not a compound.
     """
     tokens = []
-    at = 0
-    while text[at:].strip():
-        found = _TOKEN.match(text, at)
-        if found is None:
-            raise SceneError(f"cannot read the data {text[at : at + 20]!a}: write {{Key:value}}")
-        mark, double_quoted, single_quoted, bare = found.groups()
+    position = 0
+    while text[position:].strip():
+        token = _TOKEN.match(text, position)
+        if token is None:
+            raise SceneError(f"cannot read the data {text[position : position + 20]!a}: write {{Key:value}}")
+        mark, double_quoted, single_quoted, bare = token.groups()
         quoted = single_quoted if double_quoted is None else double_quoted
         tokens.append((mark or "", quoted, bare or ""))
-        at = found.end()
+        position = token.end()
 
     reader = _Reader(tokens)
     value = reader.read_value(0)
-    if not isinstance(value, dict) or reader.at < len(tokens):
+    if not isinstance(value, dict) or reader.position < len(tokens):
         raise SceneError(f"cannot read the data {text[:20]!a}: write {{Key:value}}")
     return value
 
 
 class _Reader:
-    """Reads tokens: (mark, quoted text or None, bare word)."""
+    """A recursive-descent parser of tokens.
+
+    Args:
+        tokens: triples (mark or "", quoted text or None, bare word or "").
+
+    Attributes:
+        position: index of the next token.
+    """
 
     def __init__(self, tokens: list[tuple[str, str | None, str]]) -> None:
         self._tokens = tokens
-        self.at = 0
+        self.position = 0
 
     def read_value(self, depth: int) -> Tag:
+        """Return the value that begins at the next token, at a depth of nesting."""
         if depth > _DEEPEST:
             raise SceneError(f"the data is nested more than {_DEEPEST} levels deep")
         mark, quoted, bare = self._take_token()
@@ -65,7 +79,8 @@ class _Reader:
         while not self._skip("}"):
             _, quoted, bare = self._take_token()
             key = bare if quoted is None else quoted
-            if not key or self._take_token()[0] != ":":
+            has_value = bool(key) and self._take_token()[0] == ":"
+            if not has_value:
                 raise SceneError("the data has a key without a value: write {Key:value}")
             tags[key] = self.read_value(depth + 1)
             self._skip_comma("}")
@@ -80,25 +95,27 @@ class _Reader:
         return tags
 
     def _skip_array_type(self) -> None:
-        """Skip the "B;", "I;" or "L;" that begins an array of numbers."""
-        words = [mark or bare for mark, _, bare in self._tokens[self.at : self.at + 2]]
+        """Skip the type "B;", "I;" or "L;" at the beginning of an array of numbers, if present."""
+        words = [mark or bare for mark, _, bare in self._tokens[self.position : self.position + 2]]
         if words in (["B", ";"], ["I", ";"], ["L", ";"]):
-            self.at += 2
+            self.position += 2
 
     def _take_token(self) -> tuple[str, str | None, str]:
-        if self.at == len(self._tokens):
+        """Return the next token, and move on to the following token."""
+        if self.position == len(self._tokens):
             raise SceneError("the data ends too early: a bracket is missing")
-        self.at += 1
-        return self._tokens[self.at - 1]
+        self.position += 1
+        return self._tokens[self.position - 1]
 
     def _is_next(self, mark: str) -> bool:
-        return self.at < len(self._tokens) and self._tokens[self.at][0] == mark
+        return self.position < len(self._tokens) and self._tokens[self.position][0] == mark
 
     def _skip(self, bracket: str) -> bool:
-        """Skip a bracket; return whether it was there."""
-        found = self._is_next(bracket)
-        self.at += found
-        return found
+        """Skip a bracket if the bracket is the next token; return whether it is."""
+        is_next = self._is_next(bracket)
+        if is_next:
+            self.position += 1
+        return is_next
 
     def _skip_comma(self, bracket: str) -> None:
         """Skip the comma after a value, unless the closing bracket comes next."""
@@ -109,7 +126,7 @@ class _Reader:
 
 
 def _parse_word(text: str) -> Tag:
-    """Return the number or text that a bare word stands for."""
+    """Return the number that a bare word denotes, 1 for true, 0 for false, or the word itself."""
     if text in ("true", "false"):
         return int(text == "true")
     number = _NUMBER.fullmatch(text)

@@ -1,4 +1,7 @@
-"""Generate many scenes into files, as jobs that may be interrupted; seed and index alone determine each scene."""
+"""Generate many scenes into files, as jobs that may be interrupted.
+
+The request for the series and the index of a scene alone determine the scene.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +28,16 @@ from spca.common.jobs.progress import OnProgress
 from spca.common.jobs.work import TRIES, Job, JobMessages, Setup
 
 INDEX: Final = "set.json"
-"""File beside the scenes that records how they were made."""
+"""Name of the file beside the scenes that records the request and the names of the scenes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The request for a series of scenes; it determines every byte of them.
+    """The request for a series of scenes, which determines every byte of the scenes.
 
     Attributes:
-        hops: numbers of hops, used in turn; () for all.
+        count: number of scenes.
+        hops: numbers of hops of the scenes, used in turn; if empty, ``knobs`` decides.
     """
 
     seed: int
@@ -45,7 +49,7 @@ class Series:
         """Return the knobs of the scene at an index.
 
         Raises:
-            GenerationError: they contradict each other.
+            GenerationError: the number of hops at this index contradicts the other knobs.
         """
         if not self.hops:
             return self.knobs
@@ -59,10 +63,11 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class SceneOutcome:
-    """The outcome for an index.
+    """The result of making the scene of one index.
 
     Attributes:
         task_id: name of the scene.
+        figures: countable features of the scene, or None if the scene could not be made.
         error: why the scene could not be made, or "".
     """
 
@@ -90,13 +95,14 @@ class SceneJobs(Setup[Job, SceneOutcome]):
     verbose: bool = False
 
     @contextmanager
-    def opened(self) -> Iterator[Callable[[Job], SceneOutcome]]:
+    def start_worker(self) -> Iterator[Callable[[Job], SceneOutcome]]:
         yield self._make_scene
 
-    def lost(self, job: Job, how: str) -> SceneOutcome:
+    def make_lost_result(self, job: Job, how: str) -> SceneOutcome:
         return SceneOutcome(job.id, None, f"{how}, {TRIES} times")
 
     def _make_scene(self, job: Job) -> SceneOutcome:
+        """Make the scene of a job and save its files; if no scene can be made, the outcome holds the error."""
         try:
             composed = compose(self.series.seed, job.index, self.series.knobs_at(job.index))
         except GenerationError as error:
@@ -121,8 +127,8 @@ def make_scenes(
     The same series gives the same files, whatever the number of workers and interruptions.
 
     Raises:
-        GenerationError: the folder holds something else, or cannot be written.
-        SettingsError: the same, for the files themselves.
+        GenerationError: knobs contradict each other, ``output`` holds other scenes, or the journal cannot be written.
+        SettingsError: a file or folder cannot be written.
     """
     # Knobs that contradict each other are refused before anything is written.
     for index in range(len(series.hops)):
@@ -130,25 +136,26 @@ def make_scenes(
 
     names = [f"scene_{series.seed}_{index:05}" for index in range(series.count)]
     jobs = [Job(index, name) for index, name in enumerate(names)]
-    path = output / "set.partial.jsonl"
+    journal_file = output / "set.partial.jsonl"
     index_file = output / INDEX
-    if index_file.exists() and not overwrite and not path.exists():
+    is_complete = index_file.exists() and not journal_file.exists()
+    if is_complete and not overwrite:
         raise GenerationError(f"{index_file}: there are scenes already; choose another --output, or add --overwrite")
 
     setup = SceneJobs(series, output)
     header = {"settings": series.to_dict(), "tasks": [job.to_dict() for job in jobs]}
     with (
         Journal(
-            path, header, SCENE_OUTCOME.validate_python, resume=resume, overwrite=overwrite, terms=setup.terms
+            journal_file, header, SCENE_OUTCOME.validate_python, resume=resume, overwrite=overwrite, terms=setup.terms
         ) as journal,
         log_to_folder(output),
     ):
-        good = sum(not outcome.error for outcome in journal.finished.values())
-        on_progress(len(journal.finished), len(jobs), good)
-        with closing(do_what_is_left(setup, jobs, journal, workers)) as making:
-            for outcome in making:
-                good += not outcome.error
-                on_progress(len(journal.finished), len(jobs), good)
+        successes = sum(not outcome.error for outcome in journal.finished.values())
+        on_progress(len(journal.finished), len(jobs), successes)
+        with closing(do_what_is_left(setup, jobs, journal, workers)) as new_outcomes:
+            for outcome in new_outcomes:
+                successes += not outcome.error
+                on_progress(len(journal.finished), len(jobs), successes)
 
         outcomes = tuple(journal.finished[job.index] for job in jobs)
         index_data = series.to_dict()

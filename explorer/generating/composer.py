@@ -1,4 +1,4 @@
-"""Compose scenes from a stream of drafts: the first draft that can be certified is the scene of its seed and index."""
+"""Compose scenes: draw drafts from the random stream of a seed and an index until one draft can be certified."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from explorer.solver.witness import carry_out
 _LOG: Final = logging.getLogger(__name__)
 
 MOST_DRAWS: Final = 200
-"""Most drafts of a stream; about 1 draft in 9 fails."""
+"""Greatest number of drafts for one scene; about 1 draft in 9 fails."""
 _MOST_PLANS: Final = 400
+"""Greatest number of plans drawn for one draft."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,8 @@ class Rejected:
     """A draft that was rejected.
 
     Attributes:
-        reason: reason under which it is counted: a stage, a colon, and what was wrong.
-        gadgets: gadgets that it used, sorted.
+        reason: the stage that rejected the draft, a colon and the problem; statistics count drafts by this text.
+        gadgets: names of the gadgets that the draft used, sorted.
     """
 
     reason: str
@@ -43,8 +44,8 @@ class Composed:
     """A scene and its proof.
 
     Attributes:
-        codes: codes of the witness.
-        rejected: earlier drafts of its stream.
+        codes: codes of the primitives that the witness carries out.
+        rejected: the drafts of the same seed and index that were rejected before this one.
     """
 
     seed: int
@@ -69,24 +70,24 @@ class Composed:
 
 
 def compose(seed: int, index: int, knobs: Knobs) -> Composed:
-    """Return the certified scene of a seed, an index and knobs; nothing else affects it.
+    """Return the certified scene of a seed, an index and knobs; nothing else affects the scene.
 
     Raises:
-        GenerationError: none of :data:`MOST_DRAWS` drafts can be certified, or a knob is out of range.
+        GenerationError: none of :data:`MOST_DRAWS` drafts can be certified, or no plan has the requested shape.
     """
     settled = knobs.settle(seed, index)
     name = f"scene_{seed}_{index:05}"
     rejected: list[Rejected] = []
     for number in range(MOST_DRAWS):
         rng = random.Random(f"scene {seed} {index} {number}")  # noqa: S311
-        plan, before = _draw_plan(rng, settled)
+        plan, order = _draw_plan(rng, settled)
         gadgets = tuple(sorted(set(plan.gadgets)))
         try:
-            drafted = draft_scene(rng, plan, before, settled, name)
+            drafted = draft_scene(rng, plan, order, settled, name)
             codes, certificate = _prove(drafted)
-        except RejectedDraw as unfit:
-            _LOG.debug("a draft of scene %d is rejected: %s", index, unfit)
-            rejected.append(Rejected(str(unfit), gadgets))
+        except RejectedDraw as rejection:
+            _LOG.debug("a draft of scene %d is rejected: %s", index, rejection)
+            rejected.append(Rejected(str(rejection), gadgets))
         else:
             return Composed(seed, index, drafted, codes, certificate, tuple(rejected))
 
@@ -95,10 +96,10 @@ def compose(seed: int, index: int, knobs: Knobs) -> Composed:
 
 
 def _draw_plan(rng: random.Random, knobs: Knobs) -> tuple[Plan, Order]:
-    """Return the first plan that fits.
+    """Draw plans until one fits the knobs; return that plan and the order of its hops.
 
     Raises:
-        GenerationError: none of :data:`_MOST_PLANS` does.
+        GenerationError: none of :data:`_MOST_PLANS` plans fits.
     """
     for _ in range(_MOST_PLANS):
         try:
@@ -109,10 +110,11 @@ def _draw_plan(rng: random.Random, knobs: Knobs) -> tuple[Plan, Order]:
 
 
 def _prove(drafted: Drafted) -> tuple[tuple[int, ...], Certificate]:
-    """Carry out the steps of a draft and certify it.
+    """Carry out the steps of a draft and certify the draft; return the codes of the witness and the certificate.
 
     Raises:
-        RejectedDraw: a step fails, the certificate is refuted, or a first hop is in sight at the spawn.
+        RejectedDraw: a step fails, the certificate is refuted, or, with the knob ``occlusion``, a hop that needs no
+            other hop is in sight at the spawn.
     """
     carried = carry_out(drafted.scene, drafted.steps)
     if carried.failed is not None:
@@ -124,8 +126,8 @@ def _prove(drafted: Drafted) -> tuple[tuple[int, ...], Certificate]:
         raise RejectedDraw(f"certificate: {error.findings[0].kind}") from error
 
     if drafted.knobs.occlusion:
-        later = {edge.after for edge in drafted.graph.edges}
-        first = {node.id for node in drafted.graph.nodes} - later
-        if first.intersection(certificate.seen_at_start):
+        later_hops = {edge.after for edge in drafted.graph.edges}
+        first_hops = {node.id for node in drafted.graph.nodes} - later_hops
+        if first_hops.intersection(certificate.seen_at_start):
             raise RejectedDraw("spawn: the first hop is in sight")
     return carried.codes, certificate

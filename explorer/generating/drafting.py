@@ -1,4 +1,4 @@
-"""Turn a plan into a scene: rooms, things, a spawn, milestones, a text, and steps that should win."""
+"""Turn a plan into a scene: rooms, things, a spawn, milestones, a text, and steps that should achieve the goal."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from explorer.solver.steps import Step
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drafted:
-    """A scene without proofs.
+    """A scene that is not proven yet.
 
     Attributes:
-        steps: abstract steps that should win.
-        gadgets: gates and recipes, each once, sorted.
+        steps: abstract steps that should achieve the goal.
+        gadgets: names of the gates and recipes of the plan, each once, sorted.
     """
 
     scene: Scene
@@ -43,10 +43,13 @@ class Drafted:
 
 
 def draft_scene(rng: random.Random, plan: Plan, before: Order, knobs: Knobs, name: str) -> Drafted:
-    """Return the scene of a plan.
+    """Add distractors to a plan, place the plan, and return its scene.
+
+    Args:
+        before: the order of the hops that the plan has without distractors.
 
     Raises:
-        RejectedDraw: the plan cannot be placed, or every text gives a hop away.
+        RejectedDraw: the plan cannot be placed, distractors change its order, or every goal text names another hop.
     """
     text = goal_text(rng, plan.goal, plan.hops[:-1])
     add_distractors(rng, plan, knobs)
@@ -55,19 +58,19 @@ def draft_scene(rng: random.Random, plan: Plan, before: Order, knobs: Knobs, nam
 
     is_dark = bool(knobs.dark)
     layout = lay_out(rng, plan)
-    styles = draw_looks(rng, [area.look for area in plan.areas], dark=is_dark)
-    placed = furnish_rooms(rng, plan, layout, build_rooms(rng, layout, styles))
-    dress_rooms(placed, styles)
+    looks = draw_looks(rng, [area.look for area in plan.areas], dark=is_dark)
+    placed = furnish_rooms(rng, plan, layout, build_rooms(rng, layout, looks))
+    dress_rooms(placed, looks)
 
     deeds = Deeds(plan, placed)
-    pose = choose_spawn(rng, plan, before, placed, knobs.occlusion)
+    spawn = choose_spawn(rng, plan, before, placed, knobs.occlusion)
     if set(deeds.hops) != set(plan.hops):
         raise RejectedDraw("deeds: a hop is left out")
 
     hops = deeds.hops
     return Drafted(
-        scene=replace(placed.draft.scene(name, pose), dark=is_dark),
-        milestones=make_milestones(hops, placed, pose.cell),
+        scene=replace(placed.draft.scene(name, spawn), dark=is_dark),
+        milestones=make_milestones(hops, placed, spawn.cell),
         graph=make_graph(hops, {hop: before[hop] for hop in hops}, plan),
         text=text,
         steps=tuple(deeds.steps),
@@ -77,7 +80,7 @@ def draft_scene(rng: random.Random, plan: Plan, before: Order, knobs: Knobs, nam
 
 
 def _has_order(plan: Plan, before: Order) -> bool:
-    """Return whether a plan still needs its hops in the same order."""
+    """Return whether the hops of a plan need each other exactly as in ``before``."""
     try:
         return order_hops(plan) == before
     except RejectedDraw:

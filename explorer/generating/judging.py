@@ -1,4 +1,4 @@
-"""The milestones of a plan's hops, with rules over cells, and the graph with its reasons."""
+"""Make the milestones of a plan's hops, with rules about cells, and the graph of hops, with reasons of its edges."""
 
 from __future__ import annotations
 
@@ -27,28 +27,32 @@ from explorer.solver.forbid import whole_cells
 from explorer.tasks.pool import task
 
 LOOK_TOLERANCE: Final = 60.0
-"""Degrees, 30 to either side."""
+"""Width in degrees of the cone in which a look finds its target: 30 to either side."""
 HIGHEST: Final = 8
-"""Height in cells above the feet of the space over a moat or before a cliff that rules count in."""
+"""Height in cells, above the feet, of the box over a moat or before a cliff in which rules count blocks."""
 
 
 def make_milestones(hops: list[Hop], placed: Furnished, spawn: Cell) -> tuple[Milestone, ...]:
-    """Return the milestones of hops, which are in the order of the witness."""
-    found = []
+    """Return the milestones of hops; the hops must be in the order in which the witness achieves them."""
+    milestones = []
     for number, hop in enumerate(hops, 1):
         text = task(hop.task).text
         rule = _make_rule(hop, placed, spawn)
-        found.append(Milestone(hop.task, milestone_id(number, hop), text, (rule,)))
-    return tuple(found)
+        milestones.append(Milestone(hop.task, milestone_id(number, hop), text, (rule,)))
+    return tuple(milestones)
 
 
 def milestone_id(number: int, hop: Hop) -> str:
-    """Return the id of a hop with its number, from 1."""
+    """Return the milestone id of a hop.
+
+    Args:
+        number: number of the hop in the order of the witness, from 1.
+    """
     return f"m{number}_{hop.task}"
 
 
 def make_graph(hops: list[Hop], before: Order, plan: Plan) -> Graph:
-    """Return the graph of hops; it has no edge that others imply."""
+    """Return the graph of hops, without the edges that other edges imply."""
     ids = {hop: milestone_id(number, hop) for number, hop in enumerate(hops, 1)}
     direct = reduce_order(before)
 
@@ -65,7 +69,7 @@ def make_graph(hops: list[Hop], before: Order, plan: Plan) -> Graph:
 
 
 def _describe_key(gate: Gate | None) -> str | None:
-    """Return what opens a gate, in words, or None if it needs nothing."""
+    """Return in words what opens a gate, or None if there is no gate or the gate needs no key."""
     if gate is None or gate.opener == "none":
         return None
     if gate.opener == "devices":
@@ -74,7 +78,7 @@ def _describe_key(gate: Gate | None) -> str | None:
 
 
 def _make_rule(hop: Hop, placed: Furnished, spawn: Cell) -> Rule:
-    """Return the rule that tells when a hop is done."""
+    """Return the rule that holds once a hop is achieved."""
     target = hop.target
     if hop.aim == "item":
         return InventoryHas(hop.item)
@@ -88,6 +92,7 @@ def _make_rule(hop: Hop, placed: Furnished, spawn: Cell) -> Rule:
     if hop.aim == "gone":
         core = _plug_core(passage)
         return AtMost("block", passage.gate.block, *_offset_bounds(Box(core, core), spawn))
+    # The only aim left is "lay".
     return AtLeast("block", hop.item, *_offset_bounds(_box_for_laying(passage), spawn))
 
 
@@ -101,13 +106,14 @@ def _box_for_laying(passage: Passage) -> Box:
     box = Box(cells[0], cells[0]) if over_moat else passage.parent.inside
     for cell in cells:
         box = box.include(cell)
-    x, y, z = box.least
-    u, _, w = box.most
-    low = y - DEPTHS["moat"] if over_moat else y
-    return Box((x, low, z), (u, y + HIGHEST, w))
+    west, floor, north = box.least
+    east, _, south = box.most
+    lowest = floor - DEPTHS["moat"] if over_moat else floor
+    return Box((west, lowest, north), (east, floor + HIGHEST, south))
 
 
 def _make_thing_rule(hop: Hop, thing: Thing, placed: Furnished, spawn: Cell) -> Rule:
+    """Return the rule of a hop about a thing: look at it, put a block at it, or leave none of its mobs alive."""
     cell = placed.cells[thing][0]
     if hop.aim == "look":
         return NearWithFacing(cell_offset(cell, spawn), LOOK_WITHIN, LOOK_TOLERANCE)
@@ -118,11 +124,11 @@ def _make_thing_rule(hop: Hop, thing: Thing, placed: Furnished, spawn: Cell) -> 
 
 
 def _offset_bounds(box: Box, spawn: Cell) -> tuple[Offset, Offset]:
-    """Return the corners of a box relative to the spawn."""
+    """Return the lowest and the highest corner of a box, relative to the spawn."""
     return cell_offset(box.least, spawn), cell_offset(box.most, spawn)
 
 
 def _plug_core(passage: Passage) -> Cell:
-    """Return the cell of a plug that is dug last: nothing passes until it is gone."""
+    """Return the cell of a plug that the witness digs last: no body passes before this cell is free."""
     x, z = passage.middle[passage.last]
     return x, passage.parent.floor, z

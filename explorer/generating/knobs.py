@@ -1,4 +1,4 @@
-"""Settings of the generator, and how seed and index settle those left open."""
+"""Settings of the generator, and how seed and index settle the settings that are left open."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from explorer.errors import GenerationError
 from spca.common.options.values import option_group, text_option, whole_number
 
 Shape = Literal["chain", "join", "fork", "diamond"]
-"""``join``: hops with no common prerequisite meet; ``fork``: one hop opens two branches that meet at the goal;
-``diamond``: they meet before the goal."""
+"""How hops depend on each other. ``chain``: no hop needs two branches; ``join``: branches without a common prerequisite
+meet; ``fork``: one hop opens two branches that meet at the goal; ``diamond``: one hop opens two branches that meet
+before the goal."""
 SHAPES: Final[tuple[Shape, ...]] = get_args(Shape)
 LEAST_HOPS: Final[dict[Shape, int]] = {"chain": 1, "join": 3, "fork": 4, "diamond": 5}
+"""Shape -> least number of hops."""
 MOST_HOPS: Final = 6
 _SHARES: Final[dict[Shape, int]] = {"chain": 10, "join": 4, "fork": 3, "diamond": 3}
+"""Weight of each shape in the draw, if no shape is given."""
 _Amount = Annotated[int, whole_number(0)]
 
 
@@ -47,7 +50,8 @@ class Knobs:
     def __post_init__(self) -> None:
         bounds = {"hops": MOST_HOPS, "distractors": 6, "spare": 32, "occlusion": 1, "distance": 2, "dark": 1}
         for name, most in bounds.items():
-            if not 0 <= (value := getattr(self, name)) <= most:
+            value = getattr(self, name)
+            if not 0 <= value <= most:
                 raise GenerationError(f"{name} {value} is out of range: give 0 to {most}")
         if self.shape and self.shape not in SHAPES:
             raise GenerationError(f"unknown shape {self.shape!a}; choose from {', '.join(SHAPES)}")
@@ -56,16 +60,20 @@ class Knobs:
             raise GenerationError(f"a {self.shape} needs {least} hops or more, not {self.hops}")
 
     def settle(self, seed: int, index: int) -> Knobs:
-        """Return the knobs of one scene, with hops and shape settled by seed and index alone."""
+        """Return the knobs of one scene; if hops or shape are open, seed and index alone settle them.
+
+        Raises:
+            GenerationError: the seed or the index is negative.
+        """
         if seed < 0 or index < 0:
             raise GenerationError(f"seed {seed} and index {index} must be 0 or more")
         least = LEAST_HOPS[self.shape] if self.shape else 1
-        choices = MOST_HOPS - least + 1
-        hops = self.hops or least + (seed + index) % choices
+        number_of_choices = MOST_HOPS - least + 1
+        hops = self.hops or least + (seed + index) % number_of_choices
         if self.shape:
             return replace(self, hops=hops)
 
         shapes = [shape for shape in SHAPES if LEAST_HOPS[shape] <= hops]
-        shares = [_SHARES[shape] for shape in shapes]
+        weights = [_SHARES[shape] for shape in shapes]
         rng = random.Random(f"shape {seed} {index}")  # noqa: S311
-        return replace(self, hops=hops, shape=rng.choices(shapes, shares)[0])
+        return replace(self, hops=hops, shape=rng.choices(shapes, weights)[0])

@@ -14,7 +14,8 @@ class Figures:
     """The countable features of a scene.
 
     Attributes:
-        rejected: the drafts rejected before it.
+        tasks: ids of the atomic tasks of its milestones.
+        rejected: the drafts of the same seed and index that were rejected before the scene.
     """
 
     hops: int
@@ -36,9 +37,9 @@ class Tally:
     """Figures of a set of scenes.
 
     Attributes:
-        shapes, hops, gadgets, tasks: number of scenes that have each.
-        rejected: number of rejected drafts by reason.
-        drafts: number of drafts by gadget, kept or not.
+        hops, shapes, gadgets, tasks: value -> number of scenes that have it.
+        rejected: reason -> number of rejected drafts.
+        drafts: gadget -> number of drafts that used the gadget, whether kept or rejected.
     """
 
     scenes: int = 0
@@ -50,16 +51,16 @@ class Tally:
     drafts: Counter[str] = field(default_factory=Counter)
 
     def count(self, made: Figures) -> None:
-        """Count a scene, by its figures, and the drafts rejected before it."""
+        """Count a scene, given by its figures, and the drafts that were rejected before the scene."""
         self.scenes += 1
         self.hops[made.hops] += 1
         self.shapes[made.shape] += 1
         self.gadgets.update(made.gadgets)
         self.drafts.update(made.gadgets)
         self.tasks.update(made.tasks)
-        for each in made.rejected:
-            self.rejected[each.reason] += 1
-            self.drafts.update(each.gadgets)
+        for draft in made.rejected:
+            self.rejected[draft.reason] += 1
+            self.drafts.update(draft.gadgets)
 
     def format_lines(self) -> Iterable[str]:
         """Yield the figures as lines of text."""

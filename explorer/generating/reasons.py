@@ -12,19 +12,20 @@ _KEYS: Final = {
     "blocks": "Nobody gets across without blocks to lay, and {} is the only kind that can be had on this side.",
     "tool": "Bare hands do not clear {1} from the way, and the {0} as the fit tool has no second source here.",
 }
-"""Opener of a gate -> reason."""
+"""Opener of a gate -> template of the reason; {0} is the key item, {1} the block of the gate."""
 
 
 def find_gate(hop: Hop) -> Gate | None:
     """Return the nearest gate that bars the way to a hop, or None."""
     for area in hop.area.walk_to_root():
+        # A gate without the name of a gadget is a mere opening.
         if area.gate is not None and area.gate.gadget:
             return area.gate
     return None
 
 
 def explain_edge(earlier: Hop, later: Hop, plan: Plan) -> str:
-    """Return why a hop needs an earlier one: for what it is made or dug with, for its gate, or for the way to it."""
+    """Return in words why the hop ``later`` needs the hop ``earlier``."""
     if earlier.aim == "item":
         return _reason_for_item(earlier.item, later, plan)
     if earlier.aim == "lay":
@@ -47,6 +48,7 @@ def explain_edge(earlier: Hop, later: Hop, plan: Plan) -> str:
 
 
 def _reason_for_item(item: str, later: Hop, plan: Plan) -> str:
+    """Return why a later hop needs an item: as an ingredient, as a tool, or as the key of a gate."""
     name = words(item)
     if later.aim == "item" and item in plan.raws.get(later.item, ()):
         return (

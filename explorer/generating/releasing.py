@@ -1,4 +1,4 @@
-"""Make the released sets: their scenes, and the files that hold them."""
+"""Make the released sets: compose the scenes, and write the files that hold the scenes."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from explorer.worlds.voxel import VoxelWorld
 from spca.common.images import png
 
 _EXAMPLE_HOPS: Final = 4
-"""Hops of the example scene of each set."""
+"""Number of hops of the scene that illustrates each set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a set is made.
+    """The settings from which a released set is made.
 
     Attributes:
-        knobs: used in turn, by index.
-        says: purpose of the set.
+        count: number of scenes.
+        knobs: knobs of the scenes, used in turn.
+        says: purpose of the set, in words.
     """
 
     seed: int
@@ -57,39 +58,40 @@ def compose_set(name: str) -> Iterator[Loaded]:
 
 
 def make_files(on_scene: Callable[[], None] = lambda: None) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and content of every file of the release; the checksums come last.
+    """Yield the name and content of every file of the release; the file of checksums comes last.
 
     Args:
         on_scene: called after each scene.
     """
-    sums = dict[str, str]()
+    checksums = dict[str, str]()
     card = [_HEAD]
     for name in SETS:
         scenes = list[Loaded]()
         for loaded in compose_set(name):
             scenes.append(loaded)
             on_scene()
-        shown = next(each for each in scenes if each.hops == _EXAMPLE_HOPS)
-        card.append(_format_section(name, scenes, shown))
+        sample = next(loaded for loaded in scenes if loaded.hops == _EXAMPLE_HOPS)
+        card.append(_format_section(name, scenes, sample))
 
         lines = "".join(f"{scene_line(each)}\n" for each in scenes)
         content = {
             f"{name}.jsonl": lines.encode(),
-            f"{name}_first_view.png": _first_view(shown),
-            f"{name}_scene.png": png(cutaway(shown.scene, 480, 320)),
+            f"{name}_first_view.png": _first_view(sample),
+            f"{name}_scene.png": png(cutaway(sample.scene, 480, 320)),
         }
         for file, data in content.items():
-            sums[file] = hashlib.sha256(data).hexdigest()
+            checksums[file] = hashlib.sha256(data).hexdigest()
             yield file, data
 
     text = "\n".join(card).encode()
     yield "README.md", text
-    sums["README.md"] = hashlib.sha256(text).hexdigest()
-    sum_lines = [f"{digest}  {file}\n" for file, digest in sorted(sums.items())]
+    checksums["README.md"] = hashlib.sha256(text).hexdigest()
+    sum_lines = [f"{digest}  {file}\n" for file, digest in sorted(checksums.items())]
     yield "SHA256SUMS", "".join(sum_lines).encode()
 
 
 def _first_view(loaded: Loaded) -> bytes:
+    """Return a PNG picture of what the agent sees at the spawn."""
     view = VoxelWorld().reset(loaded.scene)
     return png(render(view.known, view.pose, view.things, 320, 240))
 
@@ -105,8 +107,8 @@ textures are ours, no asset of the game is in them.
 """
 
 
-def _format_section(name: str, scenes: list[Loaded], shown: Loaded) -> str:
-    """Return the part of the card about a set."""
+def _format_section(name: str, scenes: list[Loaded], sample: Loaded) -> str:
+    """Return the section of the README about a set."""
     recipe = RECIPES[name]
     purpose = recipe.says[0].upper() + recipe.says[1:]
     tasks = {milestone.task for each in scenes for milestone in each.milestones}
@@ -121,13 +123,13 @@ def _format_section(name: str, scenes: list[Loaded], shown: Loaded) -> str:
 
 ![What is seen first]({name}_first_view.png) ![The scene behind it]({name}_scene.png)
 
-"{shown.text}" ({shown.hops} hops, {shown.scene.name}): what the agent sees first, and the whole scene, which it is
+"{sample.text}" ({sample.hops} hops, {sample.scene.name}): what the agent sees first, and the whole scene, which it is
 never shown.
 """
 
 
 def _format_rows(scenes: Iterable[Loaded]) -> str:
-    """Return the rows of the card's table, one for each number of hops."""
+    """Return the rows of a section's table, one row for each number of hops."""
     by_hops: dict[int, list[Loaded]] = {}
     for each in scenes:
         by_hops.setdefault(each.hops, []).append(each)
@@ -135,8 +137,9 @@ def _format_rows(scenes: Iterable[Loaded]) -> str:
 
 
 def _format_row(hops: int, scenes: list[Loaded]) -> str:
-    proven = [each.certificate for each in scenes if each.certificate is not None]
-    steps = mean(each.witness.steps for each in proven)
-    bound = mean(each.lower_bound for each in proven)
+    """Return a row of the table: means over the scenes with the same number of hops."""
+    certificates = [each.certificate for each in scenes if each.certificate is not None]
+    steps = mean(each.witness.steps for each in certificates)
+    bound = mean(each.lower_bound for each in certificates)
     cells = mean(each.scene.blocks.size for each in scenes)
     return f"| {hops} | {len(scenes)} | {steps:.0f} | {bound:.0f} | {cells:,.0f} |"

@@ -10,7 +10,7 @@ from explorer.tasks.naming import named_in
 from explorer.tasks.pool import task
 from explorer.tasks.wording import one, words
 
-_MORE: Final = {
+_SENTENCES: Final = {
     "enter_room": ("Go and stand in the room with the {} floor.", "Find the room with the {} floor and go in."),
     "find_block": ("Find the {} and look at it from close by.",),
     "find_banner": ("Find the {} and look at it from close by.",),
@@ -21,22 +21,22 @@ _MORE: Final = {
     "take_from_third_chest": ("Put the {} into your inventory.",),
     "hunt": ("Leave no {} alive.",),
 }
-"""Schema -> sentences besides the task's own; ``{}`` is its object."""
-_HAVE: Final = ("Have {} in your inventory.", "Get hold of {}.")
-"""Sentences for every goal that asks for an item."""
+"""Schema -> further sentences for a task of this schema; the task's object replaces ``{}``."""
+_ITEM_SENTENCES: Final = ("Have {} in your inventory.", "Get hold of {}.")
+"""Further sentences for every goal that asks for an item; the item replaces ``{}``."""
 
 
 def goal_text(rng: random.Random, goal: Hop, others: list[Hop]) -> str:
-    """Return a sentence that states the goal and names no other hop.
+    """Return a sentence that states the goal without naming another hop.
 
     Raises:
         RejectedDraw: every sentence names another hop.
     """
     sentences = [task(goal.task).text]
-    for template in _MORE.get(goal.schema, ()):
+    for template in _SENTENCES.get(goal.schema, ()):
         sentences.append(template.format(words(goal.object)))
     if goal.aim == "item":
-        sentences += [template.format(one(goal.object)) for template in _HAVE]
+        sentences += [template.format(one(goal.object)) for template in _ITEM_SENTENCES]
 
     rng.shuffle(sentences)
     for sentence in sentences:

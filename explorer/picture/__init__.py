@@ -1,1 +1,1 @@
-"""Draw what an agent knows: first-person view, map, and their textures. No asset of any game is used."""
+"""Pictures of scenes: the agent's first-person view, cutaways for people, and textures. No asset of a game is used."""

@@ -1,4 +1,7 @@
-"""Cast all rays of a picture through blocks at once, from cell to cell (Amanatides and Woo 1987)."""
+"""Cast all rays of a picture through blocks at once, from cell to cell (Amanatides and Woo 1987).
+
+The distance along a ray is measured in lengths of the ray's vector.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,16 @@ Floats = NDArray[np.float32]
 Integers = NDArray[np.int32]
 Vector = tuple[float, float, float]
 
-PASSED: Final = 0
-"""An invisible cell."""
-HIT: Final = 1
-"""A cell that ends a ray."""
-THROUGH: Final = 2
-"""A visible cell that may let the ray through."""
-LOST: Final = 3
-"""An unknown cell; it ends a ray without a hit."""
-_FEW: Final = 0.12
-"""Share of ended rays from which on they are removed."""
+INVISIBLE: Final = 0
+"""Kind of a cell that rays pass without a hit."""
+OPAQUE: Final = 1
+"""Kind of a cell that rays hit and that ends rays."""
+SEE_THROUGH: Final = 2
+"""Kind of a cell that rays hit and pass."""
+UNKNOWN: Final = 3
+"""Kind of an unknown cell, which ends rays without a hit."""
+_FINISHED_SHARE: Final = 0.12
+"""Share of finished rays above which the finished rays are removed from the arrays."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,9 +34,9 @@ class Camera:
     """The position and orientation from which a picture is taken.
 
     Attributes:
-        eye: position, which may lie outside the blocks.
-        turn: unit vectors right, up and forward, ``[3, 3]``.
-        tall: half of the picture's height at distance 1; the width follows from the number of pixels.
+        eye: position (x, y, z) in metres, possibly outside the blocks.
+        turn: unit vectors, ``[3, 3]``; the rows are right, up and forward, the columns x, y and z.
+        tall: half the height of the picture at distance 1; the width follows from the numbers of pixels.
     """
 
     eye: Vector
@@ -45,19 +48,22 @@ class Camera:
         """Return a camera with a level horizon.
 
         Args:
-            yaw, pitch: in radians; yaw 0 is south and grows to the right, pitch grows downward.
-            tall: radians from the lower to the upper edge of the picture.
+            yaw, pitch: direction in radians; yaw 0 is south and grows to the right, pitch grows downward.
+            tall: angle from the lower to the upper edge of the picture, in radians.
         """
         sine = math.sin(yaw)
         cosine = math.cos(yaw)
-        level = math.cos(pitch)
+        horizontal = math.cos(pitch)
         right = (-cosine, 0.0, -sine)
-        forward = (-sine * level, -math.sin(pitch), cosine * level)
+        forward = (-sine * horizontal, -math.sin(pitch), cosine * horizontal)
         up = np.cross(right, forward)
         return cls(eye, np.array([right, up, forward]), math.tan(tall / 2))
 
     def rays(self, width: int, height: int) -> Floats:
-        """Return a vector for each pixel, row by row, of length 1 along forward, ``[3, height * width]``."""
+        """Return the vectors from the eye through the pixels, ``[3, height * width]``.
+
+        The pixels are in row-major order. The component of each vector along forward is 1.
+        """
         scale = 2 * self.tall / height
         across = (np.arange(width) + 0.5 - width / 2) * scale
         along = (height / 2 - np.arange(height) - 0.5) * scale
@@ -65,12 +71,15 @@ class Camera:
         sideways = across[None, None, :] * right
         upright = along[None, :, None] * up
         rays: Floats = (sideways + upright + forward).astype(np.float32)
-        # A component of 0 would divide by 0 in `march`.
+        # `march` divides by each component.
         rays[np.abs(rays) < 1e-6] = 1e-6
         return rays.reshape(3, -1)
 
     def project(self, point: Vector, width: int, height: int) -> Vector:
-        """Return the column, row and distance along forward of a point; behind the eye the distance is negative."""
+        """Return column, row and distance along forward of a point in a picture of ``width`` by ``height`` pixels.
+
+        If the point is behind the eye, the distance is negative.
+        """
         right, up, ahead = self.turn @ (np.array(point) - self.eye)
         distance = ahead if abs(ahead) > 1e-9 else 1e-9
         scale = height / (2 * self.tall) / distance
@@ -81,40 +90,43 @@ class Camera:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hits:
-    """Cells that rays hit; each array has one entry per ray.
+    """Cells that rays hit; each array has one entry per hit.
 
     Attributes:
         rays: numbers of the rays.
-        cells: indices in the flat array of kinds.
-        far: length of the ray until it enters the cell.
-        axes: axis of the face by which it enters: 0 x, 1 y, 2 z.
+        cells: indices of the cells in the flattened array of kinds.
+        distances: distances along the rays to the points at which the rays enter the cells.
+        axes: axes of the faces through which the rays enter the cells: 0 for x, 1 for y, 2 for z.
     """
 
     rays: Integers
     cells: Integers
-    far: Floats
+    distances: Floats
     axes: NDArray[np.uint8]
 
     @classmethod
     def join(cls, parts: Sequence[Hits]) -> Hits:
-        """Return the hits of all parts, in order."""
+        """Return the hits of all parts, in the order of the parts."""
         return cls(
             np.concatenate([part.rays for part in parts]),
             np.concatenate([part.cells for part in parts]),
-            np.concatenate([part.far for part in parts]),
+            np.concatenate([part.distances for part in parts]),
             np.concatenate([part.axes for part in parts]),
         )
 
     def take(self, which: NDArray[np.bool_]) -> Hits:
         """Return the hits that a mask selects."""
-        return Hits(self.rays[which], self.cells[which], self.far[which], self.axes[which])
+        return Hits(self.rays[which], self.cells[which], self.distances[which], self.axes[which])
 
 
 def march(kinds: NDArray[np.uint8], eye: Vector, rays: Floats) -> list[Hits]:
-    """Return the hits of rays, each ray's in order, up to and including the cell that ends it.
+    """Return the hits of rays; a ray ends at an opaque or unknown cell.
+
+    Each entry of the list contains the hits of one step of all rays, so the hits of one ray are in order of distance.
 
     Args:
-        kinds: kinds of cells, ``[y, z, x]``, with a border of :data:`LOST`; cell (0, 0, 0) is at index 1, 1, 1.
+        kinds: kinds of cells, ``[y, z, x]``, with a border of :data:`UNKNOWN`; cell (0, 0, 0) is at index 1, 1, 1.
+        eye: point (x, y, z) at which all rays start.
         rays: vectors ``[3, n]`` without zero components.
     """
     height, depth, width = kinds.shape
@@ -126,68 +138,79 @@ def march(kinds: NDArray[np.uint8], eye: Vector, rays: Floats) -> list[Hits]:
     start = start[:, number]
     begin = begin[number]
 
-    # `due` holds, by axis, the length of each ray until it crosses the next face; `each`, from one face to the next.
-    each = np.abs(1 / rays)
+    # By axis and ray, `crossing` is the distance to the next face of that axis, and `spacing` the distance from one face
+    # to the next: tMax and tDelta in the paper.
+    spacing = np.abs(1 / rays)
     forward = rays > 0
-    due = (start + forward - np.array(eye, dtype=np.float32)[:, None]) / rays
+    crossing = (start + forward - np.array(eye, dtype=np.float32)[:, None]) / rays
     steps = np.where(forward, 1, -1).astype(np.int32) * strides
     cell = ((start + 1) * strides).sum(axis=0, dtype=np.int32)
 
-    alive = np.ones(len(number), dtype=np.bool_)
-    found = []
-    outside = begin > 0
-    if outside.any():
-        last_crossed = np.where(due > 0, due - each, -1)
+    active = np.ones(len(number), dtype=np.bool_)
+    hits = []
+    starts_outside = begin > 0
+    if starts_outside.any():
+        # A ray from outside enters its first cell through the last of the faces that the ray has crossed.
+        last_crossed = np.where(crossing > 0, crossing - spacing, -1)
         entered = Hits(number, cell, begin, np.argmax(last_crossed, axis=0).astype(np.uint8))
         kind = flat[cell]
-        found.append(entered.take(outside & (kind != PASSED) & (kind != LOST)))
-        alive &= ~outside | (kind == PASSED) | (kind == THROUGH)
+        hits.append(entered.take(starts_outside & (kind != INVISIBLE) & (kind != UNKNOWN)))
+        active &= ~starts_outside | (kind == INVISIBLE) | (kind == SEE_THROUGH)
 
     while len(number):
-        due_x, due_y, due_z = due
+        # Move each ray through its nearest face into the next cell.
+        crossing_x, crossing_y, crossing_z = crossing
         step_x, step_y, step_z = steps
-        by_x = (due_x <= due_y) & (due_x <= due_z)
-        by_z = ~by_x & (due_z < due_y)
+        by_x = (crossing_x <= crossing_y) & (crossing_x <= crossing_z)
+        by_z = ~by_x & (crossing_z < crossing_y)
         axis = (1 - by_x + by_z).astype(np.uint8)
-        far = np.where(by_x, due_x, np.where(by_z, due_z, due_y))
+        distance = np.where(by_x, crossing_x, np.where(by_z, crossing_z, crossing_y))
         cell = cell + np.where(by_x, step_x, np.where(by_z, step_z, step_y))
-        for part, crossed in enumerate((by_x, ~(by_x | by_z), by_z)):
-            due[part] += each[part] * crossed
+        for part, is_crossed in enumerate((by_x, ~(by_x | by_z), by_z)):
+            crossing[part] += spacing[part] * is_crossed
 
+        # Finished rays move on until they are removed, possibly beyond the array: "clip" keeps the index valid.
         kind = flat.take(cell, mode="clip")
-        seen = alive & (kind != PASSED) & (kind != LOST)
-        if seen.any():
-            found.append(Hits(number[seen], cell[seen], far[seen], axis[seen]))
-        alive &= (kind == PASSED) | (kind == THROUGH)
+        hit = active & (kind != INVISIBLE) & (kind != UNKNOWN)
+        if hit.any():
+            hits.append(Hits(number[hit], cell[hit], distance[hit], axis[hit]))
+        active &= (kind == INVISIBLE) | (kind == SEE_THROUGH)
 
-        left = np.count_nonzero(alive)
-        if left < (1 - _FEW) * len(alive):
-            number = number[alive]
-            cell = cell[alive]
-            due = due[:, alive]
-            each = each[:, alive]
-            steps = steps[:, alive]
-            alive = alive[alive]  # fmt: skip
-    return found
+        active_count = np.count_nonzero(active)
+        if active_count < (1 - _FINISHED_SHARE) * len(active):
+            number = number[active]
+            cell = cell[active]
+            crossing = crossing[:, active]
+            spacing = spacing[:, active]
+            steps = steps[:, active]
+            active = active[active]  # fmt: skip
+    return hits
 
 
 def _find_starts(rays: Floats, eye: Vector, size: tuple[int, int, int]) -> tuple[Integers, Floats]:
-    """Return the cells in which rays start, ``[3, n]``, and their distances; infinite for rays that miss the blocks."""
-    at = np.array(eye, dtype=np.float32)[:, None]
+    """Return the first cells of rays within the blocks, ``[3, n]``, and the distances at which rays enter them, ``[n]``.
+
+    If the eye is inside the blocks, all distances are 0. If a ray misses the blocks, its distance is infinite.
+
+    Args:
+        size: number of cells along x, y and z.
+    """
+    origin = np.array(eye, dtype=np.float32)[:, None]
     bounds = np.array(size, dtype=np.float32)[:, None]
-    if ((at >= 0) & (at < bounds)).all():
+    eye_is_inside = ((origin >= 0) & (origin < bounds)).all()
+    if eye_is_inside:
         count = rays.shape[1]
-        eye_cell = np.floor(at).astype(np.int32)
+        eye_cell = np.floor(origin).astype(np.int32)
         return np.repeat(eye_cell, count, axis=1), np.zeros(count, np.float32)
 
-    # A ray is inside from its last entry through a pair of parallel planes to its first exit.
-    low = -at / rays
-    high = (bounds - at) / rays
-    enters = np.minimum(low, high).max(axis=0)
-    leaves = np.maximum(low, high).min(axis=0)
-    meets = (leaves > enters) & (leaves > 0)
-    enters = np.where(meets, np.maximum(enters, 0), np.inf).astype(np.float32)
+    # Slab method: a ray is inside the box from its last entry into the slab of an axis to its first exit from a slab.
+    low = -origin / rays
+    high = (bounds - origin) / rays
+    entry = np.minimum(low, high).max(axis=0)
+    exit_ = np.maximum(low, high).min(axis=0)
+    meets_box = (exit_ > entry) & (exit_ > 0)
+    entry = np.where(meets_box, np.maximum(entry, 0), np.inf).astype(np.float32)
 
-    just_inside = np.where(enters < np.inf, enters + 1e-4, 0)
-    cells = np.floor(at + rays * just_inside)
-    return np.clip(cells, 0, bounds - 1).astype(np.int32), enters
+    just_inside = np.where(entry < np.inf, entry + 1e-4, 0)
+    cells = np.floor(origin + rays * just_inside)
+    return np.clip(cells, 0, bounds - 1).astype(np.int32), entry

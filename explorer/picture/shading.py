@@ -1,4 +1,4 @@
-"""Shade what rays hit: textures by distance, faces, corners, fog, and pictures that turn to the eye."""
+"""Shade the cells that rays hit: cubes with textures, light and dark corners, sprites that turn to the eye, and fog."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.picture.raycasting import HIT, LOST, PASSED, THROUGH, Camera, Floats, Hits, Integers, march
+from explorer.picture.raycasting import OPAQUE, UNKNOWN, INVISIBLE, SEE_THROUGH, Camera, Floats, Hits, Integers, march
 from explorer.picture.textures import SIDE, Shape, has_shape, load_atlas, number_faces
 from explorer.rules.blocks import AIR, BLOCKS
 from explorer.scene import Cell
@@ -22,33 +22,39 @@ _FOG_COLUMN: Final = np.array(FOG, dtype=np.float32)[:, None]
 HAZE: Final = 0.028
 """Density of the fog per metre."""
 _LIGHT: Final = np.array([0.8, 0.8, 0.64, 1.0, 0.9, 0.9], dtype=np.float32)
-"""Light on the faces west, east, bottom, top, north, south."""
-_CORNER: Final = 0.15
-"""Light that a cube beside a face takes from the face's corner."""
+"""Brightness of the faces west, east, bottom, top, north and south, from 0 to 1."""
+_CORNER_SHADOW: Final = 0.15
+"""Share of the light that each cube beside a face's corner takes from the corner (ambient occlusion)."""
 _LEVELS: Final = 4
-"""Levels of detail; each has half the pixels of the one before."""
-_THIN: Final = 0.06
-"""Distance in metres of sheets from the side of their cell."""
+"""Number of levels of detail (mipmaps); each level has half the resolution of the previous level."""
+_SHEET_GAP: Final = 0.06
+"""Distance of a sheet or open door from the side of its cell, in metres."""
 _EDGE: Final = 0.03
-"""Width of the bright edge of the target."""
-_BRIGHT: Final = (1.0, 0.86, 0.3)
-_STEEP: Final = 0.15
-"""Least slope to a face in the choice of its detail."""
-_SHOWN: Final = 0.5
-"""Alpha from which something hides what is behind it."""
-_TILTS: Final = 0.75
-"""Rise of the camera's forward vector from which on pictures lean back."""
+"""Width of the bright edges of the target, in metres."""
+_EDGE_COLOUR: Final = (1.0, 0.86, 0.3)
+_LEAST_SLOPE: Final = 0.15
+"""Smallest cosine between ray and normal that is used to choose the level of detail."""
+_HIDING_ALPHA: Final = 0.5
+"""Alpha above which a texel counts as hiding everything behind the texel."""
+_STEEP_VIEW: Final = 0.75
+"""Vertical part of the camera's forward vector, up or down, from which on sprites lean with the camera."""
 _NEAR: Final = 0.05
-"""Nothing is drawn within this many metres of the eye."""
+"""Distance of the near plane, in lengths of a ray's vector; sprites and sheets closer to the eye are not drawn."""
 _GLOWING: Final = "lava fire soul_fire glowstone sea_lantern shroomlight jack_o_lantern magma_block"
+"""Names of the blocks that are fully lit from all sides."""
 
 Layer = tuple[Floats, Floats, Floats]
-"""Colours ``[3, n]``, alpha and distance of some rays."""
+"""Colours ``[3, n]``, alpha ``[n]`` and distances ``[n]`` of some hits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """An item or mob in a cell: a picture of ``size`` metres that turns to the eye."""
+    """An item or mob, drawn as a sprite that turns to the eye.
+
+    Attributes:
+        cell: the cell of the item, or of the mob's feet.
+        size: width and height of the sprite in metres.
+    """
 
     kind: str
     cell: Cell
@@ -57,45 +63,52 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Picture:
-    """A picture with its depth.
+    """A picture with the depth of each pixel.
 
     Attributes:
-        colours: from 0 to 1, ``[height, width, 3]``.
-        far: distance along the camera's forward vector; infinite where nothing is known.
+        colours: red, green and blue from 0 to 1, ``[height, width, 3]``.
+        depths: distances along the camera's forward vector in metres, ``[height, width]``; infinite for pixels without
+            a known block or sprite.
     """
 
     colours: Floats
-    far: Floats
+    depths: Floats
 
 
 @cache
 def _classify_blocks() -> NDArray[np.uint8]:
-    """Return a table by code of block: what it does to a ray."""
-    whole = load_atlas().tiles[..., 3].min(axis=(1, 2)) == 255
-    kinds = np.full(len(BLOCKS), THROUGH, dtype=np.uint8)
-    kinds[has_shape("none")] = PASSED
-    kinds[has_shape("unseen")] = LOST
-    kinds[has_shape("cube") & whole[number_faces()[0]]] = HIT
+    """Return a table by code of a block: the kind of the block's cell (:mod:`explorer.picture.raycasting`)."""
+    is_opaque = load_atlas().tiles[..., 3].min(axis=(1, 2)) == 255  # by tile
+    kinds = np.full(len(BLOCKS), SEE_THROUGH, dtype=np.uint8)
+    kinds[has_shape("none")] = INVISIBLE
+    kinds[has_shape("unseen")] = UNKNOWN
+    kinds[has_shape("cube") & is_opaque[number_faces()[0]]] = OPAQUE
     return kinds
 
 
 @cache
 def _find_glowing() -> NDArray[np.bool_]:
-    """Return a table by code of block: whether it glows."""
+    """Return a table by code of a block: whether the block glows."""
     glowing = _GLOWING.split()
     return np.array([block.name in glowing for block in BLOCKS])
 
 
 @cache
 def _detail_tiles() -> Floats:
-    """Return colours and alpha of all tiles, ``[levels * tiles * 256, 4]``; all levels have as many pixels."""
+    """Return colours and alpha of the tiles in all levels of detail, ``[levels * tiles * 256, 4]``.
+
+    All levels have the same number of pixels; in level n, squares of 2**n by 2**n pixels have the same colour.
+    """
     exact: Floats = load_atlas().tiles.astype(np.float32) / np.float32(255)
     levels = [_coarsen(exact, 2**level) for level in range(_LEVELS)]
     return np.concatenate(levels).reshape(-1, 4)
 
 
 def _coarsen(tiles: Floats, size: int) -> Floats:
-    """Return tiles in which each square of ``size`` pixels has one colour, the mean of those that are not clear."""
+    """Return tiles, ``[n, 16, 16, 4]``, in which each square of ``size`` by ``size`` pixels has only one colour.
+
+    The colour is the mean of the colours in the square, weighted by alpha, and the alpha is the mean alpha.
+    """
     side = SIDE // size
     squares = tiles.reshape(len(tiles), side, size, side, size, 4)
     opacity = squares[..., 3:]
@@ -109,13 +122,13 @@ def _coarsen(tiles: Floats, size: int) -> Floats:
 
 
 class Shading:
-    """A picture being shaded; colours are ``[3, n]``, red, green and blue from 0 to 1.
+    """The computation of a picture; colours are ``[3, n]``, red, green and blue from 0 to 1.
 
     Args:
-        blocks: codes ``[y, z, x]``; 0 and everything around the array is unknown.
+        blocks: codes ``[y, z, x]``; cells with code 0, and all cells outside the array, are unknown.
         size: width and height in pixels.
-        standing: items and mobs; of two in a cell, the last one is drawn.
-        target: a cell to draw with bright edges.
+        standing: items and mobs; of several in the same cell, only the last is drawn.
+        target: a cell to draw with bright edges, or None.
         haze: density of the fog per metre.
     """
 
@@ -128,158 +141,185 @@ class Shading:
         target: Cell | None = None,
         haze: float = HAZE,
     ) -> None:
-        codes = np.pad(blocks, 1)
+        codes = np.pad(blocks, 1)  # a border of unknown cells
         self._shape = codes.shape
         _, depth, width = codes.shape
+        # Steps along x, y and z in the flattened array ``[y, z, x]``.
         self._strides = np.array([1, depth * width, width], dtype=np.int32)
         self._codes = codes.ravel()
         self._kinds = _classify_blocks()[self._codes]
-        self._solid = (self._kinds == HIT).astype(np.float32)
+        self._solid = (self._kinds == OPAQUE).astype(np.float32)
 
         self._camera = camera
         self._size = size
         self._eye = np.array(camera.eye, dtype=np.float32)[:, None]
         self._rays = camera.rays(*size)
-        self._texel = np.float32(camera.tall * 2 / size[1] * SIDE)
+        # Number of texels, along one side, that a pixel covers on a face at distance 1.
+        self._texels_per_pixel = np.float32(camera.tall * 2 / size[1] * SIDE)
         self._haze = np.float32(haze)
 
         self._target = -1 if target is None else self._find_index(target)
         self._standing = {self._find_index(cell): each for each in standing for cell in _list_cells(each)}
         for index in self._standing:
-            if self._kinds[index] == PASSED:
-                self._kinds[index] = THROUGH
+            if self._kinds[index] == INVISIBLE:
+                self._kinds[index] = SEE_THROUGH
 
     def picture(self) -> Picture:
-        """Return what the camera sees."""
+        """Return the picture that the camera sees."""
         width, height = self._size
         count = width * height
         colours = np.zeros((3, count), dtype=np.float32)
-        left = np.ones(count, dtype=np.float32)
-        far = np.full(count, np.inf, dtype=np.float32)
+        transmitted = np.ones(count, dtype=np.float32)
+        depths = np.full(count, np.inf, dtype=np.float32)
 
-        cubes = []
+        # An opaque cell is the last hit of its ray, so all opaque cells can be blended together after the other cells.
+        opaque_hits = []
         for hits in march(self._kinds.reshape(self._shape), self._camera.eye, self._rays):
-            opaque = self._kinds[hits.cells] == HIT
-            cubes.append(hits.take(opaque))
-            if not opaque.all():
-                through = hits.take(~opaque)
-                self._blend(through, self._shade_through(through), colours, left, far)
-        if cubes:
-            ends = Hits.join(cubes)
-            self._blend(ends, self._shade_cubes(ends), colours, left, far)
+            is_opaque = self._kinds[hits.cells] == OPAQUE
+            opaque_hits.append(hits.take(is_opaque))
+            if not is_opaque.all():
+                see_through = hits.take(~is_opaque)
+                self._blend(see_through, self._shade_see_through(see_through), colours, transmitted, depths)
+        if opaque_hits:
+            opaque = Hits.join(opaque_hits)
+            self._blend(opaque, self._shade_cubes(opaque), colours, transmitted, depths)
 
         # The fog is brighter towards the sky.
         rise = self._rays[1] / _measure_lengths(self._rays)
-        colours += _FOG_COLUMN * (left * (1 + 0.35 * rise))
+        colours += _FOG_COLUMN * (transmitted * (1 + 0.35 * rise))
 
         image = np.clip(colours, 0, 1).T.reshape(height, width, 3)
-        return Picture(image, far.reshape(height, width))
+        return Picture(image, depths.reshape(height, width))
 
-    def _blend(self, hits: Hits, shaded: Layer, colours: Floats, left: Floats, far: Floats) -> None:
-        """Blend colours, alpha and distances of hits over what is behind them, with fog in front."""
+    def _blend(self, hits: Hits, shaded: Layer, colours: Floats, transmitted: Floats, depths: Floats) -> None:
+        """Blend hits, dimmed by fog, behind the hits that were blended earlier (front to back).
+
+        Args:
+            hits: hits of different rays, because each ray is updated once.
+            shaded: colours, alpha and distances of the hits.
+            colours: colour of each ray so far, ``[3, rays]``; changed in place.
+            transmitted: share of light that earlier hits let through, ``[rays]``; changed in place.
+            depths: smallest distance of a hiding hit of each ray, ``[rays]``; changed in place.
+        """
         colour, alpha, distance = shaded
         rays = self._rays[:, hits.rays]
-        clear = np.exp(-self._haze * distance * _measure_lengths(rays))
-        hazy = _FOG_COLUMN + clear * (colour - _FOG_COLUMN)
+        clearness = np.exp(-self._haze * distance * _measure_lengths(rays))
+        hazy = _FOG_COLUMN + clearness * (colour - _FOG_COLUMN)
 
-        share = alpha * left[hits.rays]
+        share = alpha * transmitted[hits.rays]
         colours[:, hits.rays] += share * hazy
-        left[hits.rays] -= share
+        transmitted[hits.rays] -= share
 
-        shown = alpha > _SHOWN
-        pixels = hits.rays[shown]
-        far[pixels] = np.minimum(far[pixels], distance[shown])
+        hides = alpha > _HIDING_ALPHA
+        pixels = hits.rays[hides]
+        depths[pixels] = np.minimum(depths[pixels], distance[hides])
 
     def _shade_cubes(self, hits: Hits) -> Layer:
-        """Shade faces of cubes: texture, light, darker corners, and the edges of the target."""
+        """Shade faces of cubes with texture, light and dark corners, and the target with bright edges."""
         rays = self._rays[:, hits.rays]
         axes = hits.axes
-        at = self._eye + hits.far * rays
-        at -= np.floor(at)
+        point = self._eye + hits.distances * rays
+        point -= np.floor(point)  # from 0 to 1 within the cell
 
-        level = axes == 1
-        u = np.where(axes == 0, at[2], at[0])
-        v = np.where(level, at[2], at[1])
-        along = np.choose(axes, rays)
-        positive = along < 0
+        # u and v are coordinates on the face; v grows upward, or to the south on a horizontal face.
+        is_horizontal = axes == 1
+        u = np.where(axes == 0, point[2], point[0])
+        v = np.where(is_horizontal, point[2], point[1])
+        along_axis = np.choose(axes, rays)
+        is_positive_face = along_axis < 0  # the face whose normal points along the axis
 
         codes = self._codes[hits.cells]
-        face = np.where(level, 1 + positive, 0)
+        face = np.where(is_horizontal, 1 + is_positive_face, 0)
         tile = number_faces()[face, codes]
-        slope: Floats = np.maximum(np.abs(along) / _measure_lengths(rays), _STEEP)
-        down = np.where(level, v, 1 - v)
-        texels = self._sample_texels(tile, u, down, hits.far / slope)
+        slope: Floats = np.maximum(np.abs(along_axis) / _measure_lengths(rays), _LEAST_SLOPE)
+        down = np.where(is_horizontal, v, 1 - v)
+        texels = self._sample_texels(tile, u, down, hits.distances / slope)
 
-        shadow = _CORNER * self._count_corners(hits, positive, u, v)
-        light = _LIGHT[2 * axes + positive] * (1 - shadow)
+        shadow = _CORNER_SHADOW * self._count_corner_cubes(hits, is_positive_face, u, v)
+        light = _LIGHT[2 * axes + is_positive_face] * (1 - shadow)
         light = np.where(_find_glowing()[codes], 1.1, light)
         colour = texels[:3] * light
 
         targeted = hits.cells == self._target
         if targeted.any():
-            beside = np.minimum(u, 1 - u)
-            above = np.minimum(v, 1 - v)
-            rim = np.minimum(beside, above) < _EDGE
-            colour[:, targeted & rim] = np.array(_BRIGHT, dtype=np.float32)[:, None]
-        return colour, texels[3], hits.far
+            to_side = np.minimum(u, 1 - u)
+            to_end = np.minimum(v, 1 - v)
+            on_edge = np.minimum(to_side, to_end) < _EDGE
+            colour[:, targeted & on_edge] = np.array(_EDGE_COLOUR, dtype=np.float32)[:, None]
+        return colour, texels[3], hits.distances
 
-    def _count_corners(self, hits: Hits, positive: NDArray[np.bool_], u: Floats, v: Floats) -> Floats:
-        """Return the number of cubes around the nearest corner of each face, 0 to 3, interpolated over the face."""
-        across, up, along = self._strides
-        outward = np.where(positive, 1, -1).astype(np.int32)
-        before = hits.cells + outward * self._strides[hits.axes]
-        aside = np.array([along, across, across], dtype=np.int32)[hits.axes]
-        above = np.array([up, along, up], dtype=np.int32)[hits.axes]
+    def _count_corner_cubes(self, hits: Hits, is_positive_face: NDArray[np.bool_], u: Floats, v: Floats) -> Floats:
+        """Return the number of cubes around the corners of a face, 0 to 3, interpolated over the face (``[n]``).
+
+        The counted cubes stand in front of the face, in the three cells that share the corner with the cell before the
+        face (ambient occlusion of voxels).
+
+        Args:
+            u, v: coordinates on the face, from 0 to 1.
+        """
+        stride_x, stride_y, stride_z = self._strides
+        outward = np.where(is_positive_face, 1, -1).astype(np.int32)
+        in_front = hits.cells + outward * self._strides[hits.axes]
+        # Steps to the neighbours in the directions of u and v, by axis of the face.
+        step_u = np.array([stride_z, stride_x, stride_x], dtype=np.int32)[hits.axes]
+        step_v = np.array([stride_y, stride_z, stride_y], dtype=np.int32)[hits.axes]
 
         def solid(cells: Integers) -> Floats:
-            found: Floats = self._solid.take(cells, mode="clip")
-            return found
+            ones_where_solid: Floats = self._solid.take(cells, mode="clip")
+            return ones_where_solid
 
-        def count(beside: Floats, level: Floats, diagonal: Integers) -> Floats:
-            # Two cubes that meet at the corner hide what is behind it, so the third counts as there.
-            found: Floats = beside + level + np.maximum(beside * level, solid(before + diagonal))
-            return found
+        def count(beside_u: Floats, beside_v: Floats, diagonal: Integers) -> Floats:
+            # Two cubes that meet at the corner hide the diagonal cell, which therefore counts as a cube.
+            cubes: Floats = beside_u + beside_v + np.maximum(beside_u * beside_v, solid(in_front + diagonal))
+            return cubes
 
-        left = solid(before - aside)
-        right = solid(before + aside)
-        low = solid(before - above)
-        high = solid(before + above)
-        low_left = count(left, low, -aside - above)
-        low_right = count(right, low, aside - above)
-        high_left = count(left, high, above - aside)
-        high_right = count(right, high, aside + above)
+        left = solid(in_front - step_u)
+        right = solid(in_front + step_u)
+        low = solid(in_front - step_v)
+        high = solid(in_front + step_v)
+        low_left = count(left, low, -step_u - step_v)
+        low_right = count(right, low, step_u - step_v)
+        high_left = count(left, high, step_v - step_u)
+        high_right = count(right, high, step_u + step_v)
 
-        below = low_left + u * (low_right - low_left)
-        upper = high_left + u * (high_right - high_left)
-        dim: Floats = below + v * (upper - below)
-        return dim
+        # Bilinear interpolation.
+        at_low_edge = low_left + u * (low_right - low_left)
+        at_high_edge = high_left + u * (high_right - high_left)
+        interpolated: Floats = at_low_edge + v * (at_high_edge - at_low_edge)
+        return interpolated
 
-    def _sample_texels(self, tiles: Integers, u: Floats, down: Floats, far: Floats) -> Floats:
-        """Return colours and alpha ``[4, n]`` at points of tiles, in a detail chosen by ``far``."""
+    def _sample_texels(self, tiles: Integers, u: Floats, down: Floats, distances: Floats) -> Floats:
+        """Return colours and alpha, ``[4, n]``, at points of tiles.
+
+        Args:
+            tiles: numbers of the tiles.
+            u, down: coordinates from the upper left corner of the tile, from 0 to 1.
+            distances: distances to the points, which determine the level of detail.
+        """
         detailed = _detail_tiles()
-        texels_a_pixel = np.maximum(far * self._texel, 1e-3)
-        level = np.clip(np.log2(texels_a_pixel) + 0.3, 0, _LEVELS - 1).astype(np.int32)
+        texels_per_pixel = np.maximum(distances * self._texels_per_pixel, 1e-3)
+        level = np.clip(np.log2(texels_per_pixel) + 0.3, 0, _LEVELS - 1).astype(np.int32)
         row = np.clip(down * SIDE, 0, SIDE - 1).astype(np.int32)
         column = np.clip(u * SIDE, 0, SIDE - 1).astype(np.int32)
 
-        count = len(detailed) // (_LEVELS * SIDE * SIDE)
-        line = (level * count + tiles) * SIDE + row
+        tile_count = len(detailed) // (_LEVELS * SIDE * SIDE)
+        line = (level * tile_count + tiles) * SIDE + row
         texels: Floats = detailed[line * SIDE + column].T
         return texels
 
-    def _shade_through(self, hits: Hits) -> Layer:
-        """Shade cells that let rays through: panes, liquids, plants, sheets, items, mobs."""
+    def _shade_see_through(self, hits: Hits) -> Layer:
+        """Shade cells that rays can pass: panes, liquids, plants, sheets, open doors, items and mobs."""
         codes = self._codes[hits.cells]
         colour = np.zeros((3, len(codes)), np.float32)
         alpha = np.zeros(len(codes), np.float32)
-        far = hits.far.copy()
+        distance = hits.distances.copy()
 
         def put(which: NDArray[np.bool_], shaded: Layer) -> None:
-            colour[:, which], alpha[which], far[which] = shaded
+            colour[:, which], alpha[which], distance[which] = shaded
 
-        cubes = has_shape("cube", "none", "unseen")[codes] & (codes != AIR)
-        if cubes.any():
-            put(cubes, self._shade_panes(hits.take(cubes)))
+        is_cube = has_shape("cube", "none", "unseen")[codes] & (codes != AIR)
+        if is_cube.any():
+            put(is_cube, self._shade_panes(hits.take(is_cube)))
 
         shaders: dict[Shape, Callable[[Hits, Integers], Layer]] = {
             "upright": self._shade_uprights,
@@ -291,93 +331,111 @@ class Shading:
             if which.any():
                 put(which, shade(hits.take(which), number_faces()[0, codes[which]]))
 
+        # Where a sprite is not clear, the sprite replaces the block in its cell.
         for index in self._find_standing(hits):
             which = hits.cells == index
             colours, alphas, distances = self._shade_sprite(hits.take(which), self._standing[index])
-            shown = alphas > 0
-            which[which] = shown
-            put(which, (colours[:, shown], alphas[shown], distances[shown]))
-        return colour, alpha, far
+            visible = alphas > 0
+            which[which] = visible
+            put(which, (colours[:, visible], alphas[visible], distances[visible]))
+        return colour, alpha, distance
 
     def _shade_panes(self, hits: Hits) -> Layer:
-        """Shade cubes that let rays through, without the faces between two cells of the same block, such as water."""
-        colour, alpha, far = self._shade_cubes(hits)
-        along = np.choose(hits.axes, self._rays[:, hits.rays])
-        steps = np.where(along > 0, 1, -1) * self._strides[hits.axes]
-        entered = self._codes[hits.cells - steps] != self._codes[hits.cells]
-        return colour, alpha * entered, far
+        """Shade see-through cubes; faces between two cells of the same block, such as water, stay invisible."""
+        colour, alpha, distance = self._shade_cubes(hits)
+        along_axis = np.choose(hits.axes, self._rays[:, hits.rays])
+        steps = np.where(along_axis > 0, 1, -1) * self._strides[hits.axes]
+        previous_cells = hits.cells - steps
+        is_surface = self._codes[previous_cells] != self._codes[hits.cells]
+        return colour, alpha * is_surface, distance
 
     def _find_standing(self, hits: Hits) -> list[int]:
-        """Return the indices of the cells with an item or mob that rays hit, in order."""
+        """Return the sorted indices of the cells with an item or mob that rays hit."""
         if not self._standing:
             return []
-        found = np.isin(hits.cells, list(self._standing))
-        indices: list[int] = np.unique(hits.cells[found]).tolist()
+        has_sprite = np.isin(hits.cells, list(self._standing))
+        indices: list[int] = np.unique(hits.cells[has_sprite]).tolist()
         return indices
 
     def _shade_sprite(self, hits: Hits, thing: Standing) -> Layer:
-        """Shade an item or mob."""
+        """Shade the item or mob in the cells of hits."""
         x, y, z = thing.cell
         middle = np.array([x + 0.5, y + thing.size / 2, z + 0.5], dtype=np.float32)[:, None]
         return self._shade_facing(hits, middle, thing.size, load_atlas().sprites[thing.kind])
 
     def _shade_uprights(self, hits: Hits, tiles: Integers) -> Layer:
+        """Shade blocks that are drawn as sprites, such as plants."""
         return self._shade_facing(hits, self._find_corners(hits) + 0.5, 1.0, tiles)
 
     def _shade_facing(self, hits: Hits, middle: Floats, size: float, tiles: Integers | int) -> Layer:
-        """Shade pictures that turn to the eye; they are upright unless it looks steeply."""
+        """Shade sprites that turn to the eye; unless the camera looks steeply up or down, the sprites are upright.
+
+        Args:
+            middle: middles of the sprites, ``[3, n]`` or ``[3, 1]``.
+            size: width and height of the sprites in metres.
+            tiles: numbers of the tiles.
+        """
         right, up, forward = self._camera.turn.astype(np.float32)
-        if abs(forward[1]) < _TILTS:
+        if abs(forward[1]) < _STEEP_VIEW:
             up = np.array([0, 1, 0], np.float32)
             forward = np.array([right[2], 0, -right[0]], np.float32)
 
+        # Each ray meets the plane through the middle of its sprite, with the normal `forward`.
         rays = self._rays[:, hits.rays]
         ahead = forward @ rays
         ahead = np.where(np.abs(ahead) < 1e-6, 1e-6, ahead)
-        far = (forward @ (middle - self._eye)) / ahead
-        apart = self._eye + far * rays - middle
-        u = right @ apart / size + 0.5
-        v = up @ apart / size + 0.5
-        return self._clip_texels(tiles, u, v, far)
+        distances = (forward @ (middle - self._eye)) / ahead
+        from_middle = self._eye + distances * rays - middle
+        u = right @ from_middle / size + 0.5
+        v = up @ from_middle / size + 0.5
+        return self._clip_texels(tiles, u, v, distances)
 
     def _shade_sheets(self, hits: Hits, tiles: Integers) -> Layer:
-        """Shade sheets on the floor of their cells."""
+        """Shade horizontal sheets, such as plates, just above the floor of their cells."""
         corner = self._find_corners(hits)
         rays = self._rays[:, hits.rays]
-        far = (corner[1] + _THIN - self._eye[1]) / rays[1]
-        apart = self._eye + far * rays - corner
-        return self._clip_texels(tiles, apart[0], 1 - apart[2], far)
+        distances = (corner[1] + _SHEET_GAP - self._eye[1]) / rays[1]
+        from_corner = self._eye + distances * rays - corner
+        return self._clip_texels(tiles, from_corner[0], 1 - from_corner[2], distances)
 
     def _shade_doors(self, hits: Hits, tiles: Integers) -> Layer:
-        """Shade open doors, at the side of their cells."""
+        """Shade open doors as vertical sheets near the low side of their cells.
+
+        If a cube stands to the west or east of a door, the sheet is on the west side, else on the north side.
+        """
         corner = self._find_corners(hits)
         rays = self._rays[:, hits.rays]
-        by_x = (self._solid[hits.cells - 1] + self._solid[hits.cells + 1]) > 0
+        on_west_side = (self._solid[hits.cells - 1] + self._solid[hits.cells + 1]) > 0
 
-        slope = np.where(by_x, rays[0], rays[2])
-        side = np.where(by_x, corner[0], corner[2])
-        eye = np.where(by_x, self._eye[0], self._eye[2])
-        far = (side + _THIN - eye) / slope
+        slope = np.where(on_west_side, rays[0], rays[2])
+        side = np.where(on_west_side, corner[0], corner[2])
+        eye = np.where(on_west_side, self._eye[0], self._eye[2])
+        distances = (side + _SHEET_GAP - eye) / slope
 
-        apart = self._eye + far * rays - corner
-        u = np.where(by_x, apart[2], apart[0])
-        return self._clip_texels(tiles, u, apart[1], far)
+        from_corner = self._eye + distances * rays - corner
+        u = np.where(on_west_side, from_corner[2], from_corner[0])
+        return self._clip_texels(tiles, u, from_corner[1], distances)
 
-    def _clip_texels(self, tiles: Integers | int, u: Floats, v: Floats, far: Floats) -> Layer:
-        """Return the texels of points that are on their picture and in front of the eye, else clear."""
-        texels = self._sample_texels(np.asarray(tiles, dtype=np.int32), u, 1 - v, far)
-        inside = (far > _NEAR) & (u >= 0) & (u <= 1)
+    def _clip_texels(self, tiles: Integers | int, u: Floats, v: Floats, distances: Floats) -> Layer:
+        """Return texels; points outside of their tile, and points too near to or behind the eye, are clear.
+
+        Args:
+            u, v: coordinates from the lower left corner of the tile; from 0 to 1 within the tile.
+        """
+        texels = self._sample_texels(np.asarray(tiles, dtype=np.int32), u, 1 - v, distances)
+        inside = (distances > _NEAR) & (u >= 0) & (u <= 1)
         inside &= (v >= 0) & (v <= 1)
-        distance = np.where(inside, far, 0).astype(np.float32)
-        return texels[:3], texels[3] * inside, distance
+        clipped_distances = np.where(inside, distances, 0).astype(np.float32)
+        return texels[:3], texels[3] * inside, clipped_distances
 
     def _find_corners(self, hits: Hits) -> Floats:
-        """Return the lowest corners of cells, ``[3, n]``."""
-        y, rest = np.divmod(hits.cells, self._strides[1])
-        z, x = np.divmod(rest, self._strides[2])
-        return np.stack([x, y, z]).astype(np.float32) - 1
+        """Return the corners (x, y, z) with the lowest coordinates of the hit cells, ``[3, n]``."""
+        y, index_in_level = np.divmod(hits.cells, self._strides[1])
+        z, x = np.divmod(index_in_level, self._strides[2])
+        return np.stack([x, y, z]).astype(np.float32) - 1  # without the border
 
     def _find_index(self, cell: Cell) -> int:
+        """Return the index of a cell in the flattened array with a border."""
         return int(np.dot(np.array(cell) + 1, self._strides))
 
 
@@ -388,6 +446,6 @@ def _measure_lengths(rays: Floats) -> Floats:
 
 
 def _list_cells(thing: Standing) -> tuple[Cell, ...]:
-    """Return the cells that an item or mob fills."""
+    """Return the cells that an item or mob fills, from the lowest up."""
     x, y, z = thing.cell
     return tuple((x, y + above, z) for above in range(math.ceil(thing.size)))

@@ -1,6 +1,7 @@
-"""Textures of blocks, items and mobs, which ``atlas.png`` holds; ``atlas.json`` gives the number of each tile.
+"""Textures of blocks, items and mobs.
 
-Tiles are numbered row by row. All were drawn for this project, under its licence; no asset of any game is used.
+``atlas.png`` contains the tiles, which are numbered row by row. ``atlas.json`` contains the tile numbers of each block,
+item and mob. All tiles were drawn for this project, under the project's licence. No asset of any game is used.
 """
 
 from __future__ import annotations
@@ -21,8 +22,11 @@ SIDE: Final = 16
 """Side of a tile in pixels."""
 Pixels = NDArray[np.uint8]
 Shape = Literal["none", "cube", "upright", "flat", "panel", "unseen"]
-"""How a block fills its cell: not at all, as a cube, as a picture that faces the eye, as a sheet on the floor, as an
-open door at a side, or unknown."""
+"""The way in which a block is drawn in its cell.
+
+``none`` is not drawn, ``cube`` fills the cell, ``upright`` is a sprite that turns to the eye, ``flat`` is a sheet on the
+floor, ``panel`` is an open door at a side, and ``unseen`` is an unknown cell.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,8 @@ class Look:
     """The look of a block.
 
     Attributes:
-        top, side, bottom: numbers of tiles; unless it is a cube, only ``side`` counts.
+        name, state: name and state of the block.
+        top, side, bottom: numbers of the tiles of the faces; if the shape is not a cube, only ``side`` is used.
     """
 
     name: str
@@ -46,9 +51,9 @@ class Atlas:
     """The tiles of some blocks, items and mobs.
 
     Attributes:
-        tiles: RGBA, uint8 ``[n, 16, 16, 4]``.
-        looks: code of a block -> its look.
-        sprites: kind of an item or mob -> number of its tile.
+        tiles: red, green, blue and alpha, uint8 ``[n, 16, 16, 4]``.
+        looks: code of a block -> look of the block.
+        sprites: kind of an item or mob -> number of the tile.
     """
 
     tiles: Pixels
@@ -56,7 +61,13 @@ class Atlas:
     sprites: dict[str, int]
 
     def select(self, codes: Iterable[int], kinds: Iterable[str] = ()) -> Atlas:
-        """Return an atlas of some blocks, by code, and of some items and mobs; it holds no other tiles."""
+        """Return an atlas that contains only the tiles of the given blocks, items and mobs.
+
+        Args:
+            codes: codes of blocks.
+            kinds: kinds of items and mobs.
+        """
+        # Old number of a tile -> new number. The keys are in the order of the new numbers.
         numbers: dict[int, int] = {}
 
         def renumber(tile: int) -> int:
@@ -73,13 +84,13 @@ class Atlas:
         return Atlas(self.tiles[list(numbers)], looks, sprites)
 
     def sheet(self) -> Pixels:
-        """Return all tiles in one picture, one below the other, RGBA ``[height, 16, 4]``."""
+        """Return a picture of all tiles in one column, ``[16 * n, 16, 4]``; channels are red, green, blue and alpha."""
         return self.tiles.reshape(-1, SIDE, 4)
 
 
 @cache
 def load_atlas() -> Atlas:
-    """Return the textures of all blocks, items and mobs; the files are read once."""
+    """Return the textures of all blocks, items and mobs; only the first call reads the files."""
     from PIL import Image
 
     index = json.loads(Path(__file__).with_name("atlas.json").read_text("utf-8"))
@@ -98,13 +109,13 @@ def load_atlas() -> Atlas:
 
 @cache
 def has_shape(*shapes: Shape) -> NDArray[np.bool_]:
-    """Return a table by code of block: whether it has one of some shapes."""
+    """Return a table by code of a block: whether the block has one of the given shapes."""
     looks = load_atlas().looks
     return np.array([looks[block.code].shape in shapes for block in BLOCKS])
 
 
 @cache
 def number_faces() -> NDArray[np.int32]:
-    """Return a table by code of block: the tiles of its sides, bottom and top, ``[3, codes]``."""
+    """Return the tile numbers of the blocks, ``[3, codes]``; the rows are sides, bottom and top."""
     looks = [load_atlas().looks[block.code] for block in BLOCKS]
     return np.array([(each.side, each.bottom, each.top) for each in looks], dtype=np.int32).T

@@ -38,7 +38,7 @@ class PlayHandler(TokenHandler):
     allowed: ClassVar[str] = "GET, HEAD, POST"
 
     def _answer(self) -> None:
-        asked = self.asked()
+        asked = self.requested_path()
         if asked == "":
             self.send_page(self.server.page)
         elif asked == "piece/state":
@@ -54,7 +54,7 @@ class PlayHandler(TokenHandler):
 
     def do_POST(self) -> None:  # noqa: N802  # likewise
         """Carry out a request of the page."""
-        if self.asked() != "ask" or self.headers.get("Content-Type", "") != "application/json":
+        if self.requested_path() != "ask" or self.headers.get("Content-Type", "") != "application/json":
             self.send(HTTPStatus.NOT_FOUND)
             return
         length = self.headers.get("Content-Length", "")
@@ -95,7 +95,7 @@ class PlayServer(TokenServer):
         title = session.loaded.text
         data = {"title": title, "program": program, "made": time.time()}
         page = PLAY_PAGE.render(title, {"report": pack(data)})
-        self.page = Page.of(page, PLAY_PAGE.policy())
+        self.page = Page.pack(page, PLAY_PAGE.policy())
         try:
             super().__init__(socket.AF_INET, ("127.0.0.1", port), PlayHandler, Access(self.token, LOOPBACK))
         except OSError as error:
@@ -108,7 +108,7 @@ class PlayServer(TokenServer):
 
     def report(self) -> Page:
         """Return the report page of the episode."""
-        return Page.of(self._report(), REPORT_PAGE.policy())
+        return Page.pack(self._report(), REPORT_PAGE.policy())
 
 
 @contextmanager

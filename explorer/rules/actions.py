@@ -1,4 +1,8 @@
-"""The primitives as 16-bit codes: agents choose them, journals store them and replays repeat them."""
+"""The primitives as 16-bit codes, which agents choose, journals store and replays repeat.
+
+Codes from 0 are primitives without an operand; the ranges from 100, 2000 and 3000 hold the codes to hold an item, to
+craft by a recipe and to aim at a cell.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,14 @@ from explorer.errors import ActionError
 from explorer.scene import Cell
 
 FARTHEST_AIM: Final = 5
-"""Farthest aim, in cells along each axis from the feet."""
+"""Greatest offset of an aim, in cells along each axis from the cell of the feet."""
 _HOLD = 100
 _CRAFT = 2000
 _AIM = 3000
 _END = 4331
+"""First code of each range, and the first code after the last range."""
 _SPAN: Final = 2 * FARTHEST_AIM + 1
+"""Number of possible offsets along an axis."""
 
 
 class Primitive(IntEnum):
@@ -46,7 +52,8 @@ class Decoded:
     """A decoded code: a primitive, or ``hold``, ``craft`` or ``aim`` with an operand.
 
     Attributes:
-        operand: number of the item (:mod:`explorer.rules.items`) or recipe (:mod:`explorer.rules.recipes`).
+        primitive: the primitive, if ``kind`` is ``primitive``.
+        operand: number of the item (:mod:`explorer.rules.items`) or of the recipe (:mod:`explorer.rules.recipes`).
         offset: target of an aim, relative to the cell of the feet.
     """
 
@@ -57,17 +64,17 @@ class Decoded:
 
 
 def hold(item: int) -> int:
-    """Return the code for taking an item of the inventory in hand."""
-    return _checked(_HOLD + item, _HOLD, _CRAFT)
+    """Return the code for taking the item with a number from the inventory into the hand."""
+    return _require_in_range(_HOLD + item, _HOLD, _CRAFT)
 
 
 def craft(recipe: int) -> int:
-    """Return the code for crafting by a recipe."""
-    return _checked(_CRAFT + recipe, _CRAFT, _AIM)
+    """Return the code for crafting by the recipe with a number."""
+    return _require_in_range(_CRAFT + recipe, _CRAFT, _AIM)
 
 
 def aim(dx: int, dy: int, dz: int) -> int:
-    """Return the code for aiming the crosshair at the middle of a cell, relative to the cell of the feet.
+    """Return the code for aiming the crosshair at the middle of a cell, given by its offset from the cell of the feet.
 
     Raises:
         ActionError: the cell is more than :data:`FARTHEST_AIM` away along an axis.
@@ -84,7 +91,7 @@ def decode(code: int) -> Decoded:
     """Return what a code means.
 
     Raises:
-        ActionError: it is not a primitive.
+        ActionError: the code does not stand for a primitive.
     """
     if 0 <= code <= Primitive.DONE:
         return Decoded("primitive", Primitive(code))
@@ -99,7 +106,12 @@ def decode(code: int) -> Decoded:
     raise ActionError(f"code {code} is not a primitive")
 
 
-def _checked(code: int, least: int, end: int) -> int:
+def _require_in_range(code: int, least: int, end: int) -> int:
+    """Return a code of the range from ``least`` to below ``end``.
+
+    Raises:
+        ActionError: the code lies outside the range.
+    """
     if not least <= code < end:
         raise ActionError(f"there is no item or recipe with number {code - least}")
     return code

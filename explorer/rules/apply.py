@@ -1,7 +1,7 @@
 """Decide the effect of hands and devices, for every world.
 
-:func:`apply` is pure: it reads a state and returns the changes, or the reason for a refusal.
-:mod:`explorer.rules.moves` decides where a body moves, :mod:`explorer.rules.reach` which cell it acts on.
+:func:`apply` is pure: this function reads a state and returns the changes, or the reason for a refusal.
+:mod:`explorer.rules.moves` decides where a body moves, :mod:`explorer.rules.reach` on which cell the hands act.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Applied:
     """The effect of an event.
 
     Attributes:
-        changes: the changes in order, empty if the event was refused.
-        refusal: why it was refused, or "".
+        changes: the changes in order; if the event was refused, empty.
+        refusal: why the event was refused, or "".
     """
 
     changes: tuple[Change, ...] = ()
@@ -37,12 +37,13 @@ class Applied:
 def apply(state: RuleState, event: Event) -> Applied:
     """Return the effect of an event on a state.
 
-    For ``arrive`` and ``tick``, the state must have the pose after the step.
+    For ``arrive`` and ``tick``, the state must already have the pose after the step.
     """
-    return _JUDGES[event.kind](state, event)
+    return _EFFECTS[event.kind](state, event)
 
 
 def _arrive(state: RuleState, _: Event) -> Applied:
+    """Pick up all stacks that lie in the cell of the feet."""
     cell = state.pose.cell
     stacks = state.items.get(cell, ())
     if not stacks:
@@ -55,6 +56,7 @@ def _tick(state: RuleState, _: Event) -> Applied:
 
 
 def _use(state: RuleState, event: Event) -> Applied:
+    """Use a device, chest or door; other blocks refuse."""
     cell = _require_cell(event)
     block = BLOCKS[state.block(cell)]
     match block.kind:
@@ -71,7 +73,10 @@ def _use(state: RuleState, event: Event) -> Applied:
 
 
 def _switch(cell: Cell, device: Block) -> Applied:
-    """Return the effect of using a lever or button; a button springs back by itself."""
+    """Switch a lever, or press a button.
+
+    A button that is already on cannot be used: it springs back at the end of a later step.
+    """
     if device.state == "on" and device.name != "lever":
         return Applied(refusal="already pressed")
     switched = variant(device.code, "" if device.state else "on")
@@ -86,6 +91,7 @@ def _empty_chest(state: RuleState, cell: Cell) -> Applied:
 
 
 def _open_door(state: RuleState, cell: Cell, block: Block) -> Applied:
+    """Open all blocks of a door, unless only devices open this door."""
     if any(cell in door.cells for door in state.doors):
         return Applied(refusal="it has no handle")
     opened = variant(block.code, "open")
@@ -94,6 +100,7 @@ def _open_door(state: RuleState, cell: Cell, block: Block) -> Applied:
 
 
 def _dig(state: RuleState, event: Event) -> Applied:
+    """Replace a natural block by air, and gain its drop."""
     cell = _require_cell(event)
     block = BLOCKS[state.block(cell)]
     if cell in state.placed:
@@ -107,6 +114,7 @@ def _dig(state: RuleState, event: Event) -> Applied:
 
 
 def _attack(state: RuleState, event: Event) -> Applied:
+    """Remove the mob with the name of the event, and gain its drop."""
     mob = next((mob for mob in state.mobs if mob.name == event.name), None)
     if mob is None:
         return Applied(refusal="nothing to attack")
@@ -115,7 +123,10 @@ def _attack(state: RuleState, event: Event) -> Applied:
 
 
 def _place(state: RuleState, event: Event) -> Applied:
-    """Place a block. If the target is the cell of the feet, this is place_below: the body rises onto the block."""
+    """Place the block of the held item; one item is spent.
+
+    If the target is the cell of the feet, the event comes from ``place_below`` and the body rises onto the block.
+    """
     cell = _require_cell(event)
     placed = block_of(state.held) if state.held else None
     if state.held is None or placed is None:
@@ -137,6 +148,7 @@ def _hold(state: RuleState, event: Event) -> Applied:
 
 
 def _drop(state: RuleState, event: Event) -> Applied:
+    """Lay one of the held items into a cell where a body could stand."""
     cell = _require_cell(event)
     if state.held is None:
         return Applied(refusal="nothing in hand")
@@ -147,18 +159,22 @@ def _drop(state: RuleState, event: Event) -> Applied:
 
 
 def _craft(state: RuleState, event: Event) -> Applied:
-    made = RECIPES[recipe(event.name)]
-    taken = take_ingredients(made, state.inventory)
-    if taken is None:
+    """Spend the ingredients of a recipe, and gain what the recipe makes."""
+    chosen = RECIPES[recipe(event.name)]
+    ingredients = take_ingredients(chosen, state.inventory)
+    if ingredients is None:
         return Applied(refusal="ingredients are missing")
-    if made.table and not table_in_reach(state):
+    if chosen.table and not table_in_reach(state):
         return Applied(refusal="needs a crafting table in reach")
-    gained = _gain((Stack(made.makes, made.count),))
-    return Applied((*_spend(state, taken), *gained))
+    gained = _gain((Stack(chosen.makes, chosen.count),))
+    return Applied((*_spend(state, ingredients), *gained))
 
 
 def _find_door(state: RuleState, cell: Cell, code: int) -> Iterable[Cell]:
-    """Yield the cells straight above and below, and the cell itself, that hold the same door in the same state."""
+    """Yield the cells of a door from bottom to top.
+
+    These are the cells in an unbroken column around ``cell`` that hold a block with the code ``code``.
+    """
     x, low, z = cell
     while state.block((x, low - 1, z)) == code:
         low -= 1
@@ -174,9 +190,10 @@ def _gain(stacks: Iterable[Stack]) -> tuple[Change, ...]:
 
 
 def _spend(state: RuleState, taken: Mapping[str, int]) -> tuple[Change, ...]:
-    """Return the changes that take items out of the inventory; the hands are bare if the held item runs out."""
+    """Return the changes that take items out of the inventory; if the held item runs out, the hand becomes empty."""
     changes = [Change("inventory", name=name, count=-count) for name, count in taken.items()]
     held = state.held
+    # A change "hold" without a name empties the hand.
     if held and taken.get(held, 0) >= state.inventory.get(held, 0):
         changes.append(Change("hold"))
     return tuple(changes)
@@ -188,7 +205,7 @@ def _require_cell(event: Event) -> Cell:
     return event.cell
 
 
-_JUDGES: Final[dict[str, Callable[[RuleState, Event], Applied]]] = {
+_EFFECTS: Final[dict[str, Callable[[RuleState, Event], Applied]]] = {
     "arrive": _arrive,
     "tick": _tick,
     "use": _use,

@@ -1,13 +1,14 @@
-"""The blocks: vanilla's facts (Minecraft 1.16.5) and the few decisions that make them the rules of version "1".
+"""The blocks: facts of vanilla Minecraft 1.16.5, and the few decisions that turn these facts into the rules "1".
 
 * To a body, a cell is a full cube or empty. Slabs, stairs, fences, gates, walls, beds, pots and trapdoors are cubes.
-  Carpets, rails, signs, torches, plants, ladders and other flat or thin things are empty; so are water and vines.
-* A closed door is a cube that blocks sight; an open one is empty. Only ``*_door`` blocks are doors.
-* Only natural blocks break: :data:`NATURAL` is the whole list. A block with ``harvestTools`` needs one of them; all
-  others break with bare hands. Built blocks never break; terracotta, sandstone and planks count as built.
-* A dig gives one item or none, never by chance: :data:`DROPS` lists where this differs from vanilla.
-* One can see through :data:`CLEAR` cubes, but not reach through them. Leaves block sight.
-* Grasses, vines and other :data:`SCENERY` act like air: one passes and reaches through, and placed blocks replace them.
+  Carpets, rails, signs, torches, plants, ladders and other flat or thin things are empty, as are water and vines.
+* A closed door is a cube that blocks sight; an open door is empty. Only ``*_door`` blocks are doors.
+* Only natural blocks break: :data:`NATURAL` is the whole list. A block with
+  ``harvestTools`` breaks only with one of these tools; all other natural blocks break with bare hands. Built blocks
+  never break; terracotta, sandstone and planks count as built.
+* A dig gives one item or no item, never by chance: :data:`DROPS` lists where this differs from vanilla.
+* An agent can see through :data:`CLEAR` cubes, but not reach through them. Leaves block sight.
+* Grasses, vines and other :data:`SCENERY` act like air: bodies and hands pass through, and placed blocks replace them.
 
 A block's code is its index in :data:`BLOCKS`, the same in every scene of rules "1".
 """
@@ -31,12 +32,16 @@ from explorer.errors import UnknownNameError
 Kind = Literal[
     "unseen", "air", "water", "lava", "natural", "built", "decor", "door", "device", "plate", "chest", "table"
 ]
-"""``device``: levers and buttons; ``table``: crafting table; ``built``: cubes that never break; ``decor``: empty to a
-body, never breaks."""
+"""Kind of a block.
+
+``unseen``: code of a cell that the agent has not seen; ``natural``: breakable; ``built``: cubes that never break;
+``decor``: empty to a body, never breaks; ``device``: levers and buttons; ``plate``: pressure plates;
+``table``: crafting tables.
+"""
 State = Literal["", "open", "on"]
 
 FACTS: Final[dict[str, list[Any]]] = json.loads(Path(__file__).with_name("minecraft.json").read_text("utf-8"))
-"""Rows of vanilla's tables, written by ``scripts/rules``."""
+"""Rows of vanilla's tables of blocks, items, recipes and tool speeds; ``scripts/rules`` writes the file."""
 
 NATURAL: Final = {
     "earth": "dirt coarse_dirt grass_block podzol mycelium farmland grass_path sand red_sand gravel clay soul_sand"
@@ -53,7 +58,7 @@ NATURAL: Final = {
     "seedlings": "*_sapling *_mushroom *_fungus crimson_roots warped_roots",
     "animals": "*_wool cobweb",
 }
-"""Name patterns of blocks that break; potted plants do not."""
+"""Group -> name patterns of the blocks that break; potted plants match but do not break."""
 
 DROPS: Final = {
     "gravel": "gravel",
@@ -64,19 +69,21 @@ DROPS: Final = {
     "potatoes": "potato",
     **dict.fromkeys(("*_leaves", "*_mushroom_block"), None),
 }
-"""Name pattern -> item that a dig gives, where vanilla's depends on chance, age or tool."""
+"""Name pattern -> item that a dig gives, or None, for blocks whose drop depends on chance, age or tool in vanilla."""
 
 SCENERY: Final = (
     "grass tall_grass fern large_fern dead_bush vine *_vines *_vines_plant nether_sprouts seagrass tall_seagrass kelp"
     " kelp_plant bubble_column fire soul_fire structure_void moving_piston nether_portal end_portal end_gateway"
 )
+"""Name patterns of blocks that act like air."""
 FLAT: Final = "*_carpet repeater comparator lily_pad ladder snow"
-"""Empty to a body here, although vanilla gives them a thin box."""
+"""Name patterns of blocks that are empty to a body here, although they have a thin box in vanilla."""
 CLEAR: Final = (
     "glass *_glass *glass_pane barrier iron_bars chain cobweb ice frosted_ice slime_block honey_block spawner beacon"
     " conduit *_fence *_fence_gate scaffolding bamboo lantern soul_lantern end_rod bell brewing_stand flower_pot"
     " potted_* *_skull *_head chorus_plant cake turtle_egg sea_pickle"
 )
+"""Name patterns of cubes that an agent can see through."""
 KINDS: Final[dict[str, Kind]] = {
     "unseen": "unseen",
     "air": "air",
@@ -92,9 +99,9 @@ KINDS: Final[dict[str, Kind]] = {
     "*shulker_box": "chest",
     "crafting_table": "table",
 }
-"""Name pattern -> kind; all other blocks are natural, built or decor."""
+"""Name pattern -> kind; the first pattern that matches decides. All other blocks are natural, built or decor."""
 ALIASES: Final = {"cave_air": "air", "void_air": "air"}
-"""Vanilla names that are the same block here."""
+"""Vanilla name -> name of the block that stands for it here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +110,16 @@ class Block:
 
     Attributes:
         code: its index in :data:`BLOCKS`.
-        name: without namespace.
+        name: name without namespace.
         state: ``open`` for a door, ``on`` for a lever, button or plate, else "".
-        solid: stops a body and a touching ray.
-        opaque: stops sight.
-        usable: stops a touching ray, even if a body can pass.
-        replaceable: a placed block may take its cell.
-        breakable: it can be dug.
-        tools: items that break it; empty if bare hands do.
+        solid: the block stops a body, and a ray that tests what hands can touch.
+        opaque: the block stops sight.
+        usable: the block stops a touching ray, even if a body can pass.
+        replaceable: a placed block may take the cell.
+        breakable: the block can be dug.
+        tools: items that break the block; empty if bare hands break it.
         drop: the item that a dig gives, or None.
-        hardness: vanilla's hardness, which sets the ticks of a dig; -1 for what vanilla never digs.
+        hardness: vanilla's hardness, which sets the ticks of a dig; -1 for blocks that vanilla never digs.
     """
 
     code: int
@@ -135,6 +142,7 @@ def _compile_patterns(patterns: str) -> re.Pattern[str]:
 
 
 def _matches(name: str, patterns: str) -> bool:
+    """Return whether a name matches one of some patterns with wildcards, separated by spaces."""
     return _compile_patterns(patterns).match(name) is not None
 
 
@@ -149,6 +157,7 @@ def _find_kind(name: str, solid: bool) -> Kind:
 
 
 def _find_drop(name: str, drops: list[str]) -> str | None:
+    """Return the item that a dig gives: from :data:`DROPS`, otherwise the first of vanilla's drops, or None."""
     for pattern, drop in DROPS.items():
         if _matches(name, pattern):
             return drop
@@ -162,7 +171,7 @@ def _list_states(kind: Kind) -> tuple[State, ...]:
 
 
 def _list_blocks() -> Iterator[Block]:
-    """Yield every block: unseen, then vanilla's blocks in vanilla's order, all states of a block in a row."""
+    """Yield every block in the order of codes: unseen, then vanilla's blocks in vanilla's order, state by state."""
     code = 0
     unseen = ["unseen", -1, 0, "", [], []]
     for name, hardness, collides, _, tools, drops in [unseen, *FACTS["blocks"]]:
@@ -171,19 +180,20 @@ def _list_blocks() -> Iterator[Block]:
         solid = (bool(collides) or name == "cobweb") and not _matches(name, FLAT)
         kind = _find_kind(name, solid)
         breakable = kind == "natural"
-        through = kind in ("unseen", "air", "water", "lava") or _matches(name, SCENERY)
-        hands_pass = through or (solid and kind in ("natural", "built"))
+        acts_like_air = kind in ("unseen", "air", "water", "lava") or _matches(name, SCENERY)
+        is_plain_cube = solid and kind in ("natural", "built")
         for state in _list_states(kind):
-            bars = solid and state != "open"
+            is_open = state == "open"
+            bars_way = solid and not is_open
             yield Block(
                 code=code,
                 name=name,
                 state=state,
                 kind=kind,
-                solid=bars,
-                opaque=bars and not _matches(name, CLEAR),
-                usable=state != "open" and not hands_pass,
-                replaceable=through and kind != "unseen",
+                solid=bars_way,
+                opaque=bars_way and not _matches(name, CLEAR),
+                usable=not (is_open or acts_like_air or is_plain_cube),
+                replaceable=acts_like_air and kind != "unseen",
                 breakable=breakable,
                 tools=frozenset(tools) if breakable else frozenset(),
                 drop=_find_drop(name, drops) if breakable else None,
@@ -201,31 +211,31 @@ SOLID: Final = bytes(block.solid for block in BLOCKS)
 OPAQUE: Final = bytes(block.opaque for block in BLOCKS)
 USABLE: Final = bytes(block.usable for block in BLOCKS)
 REPLACEABLE: Final = bytes(block.replaceable for block in BLOCKS)
-"""Tables of 0 and 1 by code: indexing bytes is the fastest way to test one cell."""
+"""Four tables of 0 and 1 by code, as bytes, because indexing bytes is the fastest test of a single cell."""
 
 
 def mask(table: bytes) -> NDArray[np.bool_]:
-    """Return a table such as :data:`SOLID` as an array, to be indexed by an array of codes."""
+    """Return a table by code, for example :data:`SOLID`, as an array that an array of codes can index."""
     return np.frombuffer(table, np.bool_)
 
 
 @cache
 def has_kind(*kinds: Kind) -> NDArray[np.bool_]:
-    """Return a table by code of block: whether it is of one of some kinds."""
+    """Return a table by code of whether the block is of one of some kinds."""
     return np.array([block.kind in kinds for block in BLOCKS])
 
 
 def code(name: str, state: str = "") -> int:
-    """Return the code of a block, with or without ``minecraft:``.
+    """Return the code of a block, given by its name with or without ``minecraft:`` and its state.
 
     Raises:
-        UnknownNameError: there is no such block, or it has no such state.
+        UnknownNameError: no block has this name, or the block has no such state.
     """
     bare = name.removeprefix("minecraft:")
     bare = ALIASES.get(bare, bare)
-    found = _CODES.get((bare, state))
-    if found is not None:
-        return found
+    known_code = _CODES.get((bare, state))
+    if known_code is not None:
+        return known_code
     states = [block.state for block in BLOCKS if block.name == bare]
     if states:
         raise UnknownNameError("state", state, filter(None, states), field=bare)

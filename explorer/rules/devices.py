@@ -1,4 +1,4 @@
-"""The end of a step: plates follow the feet, doors follow their devices, and buttons spring back."""
+"""What devices and doors do at the end of a step: plates follow the feet, doors their devices, buttons spring back."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from explorer.scene import Cell, Change, move_by
 
 
 def tick(state: RuleState) -> Iterator[Change]:
-    """Yield the changes at the end of a step: first plates, then doors in their order, then buttons."""
+    """Yield the changes at the end of a step: first of plates, then of doors in their order, then of buttons."""
+    # Plates change before doors, so doors read the new codes of plates.
     plates = dict(_move_plates(state))
     yield from (Change("block", cell, code=code) for cell, code in plates.items())
 
     buttons: dict[Cell, int] = {}
     for door in state.doors:
-        on = [cell for cell in door.needs if _is_on(state, plates, cell)]
-        handles = [cell for cell in door.beside & state.placed if _is_on(state, plates, cell)]
-        enough = 1 if door.mode == "any" else max(1, len(door.needs))
-        met = bool(handles) or len(on) >= enough
-        if met and door.holds is not None:
-            for cell in (*on, *handles):
+        devices_on = [cell for cell in door.needs if _is_on(state, plates, cell)]
+        handles_on = [cell for cell in door.beside & state.placed if _is_on(state, plates, cell)]
+        devices_needed = 1 if door.mode == "any" else max(1, len(door.needs))
+        is_triggered = bool(handles_on) or len(devices_on) >= devices_needed
+        if is_triggered and door.holds is not None:
+            for cell in (*devices_on, *handles_on):
                 code = state.block(cell)
                 if _is_button(code):
                     buttons[cell] = variant(code, "")
-        yield from _swing(state, door, met)
+        yield from _update_door(state, door, is_triggered)
     yield from (Change("block", cell, code=buttons[cell]) for cell in sorted(buttons))
 
 
 def _move_plates(state: RuleState) -> Iterator[tuple[Cell, int]]:
-    """Yield plates that change, with their new codes."""
+    """Yield the cell and the new code of each plate that changes: only the plate under the feet is on."""
     feet = state.pose.cell
     for cell in sorted(state.pressed - {feet}):
         yield cell, variant(state.block(cell), "")
@@ -40,28 +41,36 @@ def _move_plates(state: RuleState) -> Iterator[tuple[Cell, int]]:
 
 
 def _is_on(state: RuleState, plates: dict[Cell, int], cell: Cell) -> bool:
+    """Return whether the device or plate in a cell is on.
+
+    Args:
+        plates: cell -> new code of each plate that changes in this step.
+    """
     code = plates.get(cell)
-    return BLOCKS[state.block(cell) if code is None else code].state == "on"
+    if code is None:
+        code = state.block(cell)
+    return BLOCKS[code].state == "on"
 
 
 def _is_button(code: int) -> bool:
     return BLOCKS[code].name.endswith("_button")
 
 
-def _swing(state: RuleState, door: Door, met: bool) -> Iterator[Change]:
-    """Yield the changes of a door and its timer; a body in its cells keeps it open."""
+def _update_door(state: RuleState, door: Door, is_triggered: bool) -> Iterator[Change]:
+    """Yield the changes of a door and its timer; a body in the cells of the door keeps the door open."""
     is_open = BLOCKS[state.block(door.cells[0])].state == "open"
-    left = state.timers.get(door.name, 0)
-    if met:
+    steps_left = state.timers.get(door.name, 0)
+    if is_triggered:
         if not is_open:
             yield from _turn_door(state, door, "open")
-        if door.holds and left != door.holds:
+        if door.holds and steps_left != door.holds:
             yield Change("timer", name=door.name, count=door.holds)
     elif is_open and door.holds is not None:
         feet = state.pose.cell
         head = move_by(feet, (0, 1, 0))
-        if left:
-            yield Change("timer", name=door.name, count=left - 1 or -1)
+        if steps_left:
+            # A count of -1 removes the timer.
+            yield Change("timer", name=door.name, count=steps_left - 1 or -1)
         elif feet not in door.cells and head not in door.cells:
             yield from _turn_door(state, door, "")
 

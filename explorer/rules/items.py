@@ -1,4 +1,4 @@
-"""The items: which block an item places, and what it digs and how fast.
+"""The items: which block an item places, which blocks the item digs, and how fast.
 
 Tools do not wear. Beds, doors, liquids and blocks that act like air cannot be placed.
 """
@@ -13,51 +13,55 @@ from explorer.errors import find_known
 from explorer.rules.blocks import BLOCKS, FACTS, Block, code
 
 ITEMS: Final[tuple[str, ...]] = tuple(FACTS["items"])
-"""Item names. An item's number, as in codes to hold it, is its index here, the same in every scene of rules "1"."""
+"""Item names. The number of an item, as in codes to hold the item, is its index here in every scene of rules "1"."""
 TICKS_TO_DIG: Final = 30
-"""Ticks to dig a block of hardness 1 at speed 1 with the tool that it needs, as in vanilla."""
+"""Ticks to dig a block of hardness 1 at speed 1 with a tool that the block needs, as in vanilla."""
 
 _NUMBERS: Final = {name: number for number, name in enumerate(ITEMS)}
 _SPEEDS: Final[dict[str, dict[str, float]]] = dict(FACTS["speeds"])
+"""Material -> tool -> speed."""
 _MATERIALS: Final[dict[str, str]] = {row[0]: row[3] for row in FACTS["blocks"]}
+"""Block -> material."""
 _TWO_CELLS: Final = ("_bed", "_door")
+"""Endings of the names of items whose block fills two cells, so that these items cannot be placed."""
 _NOT_PLACED: Final = ("wheat",)
-"""Items that share a block's name but do not place it."""
+"""Items that have the name of a block but do not place the block."""
 
 
 def item(name: str) -> int:
-    """Return the number of an item, with or without ``minecraft:``.
+    """Return the number of an item, given by its name with or without ``minecraft:``.
 
     Raises:
-        UnknownNameError: there is no such item.
+        UnknownNameError: no item has this name.
     """
     return find_known("item", name, _NUMBERS)
 
 
 @cache
 def block_of(name: str) -> int | None:
-    """Return the code of the block that an item places, or None if it cannot be placed.
+    """Return the code of the block that an item places, or None if the item cannot be placed.
 
     Raises:
-        UnknownNameError: there is no such item.
+        UnknownNameError: no item has this name.
     """
     bare = ITEMS[item(name)]
-    if bare.endswith(_TWO_CELLS) or bare in _NOT_PLACED or bare not in _MATERIALS:
+    is_excluded = bare.endswith(_TWO_CELLS) or bare in _NOT_PLACED
+    if is_excluded or bare not in _MATERIALS:
         return None
     placed = code(bare)
     return None if BLOCKS[placed].replaceable else placed
 
 
 def digs(held: str | None, block: Block) -> bool:
-    """Return whether a block breaks with an item in hand (None: bare hands)."""
+    """Return whether a block breaks with the held item, or with bare hands if ``held`` is None."""
     return block.breakable and (not block.tools or held in block.tools)
 
 
 def dig_ticks(held: str | None, block: Block) -> int:
-    """Return the ticks of a dig, from vanilla's hardness, material and tool speeds.
+    """Return how many ticks a dig takes, from vanilla's hardness, material and tool speeds.
 
     Args:
-        held: an item that :func:`digs` the block, or None for bare hands.
+        held: an item with which the block breaks (:func:`digs`), or None for bare hands.
     """
     speed = _SPEEDS.get(_MATERIALS[block.name], {}).get(held or "", 1)
     return max(1, math.ceil(block.hardness * TICKS_TO_DIG / speed))
@@ -68,10 +72,12 @@ def tool_needed(block: Block) -> str:
     """Return the tool that a block needs, in words: ``a pickaxe``, ``an iron pickaxe or better``, "" for bare hands."""
     if not block.tools:
         return ""
+    # Tools are named ``wooden_pickaxe`` or ``shears``: the kind is the part after the last underscore.
     kinds = sorted({tool.rpartition("_")[2] for tool in block.tools}, reverse=True)
     if len(kinds) > 1 or f"wooden_{kinds[0]}" in block.tools:
-        return " or ".join(f"a {kind}" if kind != "shears" else kind for kind in kinds)
+        articled = [kind if kind == "shears" else f"a {kind}" for kind in kinds]
+        return " or ".join(articled)
     kind = kinds[0]
-    least = next(tier for tier in ("stone", "iron", "diamond") if f"{tier}_{kind}" in block.tools)
-    article = "an" if least == "iron" else "a"
-    return f"{article} {least} {kind} or better"
+    lowest_tier = next(tier for tier in ("stone", "iron", "diamond") if f"{tier}_{kind}" in block.tools)
+    article = "an" if lowest_tier == "iron" else "a"
+    return f"{article} {lowest_tier} {kind} or better"

@@ -1,4 +1,4 @@
-"""Animals and monsters: they stand still, block nothing, and matter only for what they drop."""
+"""Animals and monsters, which stand still, block nothing, and matter only for their drops."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class MobKind:
     """A kind of mob.
 
     Attributes:
-        drop: what an attack gives: always the same, whereas most counts are random in the game.
-        tall: also fills the cell above its own.
+        drop: the stack that an attack gives; in the game, most counts are random, here they are fixed.
+        tall: whether the mob fills two cells, one above the other.
     """
 
     name: str
@@ -40,9 +40,9 @@ MOBS: Final[dict[str, MobKind]] = {
 
 
 def mob_kind(name: str) -> MobKind:
-    """Return a kind by its name, with or without namespace.
+    """Return a kind of mob by its name, with or without namespace.
 
     Raises:
-        UnknownNameError: there is no such mob.
+        UnknownNameError: no kind of mob has this name.
     """
     return find_known("mob", name, MOBS)

@@ -1,6 +1,6 @@
-"""Where a step of the body ends on the lattice; physics is one way to carry such steps out.
+"""Decide where a step of the body ends on the lattice of cells; physics is one way to carry out these steps.
 
-A world need only say which block a cell holds. Cells outside the arena are solid.
+A world only needs to tell which block a cell holds. Cells outside the arena are solid.
 """
 
 from __future__ import annotations
@@ -14,28 +14,29 @@ from explorer.rules.blocks import LAVA, SOLID, code
 from explorer.scene import FACINGS, Cell, Pose
 
 DEEPEST: Final = 3
-"""Deepest fall of a move, in cells."""
+"""Greatest depth in cells to which a body moves down by walking."""
 OUTSIDE: Final = code("bedrock")
 """Block of every cell outside the arena: solid, opaque, never broken."""
 _TURNS: Final = {Primitive.FORWARD: 0, Primitive.BACK: 2, Primitive.LEFT: 3, Primitive.RIGHT: 1, Primitive.JUMP: 0}
+"""Primitive -> quarter turns to the right from the facing to the direction of the move."""
 
 
 class Terrain(Protocol):
-    """Anything that can say which block a cell holds."""
+    """Anything that can tell which block a cell holds."""
 
     def block(self, cell: Cell) -> int:
-        """Return the code of a cell, :data:`OUTSIDE` outside the arena."""
+        """Return the code of the block in a cell; for cells outside the arena, return :data:`OUTSIDE`."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Where a move ends.
+    """The way of a move, and where the move ends.
 
     Attributes:
-        cell: cell of the feet afterwards.
-        end: ``moved``, ``refused`` (then ``cell`` is where the move began) or ``lava``.
-        reason: why it was refused.
+        cell: cell of the feet after the move; if the move is refused, the cell before the move.
+        end: ``moved``, ``refused`` or ``lava`` (the body touches lava).
+        reason: why the move is refused, or "".
         kind: ``walk`` (may fall), ``up`` (jumps up) or ``over`` (jumps over a gap).
     """
 
@@ -51,7 +52,7 @@ def find_heading(pose: Pose, primitive: Primitive) -> Cell:
 
 
 def move(terrain: Terrain, pose: Pose, primitive: Primitive) -> Way:
-    """Return where forward, back, left, right or jump ends."""
+    """Return the way of a move: forward, back, left, right or jump."""
     towards = find_heading(pose, primitive)
     if primitive is Primitive.JUMP:
         return _jump(terrain, pose.cell, towards)
@@ -59,7 +60,7 @@ def move(terrain: Terrain, pose: Pose, primitive: Primitive) -> Way:
 
 
 def fall(terrain: Terrain, cell: Cell) -> Way:
-    """Return where a body that starts in a cell comes to rest; it may fall any depth."""
+    """Return the way of a body that falls from a cell to the ground or into lava, from any height."""
     x, y, z = cell
     while True:
         if _has_lava(terrain, ((x, y, z), (x, y + 1, z))):
@@ -70,7 +71,7 @@ def fall(terrain: Terrain, cell: Cell) -> Way:
 
 
 def stands(terrain: Terrain, cell: Cell) -> bool:
-    """Return whether a body can stand in a cell: two free cells without lava, on solid ground."""
+    """Return whether a body can stand in a cell: two free cells without lava above solid ground."""
     x, y, z = cell
     room = (cell, (x, y + 1, z))
     if not _is_free(terrain, room) or _has_lava(terrain, room):
@@ -79,6 +80,7 @@ def stands(terrain: Terrain, cell: Cell) -> bool:
 
 
 def _walk(terrain: Terrain, cell: Cell, towards: Cell) -> Way:
+    """Return the way of a step to a neighbouring column, which may end up to :data:`DEEPEST` cells lower."""
     x = cell[0] + towards[0]
     y = cell[1]
     z = cell[2] + towards[2]
@@ -97,7 +99,7 @@ def _walk(terrain: Terrain, cell: Cell, towards: Cell) -> Way:
 
 
 def _jump(terrain: Terrain, cell: Cell, towards: Cell) -> Way:
-    """Return where a jump up, or over a gap of one cell, ends."""
+    """Return the way of a jump: onto the block ahead if there is a block, otherwise over a gap of one cell."""
     x, y, z = cell
     dx, _, dz = towards
     head_room = x, y + 2, z
@@ -112,18 +114,18 @@ def _jump(terrain: Terrain, cell: Cell, towards: Cell) -> Way:
     has_gap = not SOLID[terrain.block((near_x, y - 1, near_z))]
     if not has_gap or not SOLID[terrain.block((far_x, y - 1, far_z))]:
         return Way(cell, "refused", "nothing to jump on")
-    way = [head_room]
+    crossed = [head_room]
     for rise in range(3):
-        way.append((near_x, y + rise, near_z))
-        way.append((far_x, y + rise, far_z))
-    return _fly(terrain, cell, (far_x, y, far_z), way, "over")
+        crossed.append((near_x, y + rise, near_z))
+        crossed.append((far_x, y + rise, far_z))
+    return _fly(terrain, cell, (far_x, y, far_z), crossed, "over")
 
 
-def _fly(terrain: Terrain, cell: Cell, goal: Cell, way: Collection[Cell], kind: Literal["up", "over"]) -> Way:
-    """Return where a jump ends that leads through the cells of a way."""
-    if not _is_free(terrain, way):
+def _fly(terrain: Terrain, cell: Cell, goal: Cell, crossed: Collection[Cell], kind: Literal["up", "over"]) -> Way:
+    """Return the way of a jump to the cell ``goal``; all crossed cells must be free."""
+    if not _is_free(terrain, crossed):
         return Way(cell, "refused", "bumped", kind)
-    return Way(goal, "lava" if _has_lava(terrain, way) else "moved", "", kind)
+    return Way(goal, "lava" if _has_lava(terrain, crossed) else "moved", "", kind)
 
 
 def _is_free(terrain: Terrain, cells: Iterable[Cell]) -> bool:

@@ -1,7 +1,10 @@
-"""The cells that a ray from the eye crosses. At lattice poses these are fixed offsets, computed once per direction.
+"""Compute the cells that a ray from the eye crosses.
 
-A DDA walks the ray (Amanatides and Woo 1987) from cell to neighbouring cell, never diagonally, so it cannot slip
-through an edge. At an exact edge it goes along x before y before z; fractions make that test exact.
+At lattice poses, the offsets of these cells are fixed, so they are computed once per direction.
+
+A digital differential analyser (Amanatides and Woo 1987) walks from cell to neighbouring cell, never diagonally, so no
+ray slips through an edge. If a ray meets an edge exactly, the walk goes along x before y before z. Fractions make the
+test for an edge exact.
 """
 
 from __future__ import annotations
@@ -22,7 +25,9 @@ Vector = tuple[Number, ...]
 """x, y, z; fractions where edges matter."""
 _EYE: Final = (Fraction(1, 2), Fraction(str(EYE_HEIGHT)), Fraction(1, 2))
 _FLAT: Final = 1e-9
+"""Components of a direction below this count as 0."""
 _NEVER: Final = Fraction(10**9)
+"""Position along a ray that stands for a boundary which the ray never reaches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +36,8 @@ class Crossing:
 
     Attributes:
         offset: offset from the cell of the feet.
-        distance: metres from the eye to where the ray enters the cell.
-        before: offset of the previous cell.
+        distance: metres from the eye to the point where the ray enters the cell.
+        before: offset of the previous cell on the ray; for the first cell, its own offset.
     """
 
     offset: Cell
@@ -47,6 +52,7 @@ def ray(pose: Pose) -> tuple[Crossing, ...]:
 
 @cache
 def _crossings(facing: int, pitch: int, aim: Cell | None) -> tuple[Crossing, ...]:
+    """Return the crossings of the crosshair: towards the middle of the cell ``aim``, or straight if that is None."""
     if aim is None:
         straight = Pose((0, 0, 0), facing, pitch).direction
         return walk(_EYE, tuple(map(Fraction, straight)), REACH)
@@ -56,35 +62,39 @@ def _crossings(facing: int, pitch: int, aim: Cell | None) -> tuple[Crossing, ...
 
 
 def walk(start: Vector, direction: Vector, length: float) -> tuple[Crossing, ...]:
-    """Return the cells that a ray crosses, the first one included.
+    """Return the cells that a ray crosses, beginning with the cell that contains its start.
 
     Args:
-        direction: any length but 0; components below 1e-9 count as 0.
+        direction: vector of any length except 0; components below 1e-9 count as 0.
         length: length of the ray in metres.
     """
     cell = [floor(value) for value in start]
     norm = hypot(*direction)
     step = [0, 0, 0]
-    each: list[Number] = [_NEVER] * 3
-    ahead: list[Number] = [_NEVER] * 3
+    # In units of ``direction``: from one boundary to the next along each axis, and from the start to the next boundary.
+    spacing: list[Number] = [_NEVER] * 3
+    next_boundary: list[Number] = [_NEVER] * 3
 
     for axis, (value, slope) in enumerate(zip(start, direction, strict=True)):
         if slope > _FLAT:
             step[axis] = 1
-            each[axis] = 1 / slope
-            ahead[axis] = (cell[axis] + 1 - value) / slope
+            spacing[axis] = 1 / slope
+            next_boundary[axis] = (cell[axis] + 1 - value) / slope
         elif slope < -_FLAT:
             step[axis] = -1
-            each[axis] = -1 / slope
-            ahead[axis] = (cell[axis] - value) / slope
+            spacing[axis] = -1 / slope
+            next_boundary[axis] = (cell[axis] - value) / slope
 
     here = before = (cell[0], cell[1], cell[2])
     crossings = [Crossing(here, 0.0, before)]
-    while (distance := float(first := min(ahead)) * norm) <= length:
-        axis = ahead.index(first)
+    while True:
+        nearest = min(next_boundary)
+        distance = float(nearest) * norm
+        if distance > length:
+            return tuple(crossings)
+        axis = next_boundary.index(nearest)
         cell[axis] += step[axis]
-        ahead[axis] += each[axis]
+        next_boundary[axis] += spacing[axis]
         before = here
         here = (cell[0], cell[1], cell[2])
         crossings.append(Crossing(here, distance, before))
-    return tuple(crossings)

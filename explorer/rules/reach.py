@@ -1,4 +1,4 @@
-"""Resolve a primitive of the hands to an event on the cell that it reaches."""
+"""Resolve a primitive of the hands to an event on the cell that the hands reach."""
 
 from __future__ import annotations
 
@@ -21,32 +21,34 @@ OUT_OF_REACH: Final = "out of reach"
 
 
 def resolve_event(state: RuleState, decoded: Decoded) -> Event | str:
-    """Return the event that a primitive of the hands stands for, or the reason why there is none.
+    """Return the event that a primitive of the hands causes, or, if there is no event, the reason as text.
 
     Args:
         decoded: use, dig, attack, place, place_ahead, place_below, drop, hold or craft.
     """
     if decoded.kind != "primitive":
         return _resolve_name(decoded)
-    return _INTENTIONS[decoded.primitive](state)
+    return _RESOLVERS[decoded.primitive](state)
 
 
 def _resolve_name(decoded: Decoded) -> Event | str:
+    """Return the event to hold an item or to craft by a recipe; the operand is the number of the item or recipe."""
+    number = decoded.operand
     if decoded.kind == "hold":
-        return Event("hold", name=ITEMS[decoded.operand]) if decoded.operand < len(ITEMS) else "no such item"
-    known = decoded.operand < len(RECIPES)
-    return Event("craft", name=RECIPES[decoded.operand].name) if known else "no such recipe"
+        return Event("hold", name=ITEMS[number]) if number < len(ITEMS) else "no such item"
+    return Event("craft", name=RECIPES[number].name) if number < len(RECIPES) else "no such recipe"
 
 
 def find_touched(state: ReachState, pose: Pose | None = None) -> Crossing | None:
-    """Return the first solid or usable cell along the crosshair, or None if there is none within reach.
+    """Return the crossing of the first solid or usable cell along the crosshair; None if no cell in reach is either.
 
-    The eye's own cell does not count.
+    The cell of the eye does not count.
 
     Args:
-        pose: pose to use instead of the state's.
+        pose: pose of the body; if None, the pose of the state.
     """
     pose = pose or state.pose
+    # The first crossing is the cell of the eye.
     for crossing in ray(pose)[1:]:
         code = state.block(move_by(pose.cell, crossing.offset))
         if SOLID[code] or USABLE[code]:
@@ -55,7 +57,8 @@ def find_touched(state: ReachState, pose: Pose | None = None) -> Crossing | None
 
 
 def mob_hit(state: ReachState) -> Mob | None:
-    """Return the first mob along the crosshair within reach and not behind a solid cell, or None."""
+    """Return the first mob along the crosshair that is in reach and not behind a solid cell, or None."""
+    # If mobs share a cell, the mob that comes first in the state counts.
     cells = {cell: mob for mob in reversed(tuple(state.mobs)) for cell in mob_cells(mob)}
     if cells:
         for crossing in ray(state.pose):
@@ -75,33 +78,38 @@ def mob_cells(mob: Mob) -> tuple[Cell, ...]:
 
 
 def table_in_reach(state: RuleState) -> bool:
-    """Return whether a ray from the eye to the middle of some crafting table touches that table first."""
+    """Return whether a ray from the eye to the middle of any crafting table touches that table before other blocks."""
     return any(can_touch(state, offset) for offset in _list_tables(state))
 
 
 def can_touch(state: ReachState, offset: Cell) -> bool:
-    """Return whether a ray from the eye to the middle of the cell at an offset touches that cell first."""
+    """Return whether a ray from the eye to the middle of a cell touches the cell before other blocks.
+
+    Args:
+        offset: offset of the cell from the cell of the feet.
+    """
     if max(map(abs, offset)) > FARTHEST_AIM:
         return False
-    hit = find_touched(state, replace(state.pose, aim=offset))
-    return hit is not None and hit.offset == offset
+    touched = find_touched(state, replace(state.pose, aim=offset))
+    return touched is not None and touched.offset == offset
 
 
 def _list_tables(state: RuleState) -> Iterator[Cell]:
-    """Yield the offsets of the crafting tables that can be aimed at."""
+    """Yield the offsets, from the cell of the feet, of the crafting tables that can be aimed at."""
     x, y, z = state.pose.cell
     span = range(-FARTHEST_AIM, FARTHEST_AIM + 1)
-    for up in span:
-        for along in span:
-            for aside in span:
-                code = state.block((x + aside, y + up, z + along))
+    for dy in span:
+        for dz in span:
+            for dx in span:
+                code = state.block((x + dx, y + dy, z + dz))
                 if BLOCKS[code].kind == "table":
-                    yield aside, up, along
+                    yield dx, dy, dz
 
 
 def _act_on(deed: Deed, state: RuleState) -> Event | str:
-    hit = find_touched(state)
-    return Event(deed, move_by(state.pose.cell, hit.offset)) if hit else OUT_OF_REACH
+    """Return the event of a deed on the cell that the crosshair touches."""
+    touched = find_touched(state)
+    return Event(deed, move_by(state.pose.cell, touched.offset)) if touched else OUT_OF_REACH
 
 
 def _attack(state: RuleState) -> Event | str:
@@ -110,18 +118,20 @@ def _attack(state: RuleState) -> Event | str:
 
 
 def _place(state: RuleState) -> Event | str:
-    hit = find_touched(state)
-    if hit is None:
+    """Return the event to place a block before the touched face, which is where the ray comes from."""
+    touched = find_touched(state)
+    if touched is None:
         return OUT_OF_REACH
     feet = state.pose.cell
     head = move_by(feet, (0, 1, 0))
-    target = move_by(feet, hit.before)
+    target = move_by(feet, touched.before)
     if target in (feet, head):
         return "the body is in the way"
     return Event("place", target)
 
 
 def _place_ahead(state: RuleState) -> Event | str:
+    """Return the event to place a block as ground in front of the body."""
     front = _find_front(state.pose)
     if SOLID[state.block(front)]:
         return "something is in the way"
@@ -129,6 +139,7 @@ def _place_ahead(state: RuleState) -> Event | str:
 
 
 def _place_below(state: RuleState) -> Event | str:
+    """Return the event to jump and place a block into the cell of the feet."""
     feet = state.pose.cell
     above = move_by(feet, (0, 2, 0))
     if SOLID[state.block(above)]:
@@ -141,10 +152,11 @@ def _drop(state: RuleState) -> Event | str:
 
 
 def _find_front(pose: Pose) -> Cell:
+    """Return the cell in front of the feet."""
     return move_by(pose.cell, find_heading(pose, Primitive.FORWARD))
 
 
-_INTENTIONS: Final[dict[Primitive, Callable[[RuleState], Event | str]]] = {
+_RESOLVERS: Final[dict[Primitive, Callable[[RuleState], Event | str]]] = {
     Primitive.USE: partial(_act_on, "use"),
     Primitive.DIG: partial(_act_on, "dig"),
     Primitive.ATTACK: _attack,

@@ -1,4 +1,4 @@
-"""The states that the rules read: a world's own storage, a :class:`WorldState`, or only what an agent knows."""
+"""The states that the rules read: the storage of a world, a :class:`WorldState`, or only what an agent knows."""
 
 from __future__ import annotations
 
@@ -14,20 +14,22 @@ from explorer.rules.moves import OUTSIDE, Terrain
 from explorer.scene import Cell, Mob, Pose, Scene, Stack, WorldState, move_by
 
 PRESSED: Final = tuple(block.code for block in BLOCKS if block.kind == "plate" and block.state == "on")
-"""Codes of plates that are on."""
+"""Codes of pressure plates that are on."""
 IRON: Final = tuple(block.code for block in BLOCKS if block.name == "iron_door")
-"""Codes of the door that cannot be opened by hand."""
+"""Codes of iron doors, which cannot be opened by hand."""
 SIDES: Final[tuple[Cell, ...]] = ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
+"""Offsets to the six neighbours of a cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """A door that cannot be opened by hand: its cells, which open and close as one, and what opens it.
+    """A door that cannot be opened by hand.
 
     Attributes:
-        name: name of its wire, or made from its lowest cell if it has no wire.
-        needs, mode, holds: see :class:`explorer.scene.Wire`.
-        beside: for an iron door, the cells where a placed lever, button or plate also opens it; else empty.
+        name: name of the door's wire; if the door has no wire, a name made from its lowest cell.
+        cells: cells of the door, which open and close together.
+        needs, mode, holds: what opens the door, as in :class:`explorer.scene.Wire`.
+        beside: for an iron door, the cells in which a placed lever, button or plate opens the door; otherwise empty.
     """
 
     name: str
@@ -46,12 +48,14 @@ def doors_of(scene: Scene) -> tuple[Door, ...]:
         beside = _find_beside(wire.cells, iron)
         doors.append(Door(wire.door, wire.cells, wire.needs, wire.mode, wire.holds, beside))
 
-    loose = iron.difference(*(door.cells for door in doors))
-    for x, y, z in sorted(loose):
-        if (x, y - 1, z) in loose:
+    # Iron doors without a wire: each unbroken column of cells is a door.
+    unwired = iron.difference(*(door.cells for door in doors))
+    for x, y, z in sorted(unwired):
+        is_lowest = (x, y - 1, z) not in unwired
+        if not is_lowest:
             continue
         top = y
-        while (x, top, z) in loose:
+        while (x, top, z) in unwired:
             top += 1
         cells = tuple((x, level, z) for level in range(y, top))
         beside = _find_beside(cells, iron)
@@ -60,7 +64,7 @@ def doors_of(scene: Scene) -> tuple[Door, ...]:
 
 
 def _find_beside(cells: tuple[Cell, ...], iron: frozenset[Cell]) -> frozenset[Cell]:
-    """Return the neighbours of those cells that are of iron doors."""
+    """Return the neighbours of the cells of a door that hold iron doors."""
     beside: set[Cell] = set()
     for cell in iron.intersection(cells):
         beside.update(move_by(cell, side) for side in SIDES)
@@ -68,22 +72,22 @@ def _find_beside(cells: tuple[Cell, ...], iron: frozenset[Cell]) -> frozenset[Ce
 
 
 def _find_cells(blocks: NDArray[np.uint16], codes: tuple[int, ...]) -> frozenset[Cell]:
-    """Return the cells of blocks with one of some codes."""
+    """Return the cells, as x, y, z, that hold one of some codes; ``blocks`` is ``[y, z, x]``."""
     places = np.argwhere(np.isin(blocks, codes)).tolist()
     return frozenset((x, y, z) for y, z, x in places)
 
 
 def find_pressed_plates(blocks: NDArray[np.uint16]) -> frozenset[Cell]:
-    """Return the cells of plates that are on; ``blocks`` is ``[y, z, x]``."""
+    """Return the cells of pressure plates that are on; ``blocks`` is ``[y, z, x]``."""
     return _find_cells(blocks, PRESSED)
 
 
 class ReachState(Terrain, Protocol):
-    """What decides which cell or mob the hands reach.
+    """The part of a state that decides which cell or mob the hands reach.
 
     Attributes:
-        pose: where the body stands.
-        mobs: the mobs that are left.
+        pose: pose of the body.
+        mobs: the mobs that are still in the world.
     """
 
     pose: Pose
@@ -91,13 +95,13 @@ class ReachState(Terrain, Protocol):
 
 
 class RuleState(ReachState, Protocol):
-    """A state as the rules read it. They never change it.
+    """A state that the rules read and never change.
 
     Attributes:
-        items: what lies on the ground.
-        chests: what chests hold.
+        items: cell -> stacks that lie there.
+        chests: cell of a chest -> stacks in the chest.
         inventory: item -> count, always above 0.
-        held: the item in hand.
+        held: the item in hand, or None.
         placed: cells of blocks that the agent placed.
         timers: door -> steps until it closes.
         doors: the scene's doors, from :func:`doors_of`.
@@ -115,10 +119,10 @@ class RuleState(ReachState, Protocol):
 
 
 class Still(RuleState):
-    """Adapt a :class:`WorldState` to :class:`RuleState`.
+    """A :class:`WorldState` as a :class:`RuleState`.
 
     Args:
-        doors: doors of its scene.
+        doors: doors of the scene, from :func:`doors_of`.
     """
 
     def __init__(self, state: WorldState, doors: tuple[Door, ...]) -> None:
@@ -140,10 +144,12 @@ class Still(RuleState):
 
 
 class KnownState(ReachState):
-    """What an agent knows, as a :class:`ReachState`. Cells never seen count as air: nothing known bars the way there.
+    """The knowledge of an agent as a :class:`ReachState`.
+
+    Cells that the agent has never seen count as air, because nothing known bars the way in these cells.
 
     Args:
-        known: codes ``[y, z, x]``, as in a view.
+        known: codes ``[y, z, x]`` as last seen, :data:`UNSEEN` for cells never seen.
         mobs: mobs that the agent knows.
     """
 
@@ -153,12 +159,13 @@ class KnownState(ReachState):
         self._known = known
 
     def block(self, cell: Cell) -> int:
-        """Return the code of a cell, as last seen."""
+        """Return the code of a cell as last seen; for a cell never seen, return the code of air."""
         code = _code_at(self._known, cell)
         return AIR if code == UNSEEN else code
 
 
 def _code_at(blocks: NDArray[np.uint16], cell: Cell) -> int:
+    """Return the code of a cell (x, y, z) from an array ``[y, z, x]``; outside the array, :data:`OUTSIDE`."""
     x, y, z = cell
     height, depth, width = blocks.shape
     inside = 0 <= x < width and 0 <= y < height and 0 <= z < depth

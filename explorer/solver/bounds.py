@@ -1,8 +1,8 @@
-"""A lower bound on the steps of any plan: distances between places where milestones can be achieved, all gates open.
+"""Compute a lower bound on the number of steps of any plan, from distances as if all gates were open.
 
-A step of the lattice moves the body one cell sideways (up by at most one, down by any depth), or two cells over a gap.
-If ``b`` cannot be achieved before ``a``, then reaching ``b`` takes at least as long as reaching some place of ``a`` and
-going from there to a place of ``b``. The greatest of several such bounds holds.
+A step of the lattice moves the body one cell sideways (up by at most one cell, down by any depth), or two cells over a
+gap. If a milestone B needs a milestone A, every plan goes to some place where A can be achieved and from that place to
+some place where B can be achieved. If B needs several milestones, the greatest of these bounds holds.
 """
 
 from __future__ import annotations
@@ -23,46 +23,51 @@ from explorer.solver.proving import Proven
 from explorer.solver.stock import most_blocks
 
 NEVER: Final = 1 << 30
+"""Number of steps to a cell that the body cannot reach."""
 _ARM: Final = 5
-"""Reach of the hands in cells along each axis from the eye's cell, rounded up."""
+"""Reach of the hands in cells along each axis from the cell of the eye, rounded up."""
 Steps = NDArray[np.int32]
-"""Least steps to each cell of the flat array, :data:`NEVER` where the body cannot be."""
+"""Flat: least number of steps to each cell; :data:`NEVER` for cells that the body cannot reach."""
 
 
 def lower_bound(arena: Arena, milestones: Sequence[Milestone], proven: Proven) -> int:
-    """Return a lower bound on the steps of any plan that achieves the goal, at least 1."""
+    """Return a lower bound on the number of steps of any plan that achieves the goal; the bound is at least 1."""
     ways = _Ways(arena, proven)
     start = np.full(arena.space.length, NEVER, np.int32)
     start[arena.space.at(arena.scene.spawn.cell)] = 0
     from_start = ways.spread(start)
 
-    spread: dict[str, Steps] = {}
+    # Milestone -> least steps to each cell for plans that have achieved the milestone.
+    steps_after: dict[str, Steps] = {}
     for milestone in _sort_by_needs(milestones, proven):
         least = from_start
         for earlier in proven.before(milestone.milestone_id):
-            if earlier in spread:
-                least = np.maximum(least, spread[earlier])
-        there = np.where(_find_places(arena, proven, milestone), least, NEVER)
+            if earlier in steps_after:
+                least = np.maximum(least, steps_after[earlier])
+        steps_at_places = np.where(_find_places(arena, proven, milestone), least, NEVER)
         if milestone is milestones[-1]:
-            return max(1, int(there.min()))
-        spread[milestone.milestone_id] = ways.spread(there)
+            return max(1, int(steps_at_places.min()))
+        steps_after[milestone.milestone_id] = ways.spread(steps_at_places)
     return 1
 
 
 def _sort_by_needs(milestones: Sequence[Milestone], proven: Proven) -> Iterator[Milestone]:
-    """Yield milestones after those that they need; in a cycle, the first goes first, which weakens the bound."""
-    left = list(milestones[:-1])
-    while left:
-        names = {each.milestone_id for each in left}
-        ready = (each for each in left if names.isdisjoint(proven.before(each.milestone_id)))
-        first = next(ready, left[0])
-        left.remove(first)
-        yield first
+    """Yield each milestone after the milestones that it needs; the goal comes last.
+
+    If milestones need each other in a cycle, the first of them comes first, which only weakens the bound.
+    """
+    pending = list(milestones[:-1])
+    while pending:
+        names = {each.milestone_id for each in pending}
+        ready = (each for each in pending if names.isdisjoint(proven.before(each.milestone_id)))
+        following = next(ready, pending[0])
+        pending.remove(following)
+        yield following
     yield milestones[-1]
 
 
 class _Ways:
-    """The moves that a body could ever make."""
+    """The steps that a body could ever make, with all gates open."""
 
     def __init__(self, arena: Arena, proven: Proven) -> None:
         space = arena.space
@@ -73,22 +78,27 @@ class _Ways:
             ground |= arena.fillable
         for cell in proven.everything.removed:
             ground[space.at(cell)] = 255
+        # Cells where a body can rest, and cells without lasting ground, which a body may jump over.
         self._rest = self._cells & shift(ground, space.up)
         self._gap = self._cells & ~shift(arena.lasting, space.up)
 
     def spread(self, start: Steps) -> Steps:
-        """Return the least steps to every cell, given those to the start cells."""
+        """Return the least steps to every cell, given the steps at which a body may be in the start cells.
+
+        This is a breadth-first search in which start cells join at different times.
+        """
         steps = start.copy()
         reached = np.zeros_like(self._cells)
-        times = np.unique(start[start < NEVER])
-        now = int(times[0]) if len(times) else NEVER
-        last = int(times[-1]) if len(times) else 0
+        start_times = np.unique(start[start < NEVER])
+        now = int(start_times[0]) if len(start_times) else NEVER
+        last_start = int(start_times[-1]) if len(start_times) else 0
 
         while now < NEVER:
             here = (steps <= now) * np.uint8(255)
             grown = self._fall(self._step(here))
             fresh = (grown > 0) & (steps > now + 1)
-            if not fresh.any() and now >= last and np.array_equal(here, reached):
+            is_settled = not fresh.any() and now >= last_start
+            if is_settled and np.array_equal(here, reached):
                 return steps
             steps[fresh] = now + 1
             reached = here
@@ -96,7 +106,7 @@ class _Ways:
         return steps
 
     def _step(self, here: Bytes) -> Bytes:
-        """Return the cells that one step leads to, before the body falls."""
+        """Return the cells to which one step from some cells leads, before the body falls."""
         space = self._space
         raised = here | shift(here, space.up)
         grown = raised.copy()
@@ -106,6 +116,7 @@ class _Ways:
         return grown & self._cells
 
     def _fall(self, grown: Bytes) -> Bytes:
+        """Return the cells where bodies from some cells can come to rest after falling any depth."""
         while True:
             lower = grown | (shift(grown, -self._space.up) & self._cells)
             if np.array_equal(lower, grown):
@@ -114,18 +125,18 @@ class _Ways:
 
 
 def _find_places(arena: Arena, proven: Proven, milestone: Milestone) -> NDArray[np.bool_]:
-    """Return the cells where the body may be in the step that achieves a milestone, or just before it."""
+    """Return a flat mask of the cells where the body may be in or just before the step that achieves a milestone."""
     everywhere = proven.everything.cells
-    stands = [rule for rule in milestone.rules if isinstance(rule, InsideBox | NearWithFacing)]
-    if stands:
-        cells = np.logical_and.reduce([where_holds(arena, everywhere, rule, resting=True) for rule in stands])
+    place_rules = [rule for rule in milestone.rules if isinstance(rule, InsideBox | NearWithFacing)]
+    if place_rules:
+        cells = np.logical_and.reduce([where_holds(arena, everywhere, rule, resting=True) for rule in place_rules])
     else:
         cells = np.logical_or.reduce([_find_in_reach(arena, proven, rule) for rule in milestone.rules]) & everywhere
     return arena.space.flat(cells).astype(np.bool_)
 
 
 def _find_in_reach(arena: Arena, proven: Proven, rule: Rule) -> NDArray[np.bool_]:
-    """Return the cells from which hands, or feet on an item, can make a rule hold."""
+    """Return a mask ``[y, z, x]`` of the cells of the feet from which hands, or feet on an item, can make a rule hold."""
     near = np.zeros(arena.scene.blocks.shape, np.bool_)
     if isinstance(rule, InventoryHas):
         for x, y, z in find_lying(arena, bare(rule.item)):
@@ -134,6 +145,7 @@ def _find_in_reach(arena: Arena, proven: Proven, rule: Rule) -> NDArray[np.bool_
     if targets is None:
         return np.ones_like(near)
     for x, y, z in targets:
+        # The eye is one cell above the feet.
         levels = slice(max(y - _ARM - 1, 0), y + _ARM + 1)
         rows = slice(max(z - _ARM, 0), z + _ARM + 1)
         columns = slice(max(x - _ARM, 0), x + _ARM + 1)
@@ -142,7 +154,7 @@ def _find_in_reach(arena: Arena, proven: Proven, rule: Rule) -> NDArray[np.bool_
 
 
 def _find_targets(arena: Arena, proven: Proven, rule: Rule) -> Iterable[Cell] | None:
-    """Return the cells that hands must reach for a rule to hold, or None if it may happen anywhere."""
+    """Return the cells that hands must reach to make a rule hold, or None if the rule may come to hold anywhere."""
     match rule:
         case InventoryHas():
             for recipe in recipes_for(rule.item):

@@ -1,6 +1,6 @@
 """Certify scenes: play the witness in the world, and prove by closures which milestones are necessary.
 
-A certificate names no time and no machine, so certifying a scene again gives the same one, byte for byte.
+A certificate names no time and no machine, so certifying a scene again gives the same certificate, byte for byte.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from explorer.worlds.voxel import VoxelWorld
 
 STEPS_A_WITNESS_STEP: Final = 6
 SPARE_STEPS: Final = 60
-"""An episode ends after 6 times the steps of the witness, plus 60."""
+"""An episode ends after 6 times the number of steps of the witness, plus 60 steps."""
 
 
 def certify(
@@ -44,8 +44,8 @@ def certify(
     :func:`explorer.audit.audit` finds the faults that need neither a play nor closures.
 
     Args:
-        milestones: the goal is the last one.
-        codes: the codes of a witness.
+        milestones: all milestones; the last milestone is the goal.
+        codes: codes of the primitives of a witness.
 
     Raises:
         RefutedError: a property is false or cannot be proven; the error carries the findings.
@@ -77,7 +77,7 @@ def certify(
 
 
 def check(scene: Scene, milestones: Sequence[Milestone], graph: Graph, certificate: Certificate) -> tuple[Finding, ...]:
-    """Return the faults of a certificate: certify the scene again from its witness, and compare.
+    """Return the faults of a certificate: certify the scene again from its witness, and compare both certificates.
 
     Raises:
         SceneError: the scene cannot be built.
@@ -96,14 +96,14 @@ def check(scene: Scene, milestones: Sequence[Milestone], graph: Graph, certifica
         return (_report_altered(f"the witness cannot be read: {error}"),)
 
     names = [each.name for each in fields(again)]
-    differ = [name for name in names if getattr(again, name) != getattr(certificate, name)]
-    if not differ:
+    differing = [name for name in names if getattr(again, name) != getattr(certificate, name)]
+    if not differing:
         return ()
-    return (_report_altered(f"{', '.join(differ)}: not what was proven, certify the scene again"),)
+    return (_report_altered(f"{', '.join(differing)}: not what was proven, certify the scene again"),)
 
 
 def fingerprint(scene: Scene, milestones: Sequence[Milestone], graph: Graph) -> str:
-    """Return the sha256 of all that a certificate depends on, in hexadecimal; the scene's name does not matter."""
+    """Return the sha256, in hexadecimal, of everything on which a certificate depends; this excludes the scene's name."""
     content = {
         "rules": scene.rules,
         "shape": scene.blocks.shape,
@@ -124,13 +124,13 @@ def fingerprint(scene: Scene, milestones: Sequence[Milestone], graph: Graph) -> 
 
 
 def _describe_milestone(milestone: Milestone) -> list[object]:
-    """Return what a certificate depends on in a milestone, as JSON-compatible data."""
+    """Return the task, id and rules of a milestone as JSON-compatible data."""
     rules = [[type(rule).__name__, _describe_rule(rule)] for rule in milestone.rules]
     return [milestone.task, milestone.milestone_id, rules]
 
 
 def _describe_rule(rule: Rule) -> dict[str, object]:
-    """Return the fields of a rule with every number as a float: files do not distinguish 1 from 1.0."""
+    """Return the fields of a rule, with every number as a float because files do not distinguish 1 from 1.0."""
     described: dict[str, object] = {}
     for name, value in asdict(rule).items():
         described[name] = value if isinstance(value, str) else np.asarray(value, float).tolist()
@@ -143,6 +143,14 @@ def _report_altered(problem: str) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Played:
+    """The outcome of playing a witness.
+
+    Attributes:
+        latched: milestone -> step in which it was achieved.
+        state_hash: hash of the state after the last step.
+        problem: why the play ended early, or "".
+    """
+
     latched: Mapping[str, int]
     ticks: int
     state_hash: str
@@ -151,14 +159,15 @@ class _Played:
 
 def _play_witness(scene: Scene, milestones: Sequence[Milestone], codes: Sequence[int]) -> _Played:
     """Play the steps of a witness and return the outcome."""
-    looks = any(isinstance(rule, AtLeast) for each in milestones for rule in each.rules)
-    world = VoxelWorld(observe=looks)
+    # Only rules of this kind read what the agent has seen.
+    needs_view = any(isinstance(rule, AtLeast) for each in milestones for rule in each.rules)
+    world = VoxelWorld(observe=needs_view)
     tracker = Tracker(milestones, scene.spawn)
     world.reset(scene)
 
     ticks = 0
     problem = ""
-    tracker.observe(world.state(), world.view().known if looks else None)
+    tracker.observe(world.state(), world.view().known if needs_view else None)
 
     for step, code in enumerate(codes, 1):
         try:
@@ -166,11 +175,12 @@ def _play_witness(scene: Scene, milestones: Sequence[Milestone], codes: Sequence
         except ActionError as error:
             problem = f"step {step} of the witness: {error}"
             break
-        tracker.observe(world.state(), world.view().known if looks else None)
+        tracker.observe(world.state(), world.view().known if needs_view else None)
     return _Played(dict(tracker.latched), ticks, state_hash(world.state()), problem)
 
 
 def _list_faults(played: _Played, milestones: Sequence[Milestone]) -> Iterator[Finding]:
+    """Yield the faults that playing a witness reveals."""
     for name, step in played.latched.items():
         if step == 0:
             yield Finding(
@@ -185,6 +195,7 @@ def _list_faults(played: _Played, milestones: Sequence[Milestone]) -> Iterator[F
                 FaultKind.ALTERED_WITNESS, "the steps of the witness do not achieve it", milestone.milestone_id
             )
 
+    # Rules are relative to the spawn.
     goal = milestones[-1]
     for rule in goal.rules:
         if isinstance(rule, NearWithFacing) and math.hypot(*rule.target) <= rule.max_distance:
@@ -192,7 +203,7 @@ def _list_faults(played: _Played, milestones: Sequence[Milestone]) -> Iterator[F
 
 
 def _list_seen_at_start(arena: Arena, milestones: Iterable[Milestone]) -> Iterator[str]:
-    """Yield milestones with something in view before the first step."""
+    """Yield the ids of the milestones of which a cell is in view before the first step."""
     known = VoxelWorld().reset(arena.scene).known
     for milestone in milestones:
         cells = (cell for rule in milestone.rules for cell in list_cells(arena, rule))

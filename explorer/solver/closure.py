@@ -1,12 +1,14 @@
 """The closure: everything that could ever happen, as a monotone fixpoint in which nothing possible becomes impossible.
 
 Dug blocks count as both passage and ground, opened doors stay open, ingredients are never used up, placed blocks block
-nothing and timers never run out. No play of any length can bring about what is not in the closure, and without a
-restraint no body driven tick by tick can either; what is in it may still be impossible. A restraint that keeps feet out
-of a box is judged where steps end: in ticks, a body may walk along the rim of the box with its middle outside.
+nothing and timers never run out. So no play of any length can bring about what is not in the closure. Without a
+restraint, this also holds for a body that is driven tick by tick. What is in the closure may still be impossible.
 
-:mod:`explorer.solver.flood` computes where a body could be,
-:mod:`explorer.solver.touch` what it could touch, and :mod:`explorer.solver.stock` what it could have.
+A restraint that keeps feet out of a box is tested only where steps end. Between steps, a body may walk along the rim of
+the box with its middle outside.
+
+:mod:`explorer.solver.flood` computes where a body could be, :mod:`explorer.solver.touch` what the body could touch, and
+:mod:`explorer.solver.stock` which items the body could have.
 """
 
 from __future__ import annotations
@@ -31,13 +33,21 @@ from explorer.solver.touch import Touch
 class Arena:
     """The initial scene, laid out for closures.
 
+    A place is the index of a cell in the flat arrays of ``space``; masks are flat.
+
     Attributes:
-        free: cells that are not solid at the start; ``lava``: those of them with lava.
-        ground: cells that are solid, or that a closing door could make solid, without a placed block.
-        lasting: cells that are solid for good.
-        fillable: cells that may take a placed block.
-        natural: breakable blocks: code -> places.
-        leaves: places of door blocks; ``handled``: those of them without a wire.
+        free: mask of the cells that are not solid at the start.
+        lava: mask of the cells with lava.
+        ground: mask of the cells that are solid at the start, or that a closing door could make solid.
+        lasting: mask of the cells that are solid for good.
+        fillable: mask of the cells that may take a placed block.
+        natural: code of a breakable block -> places of the blocks.
+        chests: place of a chest -> stacks in the chest.
+        devices, plates: place -> block of the device or plate.
+        tables: places of crafting tables.
+        doors: doors that cannot be opened by hand.
+        leaves: places of the blocks of all doors.
+        handled: places of the blocks of doors that open by hand.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -52,7 +62,7 @@ class Arena:
         self.free = self.space.flat(~solid)
         self.lava = self.space.flat(lava)
         self.ground = self.space.flat(solid | doors)
-        self.ground[: self.space.up] = 255  # what lies below the arena carries a body
+        self.ground[: self.space.up] = 255  # the border below the arena carries a body
         self.lasting = self.space.flat(solid & ~doors & ~natural)
         self.fillable = self.space.flat(mask(REPLACEABLE)[blocks])
         self.natural = self._group_natural()
@@ -73,22 +83,22 @@ class Arena:
         self.handled = tuple(sorted(self.leaves - wired))
 
     def block(self, cell: Cell) -> Block:
-        """Return what a cell of the arena holds at the start."""
+        """Return the block that a cell of the arena holds at the start."""
         x, y, z = cell
         return BLOCKS[int(self.scene.blocks[y, z, x])]
 
     def places(self, cells: Iterable[Cell]) -> list[int]:
-        """Return the places of cells in the flat array; cells outside the arena are left out."""
+        """Return the places of those of some cells that lie in the arena."""
         return [self.space.at(cell) for cell in cells if self.space.holds(cell)]
 
     def _find_blocks(self, kind: Kind) -> list[tuple[int, Block]]:
-        """Return the places of the blocks of a kind, and the blocks."""
+        """Return the place and the block of each block of a kind."""
         y, z, x = np.nonzero(has_kind(kind)[self.scene.blocks])
         cells = zip(x.tolist(), y.tolist(), z.tolist(), strict=True)
         return [(self.space.at(cell), self.block(cell)) for cell in cells]
 
     def _group_natural(self) -> dict[int, NDArray[np.intp]]:
-        """Return the places of breakable blocks by code."""
+        """Return code -> places of the breakable blocks."""
         natural = has_kind("natural")[self.scene.blocks]
         places = np.flatnonzero(self.space.flat(natural))
         codes = self.scene.blocks[natural]
@@ -97,15 +107,19 @@ class Arena:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Restraint:
-    """What every play that never achieves a milestone must avoid.
+    """What every play that never achieves a certain milestone must avoid.
 
     Attributes:
-        shut: mask of cells where feet may not be.
-        through: mask of cells where feet may not rest, but that a body may fall through.
+        shut: mask of the cells where feet may not be.
+        through: mask of the cells where feet may not rest, but through which a body may fall.
         caps: item -> greatest count at any time.
-        spared: cells whose blocks may not be removed; ``spared_mobs`` likewise for mobs.
-        unless: name of a block: ``spared`` is lifted once such a block could be placed in ``beside``.
-        empty: mask of cells where ``block`` may be placed at most ``most`` times.
+        spared: cells whose blocks may not be removed.
+        spared_mobs: names of mobs that may not be hunted.
+        unless: name of a block; once a block of this name could be placed in ``beside``, ``spared`` no longer holds.
+        beside: see ``unless``.
+        empty: mask of the cells in which ``block`` may be placed at most ``most`` times altogether.
+        block: name of a block, see ``empty``.
+        most: see ``empty``.
     """
 
     shut: Bytes | None = None
@@ -129,11 +143,11 @@ class Closure:
     """Everything that could happen under a restraint.
 
     Attributes:
-        cells: where feet could be, ``[y, z, x]``.
-        most: item -> upper bound of its count over an episode.
+        cells: mask ``[y, z, x]`` of the cells where feet could be.
+        most: item -> upper bound of how many an episode could yield altogether.
         removed: cells whose blocks could be broken.
         hunted: names of mobs that could be hunted.
-        states: number of pairs of a cell and a number of placements that were reached.
+        states: number of reached pairs of a cell and a number of placed blocks.
         restraint: the restraint that all plays obey.
     """
 
@@ -148,8 +162,8 @@ class Closure:
     _fillable: Bytes
 
     def placeable(self, cells: Iterable[Cell]) -> int:
-        """Return how many of some cells could take a placed block."""
-        places = [at for at in self._arena.places(cells) if self._fillable[at]]
+        """Return in how many of some cells a block could be placed."""
+        places = [place for place in self._arena.places(cells) if self._fillable[place]]
         return int(self._touch.among(np.array(places, np.intp)).sum())
 
 
@@ -159,7 +173,11 @@ def closure(arena: Arena, restraint: Restraint = NOTHING) -> Closure:
 
 
 class _Growing:
-    """A closure that grows towards its fixpoint."""
+    """A closure that grows towards its fixpoint.
+
+    The attributes hold what could have happened so far, and what is still left to happen: chests to open, items to pick
+    up, mobs to hunt, doors to open, natural blocks to dig.
+    """
 
     def __init__(self, arena: Arena, restraint: Restraint) -> None:
         scene = arena.scene
@@ -206,7 +224,7 @@ class _Growing:
         )
 
     def _grow_once(self) -> bool:
-        """Let everything happen that now can; return whether anything did."""
+        """Add everything that could happen now to the closure; return whether anything was added."""
         most = self._bound_items()
         room, through = self._find_rooms()
         supports = self._find_supports(most)
@@ -218,23 +236,26 @@ class _Growing:
             self._open_chests,
             self._hunt,
             self._dig,
-            self._spoil,
+            self._release_spared,
             self._open_doors,
             self._open_by_hand,
             self._find_table,
         )
-        happened = [step() for step in steps]
-        return any(happened)
+        # Run all steps, even after the first that adds something.
+        grew = [step() for step in steps]
+        return any(grew)
 
     def _bound_items(self) -> dict[str, int]:
+        """Update and return the upper bounds of item counts."""
         table = self._has_table or "crafting_table" in self._most
         self._most = bounds(self._gained, table, self._restraint.caps)
         return self._most
 
     def _find_rooms(self) -> tuple[Bytes, Bytes]:
-        """Return the cells where a body fits, and those that it may only fall through."""
+        """Return the mask of the cells where a body fits, and the mask of the cells through which it may only fall."""
         up = self._arena.space.up
         room = self._open & ~self._arena.lava
+        # A body also needs the cell above its feet.
         room[:-up] &= room[up:]
         room[-up:] = 0
         shut = self._restraint.shut
@@ -244,15 +265,16 @@ class _Growing:
         return room & ~(shut | through), room & through
 
     def _find_supports(self, most: Mapping[str, int]) -> Bytes:
-        """Return the cells that can take a block to stand on."""
+        """Return the mask of the cells that can take a block on which a body could stand."""
         restraint = self._restraint
         if restraint.empty is None or restraint.most > 0:
             return self._fillable
-        others = carries_without(most, restraint.block)
-        return self._fillable if others else self._fillable & ~restraint.empty
+        # Blocks other than the forbidden block may be placed in the cells of ``empty``.
+        has_other_blocks = carries_without(most, restraint.block)
+        return self._fillable if has_other_blocks else self._fillable & ~restraint.empty
 
     def _gain(self, *stacks: Stack) -> bool:
-        """Add items, unless that exceeds a cap at once; return whether they were added."""
+        """Add stacks to the gained items, unless the stacks alone exceed a cap; return whether they were added."""
         bundle: Counter[str] = Counter()
         for stack in stacks:
             bundle[stack.item] += stack.count
@@ -263,6 +285,7 @@ class _Growing:
         return True
 
     def _pick_up(self) -> bool:
+        """Pick up the items in cells where feet could be; return whether there were any."""
         taken = []
         for cell, stacks in self._items.items():
             if self._feet[self._arena.space.at(cell)] and self._gain(*stacks):
@@ -272,32 +295,36 @@ class _Growing:
         return bool(taken)
 
     def _open_chests(self) -> bool:
+        """Empty the chests that hands could reach; return whether there were any."""
         taken = []
-        for at, stacks in self._chests.items():
-            if self._touch.reaches(at) and self._gain(*stacks):
-                taken.append(at)
-        for at in taken:
-            del self._chests[at]
+        for place, stacks in self._chests.items():
+            if self._touch.reaches(place) and self._gain(*stacks):
+                taken.append(place)
+        for place in taken:
+            del self._chests[place]
         return bool(taken)
 
     def _hunt(self) -> bool:
-        hit = []
+        """Hunt the mobs that hands could reach; return whether there were any."""
+        in_reach = []
         for mob in self._mobs.values():
             places = self._arena.places(mob_cells(mob))
             if any(map(self._touch.reaches, places)):
-                hit.append(mob)
-        hunted = [mob.name for mob in hit if self._gain(mob_kind(mob.kind).drop)]
+                in_reach.append(mob)
+        hunted = [mob.name for mob in in_reach if self._gain(mob_kind(mob.kind).drop)]
         for name in hunted:
             del self._mobs[name]
         self._hunted.update(hunted)
         return bool(hunted)
 
     def _dig(self) -> bool:
+        """Dig the natural blocks that hands could reach with a fit tool; return whether there were any."""
         dug = False
         for code, places in list(self._natural.items()):
             block = BLOCKS[code]
             if block.tools and not block.tools & self._most.keys():
                 continue
+            # A dig would gain an item that the restraint forbids altogether.
             if self._restraint.caps.get(block.drop or "") == 0:
                 continue
             touched = self._touch.among(places)
@@ -308,28 +335,29 @@ class _Growing:
         return dug
 
     def _remove(self, block: Block, places: NDArray[np.intp]) -> None:
+        """Make places passable and fillable, and gain the drops of their blocks."""
         self._open[places] = self._fillable[places] = 255
         self._removed.append(places)
         if block.drop:
             self._gained[block.drop] += len(places)
 
     def _spare(self) -> dict[int, NDArray[np.intp]]:
-        """Set apart the blocks that may not be removed; return code -> places."""
+        """Take the blocks that may not be removed out of the natural blocks; return them as code -> places."""
         spared = {}
-        kept = np.array(self._arena.places(self._restraint.spared), np.intp)
+        spared_places = np.array(self._arena.places(self._restraint.spared), np.intp)
         for code, places in self._natural.items():
-            mine = np.isin(places, kept)
-            if mine.any():
-                spared[code] = places[mine]
-                self._natural[code] = places[~mine]
+            is_spared = np.isin(places, spared_places)
+            if is_spared.any():
+                spared[code] = places[is_spared]
+                self._natural[code] = places[~is_spared]
         return spared
 
-    def _spoil(self) -> bool:
-        """Lift the ban on removing spared blocks once a placed block could count in their stead."""
+    def _release_spared(self) -> bool:
+        """Allow spared blocks to be removed once a placed block could count in their stead; return whether it could."""
         restraint = self._restraint
         if not self._spared or not most_of_block(self._most, restraint.unless):
             return False
-        beside = [at for at in self._arena.places(restraint.beside) if self._fillable[at]]
+        beside = [place for place in self._arena.places(restraint.beside) if self._fillable[place]]
         if not any(map(self._touch.reaches, beside)):
             return False
         for code, places in self._spared.items():
@@ -338,6 +366,7 @@ class _Growing:
         return True
 
     def _open_doors(self) -> bool:
+        """Open the doors whose devices could be on; return whether there were any."""
         opened = [door for door in self._doors if self._opens(door)]
         for door in opened:
             self._open[self._arena.places(door.cells)] = 255
@@ -345,42 +374,48 @@ class _Growing:
         return bool(opened)
 
     def _opens(self, door: Door) -> bool:
-        on = [self._turns_on(at) for at in self._arena.places(door.needs)]
-
-        if any(on) and (door.mode == "any" or all(on)):
+        """Return whether the devices of a door, or a device placed beside it, could open the door."""
+        can_be_on = [self._turns_on(place) for place in self._arena.places(door.needs)]
+        is_enough = all(can_be_on) or door.mode == "any"
+        if any(can_be_on) and is_enough:
             return True
         return any(map(self._takes_handle, self._arena.places(door.beside)))
 
-    def _turns_on(self, at: int) -> bool:
+    def _turns_on(self, place: int) -> bool:
+        """Return whether a device or plate at a place could be on; a place with neither could take a new device."""
         arena = self._arena
-        if at in arena.devices:
-            return self._touch.reaches(at) or arena.devices[at].state == "on"
-        if at in arena.plates:
-            return bool(self._feet[at]) or arena.plates[at].state == "on"
-        return self._takes_handle(at)
+        if place in arena.devices:
+            return self._touch.reaches(place) or arena.devices[place].state == "on"
+        if place in arena.plates:
+            return bool(self._feet[place]) or arena.plates[place].state == "on"
+        return self._takes_handle(place)
 
-    def _takes_handle(self, at: int) -> bool:
-        """Return whether a device or plate that opens a door could be placed."""
-        if not self._fillable[at] or not has_handle(self._most):
+    def _takes_handle(self, place: int) -> bool:
+        """Return whether a device or plate that opens a door could be placed at a place."""
+        if not self._fillable[place] or not has_handle(self._most):
             return False
-        return self._touch.reaches(at)
+        return self._touch.reaches(place)
 
     def _open_by_hand(self) -> bool:
-        """Open doors that hands reach, with all the door blocks right above and below them, wired ones too."""
-        opened = {at for at in self._handled if self._touch.reaches(at)}
+        """Open the doors without a wire that hands could reach; return whether there were any.
+
+        A door opens with all adjoining door blocks above and below, even if these belong to a wired door.
+        """
+        opened = {place for place in self._handled if self._touch.reaches(place)}
         up = self._arena.space.up
         pending = list(opened)
         while pending:
-            at = pending.pop()
-            for beside in (at + up, at - up):
-                if beside in self._arena.leaves and beside not in opened:
-                    opened.add(beside)
-                    pending.append(beside)
+            place = pending.pop()
+            for adjoining in (place + up, place - up):
+                if adjoining in self._arena.leaves and adjoining not in opened:
+                    opened.add(adjoining)
+                    pending.append(adjoining)
         self._open[list(opened)] = 255
         self._handled -= opened
         return bool(opened)
 
     def _find_table(self) -> bool:
+        """Note that hands could reach a crafting table; return whether this is new."""
         if self._has_table or not any(map(self._touch.reaches, self._arena.tables)):
             return False
         self._has_table = True

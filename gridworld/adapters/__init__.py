@@ -1,1 +1,1 @@
-"""Vision-language models behind servers, as models that play tasks. Their SDKs are imported on use."""
+"""Models that play tasks by asking a language model of a server. SDKs of providers are imported only on use."""

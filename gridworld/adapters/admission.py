@@ -1,4 +1,4 @@
-"""Which model an evaluation asks, as options say, and whether it may be paid for."""
+"""Checks before a model of a provider is asked: the name, the options and the cap on the cost."""
 
 from __future__ import annotations
 
@@ -28,21 +28,25 @@ from spca.llm.providers.base import TIMEOUT_S, Limits, Listing
 from spca.llm.providers.failures import OTHER_MODEL
 
 DEFAULT_MAX_COST: Final = 5.0
-"""USD that an evaluation may cost where no cap was given."""
+"""USD that an evaluation may cost if the user gave no cap."""
 _CACHE: Final = "llm_cache"
 _WITHOUT_SERVER: Final = "offline, --model bfs plays without one"
 
 
 def add_effort(model: str, effort: str) -> str:
-    """Return the name of a model with the word of ``--effort``; raises what :meth:`ModelRef.with_effort` does."""
-    return str(ModelRef.parse(model).with_effort(effort, "--effort"))
+    """Return the name of a model with the word of ``--effort`` appended.
+
+    Raises:
+        SettingsError: the word is no effort, the model takes none, or the name holds another effort.
+    """
+    return str(ModelRef.parse(model).set_effort(effort, "--effort"))
 
 
 def make_asking(ref: ModelRef, request: ModelRequest[AskedOptions]) -> Asking:
-    """Return how the options say that a model is asked.
+    """Return the limits, caps, catalogue and folders that the options set for a model.
 
     Raises:
-        ModelError: there is no such model, or it lacks a key.
+        ModelError: no model has this name, or the key of the provider is missing.
         SettingsError: an option cannot be used, or the cost of the model cannot be capped.
     """
     options = request.options
@@ -62,10 +66,10 @@ def make_asking(ref: ModelRef, request: ModelRequest[AskedOptions]) -> Asking:
 
 
 def require_usable(request: ModelRequest[AskedOptions]) -> list[str]:
-    """Look a model up at its provider; return a line for all that a user should know.
+    """Look a model up at its provider; return warnings for the user, one line each.
 
     Raises:
-        ModelError: it does not exist, lacks a key or was shut down.
+        ModelError: the model does not exist or was shut down, or the key of the provider is missing.
         SettingsError: an option cannot be used, or the cost of the model cannot be capped.
     """
     ref = ModelRef.parse(request.name)
@@ -79,28 +83,33 @@ def require_usable(request: ModelRequest[AskedOptions]) -> list[str]:
 
 
 def _check_name(ref: ModelRef, catalogue: Catalogue) -> None:
+    """Raise a :class:`ModelError` unless the catalogue can serve the name and its effort exists."""
     try:
         provider = catalogue.provider(ref)
     except ProviderConfigError as error:
         raise ModelError(describe_error(error)) from error
     _, at, word = ref.name.rpartition("@")
-    is_own = isinstance(provider, Listing) and is_providers_own(ref.prefix, provider.address)
-    if at and not ref.effort and is_own:
+    has_unknown_effort = bool(at) and not ref.effort
+    # Only names on servers of the user may hold an "@" that marks no effort.
+    is_at_provider = isinstance(provider, Listing) and is_providers_own(ref.prefix, provider.address)
+    if has_unknown_effort and is_at_provider:
         raise ModelError(f"{ref}: @{word} is no effort: it is one of {', '.join(EFFORTS)}")
 
 
 def describe_error(error: Exception, flag: str = "--model") -> str:
-    """Return the words of a provider's error, with the options of this program."""
+    """Return the message of a provider's error; advice to name another model names the option ``flag``."""
     return str(error).replace(OTHER_MODEL, f"name another one with {flag}")
 
 
 def _read_servers(options: PaidOptions) -> Servers:
-    """Return the servers that options and environment name."""
+    """Return the servers, by prefix, that options and environment variables name; options win."""
+    # Each prefix with (the variable or option that names the address, the address or "").
     addresses = {prefix: (name, os.environ.get(name, "").strip()) for prefix, name in VARIABLES.items()}
     if options.base_url:
         addresses["openai"] = "--base-url", options.base_url
     for name, url in addresses.values():
-        if url and (fault := find_address_fault(name, url, is_host=name == "OLLAMA_HOST")):
+        fault = find_address_fault(name, url, is_host=name == "OLLAMA_HOST") if url else ""
+        if fault:
             raise SettingsError(fault)
     providers = {prefix: Server(url or None) for prefix, (_, url) in addresses.items()}
     return providers | parse_servers(options.servers or (), os.environ.get(SERVERS_VARIABLE, ""))

@@ -1,10 +1,10 @@
-"""Which actions a model named in its words (pure).
+"""Reading of the actions that a model names in its answer (pure).
 
 Only a statement of an action counts: ``Action: 2``, ``{"action": "toggle"}``, or an answer that is nothing but a number
-or a name. A digit inside a sentence is never taken for a choice, and a statement that fits two actions is none.
+or a name. A digit inside a sentence is never taken for a choice, and a statement that fits two actions is ignored.
 
-Where several are asked for, a statement may also be a list that holds nothing else: ``Actions: 2, 2, turn_left``,
-``{"actions": [2, 2, 0]}``, or an answer that is nothing but a list.
+If the model may name several actions, a statement may also be a list that holds nothing else:
+``Actions: 2, 2, turn_left``, ``{"actions": [2, 2, 0]}``, or an answer that is nothing but a list.
 """
 
 from __future__ import annotations
@@ -25,18 +25,24 @@ _STATEMENT: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _STATEMENT_OF_LIST: Final = re.compile(_STATEMENT.pattern.replace("action(?:", "actions(?:"), _STATEMENT.flags)
-_BETWEEN: Final = re.compile(r"[,;|\n]|->|→|\bthen\b")
+_SEPARATOR: Final = re.compile(r"[,;|\n]|->|→|\bthen\b")
 _NUMBER: Final = r"(?<![\w.])-\d+|\d+(?:\.\d+)?"
 _DECORATION: Final = " \t\r\n*_`'\"()[]<>{}.!#"
-_LONGEST: Final = 20_000
-"""Characters of an answer that are looked at, from its end: a choice stands there."""
-_LONGEST_VALUE: Final = 100
-_MOST_OBJECTS: Final = 50
+_MAX_ANSWER: Final = 20_000
+"""Characters of an answer that are read, counted from the end, because models state their choice at the end."""
+_MAX_VALUE: Final = 100
+_MAX_OBJECTS: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An action that was named, how sure the model says it is (0 to 1), and the actions that are to follow it."""
+    """The actions that an answer names.
+
+    Attributes:
+        action: number of the action to do now.
+        confidence: how sure the model says it is, from 0 to 1; None if the answer does not say.
+        further: numbers of the actions to do after ``action``, in order.
+    """
 
     action: int
     confidence: float | None = None
@@ -48,41 +54,43 @@ class Choice:
 
 
 def strip_thoughts(text: str) -> str:
-    """Return a text without the blocks in which models think; one that is not closed reaches to the end."""
-    rest = _THOUGHT.sub("", text)
+    """Return a text without the blocks in which models think; a block that is not closed reaches to the end."""
+    visible = _THOUGHT.sub("", text)
     # Some templates open the block in the prompt, so that only its end is in the answer.
-    ends = list(_THOUGHT_END.finditer(rest))
+    ends = list(_THOUGHT_END.finditer(visible))
     if ends:
-        rest = rest[ends[-1].end() :]
-    return rest.strip()
+        visible = visible[ends[-1].end() :]
+    return visible.strip()
 
 
 def read_choice(text: str, action_space: Mapping[int, str], most: int = 1) -> Choice | None:
-    """Return the action that an answer names, or the first ``most`` actions; None if it names none.
+    """Return the first ``most`` actions that an answer names, or None if the answer names no action.
 
-    The last valid ``Action:`` line wins, then the last JSON object with an ``action``, then an answer that is a
-    number or a name alone, or a list of them.
+    The last valid ``Action:`` line wins. Without an ``Action:`` line, the last JSON object with an ``action`` counts.
+    Without both, the whole answer must be a number or a name, or a list of numbers and names.
 
     Args:
         text: the answer without thoughts.
-        action_space: names by number.
-        most: more than 1: a statement may be a list.
+        action_space: names of the actions by number.
+        most: the most actions that a statement may list; 1 refuses lists.
     """
-    text = text[-_LONGEST:]
+    text = text[-_MAX_ANSWER:]
+    # Pairs of (position in the text, actions), so that sorting puts the last statement last.
     stated = list[tuple[int, Sequence[int]]]()
     for match in _STATEMENT.finditer(text):
         stated.append((match.start(), _read_statement(match["value"], action_space, most)))
     if most > 1:
         for match in _STATEMENT_OF_LIST.finditer(text):
             stated.append((match.start(), _read_list(match["value"], action_space)))
-    if found := [actions for _, actions in sorted(stated) if actions]:
-        return _make_choice(found[-1], most)
+    valid = [actions for _, actions in sorted(stated) if actions]
+    if valid:
+        return _make_choice(valid[-1], most)
 
-    choices = [_read_object(found, action_space, most) for found in _find_objects(text)]
-    chosen = [choice for choice in choices if choice]
-    if chosen:
-        return chosen[-1]
-    return _make_choice(_read_alone(text, action_space, most), most)
+    choices = [_read_object(each, action_space, most) for each in _find_objects(text)]
+    valid_choices = [choice for choice in choices if choice]
+    if valid_choices:
+        return valid_choices[-1]
+    return _make_choice(_read_whole(text, action_space, most), most)
 
 
 def _make_choice(actions: Sequence[int], most: int, confidence: float | None = None) -> Choice | None:
@@ -92,41 +100,48 @@ def _make_choice(actions: Sequence[int], most: int, confidence: float | None = N
 
 
 def _read_statement(value: str, action_space: Mapping[int, str], most: int) -> Sequence[int]:
-    """Return the action or actions that the rest of a line begins with, unless it goes on to another one."""
+    """Return the action or list of actions that follows ``Action:``; () if the line names two different actions."""
     if most > 1 and (listed := _read_list(value, action_space)):
         return listed
     tokens = _make_pattern(tuple(action_space.items()))
-    first = tokens.match(value.lstrip(_DECORATION))
-    if first is None:
+    if tokens.match(value.lstrip(_DECORATION)) is None:
         return ()
     named = [_read_token(match, action_space) for match in tokens.finditer(value)]
     action = named[0]
-    if action is None or any(each not in (action, None) for each in named):
+    # None stands for a number that is no action, such as a count later in the line.
+    names_others = any(each not in (action, None) for each in named)
+    if action is None or names_others:
         return ()
     return (action,)
 
 
-def _read_alone(text: str, action_space: Mapping[int, str], most: int) -> Sequence[int]:
-    """Return the action of a text that holds nothing else; ``2 move_forward`` is one action."""
+def _read_whole(text: str, action_space: Mapping[int, str], most: int) -> Sequence[int]:
+    """Return the action or the list of actions that a text consists of, else (); ``2 move_forward`` is one action."""
     if most > 1 and (listed := _read_list(text, action_space)):
         return listed
     tokens = _make_pattern(tuple(action_space.items()))
     named = [_read_token(match, action_space) for match in tokens.finditer(text)]
-    rest = tokens.sub("", text).strip(_DECORATION + ":,-=")
-    if rest or len(set(named)) != 1 or named[0] is None:
+    other_words = tokens.sub("", text).strip(_DECORATION + ":,-=")
+    if other_words or len(set(named)) != 1:
         return ()
-    return (named[0],)
+    action = named[0]
+    return () if action is None else (action,)
 
 
 def _read_list(text: str, action_space: Mapping[int, str]) -> Sequence[int]:
-    """Return the actions of a text that lists them and holds nothing else."""
-    parts = _BETWEEN.split(text.strip(_DECORATION + ",;|"))
+    """Return the actions of a text that is a list of actions; () if the text holds anything else."""
+    parts = _SEPARATOR.split(text.strip(_DECORATION + ",;|"))
     items = [_read_item(part, action_space) for part in parts]
-    return [action for item in items for action in item] if all(items) else ()
+    if not all(items):
+        return ()
+    return [action for item in items for action in item]
 
 
 def _read_item(text: str, action_space: Mapping[int, str]) -> Sequence[int]:
-    """Match numbers or names, one after another; a number and a name side by side are one action, or none."""
+    """Return the actions that a part of a list names, in order; () if the part holds anything else.
+
+    A number and a name side by side must mean the same action and count once.
+    """
     tokens = _make_pattern(tuple(action_space.items()))
     text = text.strip().removeprefix("- ")
     if tokens.sub("", text).strip(_DECORATION + ":"):
@@ -136,10 +151,9 @@ def _read_item(text: str, action_space: Mapping[int, str]) -> Sequence[int]:
     while matches:
         match = matches.pop(0)
         action = _read_token(match, action_space)
-        if matches and _is_number(matches[0]) is not _is_number(match):
-            other = _read_token(matches.pop(0), action_space)
-            if other != action:
-                return ()
+        is_pair = bool(matches) and _is_number(matches[0]) is not _is_number(match)
+        if is_pair and _read_token(matches.pop(0), action_space) != action:
+            return ()
         if action is None:
             return ()
         actions.append(action)
@@ -147,13 +161,15 @@ def _read_item(text: str, action_space: Mapping[int, str]) -> Sequence[int]:
 
 
 def _is_number(match: re.Match[str]) -> bool:
+    """Return whether a match of :func:`_make_pattern` is a number; only names are in groups."""
     return match.lastgroup is None
 
 
 def _read_token(match: re.Match[str], action_space: Mapping[int, str]) -> int | None:
+    """Return the action that a match of :func:`_make_pattern` means; None for a number that is no action."""
     if match.lastgroup is not None:
         return int(match.lastgroup.removeprefix("a"))
-    # Digits of other scripts and numbers of any length are numbers too, but no actions.
+    # The pattern also matches digits of other scripts and numbers of any length, which mean no action.
     number = match[0]
     if not re.fullmatch("[0-9]{1,9}", number):
         return None
@@ -162,7 +178,10 @@ def _read_token(match: re.Match[str], action_space: Mapping[int, str]) -> int | 
 
 @lru_cache(maxsize=8)
 def _make_pattern(actions: tuple[tuple[int, str], ...]) -> re.Pattern[str]:
-    """Return the pattern of numbers and names; anything may join a name's words: ``move_forward``, ``pick up``."""
+    """Return a pattern that matches numbers and names of actions.
+
+    The words of a name may be joined by a space, ``_``, ``-`` or nothing. A name is in the group ``a<number>``.
+    """
     names = list[str]()
     for number, name in actions:
         letters = re.sub("[ _-]", "", name)
@@ -172,36 +191,38 @@ def _make_pattern(actions: tuple[tuple[int, str], ...]) -> re.Pattern[str]:
 
 
 def _find_objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the JSON objects in a text, those inside others included."""
+    """Yield the JSON objects in a text, in order of their start; nested objects are yielded too."""
     decoder = json.JSONDecoder()
-    starts = [match.start() for match in re.finditer(r"\{", text)][-_MOST_OBJECTS:]
+    starts = [match.start() for match in re.finditer(r"\{", text)][-_MAX_OBJECTS:]
     for start in starts:
         try:
-            found, _ = decoder.raw_decode(text, start)
+            value, _ = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
-        if isinstance(found, dict):
-            yield found
+        if isinstance(value, dict):
+            yield value
 
 
-def _read_object(found: Mapping[str, Any], action_space: Mapping[int, str], most: int) -> Choice | None:
+def _read_object(answer: Mapping[str, Any], action_space: Mapping[int, str], most: int) -> Choice | None:
+    """Return the choice that a JSON object states; None if a value of the object is no action."""
     keys = ("action", "action_id") if most == 1 else ("actions", "action", "action_id")
-    value = next((found[key] for key in found if key.lower() in keys), None)
+    value = next((answer[key] for key in answer if key.lower() in keys), None)
     values = value if most > 1 and isinstance(value, list) else [value]
+    # In Python, a bool is an int; JSON's true and false are no actions.
     if not all(isinstance(each, int | str) and not isinstance(each, bool) for each in values):
         return None
-    texts = [str(each)[:_LONGEST_VALUE] for each in values[:_MOST_OBJECTS]]
-    named = [_read_alone(text, action_space, most) for text in texts]
-    confidence = _read_confidence(found)
+    texts = [str(each)[:_MAX_VALUE] for each in values[:_MAX_OBJECTS]]
+    named = [_read_whole(text, action_space, most) for text in texts]
+    confidence = _read_confidence(answer)
     if not all(named):
         return None
     actions = [action for each in named for action in each]
     return _make_choice(actions, most, confidence)
 
 
-def _read_confidence(found: Mapping[str, Any]) -> float | None:
-    """Return the confidence that an object states, None unless it is a number from 0 to 1."""
-    value = next((found[key] for key in found if key.lower() == "confidence"), None)
+def _read_confidence(answer: Mapping[str, Any]) -> float | None:
+    """Return the ``confidence`` of a JSON object; None unless the value is a number from 0 to 1."""
+    value = next((answer[key] for key in answer if key.lower() == "confidence"), None)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if math.isfinite(value) and 0 <= value <= 1 else None

@@ -1,8 +1,9 @@
-"""How language models are asked: limits, caps and servers, and the books of each episode.
+"""Settings of the requests to language models: limits, caps, catalogue, and the books that record every call.
 
-With a folder, an episode has a folder of its own in it, whichever process plays it: its ledger (``calls.jsonl``), its
-transcripts (``llm/``) and the request in flight (``state/``). An episode that was interrupted is played again with the
-answers that it was given before, and caps hold for all episodes together.
+The books are a folder with one folder for each episode. The folder of an episode holds its ledger (``calls.jsonl``),
+its transcripts (``llm/``) and the request in flight (``state/``). The folder's name depends only on the episode, not on
+the process that plays the episode. An interrupted episode is therefore played again with the recorded answers, and caps
+hold for all episodes together.
 """
 
 from __future__ import annotations
@@ -29,17 +30,17 @@ from spca.llm.providers.base import Limits
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How a language model is asked.
+    """Settings of the requests to one language model.
 
     Attributes:
-        limits: of each answer; its effort is that of the model's name.
+        limits: limits of each answer; the effort is taken from the model's name instead.
         actions_per_call: the most actions that an answer may name.
-        caps: on all episodes together.
-        policy: when a request is sent again.
+        caps: limits on what all episodes together may spend.
+        policy: when and how often a failed request is sent again.
         catalogue: providers and prices.
-        books: folder that keeps every call; None: memory, an episode at a time.
-        cache: folder of answers that serve calls that are exactly the same; None: none.
-        notify: told in one line whenever a request is about to be sent again.
+        books: folder that records every call; None keeps the calls of the current episode in memory only.
+        cache: folder of earlier answers, each of which serves identical calls; None disables the cache.
+        notify: called with one line before a request is sent again.
     """
 
     limits: Limits = Limits()
@@ -52,19 +53,19 @@ class Asking:
     notify: Callable[[str], None] = lambda _line: None
 
     def desk(self, spec: TaskSpecification | None = None, how: str = "") -> CallDesk:
-        """Return what the calls of an episode pass through; without a task nothing is stored.
+        """Return the desk through which the calls of one episode pass.
 
         Args:
-            spec: the task that is played.
-            how: all else that makes it another episode.
+            spec: the task that is played; None stores nothing on disk.
+            how: everything besides the task that tells this episode from others, such as the seed.
 
         Raises:
-            UserError: the folder cannot be written to, or what an earlier process left there cannot be read.
+            UserError: the folder of the episode cannot be written, or records of an earlier process are unreadable.
         """
         folder = None
         caps = self.caps
         if self.books is not None and spec is not None:
-            folder = self.books / _name(spec, how)
+            folder = self.books / _name_episode(spec, how)
             make_folder(folder)
             caps = SharedCaps(caps.cost_usd, caps.calls, caps.tokens, Books(self.books, folder).others)
         cache = Cache(self.cache, self.catalogue.servers) if self.cache else None
@@ -82,66 +83,74 @@ class SharedCaps(Caps):
     """Caps on several ledgers together.
 
     Attributes:
-        others: the records of all ledgers but the one that is checked.
+        others: returns the records of all ledgers except the ledger that is checked.
     """
 
     others: Callable[[], Sequence[Record]] = list
 
     def check(self, records: Sequence[Record], catalogue: Catalogue) -> None:
-        """See :meth:`spca.llm.calls.budget.Caps.check`; processes may exceed a cap by one request each."""
+        """Check the caps as :meth:`spca.llm.calls.budget.Caps.check` does, on all ledgers together.
+
+        Each process may exceed a cap by one request, because the processes do not wait for one another.
+        """
         Caps.check(self, [*self.others(), *records], catalogue)
 
 
 class Books:
-    """The ledgers of all episodes of an evaluation, which other processes may be writing.
+    """The ledgers of all episodes of an evaluation; other processes may be writing to them.
 
     Args:
         folder: holds a folder for each episode.
-        own: the episode that is left out of :meth:`others`.
+        own: folder of the episode that :meth:`others` leaves out.
     """
 
     def __init__(self, folder: Path, own: Path | None = None) -> None:
         self._folder = folder
         self._own = own
-        self._known: dict[Path, tuple[int, list[Record]]] = {}
+        # Each ledger with (its size in bytes when it was last read, its records).
+        self._read: dict[Path, tuple[int, list[Record]]] = {}
 
     def others(self) -> list[Record]:
-        """Return the records of all requests of the other episodes, with those in flight.
+        """Return the records of all requests of the other episodes, including requests in flight.
 
         Raises:
-            SettingsError: a ledger cannot be read; names it.
+            SettingsError: a ledger cannot be read.
         """
         folders = sorted(path.parent for path in self._folder.glob("*/state"))
         return [record for path in folders if path != self._own for record in self._records(path)]
 
     def _records(self, folder: Path) -> Iterator[Record]:
+        """Yield the records of one episode; read its ledger again only if the size of the ledger has changed."""
         path = folder / BOOK
         size = path.stat().st_size if path.exists() else 0
-        if self._known.get(path, (0,))[0] != size:
+        size_when_read, _ = self._read.get(path, (0, []))
+        if size_when_read != size:
             try:
-                # A torn last line belongs to a process that writes, and is not touched.
+                # The text after the last line end is a record that another process is still writing.
                 lines = path.read_bytes().split(b"\n")[:-1]
-                self._known[path] = size, [Record.from_dict(json.loads(line)) for line in lines]
+                self._read[path] = size, [Record.from_dict(json.loads(line)) for line in lines]
             except (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
                 raise SettingsError(f"{path}: this ledger cannot be read: {error}") from error
-        known = self._known.get(path, (0, []))[1]
-        yield from known
-        with suppress(OSError, ValueError, KeyError, TypeError):  # there is none, or it is being written
-            flying = Record.from_dict(json.loads((folder / IN_FLIGHT).read_bytes()))
-            if flying.number > len(known):
-                yield flying
+        _, records = self._read.get(path, (0, []))
+        yield from records
+        with suppress(OSError, ValueError, KeyError, TypeError):  # no request is in flight, or the file is incomplete
+            in_flight = Record.from_dict(json.loads((folder / IN_FLIGHT).read_bytes()))
+            # Records are numbered from 1; a lower number is a request that the ledger holds already.
+            if in_flight.number > len(records):
+                yield in_flight
 
 
 def was_worked_on(books: Path) -> bool:
-    """Return whether a model may have worked on a request that is in the books.
+    """Return whether the books hold a request on which a model may have worked, so that it may be billed.
 
     Raises:
-        SettingsError: a ledger cannot be read; names it.
+        SettingsError: a ledger cannot be read.
     """
     return any(record.outcome is not Outcome.REJECTED for record in Books(books).others())
 
 
-def _name(spec: TaskSpecification, how: str) -> str:
+def _name_episode(spec: TaskSpecification, how: str) -> str:
+    """Return the name of the folder that holds the books of an episode."""
     task = json_text(spec.to_dict())
     digest = hashlib.sha256(f"{task} {how}".encode()).hexdigest()
     return f"{file_stem(spec.task_id)}-{digest[:8]}"

@@ -1,8 +1,9 @@
-"""A language model as a model that plays: asking, asking again, and reading the answer.
+"""A language model that plays tasks: requests, one repair request, and reading of the answers.
 
-An answer that names no action gets one request for a better one; if that fails too, the action is to wait, with
-confidence 0.0 and the reason: nothing is guessed. Requests go through :class:`spca.llm.calls.desk.CallDesk`: caps,
-retries, a ledger and transcripts for each episode.
+If an answer names no action, the model is asked once more. If the second answer names no action either, the model
+waits: the action is ``DONE`` with confidence 0.0, and the reason is recorded. No action is ever guessed. Requests go
+through :class:`spca.llm.calls.desk.CallDesk`, which applies caps and retries and keeps a ledger and transcripts for
+each episode.
 """
 
 from __future__ import annotations
@@ -33,46 +34,47 @@ from spca.errors import (
     TransientError,
     UnknownModelError,
 )
-from spca.llm.calls.answers import reasoned_away
+from spca.llm.calls.answers import describe_exhausted_reasoning
 from spca.llm.calls.desk import CallDesk
 from spca.llm.calls.ledger import sums
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.providers.base import Finish, Message, Provider, Request, Response
-from spca.llm.providers.secrets import quoted
+from spca.llm.providers.secrets import quote_line
 
 _LOG: Final = logging.getLogger(__name__)
 
 SETUP_TIMEOUT_S: Final = 15.0
 
-_BLIND: Final = re.compile(
+_REFUSED_IMAGES: Final = re.compile(
     r"\b(image|vision|multimodal).*\bnot (be )?(support|accept)|\bnot support.*\b(image|vision|multimodal)"
     r"|\bmissing\b.*\bfor image input",
     re.IGNORECASE,
 )
-"""What servers say, with any status, where a model takes no images."""
-_SHOWN: Final = 200
-_REPEATED: Final = 2000
-"""Characters of an unreadable answer that the model is shown again."""
-_COUNTED: Final = ("input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens")
+"""Matches what servers answer, with any HTTP status, if a model takes no images."""
+_MAX_IN_REASON: Final = 200
+"""Characters of an unreadable answer that the recorded reason quotes."""
+_MAX_REPEATED: Final = 2000
+"""Characters of an unreadable answer, from its end, that the repair request repeats to the model."""
+_TOKEN_COUNTS: Final = ("input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens")
 
 
 class LanguageModel(ModelInterface):
-    """A model of a provider, or behind a server of one's own, that plays what it sees or is told.
+    """A model of a provider or of the user's own server, which plays from images or from text.
 
     Args:
-        ref: such as ``openai/gpt-6-luna@low``.
-        asking: how it is asked.
+        ref: name of the model, such as ``openai/gpt-6-luna@low``.
+        asking: settings of the requests.
 
     Attributes:
-        name: of the model, with prefix and effort.
-        asking: as given; changes hold from the next episode on.
-        uses_images: set to False, it is told in words what there is to see.
+        name: name of the model, with prefix and effort.
+        asking: settings of the requests; changes take effect at the next episode.
+        uses_images: whether the model is shown images; False describes each observation in words instead.
     """
 
     other: ClassVar[str] = "--model"
-    """The option that names another model."""
+    """The command-line option that selects another model, for error messages."""
     waits_for_server: ClassVar[bool] = True
-    """Whether a server that was never there is asked again."""
+    """Whether a request is repeated if the server could never be reached before."""
 
     def __init__(self, ref: ModelRef, asking: Asking | None = None) -> None:
         self._ref = ref
@@ -87,10 +89,10 @@ class LanguageModel(ModelInterface):
         return self.name
 
     def setup(self, device: str = "cpu") -> None:
-        """See that the model can be asked, as far as that is known without paying.
+        """Check that the model can be asked, as far as a check is free of charge.
 
         Raises:
-            ModelError: the SDK, key, server or model is missing, or the model sees no images; names the fix.
+            ModelError: the SDK, key, server or model is missing, or the model takes no images.
         """
         del device
         try:
@@ -99,7 +101,7 @@ class LanguageModel(ModelInterface):
             raise ModelError(self._describe_failure(error)) from error
         try:
             fault = self.fault(provider)
-        except ProviderError as error:  # a server need not tell of its models
+        except ProviderError as error:  # servers are not obliged to describe their models
             is_decisive = _is_absent(error) or isinstance(error, UnknownModelError)
             fault = self._describe_failure(error) if is_decisive else ""
         if fault:
@@ -108,25 +110,25 @@ class LanguageModel(ModelInterface):
     def begin_episode(
         self, task_spec: TaskSpecification, seed: int, *, backend: str = "minigrid", tiling: str = "square"
     ) -> None:
-        """Begin to count anew; of the task only name and tiling are looked at.
+        """Open the books of this episode and reset the counts.
 
-        What an evaluation that was interrupted in this episode has been answered is not asked again.
+        Answers that an interrupted evaluation recorded for the same episode are used again, not paid for twice.
         """
         self._tiling = tiling
         with self._translate_errors():
             self._begin(self.asking.desk(task_spec, f"{seed} {backend} {tiling}"))
 
     def predict(self, input: ModelInput) -> ModelOutput:
-        """Return the action that the model names, and those to follow; wait if it names none twice.
+        """Return the actions that the model names; ``DONE``, which waits, if two answers in a row name no action.
 
         Raises:
-            ModelError: there is no answer; names the fix.
+            ModelError: the model gives no answer, or the input holds neither an image nor text.
         """
         most = self.asking.actions_per_call
-        shows = bool(input.image.size)
-        if not (shows or input.additional_context):
+        shows_image = bool(input.image.size)
+        if not (shows_image or input.additional_context):
             raise ModelUnavailableError(f"{self.name} is neither shown nor told anything: text_observation tells it")
-        system = system_text(input.action_space, self._tiling, shows_images=shows, most=most)
+        system = system_text(input.action_space, self._tiling, shows_images=shows_image, most=most)
         messages = [Message("system", system), *user_messages(input, most)]
         first = self._ask(messages)
         visible = strip_thoughts(first.text)
@@ -134,8 +136,8 @@ class LanguageModel(ModelInterface):
         if choice is not None:
             return _output(choice, visible, first.text)
         self._details["repairs"] += 1
-        said = visible[-_REPEATED:] or "(nothing)"
-        messages += [Message("assistant", said), Message("user", repair_text(input.action_space, most))]
+        unreadable = visible[-_MAX_REPEATED:] or "(nothing)"
+        messages += [Message("assistant", unreadable), Message("user", repair_text(input.action_space, most))]
         second = self._ask(messages)
         repaired = strip_thoughts(second.text)
         raw = f"{first.text}\n\n[asked again]\n\n{second.text}"
@@ -143,14 +145,15 @@ class LanguageModel(ModelInterface):
         if choice is not None:
             return _output(choice, visible, raw)
         self._details["unreadable"] += 1
-        why = f"no action could be read, nor after asking again: {(repaired or visible)[:_SHOWN]!r}{self._cut(second)}"
+        quoted = (repaired or visible)[:_MAX_IN_REASON]
+        why = f"no action could be read, nor after asking again: {quoted!r}{self._explain_cut(second)}"
         return ModelOutput(int(Action.DONE), confidence=0.0, reasoning=why, raw_output=raw)
 
     def episode_details(self) -> Mapping[str, Any]:
-        """Return requests, retries, repairs, unreadable answers, tokens, USD and seconds.
+        """Return the counts of requests, retries, repairs, unreadable answers and tokens, the USD and the seconds.
 
-        ``estimated`` counts the requests whose tokens the server did not tell, ``cost_unknown`` those whose cost is
-        unknown: it is in none of ``cost_usd``.
+        ``estimated`` counts requests whose tokens the server did not report. ``cost_unknown`` counts requests whose
+        cost is unknown; ``cost_usd`` does not include them.
         """
         records = self._desk.ledger.records
         total = sums(records)
@@ -158,42 +161,45 @@ class LanguageModel(ModelInterface):
             "requests": len(records),
             "retries": sum(record.attempt > 1 for record in records),
             "seconds": total["latency_s"],
-            **{name: total[name] for name in (*_COUNTED, "estimated") if total[name]},
+            **{name: total[name] for name in (*_TOKEN_COUNTS, "estimated") if total[name]},
             "cost_usd": total["cost_usd"],
             "cost_unknown": total["cost_unknown"],
             **self._details,
         }
 
     def describe(self) -> Mapping[str, Any]:
-        """Name, parameters and version of the prompt."""
+        """Return the name of the model, its parameters and the version of the prompt."""
         limits = self.asking.limits
-        told = {"temperature": limits.temperature, "max_tokens": limits.max_output_tokens}
-        more = {"actions_per_call": self.asking.actions_per_call} if self.asking.actions_per_call > 1 else {}
-        return {"model": self.name, **told, **more, "prompt_version": PROMPT_VERSION}
+        parameters: dict[str, Any] = {"temperature": limits.temperature, "max_tokens": limits.max_output_tokens}
+        if self.asking.actions_per_call > 1:
+            parameters["actions_per_call"] = self.asking.actions_per_call
+        return {"model": self.name, **parameters, "prompt_version": PROMPT_VERSION}
 
     def _make(self) -> Provider:
         """Return the provider that reaches the model."""
         return self.asking.catalogue.provider(self._ref)
 
     def fault(self, provider: Provider) -> str:
-        """Ask the server for what it knows of the model, where that costs nothing; return why it cannot play, or "".
+        """Ask the server, free of charge, what the model can do; return why the model cannot play, or "".
 
         Raises:
-            ProviderError: it does not have it, or does not tell.
+            ProviderError: the server does not have the model, or does not describe its models.
         """
-        abilities = getattr(provider, "abilities", None)
-        if not self.uses_images or abilities is None:
+        find_abilities = getattr(provider, "abilities", None)
+        if not self.uses_images or find_abilities is None:
             return ""
-        able = abilities(self._ref.name, SETUP_TIMEOUT_S)
-        return "" if not able or "vision" in able else self.blind(f"it is able of {', '.join(able)}")
+        abilities = find_abilities(self._ref.name, SETUP_TIMEOUT_S)
+        if not abilities or "vision" in abilities:  # some servers list no abilities
+            return ""
+        return self.blind(f"it is able of {', '.join(abilities)}")
 
     def blind(self, why: str) -> str:
-        """Return what is wrong with a model that takes no images."""
+        """Return the error message for a model that takes no images; ``why`` is what the server says."""
         fix = f"name a vision model with {self.other}, or give --observation text"
-        return f"{self._describe_model()} sees no images ({quoted(why)}): {fix}"
+        return f"{self._describe_model()} sees no images ({quote_line(why)}): {fix}"
 
     def failure(self, error: ProviderError) -> ModelError:
-        """Return what a request that came to nothing means: a prompt too long fails the episode, else nobody plays."""
+        """Return the error of a failed request: a prompt that is too long ends the episode, others the evaluation."""
         kind = ModelError if isinstance(error, PromptTooLongError) else ModelUnavailableError
         return kind(self._describe_failure(error))
 
@@ -204,25 +210,37 @@ class LanguageModel(ModelInterface):
         return describe_error(error, self.other)
 
     def _begin(self, desk: CallDesk) -> None:
+        """Take the desk of a new episode and reset the counts."""
         self._desk = desk
         self._details: dict[str, Any] = {"repairs": 0, "unreadable": 0}
 
     def _connect(self) -> _Server:
+        """Return the server, which is created on the first call."""
         self._server = self._server or _Server(self, self._make())
         return self._server
 
     def _read(self, visible: str, input: ModelInput) -> Choice | None:
-        """Return the choice in an answer; only an answer that holds one may be served from the cache."""
+        """Return the choice that the last answer states, or None.
+
+        The desk keeps an answer for the cache only if the answer states a choice.
+        """
         choice = read_choice(visible, input.action_space, self.asking.actions_per_call)
         with self._translate_errors():
-            (self._desk.reject if choice is None else self._desk.accept)(self._answered)
+            if choice is None:
+                self._desk.reject(self._answered)
+            else:
+                self._desk.accept(self._answered)
         return choice
 
-    def _cut(self, response: Response) -> str:
-        why = reasoned_away(response) or ("the answer was cut" if response.finish is Finish.LENGTH else "")
+    def _explain_cut(self, response: Response) -> str:
+        """Return a remark that the answer was cut at ``max_tokens``, or "" if the answer is complete."""
+        why = describe_exhausted_reasoning(response)
+        if not why and response.finish is Finish.LENGTH:
+            why = "the answer was cut"
         return f" ({why}; max_tokens is {self.asking.limits.max_output_tokens}: allow more)" if why else ""
 
     def _ask(self, messages: Iterable[Message]) -> Response:
+        """Send a request and return its response; :attr:`_answered` keeps the call for :meth:`_read`."""
         with self._translate_errors():
             server = self._connect()
             limits = replace(self.asking.limits, effort=self._ref.effort)
@@ -236,7 +254,7 @@ class LanguageModel(ModelInterface):
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
-        """Raise the error that ends the evaluation, or this episode, where a call or its records fail."""
+        """If a call or the writing of its records fails, raise the error that ends the episode or the evaluation."""
         try:
             yield
         except BudgetReached as error:
@@ -248,20 +266,32 @@ class LanguageModel(ModelInterface):
 
 
 def make_model(request: ModelRequest[AskedOptions]) -> LanguageModel:
-    """Return the model that the request names; raises what :func:`make_asking` does."""
+    """Return the model that the request names.
+
+    Raises:
+        ModelError: no model has this name, or the key of the provider is missing.
+        SettingsError: an option cannot be used, or the cost of the model cannot be capped.
+    """
     ref = ModelRef.parse(request.name)
     return LanguageModel(ref, make_asking(ref, request))
 
 
 class _Server:
-    """The provider of a model, with failures as an evaluation takes them."""
+    """The provider of a model, whose failures are translated for an evaluation.
+
+    Attributes:
+        has_answered: whether the server has answered a request before.
+        is_absent: whether the last failure was that no connection could be made.
+    """
 
     def __init__(self, player: LanguageModel, provider: Provider) -> None:
         self._player = player
         self.provider = provider
-        self.has_answered = self.is_absent = False
+        self.has_answered = False
+        self.is_absent = False
 
     def complete(self, request: Request) -> Response:
+        """Return the provider's response; raise the translated error if the provider fails."""
         try:
             response = self.provider.complete(request)
         except ProviderError as error:
@@ -274,13 +304,20 @@ class _Server:
         return response
 
     def _translate_error(self, error: ProviderError, request: Request) -> ProviderError:
-        words = str(error).partition(": ")[2]  # without the name of the model, which may speak of vision
+        """Return the error to raise for a failed request, and note whether the server is absent.
+
+        A :class:`TransientError` makes the desk send the request again; a :class:`ProviderConfigError` ends the
+        evaluation.
+        """
+        _, _, words = str(error).partition(": ")  # without the model's name, which may contain "vision"
         self.is_absent = _is_absent(error)
-        if _BLIND.search(words) and any(message.images for message in request.messages):
+        sent_images = any(message.images for message in request.messages)
+        if sent_images and _REFUSED_IMAGES.search(words):
             return ProviderConfigError(self._player.blind(words))
-        if isinstance(error, BadAnswerError):  # another one may be readable
+        if isinstance(error, BadAnswerError):  # a repeated request may bring a readable answer
             return TransientError(str(error), lost=True)
-        if self.is_absent and not (self.has_answered or self._player.waits_for_server):
+        may_wait = self.has_answered or self._player.waits_for_server
+        if self.is_absent and not may_wait:
             return ProviderConfigError(str(error))
         return error
 
@@ -291,5 +328,6 @@ def _is_absent(error: ProviderError) -> bool:
 
 
 def _output(choice: Choice, visible: str, raw: str) -> ModelOutput:
+    """Return the choice as the answer of the model; ``raw`` is all text received, ``visible`` is without thoughts."""
     first, *further = choice.actions
     return ModelPlan(first, choice.confidence, reasoning=visible or None, raw_output=raw, further=further)

@@ -8,18 +8,19 @@ from gridworld.adapters.language_model import SETUP_TIMEOUT_S
 from gridworld.adapters.local_model import LocalModel
 from spca.llm.providers.base import Listing, Provider, Target
 from spca.llm.providers.openai.openai import OpenAIProvider
-from spca.llm.providers.secrets import quoted
+from spca.llm.providers.secrets import quote_line
 
 _SHOWN_MODELS: Final = 5
+"""The most models of the server that an error message lists."""
 
 
 class LMStudioVLMAdapter(LocalModel):
-    """A model of LM Studio's local server, or of another one that speaks OpenAI's chat completions.
+    """A model of LM Studio's local server, or of another server with OpenAI's chat completions.
 
     Args:
-        model: as in the server's list; it must see images.
-        base_url: of the server; ``/v1`` is added where it is missing.
-        temperature, max_tokens, timeout, request_retries, retry_sleep: as of
+        model: name of the model in the server's list; the model must take images.
+        base_url: address of the server; ``/v1`` is appended if missing.
+        temperature, max_tokens, timeout, request_retries, retry_sleep: see
             :class:`~gridworld.adapters.local_model.LocalModel`.
     """
 
@@ -40,6 +41,7 @@ class LMStudioVLMAdapter(LocalModel):
         super().__init__(model, base_url, temperature, max_tokens, timeout, request_retries, retry_sleep)
 
     def _make(self) -> Provider:
+        # Texts for error messages: the fix for an absent server, a late answer and an unknown model.
         wording = {
             "label": f"lmstudio/{self.model}",
             "if_absent": "start it in LM Studio (`lms server start`), or say where it is (--lmstudio-url)",
@@ -50,13 +52,16 @@ class LMStudioVLMAdapter(LocalModel):
         return OpenAIProvider(Target(self.model, base, is_open=True, wording=wording))
 
     def fault(self, provider: Provider) -> str:
-        """Return what is wrong if the server would answer with another model that is loaded, else ""."""
+        """Return an error message if the server does not list the model, else "".
+
+        Without this check, the server would answer with any other model that is loaded.
+        """
         if not isinstance(provider, Listing):
             return ""
-        names = [each.name for each in provider.listed(SETUP_TIMEOUT_S)]
+        names = [each.name for each in provider.list_models(SETUP_TIMEOUT_S)]
         if not names or self.model in names:
             return ""
-        known = quoted(", ".join(names[:_SHOWN_MODELS]))
+        known = quote_line(", ".join(names[:_SHOWN_MODELS]))
         return f"the server at {self.address} does not list {self.model!a}; it has {known}: {self._how_to_get()}"
 
     def _how_to_get(self) -> str:

@@ -1,4 +1,4 @@
-"""Models of programs that serve them on one's own machine, with the arguments that MultiNet's adapters have."""
+"""Base class for models served on the user's own machine, with the arguments of MultiNet's adapters."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ from spca.llm.catalogue.catalogue import Catalogue
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.catalogue.model_table import ModelTable
 from spca.llm.providers.base import Limits
-from spca.llm.providers.secrets import quoted
+from spca.llm.providers.secrets import quote_line
 
 
 class LocalModel(LanguageModel):
-    """A model behind ``base_url``, which alone is contacted: no key, no proxy of the environment, no redirect.
+    """A model of the server at ``base_url``.
+
+    Only this server is contacted. No key is sent; redirects and proxies of the environment are ignored.
 
     Args:
-        model: its name there.
-        base_url: of the server.
-        temperature: of sampling; 0.0 is as reproducible as the server can be.
-        max_tokens: cap on each answer, thoughts included.
+        model: name of the model on the server.
+        base_url: address of the server.
+        temperature: sampling temperature; 0.0 is as reproducible as the server allows.
+        max_tokens: cap on each answer in tokens, thoughts included.
         timeout: seconds to wait for each answer.
         request_retries: how often a failed request is repeated.
-        retry_sleep: seconds before that at most, unless the server asks for more.
+        retry_sleep: longest wait in seconds before a repeated request, unless the server demands a longer wait.
 
     Attributes:
-        flag: what its options on the command line begin with.
-        sdk: the package that its provider needs.
+        flag: prefix of the model's command-line options, such as "ollama" for ``--ollama-url``.
+        sdk: Python package that the provider needs.
 
     Raises:
         ModelError: ``base_url`` is no address of a server.
@@ -55,7 +57,7 @@ class LocalModel(LanguageModel):
     ) -> None:
         self.model = model
         self.base_url = _checked_address(base_url)
-        # No key is ever sent, so that nobody can be billed.
+        # Without a key, no request can be billed, so every price is 0.
         catalogue = Catalogue(ModelTable({f"{self.flag}/*": {"input": 0, "output": 0}}))
         policy = RetryPolicy(request_retries + 1, retry_sleep, retry_sleep)
         limits = Limits(max_tokens, temperature, timeout)
@@ -67,17 +69,18 @@ class LocalModel(LanguageModel):
 
     @property
     def address(self) -> str:
-        """``base_url`` as it may be shown."""
+        """``base_url`` without password, query and fragment, which may be secret."""
         parts = urlsplit(self.base_url)
         return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
     def describe(self) -> Mapping[str, Any]:
-        """Name, address without what is secret in it, parameters and version of the prompt."""
+        """Return the name, the address without secrets, the parameters and the version of the prompt."""
         return {**super().describe(), "model": self.model, "base_url": self.address}
 
     def failure(self, error: ProviderError) -> ModelError:
-        """Return the error for a failed call: the evaluation goes on without this episode, unless no server answers."""
-        return (ModelUnavailableError if self._connect().is_absent else ModelError)(self._describe_failure(error))
+        """Return the error of a failed call; an absent server ends the evaluation, other failures end the episode."""
+        kind = ModelUnavailableError if self._connect().is_absent else ModelError
+        return kind(self._describe_failure(error))
 
     def _connect(self) -> Any:
         try:
@@ -91,11 +94,13 @@ class LocalModel(LanguageModel):
 
 
 def _checked_address(address: str) -> str:
+    """Return an HTTP address without a final slash; raise a :class:`ModelError` for anything else."""
     try:
         parts = urlsplit(address)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        _ = parts.port  # raises a ValueError unless the port is a number from 0 to 65535
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname)
     except ValueError:
-        usable = False
-    if not usable:
-        raise ModelError(f"{quoted(address)!a} is not an address of a server; write http://HOST:PORT")
+        is_address = False
+    if not is_address:
+        raise ModelError(f"{quote_line(address)!a} is not an address of a server; write http://HOST:PORT")
     return address.rstrip("/")

@@ -9,16 +9,18 @@ from spca.llm.providers.base import ModelInfo, Provider, Target
 from spca.llm.providers.ollama import OllamaProvider
 
 _PROMPT_TOKENS: Final = 8192
-"""Context asked for beside that of the answer: Ollama's own default is small, and longer prompts are cut in silence."""
+"""Tokens of context for the prompt. Ollama's default is small, and Ollama silently cuts longer prompts."""
 
 
 class OllamaVLMAdapter(LocalModel):
-    """A model of an Ollama server; every earlier image is a message of its own, since some models take one a message.
+    """A model of an Ollama server.
+
+    Every image is sent in a message of its own, because some models take only one image per message.
 
     Args:
-        model: as in ``ollama list``; it must see images.
-        base_url: where ``ollama serve`` listens.
-        temperature, max_tokens, timeout, request_retries, retry_sleep: as of
+        model: name of the model in ``ollama list``; the model must take images.
+        base_url: address where ``ollama serve`` listens.
+        temperature, max_tokens, timeout, request_retries, retry_sleep: see
             :class:`~gridworld.adapters.local_model.LocalModel`.
     """
 

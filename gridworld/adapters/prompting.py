@@ -1,7 +1,8 @@
-"""What a vision model is told before each action (pure).
+"""Prompts of language models that play: the rules, the observation before each action, and the repair (pure).
 
-The text of a task is quoted as a JSON string: it is data, and cannot end its quotation to pose as instructions. What
-the harness adds is made of what is seen and needs no quotes; a map has to keep its lines.
+The text of a task is quoted as a JSON string, so that text from a task file cannot end the quotation and pose as
+instructions. Text that the harness adds comes from the observation only and stays unquoted, because a map must keep its
+lines.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from gridworld.rules.tilings import TILINGS
 from spca.llm.providers.base import Image, Message
 
 PROMPT_VERSION: Final = 1
-"""Of the words; another version may make other results."""
+"""Version of the texts below; results of different versions are not comparable."""
 
 _PICTURE: Final = """\
 You control the agent in a grid world: the arrow or triangle, whose tip shows where it faces; a small key on it is in
@@ -61,10 +62,10 @@ def system_text(action_space: Mapping[int, str], tiling: str, *, shows_images: b
     """Return the rules of the world and the form of the answer.
 
     Args:
-        action_space: names by number.
+        action_space: names of the actions by number.
         tiling: "square" or "hex".
-        shows_images: what there is to see is shown, else told in words.
-        most: actions that an answer may name.
+        shows_images: whether observations are images; False means text with a map.
+        most: the most actions that an answer may name.
     """
     grid = TILINGS[tiling]
     names = ", ".join(grid.heading_names)
@@ -77,14 +78,16 @@ def system_text(action_space: Mapping[int, str], tiling: str, *, shows_images: b
 
 
 def user_messages(seen: ModelInput, most: int = 1) -> Iterator[Message]:
-    """Return one message per image, with the task and its state; earlier images first, then the present one.
+    """Yield one message per image, the earliest image first and the present image last.
+
+    The first message also states the task and the step. If the present image is empty, the only message is text.
 
     Args:
-        seen: of an empty image nothing is shown.
-        most: actions that an answer may name.
+        seen: the observation and the task.
+        most: the most actions that an answer may name.
 
     Raises:
-        GridworldError: Pillow is missing, or something is not an image.
+        GridworldError: Pillow is missing, or an array is not an image.
     """
     task = _quote(seen.text_prompt)
     words = [f"Task: {task}\nThis is step {seen.step_number} of at most {seen.max_steps}."]
@@ -106,7 +109,7 @@ def user_messages(seen: ModelInput, most: int = 1) -> Iterator[Message]:
 
 
 def _count_left(seen: ModelInput) -> int:
-    """Return the number of actions until the episode ends."""
+    """Return the number of actions left until ``max_steps``, at least 1."""
     return max(1, seen.max_steps - seen.step_number + 1)
 
 
@@ -117,7 +120,7 @@ def _message(words: Iterable[str], image: NDArray[np.uint8]) -> Message:
 
 
 def repair_text(action_space: Mapping[int, str], most: int = 1) -> str:
-    """Return the request for an answer that can be read."""
+    """Return the request to answer again in the right form, after an answer that named no action."""
     fault = "names no action, or more than one"
     line = "Action: <id>"
     if most > 1:
@@ -134,6 +137,6 @@ def _format_actions(action_space: Mapping[int, str]) -> str:
 
 
 def _quote(text: str) -> str:
-    """Return a JSON string on one line; replace what UTF-8 cannot carry."""
+    """Return a text as a JSON string on one line; "?" replaces characters that UTF-8 cannot encode."""
     line = json.dumps(text, ensure_ascii=False)
     return line.encode("utf-8", "replace").decode("utf-8")

@@ -1,6 +1,6 @@
 """Backends: environments that play a task.
 
-Names are loaded when they are used: MiniGrid is imported by who asks for it, not with this package.
+Classes are imported on first use, so that importing this package does not import MiniGrid.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["BACKENDS", "AbstractGridBackend", "GridState", "MiniGridBackend", "MultiGridBackend", "get_backend"]
 
 BACKENDS: Final[dict[str, str]] = {"minigrid": "MiniGridBackend", "multigrid": "MultiGridBackend"}
-"""Names of the classes of this package by the names that ``--backend`` takes."""
+"""Class names of this package by the words that ``--backend`` takes."""
 
+# The module that defines each name of this package.
 _MODULES: Final = {
     "AbstractGridBackend": "gridworld.backends.base",
     "GridState": "gridworld.backends.base",
@@ -44,10 +45,10 @@ def get_backend(name: str, **options: Any) -> AbstractGridBackend:
 
     Args:
         name: a key of :data:`BACKENDS`.
-        options: arguments of its class, such as ``render_mode=None`` or ``tiling="hex"``.
+        options: arguments of the class, such as ``render_mode=None`` or ``tiling="hex"``.
 
     Raises:
-        BackendError: there is no such backend, or it has no such option.
+        BackendError: the name is unknown, or the class does not take these options.
     """
     if name not in BACKENDS:
         raise BackendError(f"unknown backend {name!r:.80}; there are {', '.join(BACKENDS)}")

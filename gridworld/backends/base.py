@@ -1,4 +1,4 @@
-"""What every backend can do."""
+"""The interface of all backends."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ __all__ = ["AbstractGridBackend", "GridState", "check_render_mode"]
 
 
 def check_render_mode(mode: object) -> None:
-    """Refuse what nothing can be rendered in.
+    """Raise unless a render mode is supported.
 
     Raises:
-        BackendError: a mode other than "rgb_array" and None.
+        BackendError: the mode is neither "rgb_array" nor None.
     """
     if mode not in (None, "rgb_array"):
         raise BackendError(f"unknown render_mode {mode!r:.80}; there are 'rgb_array' and None")
 
 
 class AbstractGridBackend(ABC):
-    """An environment for tasks: configured with one, then reset, stepped and shown.
+    """An environment that plays tasks: first ``configure``, then ``reset``, then ``step`` for each action.
 
-    The observation that ``reset`` and ``step`` return is the RGB image that :meth:`render` gives, or, with
-    ``render_mode=None``, the :class:`~gridworld.rules.observation.Observation`, which is far cheaper. Either shows what
-    the observability of the task allows and no more; the :class:`GridState` beside it is the truth.
+    ``reset`` and ``step`` return the observation and the :class:`GridState`. The observation is the RGB image of
+    :meth:`render`, or, with ``render_mode=None``, the much cheaper :class:`~gridworld.rules.observation.Observation`.
+    An observation shows only what the observability of the task allows; the :class:`GridState` holds the whole truth.
 
     Attributes:
         task_spec: the task; None before ``configure``.
-        tiling: the name of the tiling that tasks are played on.
+        tiling: name of the tiling of the grid, "square" or "hex".
     """
 
     task_spec: TaskSpecification | None = None
@@ -43,10 +43,10 @@ class AbstractGridBackend(ABC):
 
     @abstractmethod
     def configure(self, task_spec: TaskSpecification) -> None:
-        """Take a task, which must not be changed afterwards; ``reset`` has to follow.
+        """Take a task to play; the caller must not change the task and must call ``reset`` next.
 
         Raises:
-            TaskError: the task is not valid; the former one stays.
+            TaskError: the task is not valid; the backend keeps the previous task.
         """
 
     @abstractmethod
@@ -54,19 +54,20 @@ class AbstractGridBackend(ABC):
         """Begin an episode; return (observation, state, info).
 
         Args:
-            seed: of the simulator; the task's own by default. Tasks are deterministic, so it decides nothing in them.
+            seed: seed of the simulator; by default the task's seed. Tasks are deterministic, so no outcome depends on
+                the seed.
 
         Raises:
-            BackendError: there is no task.
+            BackendError: no task was configured.
         """
 
     @abstractmethod
     def step(self, action: SupportsIndex) -> tuple[Any, float, bool, bool, GridState, dict[str, Any]]:
-        """Do one action: (observation, reward, terminated, truncated, state, info).
+        """Do one action; return (observation, reward, terminated, truncated, state, info).
 
         Raises:
-            ActionError: there is no such action; nothing has happened.
-            BackendError: before ``reset``, or after the end.
+            ActionError: the number is no action; the episode has not changed.
+            BackendError: the episode has not begun or is over.
         """
 
     @abstractmethod
@@ -74,30 +75,30 @@ class AbstractGridBackend(ABC):
         """Return the image that the model may see, shape (height, width, 3), RGB.
 
         Raises:
-            BackendError: before ``reset``.
+            BackendError: the episode has not begun.
         """
 
     @abstractmethod
     def observe(self) -> Observation:
-        """Return the same as codes and text.
+        """Return what the model may see, as codes and text.
 
         Raises:
-            BackendError: before ``reset``.
+            BackendError: the episode has not begun.
         """
 
     @abstractmethod
     def get_state(self) -> GridState:
-        """Return the present state, a copy.
+        """Return a copy of the present state.
 
         Raises:
-            BackendError: before ``reset``.
+            BackendError: the episode has not begun.
         """
 
     def get_mission_text(self) -> str:
         """Return the task in words.
 
         Raises:
-            BackendError: there is no task.
+            BackendError: no task was configured.
         """
         if self.task_spec is None:
             raise BackendError("there is no task: call configure(task_spec) first")
@@ -105,7 +106,7 @@ class AbstractGridBackend(ABC):
 
     @property
     def is_configured(self) -> bool:
-        """Whether there is a task."""
+        """Whether a task was configured."""
         return self.task_spec is not None
 
     @property
@@ -113,5 +114,5 @@ class AbstractGridBackend(ABC):
         """Number of actions."""
         return 7
 
-    def close(self) -> None:  # noqa: B027 - most have nothing to release
+    def close(self) -> None:  # noqa: B027 - most backends have nothing to release
         """Release everything; a closed backend can be configured again."""

@@ -1,4 +1,4 @@
-"""MultiGridBackend: tasks on our own engine, on square and hexagonal tilings."""
+"""A backend that plays tasks on this project's own engine, on square and hexagonal tilings."""
 
 from __future__ import annotations
 
@@ -20,20 +20,22 @@ from gridworld.task_spec import TaskSpecification
 ACTION_TRANSLATION: Final[dict[int, int]] = {
     external.value: native.value for external, native in NATIVE_ACTIONS.items()
 }
-"""Native numbers by external ones."""
+"""Action numbers of the engine by the action numbers of tasks and models."""
 
 
 class MultiGridBackend(AbstractGridBackend):
-    """A task in a :class:`~gridworld.multigrid.MultiGridWorld`; on the square tiling equal to MiniGridBackend.
+    """A backend that plays a task in a :class:`~gridworld.multigrid.MultiGridWorld`.
+
+    On the square tiling, states and rewards are the same as those of MiniGridBackend.
 
     Args:
         tiling: "square" or "hex".
-        render_mode: "rgb_array": observations are pictures; None: they are of type
-            :class:`~gridworld.rules.observation.Observation`.
+        render_mode: "rgb_array" makes observations RGB images; None makes them
+            :class:`~gridworld.rules.observation.Observation` objects.
         tile_size: width of a cell in pictures, in pixels.
 
     Raises:
-        BackendError: a tiling, mode or size that does not exist.
+        BackendError: the tiling, the mode or the size is not supported.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class MultiGridBackend(AbstractGridBackend):
         self.render_mode = render_mode
         self.tile_size = checked_tile_size(tile_size)
         self._configured: MultiGridWorld | None = None
+        # The configured world once ``reset`` has begun an episode in it, else None.
         self._running: MultiGridWorld | None = None
 
     def configure(self, task_spec: TaskSpecification) -> None:
@@ -52,37 +55,38 @@ class MultiGridBackend(AbstractGridBackend):
         self._running = None
 
     def reset(self, seed: int | None = None) -> tuple[Any, GridState, dict[str, Any]]:
-        world = self._task_world()
-        number = operator.index(world.spec.seed if seed is None else seed)
+        world = self._require_configured()
+        seed = operator.index(world.spec.seed if seed is None else seed)
         self._running = world
         state = world.reset()
-        return self._seen(), state, {"seed": number}
+        return self._observation(), state, {"seed": seed}
 
     def step(self, action: SupportsIndex) -> tuple[Any, float, bool, bool, GridState, dict[str, Any]]:
-        state = self._world().step(NATIVE_ACTIONS[as_action(action)])
-        return self._seen(), state.reward, state.terminated, state.truncated, state, {}
+        state = self._require_running().step(NATIVE_ACTIONS[as_action(action)])
+        return self._observation(), state.reward, state.terminated, state.truncated, state, {}
 
     def render(self) -> NDArray[np.uint8]:
         return picture(self.observe(), self.tile_size)
 
     def observe(self) -> Observation:
-        return self._world().observe()
+        return self._require_running().observe()
 
     def get_state(self) -> GridState:
-        return self._world().state
+        return self._require_running().state
 
     def close(self) -> None:
         self._configured = self._running = self.task_spec = None
 
-    def _task_world(self) -> MultiGridWorld:
+    def _require_configured(self) -> MultiGridWorld:
         if self._configured is None:
             raise BackendError("there is no task: call configure(task_spec) first")
         return self._configured
 
-    def _world(self) -> MultiGridWorld:
-        if self._task_world() is not self._running:
+    def _require_running(self) -> MultiGridWorld:
+        """Return the world of the running episode; raise a :class:`BackendError` before ``reset``."""
+        if self._require_configured() is not self._running:
             raise BackendError("there is no episode: call reset() first")
         return self._running
 
-    def _seen(self) -> NDArray[np.uint8] | Observation:
+    def _observation(self) -> NDArray[np.uint8] | Observation:
         return self.observe() if self.render_mode is None else self.render()

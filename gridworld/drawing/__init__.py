@@ -1,4 +1,4 @@
-"""Pictures of tasks and episodes: what a model sees, as RGB arrays and as files.
+"""Pictures of tasks and episodes, as RGB arrays and as PNG and GIF files.
 
 ::
 
@@ -7,7 +7,7 @@
     save_png("task.png", task_picture(spec, "hex", reveal=True))
     save_gif("episode.gif", episode_frames(spec, "hex", [2, 2, 1]), seconds_per_frame=0.3)
 
-Pictures need numpy alone, files Pillow.
+RGB arrays need only numpy; files also need Pillow.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tasks and episodes as pictures: as the model sees them, or revealed for their author (pure)."""
+"""Pictures of tasks and episodes, as the model sees them or with everything revealed for the author (pure)."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def task_picture(
 
     Args:
         spec: the task.
-        tiling: one, or its name.
-        reveal: everything, hidden mechanisms in a dashed frame; else what a model sees.
+        tiling: the tiling or its name.
+        reveal: whether to show everything, with hidden mechanisms in a dashed frame; False shows what a model sees.
         tile_size: width of a cell, in pixels.
 
     Raises:
         TaskError: the task is not valid.
-        BackendError: there is no such tiling or size.
+        BackendError: the tiling or the size is not supported.
     """
-    return _draw(_episode(spec, tiling), reveal, tile_size)
+    return _draw(_start_episode(spec, tiling), reveal, tile_size)
 
 
 def episode_frames(
@@ -44,35 +44,42 @@ def episode_frames(
     reveal: bool = False,
     tile_size: int = TILE_SIZE,
 ) -> Iterator[NDArray[np.uint8]]:
-    """Yield pictures of an episode: its start, and after each external action. Arguments as of :func:`task_picture`.
+    """Yield a picture of the start of an episode, and one picture after each action.
+
+    Args:
+        spec, tiling, reveal, tile_size: see :func:`task_picture`.
+        actions: action numbers of tasks and models, not of the engine.
 
     Raises:
-        ActionError: there is no such action.
-        BackendError: an action after the end; there is no such tiling or size.
+        ActionError: a number is no action.
+        BackendError: an action follows the end of the episode, or the tiling or the size is not supported.
         TaskError: the task is not valid.
     """
-    episode = _episode(spec, tiling)
+    episode = _start_episode(spec, tiling)
     yield _draw(episode, reveal, tile_size)
     for action in actions:
         episode.step(action)
         yield _draw(episode, reveal, tile_size)
 
 
-def _episode(spec: TaskSpecification, tiling: Tiling | str) -> Episode:
+def _start_episode(spec: TaskSpecification, tiling: Tiling | str) -> Episode:
     chosen = find_tiling(tiling) if isinstance(tiling, str) else tiling
     return Episode(Layout(spec, chosen))
 
 
 def reveal_codes(episode: Episode) -> NDArray[np.uint8]:
-    """Return the looks of all cells as they are now, hidden mechanisms included."""
+    """Return each cell's present code, hidden mechanisms included: an index into ``LOOKS``, shape (height, width)."""
     codes = background(episode.layout)
-    for (column, row), code, _ in _list_everything(episode):
+    # Lower mechanisms come first, so that the upper mechanism of a cell stays.
+    for (column, row), code, _ in _all_mechanisms(episode):
         codes[row, column] = code
     return codes
 
 
-def _list_everything(episode: Episode) -> Iterator[tuple[Cell, int, str]]:
+def _all_mechanisms(episode: Episode) -> Iterator[tuple[Cell, int, str]]:
+    """Return (cell, code, id) of every mechanism, hidden mechanisms included; lower mechanisms come first."""
     layout = episode.layout
+    # A hidden mechanism that was touched counts as seen.
     return things(layout, episode.state._replace(touched=layout.hidden))
 
 
@@ -81,6 +88,6 @@ def _draw(episode: Episode, reveal: bool, tile_size: int) -> NDArray[np.uint8]:
     if not reveal:
         return picture(observation, tile_size)
     hidden = episode.layout.hidden - episode.state.touched
-    marked = {cell for cell, _, name in _list_everything(episode) if name in hidden}
+    marked = {cell for cell, _, name in _all_mechanisms(episode) if name in hidden}
     revealed = replace(observation, codes=reveal_codes(episode), visible=np.ones_like(observation.visible))
     return picture(revealed, tile_size, marked=marked)

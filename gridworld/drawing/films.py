@@ -1,4 +1,4 @@
-"""Episodes as films for pages: a frame of each step, and the tiles that they show."""
+"""Films of episodes for HTML pages: one frame for each step, and the tiles that the frames show."""
 
 from __future__ import annotations
 
@@ -16,13 +16,20 @@ from gridworld.rules.observation import LOOKS, Look, Observation
 from gridworld.rules.tilings import TILINGS
 from spca.common.web.films import GridFrame, Tiles, draw_sheet
 
-_WORDS: Final = tuple(map(str, LOOKS))
+_LOOK_NAMES: Final = tuple(map(str, LOOKS))
+"""Name of each look, by code."""
 _OPAQUE: Final = 255
 
 
 def take_frame(episode: Episode, observation: Observation) -> GridFrame:
-    """Return an episode as it is now: everything, beside what the model may know, as it has just observed it."""
+    """Return the present frame of an episode.
+
+    Args:
+        episode: source of the true codes and the reward.
+        observation: what the model has just observed of the episode.
+    """
     column, row = observation.position
+    # With full observability, no cell is marked as in view, because every cell is.
     is_limited = episode.layout.spec.rules.observability != "full"
     carried = observation.carrying
     return GridFrame(
@@ -36,17 +43,18 @@ def take_frame(episode: Episode, observation: Observation) -> GridFrame:
 
 
 def list_codes(frames: Iterable[GridFrame]) -> set[int]:
-    """Return the looks that frames show."""
+    """Return the codes of the looks that frames show; the key in hand counts as shown."""
     codes: set[int] = set()
     for frame in frames:
         codes.update(np.unique((frame.truth, frame.known)).tolist())
-        codes.add(_WORDS.index(frame.inventory or "unseen"))
+        codes.add(_LOOK_NAMES.index(frame.inventory or "unseen"))
     return codes
 
 
 def draw_looks(tiling: str, codes: Collection[int]) -> Tiles:
-    """Return the tiles of all looks; those whose codes are not among ``codes`` stay empty, which takes no room."""
+    """Return the tiles of all looks; tiles of codes outside of ``codes`` stay transparent to keep the picture small."""
     shape = geometry(tiling, TILE_SIZE)
+    # Cover is in eighths of a pixel: 8 * 32 is 256, which is cut to 255.
     shares = shape.cover.astype(np.uint16) * 32
     opacity = np.minimum(shares, _OPAQUE).astype(np.uint8)
 
@@ -55,14 +63,15 @@ def draw_looks(tiling: str, codes: Collection[int]) -> Tiles:
         image[(opacity == 0) | (code not in codes)] = 0
         return image
 
-    picture, size = draw_sheet([draw(code) for code in range(len(_WORDS))])
+    picture, size = draw_sheet([draw(code) for code in range(len(_LOOK_NAMES))])
+    tile_width, tile_height = size
     return Tiles(
         picture,
         size,
-        words=_WORDS,
+        words=_LOOK_NAMES,
         plain=("unseen", "floor", "wall"),
         directions=TILINGS[tiling].heading_names,
         pitch=shape.pitch / shape.width,
-        high=size[1] / size[0],
+        high=tile_height / tile_width,
         shift=shape.shift / shape.width,
     )

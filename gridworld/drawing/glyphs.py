@@ -1,7 +1,8 @@
-"""What each look is drawn as: layers of shapes and colours, from the ground up (pure).
+"""Drawings of the looks of cells: layers of a shape in one colour, the lowest layer first (pure).
 
-Colours are the language of the tasks; every state has a shape of its own beside them, so that doors, gates, switches,
-blocks and teleporters are told apart without seeing colours.
+Lengths are in widths of a cell; the origin is the middle of the cell, x points right and y down. Tasks name colours,
+but every state also has a shape of its own, so that doors, gates, switches, blocks and teleporters can be distinguished
+without colours.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ PAINTS: Final[Mapping[str, Rgb]] = MappingProxyType(
         "grey": (146, 152, 164),
     }
 )
-"""RGB of the colours of tasks."""
+"""RGB values of the colours that tasks name."""
 
 UNSEEN: Final[Rgb] = (20, 22, 27)
 FLOOR: Final[Rgb] = (246, 244, 238)
@@ -66,7 +67,7 @@ _STEEL: Final[Rgb] = (176, 184, 196)
 _MARK: Final[Rgb] = (236, 0, 140)
 _AGENT: Final[Rgb] = (0, 206, 224)
 _EDGE: Final = 0.035
-"""Half the width of outlines."""
+"""Half the width of outlines, in widths of a cell."""
 
 _ARROW: Final = polygon(((0.36, 0.0), (-0.28, 0.3), (-0.14, 0.0), (-0.28, -0.3)))
 _PENNANT: Final = polygon(((-0.16, -0.3), (0.3, -0.13), (-0.16, 0.05)))
@@ -74,17 +75,17 @@ _KEYHOLE_SLOT: Final = polygon(((-0.045, -0.05), (0.045, -0.05), (0.09, 0.2), (-
 
 
 def layers(look: Look, cell: Shape) -> list[Layer]:
-    """Return the layers of a look from the ground up; ``cell`` is the outline of the tiling's cells."""
+    """Return the layers of a look, the lowest layer first; ``cell`` is the outline of the tiling's cells."""
     return _DRAWINGS[look.kind](look, cell)
 
 
 def agent(angle: float, carrying: str | None, *, on_floor: bool) -> list[Layer]:
-    """Draw the agent as an arrow in its heading, the key in hand on its back; smaller if something lies below.
+    """Return an arrow that points in the agent's heading, with the key in hand drawn near the arrow's tail.
 
     Args:
-        angle: of the heading, in radians clockwise from the right.
-        carrying: colour of the key.
-        on_floor: nothing lies below.
+        angle: angle of the heading, in radians clockwise from the right.
+        carrying: colour of the key in hand; None without a key.
+        on_floor: whether the cell is empty; if not, the arrow is smaller so that the thing below stays visible.
     """
     scale = 1.0 if on_floor else 0.74
     body = transform(_ARROW, turn=angle, scale=scale)
@@ -107,36 +108,39 @@ def agent(angle: float, carrying: str | None, *, on_floor: bool) -> list[Layer]:
 
 
 def mark(cell: Shape) -> list[Layer]:
-    """Draw a frame around what the author sees and the agent does not."""
+    """Return a dashed frame, which marks things that are hidden from the agent."""
     frame = line(grow(cell, -0.06), 0.06)
     dashed = intersect(grow(frame, -0.01), dashes(12, 0.6, math.pi / 12))
     return [Layer(frame, _WHITE), Layer(dashed, _MARK)]
 
 
 def _ground(cell: Shape, colour: Rgb = FLOOR, edge: Rgb = _GRID) -> list[Layer]:
+    """Return the whole cell in one colour, with a thin edge."""
     return [Layer(grow(cell, 1), edge), Layer(grow(cell, -0.02), colour)]
 
 
 def _outline(shape: Shape, colour: Rgb) -> list[Layer]:
+    """Return a shape in one colour, with a dark outline."""
     outline = grow(shape, _EDGE)
     inside = grow(shape, -_EDGE)
     return [Layer(outline, INK), Layer(inside, colour)]
 
 
 def _cross(reach: float, half_width: float) -> Shape:
-    """Return two diagonal strokes through the middle."""
+    """Return two diagonal strokes through the middle; ``reach`` is the distance of their ends along x and y."""
     falling = bar((-reach, -reach), (reach, reach), half_width)
     rising = bar((-reach, reach), (reach, -reach), half_width)
     return union(falling, rising)
 
 
 def _darken(colour: Rgb, share: float = 0.35) -> Rgb:
-    red, green, blue = (round(part * (1 - share)) for part in colour)
-    return red, green, blue
+    left = 1 - share
+    red, green, blue = colour
+    return round(red * left), round(green * left), round(blue * left)
 
 
 def _choose_contrast(colour: Rgb) -> Rgb:
-    """Return a dark colour for light ones, white for dark ones; luma after ITU-R BT.601."""
+    """Return ink on a light colour and white on a dark colour, by the luma of ITU-R BT.601."""
     red, green, blue = colour
     luma = 0.299 * red + 0.587 * green + 0.114 * blue
     return INK if luma > 130 else _WHITE
@@ -180,7 +184,8 @@ def _hazard(look: Look, cell: Shape) -> list[Layer]:
 
 
 def _lava(cell: Shape) -> list[Layer]:
-    crests = union(*(wave(0.06, 2, 0.04, at=height) for height in (-0.25, 0.0, 0.25)))
+    waves = [wave(0.06, 2, 0.04, at=height) for height in (-0.25, 0.0, 0.25)]
+    crests = union(*waves)
     inside = intersect(crests, grow(cell, -0.06))
     return [*_ground(cell, _LAVA, _darken(_LAVA)), Layer(inside, _LAVA_CREST)]
 
@@ -192,7 +197,7 @@ def _pit(cell: Shape) -> list[Layer]:
 
 def _spikes(cell: Shape) -> list[Layer]:
     drawn = _ground(cell)
-    for x in (-0.27, 0.27, 0.0):
+    for x in (-0.27, 0.27, 0.0):  # the middle spike last, in front of the others
         spike = polygon(((x - 0.14, 0.24), (x, -0.34), (x + 0.14, 0.24)))
         drawn += _outline(spike, _STEEL)
     base = box(0.42, 0.07, at=(0.0, 0.28))
@@ -234,10 +239,13 @@ def _door(look: Look, cell: Shape) -> list[Layer]:
 
 def _gate(look: Look, cell: Shape) -> list[Layer]:
     colour = PAINTS[look.color]
-    bars = union(*(box(0.1, 1.0, at=(x, 0.0)) for x in (-0.3, 0.0, 0.3)))
+    upright = [box(0.1, 1.0, at=(x, 0.0)) for x in (-0.3, 0.0, 0.3)]
+    bars = union(*upright)
     if look.state == "open":
+        # Only the ends of the bars stay, near the edge of the cell.
         edge = intersect(grow(cell, -0.04), invert(grow(cell, -0.27)))
-        stubs = intersect(grow(bars, 0.01), edge, invert(box(1.0, 0.14)))
+        middle = box(1.0, 0.14)
+        stubs = intersect(grow(bars, 0.01), edge, invert(middle))
         return [*_ground(cell), *_outline(stubs, colour)]
 
     grille = intersect(grow(bars, -0.02), cell)
@@ -260,19 +268,21 @@ def _switch(look: Look, cell: Shape) -> list[Layer]:
 
 
 def _block(look: Look, cell: Shape) -> list[Layer]:
-    """Draw a crate of planks; a fixed one is bolted down and crossed out, as minigrid's backend draws it."""
+    """Return a crate of planks; a fixed block is riveted and crossed out, as in the MiniGrid backend."""
     colour = PAINTS[look.color]
     if look.state == "fixed":
         body = box(0.38, 0.38, rounding=0.05)
         inner = box(0.32, 0.32)
-        middles: tuple[Point, ...] = ((-0.25, 0.0), (0.25, 0.0), (0.0, -0.25), (0.0, 0.25))
-        rivets = union(*(circle(0.06, middle) for middle in middles))
+        near_edges: tuple[Point, ...] = ((-0.25, 0.0), (0.25, 0.0), (0.0, -0.25), (0.0, 0.25))
+        rivets = union(*(circle(0.06, middle) for middle in near_edges))
         iron = union(rivets, intersect(_cross(1, 0.06), inner))
         return [*_ground(cell), *_outline(body, _darken(colour, 0.25)), Layer(iron, INK)]
 
     body = box(0.36, 0.36, rounding=0.04)
     inner = box(0.25, 0.25)
-    planks = union(*(bar((-1, y), (1, y), 0.035) for y in (-0.085, 0.085)))
+    upper = bar((-1, -0.085), (1, -0.085), 0.035)
+    lower = bar((-1, 0.085), (1, 0.085), 0.035)
+    planks = union(upper, lower)
     joints = union(line(inner, 0.03), intersect(planks, inner))
     return [*_ground(cell), *_outline(body, colour), Layer(joints, _darken(colour))]
 

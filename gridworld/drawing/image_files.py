@@ -1,4 +1,4 @@
-"""Pictures into files: PNG and GIF, each written whole or not at all. Pillow is imported on use."""
+"""Writing of PNG and GIF files; an interrupted write leaves no partial file. Pillow is imported on use."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ def png_bytes(image: NDArray[np.uint8]) -> bytes:
     """Encode an RGB picture as the content of a PNG file.
 
     Raises:
-        GridworldError: Pillow is missing, or it is no array of uint8 of shape (height, width, 3).
+        GridworldError: Pillow is missing, or the image is no uint8 array of shape (height, width, 3).
     """
-    with _pillow():
+    with _translate_missing_pillow():
         return png(_require_picture(image))
 
 
 def save_png(path: str | os.PathLike[str], image: NDArray[np.uint8]) -> None:
-    """Write an RGB picture.
+    """Write an RGB picture as a PNG file.
 
     Raises:
-        GridworldError: as :func:`png_bytes`, or the file cannot be written.
+        GridworldError: Pillow is missing, the image is no uint8 array of shape (height, width, 3), or the file cannot
+            be written.
     """
     _write(path, png_bytes(image))
 
@@ -38,22 +39,23 @@ def save_png(path: str | os.PathLike[str], image: NDArray[np.uint8]) -> None:
 def save_gif(
     path: str | os.PathLike[str], images: Iterable[NDArray[np.uint8]], seconds_per_frame: float = 0.25
 ) -> None:
-    """Write RGB pictures of one size as an animation that repeats; the last one stays ``LAST_FRAME_S`` longer.
+    """Write RGB pictures of one size as a repeating GIF; the last picture stays ``LAST_FRAME_S`` seconds longer.
 
-    Colours and timing are those of :func:`spca.common.images.gif`.
+    :func:`spca.common.images.gif` chooses the colours and the timing.
 
     Args:
-        path: of the file.
-        images: uint8, shape (height, width, 3); at least one.
-        seconds_per_frame: up to 653; less than 0.02, which is the least that programs show, counts as 0.02.
+        path: path of the file.
+        images: at least one uint8 array of shape (height, width, 3).
+        seconds_per_frame: more than 0 and less than 653. Values below 0.02 count as 0.02, because programs show
+            shorter frames too slowly.
 
     Raises:
-        GridworldError: Pillow is missing, the pictures are no such ones, or the file cannot be written.
+        GridworldError: Pillow is missing, the pictures differ in size or type, or the file cannot be written.
     """
     if not 0 < seconds_per_frame < 653:
         raise GridworldError(f"seconds_per_frame {seconds_per_frame!r:.80}: must be more than 0 and less than 653")
     try:
-        with _pillow():
+        with _translate_missing_pillow():
             data = gif(_require_one_size(images), seconds_per_frame)
     except ValueError as error:
         raise GridworldError(str(error)) from error
@@ -61,16 +63,21 @@ def save_gif(
 
 
 def _require_one_size(images: Iterable[NDArray[np.uint8]]) -> Iterator[NDArray[np.uint8]]:
+    """Yield the pictures; raise a :class:`GridworldError` at the first picture of another size."""
     shape = None
     for image in images:
-        if _require_picture(image).shape != (shape or image.shape):
+        _require_picture(image)
+        if shape is not None and image.shape != shape:
             raise GridworldError(f"pictures of one animation must have one size: {shape} and {image.shape}")
         shape = image.shape
         yield image
 
 
 def _require_picture(image: Any) -> NDArray[np.uint8]:
-    if not isinstance(image, np.ndarray) or image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
+    """Return the image itself; raise a :class:`GridworldError` unless it is an RGB picture."""
+    is_array = isinstance(image, np.ndarray) and image.dtype == np.uint8
+    is_rgb = is_array and image.ndim == 3 and image.shape[2] == 3
+    if not is_rgb:
         raise GridworldError("a picture must be a numpy array of uint8 of shape (height, width, 3)")
     if not image.size:
         raise GridworldError("a picture must have at least one pixel")
@@ -78,7 +85,8 @@ def _require_picture(image: Any) -> NDArray[np.uint8]:
 
 
 @contextmanager
-def _pillow() -> Iterator[None]:
+def _translate_missing_pillow() -> Iterator[None]:
+    """Raise a :class:`MissingPartError` if Pillow is not installed."""
     try:
         yield
     except ImportError as error:

@@ -1,8 +1,10 @@
-"""An observation as a picture: bright what is seen, dimmed what is remembered, dark what is not known.
+"""Pictures of observations: visible cells are bright, remembered cells dimmed, unknown cells dark.
 
-Square tiling: a cell of ``tile_size`` pixels starts at (column * tile_size, row * tile_size). Hexagonal: pointy-top
-hexagons ``tile_size`` wide (one more if odd) and about 1.15 times as high, rows 0.87 times apart, odd rows half a cell
-to the right; the rest of the picture looks as if unseen.
+Square tiling: the upper left pixel of a cell is (column * tile_size, row * tile_size).
+
+Hexagonal tiling: hexagons have a corner at the top. A hexagon is ``tile_size`` pixels wide, one more if ``tile_size``
+is odd, and about 1.15 times as high. Rows are 0.87 widths apart; odd rows are shifted half a cell to the right. Pixels
+outside of all cells have the colour of unseen cells.
 """
 
 from __future__ import annotations
@@ -24,12 +26,13 @@ TILE_SIZE: Final = 32
 
 
 def checked_tile_size(size: object) -> int:
-    """Return the size itself.
+    """Return the size itself if it is valid.
 
     Raises:
-        BackendError: it is no whole number from 8 to 256.
+        BackendError: the size is no whole number from 8 to 256.
     """
-    if isinstance(size, bool) or not isinstance(size, int) or not 8 <= size <= 256:
+    is_whole_number = isinstance(size, int) and not isinstance(size, bool)
+    if not is_whole_number or not 8 <= size <= 256:
         raise BackendError(f"tile_size {size!r:.80}: must be a whole number of pixels from 8 to 256")
     return size
 
@@ -41,85 +44,98 @@ def picture(
 
     Args:
         observation: what to show.
-        tile_size: width of a cell, in pixels; every look is a different one from 16 on.
-        marked: cells to be framed as hidden from the agent.
+        tile_size: width of a cell, in pixels; all looks differ from one another if it is at least 16.
+        marked: cells (column, row) to frame as hidden from the agent.
 
     Raises:
-        BackendError: a ``tile_size`` that is no whole number from 8 to 256.
+        BackendError: ``tile_size`` is no whole number from 8 to 256.
     """
     size = checked_tile_size(tile_size)
-    kinds, which = _stamps(observation, marked)
-    images = np.stack([stamp(observation.tiling, size, kind) for kind in kinds])
-    return _compose(images, which, geometry(observation.tiling, size))
+    stamps, stamp_of = _index_stamps(observation, marked)
+    images = np.stack([stamp(observation.tiling, size, each) for each in stamps])
+    return _compose(images, stamp_of, geometry(observation.tiling, size))
 
 
-def _stamps(observation: Observation, marked: Collection[Cell]) -> tuple[list[Stamp], NDArray[np.intp]]:
-    """Return the different stamps of an observation, and the index of each cell's, shape (height, width)."""
+def _index_stamps(observation: Observation, marked: Collection[Cell]) -> tuple[list[Stamp], NDArray[np.intp]]:
+    """Return the different stamps of an observation, and each cell's index into them, shape (height, width)."""
+    # A key is code * 4 + visible * 2 + marked, so that np.unique finds equal cells; _read_stamp decodes a key.
     keys = observation.codes.astype(np.int64) * 4 + observation.visible * 2
     for column, row in marked:
         keys[row, column] += 1
-    found, which = np.unique(keys, return_inverse=True)
-    which = which.reshape(keys.shape)
-    kinds = [_read_stamp(key) for key in found.tolist()]
+    unique_keys, stamp_of = np.unique(keys, return_inverse=True)
+    stamp_of = stamp_of.reshape(keys.shape)
+    stamps = [_read_stamp(key) for key in unique_keys.tolist()]
 
-    # The agent's cell is a stamp of its own.
+    # Only the agent's cell shows a heading and a key in hand, so this cell gets a stamp of its own.
     column, row = observation.position
-    here = kinds[which[row, column]]
-    which[row, column] = len(kinds)
-    kinds.append(here._replace(heading=observation.heading, carrying=observation.carrying))
-    return kinds, which
+    agents_cell = stamps[stamp_of[row, column]]
+    stamp_of[row, column] = len(stamps)
+    stamps.append(agents_cell._replace(heading=observation.heading, carrying=observation.carrying))
+    return stamps, stamp_of
 
 
 def _read_stamp(key: int) -> Stamp:
     return Stamp(key // 4, visible=bool(key & 2), marked=bool(key & 1))
 
 
-def _compose(images: NDArray[np.uint8], which: NDArray[np.intp], shape: Geometry) -> NDArray[np.uint8]:
-    """Join stamps side by side, shape (height, width, 3)."""
-    rows, columns = which.shape
+def _compose(images: NDArray[np.uint8], stamp_of: NDArray[np.intp], shape: Geometry) -> NDArray[np.uint8]:
+    """Return the picture of a grid, shape (height, width, 3).
+
+    Args:
+        images: images of the stamps, shape (stamps, height, width, 3).
+        stamp_of: index into ``images`` of each cell, shape (rows, columns).
+        shape: geometry of the tiling.
+    """
+    rows, columns = stamp_of.shape
     if not shape.shift:
-        joined = images[which].swapaxes(1, 2)
+        joined = images[stamp_of].swapaxes(1, 2)
         return joined.reshape(rows * shape.height, columns * shape.width, 3)
 
-    # A ring of unseen cells, two rows of it on top to keep what is odd odd, so that the outermost edges are smooth too.
+    # Unseen cells around the grid make the edges of the outermost cells smooth. Two rows above, not one, keep each
+    # row's parity.
     unseen = np.broadcast_to(np.array(UNSEEN, dtype=np.uint8), images[:1].shape)
-    padded = np.pad(which, ((2, 2), (1, 1)), constant_values=len(images))
+    padded = np.pad(stamp_of, ((2, 2), (1, 1)), constant_values=len(images))
     canvas = _lay_rows(np.concatenate([images, unseen]), padded, shape)
 
-    high = (rows - 1) * shape.pitch + shape.height
-    wide = columns * shape.width + shape.shift
+    picture_height = (rows - 1) * shape.pitch + shape.height
+    picture_width = columns * shape.width + shape.shift
     top = 2 * shape.pitch
     left = shape.width
-    return np.ascontiguousarray(canvas[top : top + high, left : left + wide])
+    return np.ascontiguousarray(canvas[top : top + picture_height, left : left + picture_width])
 
 
-def _lay_rows(images: NDArray[np.uint8], which: NDArray[np.intp], shape: Geometry) -> NDArray[np.uint8]:
-    """Lay shifted rows over the others; stamps of rows of one parity do not overlap, so they are laid at once."""
-    rows, columns = which.shape
-    band = 2 * shape.pitch
-    run = 3 * shape.width
-    wide = columns * shape.width
-    canvas = np.zeros(((rows + 2) * shape.pitch, wide + shape.shift, 3), dtype=np.uint8)
+def _lay_rows(images: NDArray[np.uint8], stamp_of: NDArray[np.intp], shape: Geometry) -> NDArray[np.uint8]:
+    """Return a canvas with the even rows of hexagons, and the odd rows blended over the even rows.
 
-    # Channels are taken with the pixels of a line: long runs are several times as fast.
-    lines = images.reshape(len(images), shape.height, run)
+    Stamps of rows of one parity do not overlap, so all rows of one parity are laid at once. Arguments are those of
+    :func:`_compose`.
+    """
+    rows, columns = stamp_of.shape
+    band_height = 2 * shape.pitch  # of a row and the gap up to the next row of the same parity
+    line_length = 3 * shape.width
+    width = columns * shape.width
+    canvas = np.zeros(((rows + 2) * shape.pitch, width + shape.shift, 3), dtype=np.uint8)
+
+    # Pixels and channels of a line share one axis, because numpy copies long runs several times as fast.
+    lines = images.reshape(len(images), shape.height, line_length)
     cover = shape.cover.repeat(3, axis=1)
     inside = (cover == 8)[:, None, :]
-    y, x = np.nonzero((cover > 0) & (cover < 8))
+    y, x = np.nonzero((cover > 0) & (cover < 8))  # pixels that the edge of the hexagon crosses
     share = cover[y, x, None, None].astype(np.uint16)
 
     for parity in range(2):
-        laid = lines[which[parity::2]].swapaxes(1, 2)
+        laid = lines[stamp_of[parity::2]].swapaxes(1, 2)
         left = parity * shape.shift
         top = parity * shape.pitch
-        part = canvas[top : top + len(laid) * band, left : left + wide]
-        cells = part.reshape(len(laid), band, columns, run)[:, : shape.height]
-        if not parity:
+        part = canvas[top : top + len(laid) * band_height, left : left + width]
+        bands = part.reshape(len(laid), band_height, columns, line_length)
+        cells = bands[:, : shape.height]
+        if parity == 0:
             cells[:] = laid
             continue
         over = laid[:, y, :, x] * share
         under = cells[:, y, :, x] * (8 - share)
         np.copyto(cells, laid, where=inside)
-        # Shares are in eighths; half of 8 rounds to the nearest.
+        # Shares are in eighths; adding 4, half of 8, rounds to the nearest value.
         cells[:, y, :, x] = (over + under + 4) // 8
     return canvas

@@ -1,8 +1,9 @@
-"""Plane shapes as signed distance functions: negative inside, in units of a cell's width (pure).
+"""Plane shapes as signed distance functions (pure).
 
-Distances give anti-aliased edges at any size without a drawing library, and shapes combine by arithmetic. Formulas
-after Inigo Quilez, "2D distance functions" (iquilezles.org/articles/distfunctions2d). x points right, y down, the
-origin is the middle of the cell.
+A distance is negative inside of the shape, positive outside, and in widths of a cell. x points right, y points down,
+and the origin is the middle of the cell. Signed distances give anti-aliased edges at any size without a drawing
+library, and shapes combine by arithmetic. The formulas are those of Inigo Quilez, "2D distance functions"
+(iquilezles.org/articles/distfunctions2d).
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from numpy.typing import NDArray
 
 Distances: TypeAlias = NDArray[np.float64]
 Shape: TypeAlias = Callable[[Distances, Distances], Distances]
-"""(x, y) -> distance to the edge, arrays of one shape."""
+"""Maps x and y to the signed distance from the edge; all three arrays have the same shape."""
 Point: TypeAlias = tuple[float, float]
 
 
 def circle(radius: float, at: Point = (0.0, 0.0)) -> Shape:
-    """Return a disc."""
+    """Return a disc around ``at``."""
     middle_x, middle_y = at
     return lambda x, y: np.hypot(x - middle_x, y - middle_y) - radius
 
 
 def box(half_width: float, half_height: float, *, at: Point = (0.0, 0.0), rounding: float = 0.0) -> Shape:
-    """Return an upright rectangle, its corners rounded by a radius."""
+    """Return an upright rectangle around ``at``; ``rounding`` is the radius of its corners."""
 
     def distance(x: Distances, y: Distances) -> Distances:
         across = np.abs(x - at[0]) - (half_width - rounding)
@@ -39,7 +40,7 @@ def box(half_width: float, half_height: float, *, at: Point = (0.0, 0.0), roundi
 
 
 def bar(start: Point, end: Point, half_width: float) -> Shape:
-    """Return a line with round ends."""
+    """Return a straight line with round ends."""
     ax, ay = start
     bx, by = end
     dx = bx - ax
@@ -57,66 +58,92 @@ def bar(start: Point, end: Point, half_width: float) -> Shape:
 
 
 def polygon(corners: Sequence[Point]) -> Shape:
-    """Return the inside of a closed line, convex or not."""
-    edges = list(zip(corners, (*corners[1:], corners[0]), strict=True))
+    """Return a polygon, convex or not; its corners are in order around the edge."""
+    next_corners = (*corners[1:], corners[0])
+    edges = list(zip(corners, next_corners, strict=True))
 
     def distance(x: Distances, y: Distances) -> Distances:
         nearest = np.full(x.shape, np.inf)
         inside = np.zeros(x.shape, dtype=np.bool_)
         for start, end in edges:
             nearest = np.minimum(nearest, bar(start, end, 0.0)(x, y))
-            inside ^= _lies_left(start, end, x, y)
+            inside ^= _crosses_edge(start, end, x, y)  # even-odd rule
         return np.where(inside, -nearest, nearest)
 
     return distance
 
 
-def _lies_left(start: Point, end: Point, x: Distances, y: Distances) -> NDArray[np.bool_]:
-    """Return where a ray to the right crosses an edge; an odd number of crossings means inside."""
+def _crosses_edge(start: Point, end: Point, x: Distances, y: Distances) -> NDArray[np.bool_]:
+    """Return for each point whether a ray from the point to the right crosses an edge.
+
+    By the even-odd rule, a point whose ray crosses an odd number of edges is inside of the polygon.
+    """
     ax, ay = start
     bx, by = end
     if ay == by:
         return np.zeros(x.shape, dtype=np.bool_)
-    spans = (ay > y) != (by > y)
-    crossing = (bx - ax) * (y - ay) / (by - ay) + ax
-    crosses: NDArray[np.bool_] = spans & (x < crossing)
+    is_between_ends = (ay > y) != (by > y)
+    rise = (bx - ax) * (y - ay)
+    crossing = rise / (by - ay) + ax
+    crosses: NDArray[np.bool_] = is_between_ends & (x < crossing)
     return crosses
 
 
 def regular_polygon(sides: int, apothem: float) -> Shape:
-    """Return a polygon with equal sides, the first to the right; distances outside of corners are too short."""
+    """Return a regular polygon around the origin, with the middle of one side to the right.
+
+    The polygon is the intersection of half planes, so that distances outside of its corners are too short.
+
+    Args:
+        sides: number of sides.
+        apothem: distance of each side from the origin.
+    """
     angles = [math.tau * side / sides for side in range(sides)]
     normals = [(math.cos(angle), math.sin(angle)) for angle in angles]
 
     def distance(x: Distances, y: Distances) -> Distances:
-        heights = [x * across + y * along for across, along in normals]
-        highest: Distances = np.max(heights, axis=0)
-        return highest - apothem
+        projections = [x * normal_x + y * normal_y for normal_x, normal_y in normals]
+        largest: Distances = np.max(projections, axis=0)
+        return largest - apothem
 
     return distance
 
 
 def wave(height: float, waves: float, half_width: float, *, at: float) -> Shape:
-    """Return a sine curve from left to right around y = ``at``, with ``waves`` periods in a cell."""
+    """Return a horizontal sine curve as a line.
+
+    Args:
+        height: amplitude.
+        waves: periods in the width of a cell.
+        half_width: half the width of the line.
+        at: y of the middle of the curve.
+    """
     rate = math.tau * waves
 
     def distance(x: Distances, y: Distances) -> Distances:
         slope = height * rate * np.cos(rate * x)
         away = np.abs(y - at - height * np.sin(rate * x))
-        # Along the vertical; near the curve, dividing by the length of the gradient gives the true distance.
+        # ``away`` is vertical. Divided by the length of the gradient, it is the true distance near the curve.
         return away / np.sqrt(1 + slope * slope) - half_width
 
     return distance
 
 
 def dashes(count: int, share: float, turn: float = 0.0) -> Shape:
-    """Return ``count`` sectors around the middle, which fill a share of the circle."""
+    """Return sectors of equal size around the origin.
+
+    Args:
+        count: number of sectors.
+        share: share of the full circle that all sectors together fill, from 0 to 1.
+        turn: direction of the middle of one sector, in radians clockwise from the right.
+    """
 
     def distance(x: Distances, y: Distances) -> Distances:
         period = math.tau / count
         angle = np.arctan2(y, x) - turn
-        away = np.abs((angle + period / 2) % period - period / 2)
-        return (away - period * share / 2) * np.hypot(x, y)
+        # The angle to the middle of the nearest sector, from 0 to period / 2.
+        from_middle = np.abs((angle + period / 2) % period - period / 2)
+        return (from_middle - period * share / 2) * np.hypot(x, y)
 
     return distance
 
@@ -137,21 +164,22 @@ def invert(shape: Shape) -> Shape:
 
 
 def grow(shape: Shape, by: float) -> Shape:
-    """Return the shape with a margin; a negative one shrinks it."""
+    """Return a shape whose edge is moved outwards by a length; a negative length shrinks the shape."""
     return lambda x, y: shape(x, y) - by
 
 
 def line(shape: Shape, half_width: float) -> Shape:
-    """Return the edge of a shape, as a line."""
+    """Return the edge of a shape as a line of twice ``half_width``."""
     return lambda x, y: np.abs(shape(x, y)) - half_width
 
 
 def transform(shape: Shape, *, at: Point = (0.0, 0.0), turn: float = 0.0, scale: float = 1.0) -> Shape:
-    """Return the shape scaled, turned clockwise by radians and moved."""
+    """Return the shape scaled around the origin, then turned clockwise by ``turn`` radians, then moved by ``at``."""
     cosine = math.cos(turn)
     sine = math.sin(turn)
 
     def distance(x: Distances, y: Distances) -> Distances:
+        # The inverse transformation, which maps a point to its place in the original shape.
         across = (x - at[0]) / scale
         along = (y - at[1]) / scale
         turned_x = across * cosine + along * sine

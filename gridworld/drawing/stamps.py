@@ -1,7 +1,8 @@
-"""Cells as small images, made once for each look and size (pure, but for the cache).
+"""Images of single cells, drawn once for each look and size (pure except for the cache).
 
-A stamp fills a rectangle, of which a hexagon covers a part. Each pixel belongs to the nearest middle of a cell, so the
-cells tile the plane exactly, whatever whole numbers of pixels their distances are rounded to.
+The image of a cell is called a stamp. A stamp is a rectangle; a hexagon covers only a part of it. Each pixel belongs to
+the cell whose middle is nearest, so that cells tile the plane exactly even though widths and distances are rounded to
+whole pixels.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from gridworld.rules.observation import LOOKS
 from gridworld.rules.tilings import TILINGS
 
 _REMEMBERED: Final = 0.58
-"""Share of a remembered cell's colour that is left; the rest is that of unseen cells."""
+"""Weight of the original colour in a remembered cell; the remaining weight is the colour of unseen cells."""
 
 
 class Stamp(NamedTuple):
@@ -28,10 +29,10 @@ class Stamp(NamedTuple):
 
     Attributes:
         code: index into ``LOOKS``.
-        visible: seen now, else remembered.
-        marked: framed as hidden from the agent.
-        heading: of the agent on it, None without one.
-        carrying: colour of the key in the agent's hand.
+        visible: whether the agent sees the cell now; False means remembered.
+        marked: whether a frame marks the cell as hidden from the agent.
+        heading: heading of the agent in this cell; None if the agent is elsewhere.
+        carrying: colour of the key in the agent's hand; None without a key.
     """
 
     code: int
@@ -43,15 +44,15 @@ class Stamp(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Geometry:
-    """How the cells of a tiling lie in a picture, in pixels.
+    """Positions and outlines of the cells of a tiling in a picture.
 
     Attributes:
-        width, height: of a stamp; ``width`` is also the distance of columns.
-        pitch: distance of rows.
-        shift: of odd rows to the right.
-        cover: uint8, shape (height, width): how much of each pixel is the cell's, in eighths.
-        outline: of a cell, in units of its width.
-        headings: of the tiling.
+        width, height: size of a stamp, in pixels; ``width`` is also the distance between columns.
+        pitch: distance between rows, in pixels.
+        shift: shift of odd rows to the right, in pixels.
+        cover: part of each pixel that the cell covers, in eighths; uint8, shape (height, width).
+        outline: outline of a cell, in widths of a cell.
+        headings: number of headings of the tiling.
     """
 
     width: int
@@ -65,24 +66,25 @@ class Geometry:
 
 @lru_cache(maxsize=64)
 def geometry(tiling: str, tile_size: int) -> Geometry:
-    """Return the geometry of a tiling with cells ``tile_size`` wide; hexagons are an even number of pixels wide."""
+    """Return the geometry of a tiling with cells ``tile_size`` pixels wide; an odd width of hexagons grows by 1."""
     headings = TILINGS[tiling].headings
     if tiling == "square":
         cover = np.full((tile_size, tile_size), 8, dtype=np.uint8)
         return Geometry(tile_size, tile_size, tile_size, 0, cover, box(0.5, 0.5), headings)
-    width = tile_size + tile_size % 2
+    width = tile_size + tile_size % 2  # even, so that half a width is whole
+    # A hexagon is 2 / sqrt(3) widths high; the height is even and leaves a margin of a pixel at both corners.
     height = 2 * math.ceil(width / math.sqrt(3)) + 2
     pitch = round(width * math.sqrt(3) / 2)
     shift = width // 2
-    cover = _nearest(width, height, pitch, shift)
+    cover = _hexagon_cover(width, height, pitch, shift)
     return Geometry(width, height, pitch, shift, cover, regular_polygon(6, 0.5), headings)
 
 
 @lru_cache(maxsize=2048)
 def stamp(tiling: str, tile_size: int, what: Stamp) -> NDArray[np.uint8]:
-    """Return the image of a cell, shape (height, width, 3), RGB, read-only."""
+    """Return the image of a cell, RGB, shape (height, width, 3); the array is read-only because the cache shares it."""
     shape = geometry(tiling, tile_size)
-    x, y = _centres(shape.width, shape.height)
+    x, y = _pixel_centres(shape.width, shape.height)
     image = np.zeros((*x.shape, 3))
     look = LOOKS[what.code]
     drawn = layers(look, shape.outline)
@@ -100,8 +102,8 @@ def stamp(tiling: str, tile_size: int, what: Stamp) -> NDArray[np.uint8]:
     return finished
 
 
-def _centres(width: int, height: int) -> tuple[Distances, Distances]:
-    """Return the middles of pixels, in units of a cell's width."""
+def _pixel_centres(width: int, height: int) -> tuple[Distances, Distances]:
+    """Return x and y of the middles of pixels, in widths of a cell, with the origin in the middle of the stamp."""
     across = (np.arange(width) + 0.5) / width - 0.5
     along = (np.arange(height) + 0.5 - height / 2) / width
     x, y = np.meshgrid(across, along)
@@ -109,26 +111,30 @@ def _centres(width: int, height: int) -> tuple[Distances, Distances]:
 
 
 def _paint(image: NDArray[np.float64], layer: Layer, x: Distances, y: Distances) -> None:
-    """Lay a layer over an image; pixels that its edge crosses are mixed, in eighths to keep colours few."""
-    distance = layer.shape(x, y) * x.shape[1]
+    """Paint a layer onto an image in place; shares of pixels at its edge are in eighths, so that colours stay few."""
+    distance = layer.shape(x, y) * x.shape[1]  # in pixels
     cover = np.clip(0.5 - distance, 0, 1)
     cover = np.rint(cover * 8)[..., None] / 8
     image *= 1 - cover
     image += cover * np.array(layer.colour)
 
 
-def _nearest(width: int, height: int, pitch: int, shift: int) -> NDArray[np.uint8]:
-    """Return, in eighths, how much of each pixel is nearer to its stamp's middle than to the neighbours'."""
+def _hexagon_cover(width: int, height: int, pitch: int, shift: int) -> NDArray[np.uint8]:
+    """Return the part of each pixel that is nearer to the stamp's middle than to the middles of its neighbours.
+
+    Parts are in eighths; the array is uint8, shape (height, width).
+    """
     down, across = np.indices((height, width)) + 0.5
     down = down - height / 2
     across = across - width / 2
+    # Middles of the six neighbours, as (down, across) from this middle.
     upper = ((-pitch, -shift), (-pitch, shift))
     lower = ((pitch, -shift), (pitch, shift))
-    edges = []
-    for row, column in (*upper, (0, -width), (0, width), *lower):
-        away = math.hypot(row, column)
-        projection = (down * row + across * column) / away
-        edges.append(projection - away / 2)
-    outside = np.max(edges, axis=0)
+    edge_distances = []
+    for neighbour_down, neighbour_across in (*upper, (0, -width), (0, width), *lower):
+        away = math.hypot(neighbour_down, neighbour_across)
+        projection = (down * neighbour_down + across * neighbour_across) / away
+        edge_distances.append(projection - away / 2)
+    outside = np.max(edge_distances, axis=0)
     cover: NDArray[np.float64] = np.clip(0.5 - outside, 0, 1)
     return np.rint(cover * 8).astype(np.uint8)

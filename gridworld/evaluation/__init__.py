@@ -1,1 +1,1 @@
-"""Evaluation: models, the harness that lets them play tasks, and what is written about it."""
+"""Evaluation: the models, the harness in which models play tasks, and the results files."""

@@ -1,4 +1,4 @@
-"""The command ``multinet-run-eval``: let a model play a benchmark, and tools around tasks and results."""
+"""The command ``multinet-run-eval``: evaluation of a model on a benchmark, and tools for tasks and results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from spca.common.debug_log import log_error
 from spca.common.environment import complete_environment
 from spca.common.errors import SettingsError, SPCAError
 from spca.common.options.command_line import make_app, run_app
-from spca.common.text import counted
+from spca.common.text import format_count
 
 if TYPE_CHECKING:
     from gridworld.evaluation.running.evaluating import Evaluation
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from gridworld.evaluation.running.settings import Settings
 
 _OLD_NAMES: Final = {"--engine": "--executor", "--out": "--output"}
-_USUAL_WINDOW: Final = 3
+"""Present names of options by their former names, which still work."""
+_DEFAULT_WINDOW: Final = 3
+"""Number of last actions whose effects a model is told by default."""
 
 _EPILOGUE: Final = """\
 models:
@@ -52,28 +54,30 @@ def main(argv: Sequence[str] | None = None, models: Mapping[str, ModelEntry] | N
     """Run the command.
 
     Args:
-        argv: arguments; None takes those of the process.
-        models: models beside those that ship.
+        argv: arguments of the command; None takes the arguments of the process.
+        models: further models, by name, beside the built-in models.
 
     Returns:
-        the exit code: 0 finished, 2 the user's mistake, 3 a cap was reached, 130 interrupted.
+        The exit code: 0 finished, 2 the user's mistake, 3 a cap was reached, 130 interrupted.
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    all_models = {**MODELS, **(models or {})}
     with ExitHandler() as ending:
-        ending.code = _call(build_app({**MODELS, **(models or {})}, words), words)
+        ending.code = _call(build_app(all_models, words), words)
         print(end="", flush=True)
     return ending.code
 
 
 def _call(app: App, words: Sequence[str]) -> int:
-    """Evaluate or call a tool.
+    """Run the evaluation or the tool that the command line names; return the exit code.
 
     Raises:
-        UserError: whatever a user can act on.
+        SettingsError: an error that the user can act on.
+        BrokenPipeError: the reader of the output has left.
     """
     try:
         return run_app(app, words, _OLD_NAMES)
-    except BrokenPipeError:  # whoever read our output has left; what is written to files is complete
+    except BrokenPipeError:  # the reader of the output has left; files are complete
         raise
     except ImportError as error:
         raise SettingsError(str(missing_part(error, program()))) from error
@@ -85,8 +89,8 @@ def build_app(models: Mapping[str, ModelEntry] = MODELS, words: Sequence[str] = 
     """Return the command, with the options of every model.
 
     Args:
-        models: the models that can be named.
-        words: the command line, for the line that says how to go on.
+        models: the models that ``--model`` accepts, by name.
+        words: the command line, which is repeated to the user if an evaluation is interrupted.
     """
 
     def evaluate(options: EvaluationOptions, **of_models: object) -> int:
@@ -94,7 +98,7 @@ def build_app(models: Mapping[str, ModelEntry] = MODELS, words: Sequence[str] = 
         return _evaluate(options, entry, entry.make_options(of_models), words)
 
     own_argument = inspect.Parameter("options", inspect.Parameter.KEYWORD_ONLY, annotation=EvaluationOptions)
-    # Those of the models come first, so that what a model of the user's own calls an option wins.
+    # Options of models come first, so that an option of a user's own model wins over a built-in option.
     signature = inspect.Signature([*list_options(models), own_argument])
     evaluate.__signature__ = signature  # type: ignore[attr-defined]
 
@@ -108,6 +112,14 @@ def build_app(models: Mapping[str, ModelEntry] = MODELS, words: Sequence[str] = 
 
 
 def _evaluate(options: EvaluationOptions, entry: ModelEntry, of_model: object, words: Sequence[str]) -> int:
+    """Run an evaluation, print its tables, and return the exit code.
+
+    Args:
+        options: options of the evaluation.
+        entry: the model.
+        of_model: options of the model; an object of the type ``entry.options``.
+        words: the command line.
+    """
     from gridworld.evaluation.display import show
     from gridworld.evaluation.running.evaluating import Evaluation
     from spca.common.jobs.progress import show_bar
@@ -121,12 +133,12 @@ def _evaluate(options: EvaluationOptions, entry: ModelEntry, of_model: object, w
         complain(f"warning: {line}")
     try:
         with show_bar(running.quiet or running.verbose or asks_people(options.model)) as update_bar:
-            evaluated = evaluation.run(update_bar, partial(_tell_of_found, quiet=running.quiet))
+            evaluated = evaluation.run(update_bar, partial(_report_resumed, quiet=running.quiet))
     except KeyboardInterrupt as error:
         log_error(error)
         complain(f"interrupted; {_describe_resume(evaluation, words)}")
         return EXIT_INTERRUPTED
-    except BrokenPipeError:  # of --verbose; what it was to show is not finished
+    except BrokenPipeError:  # the reader of the --verbose output has left before the evaluation ended
         print_no_more()
         complain(f"interrupted, since nobody reads the output; {_describe_resume(evaluation, words)}")
         return EXIT_INTERRUPTED
@@ -140,9 +152,9 @@ def _evaluate(options: EvaluationOptions, entry: ModelEntry, of_model: object, w
     return EXIT_FINISHED
 
 
-def _tell_of_found(finished: int, total: int, *, quiet: bool) -> None:
+def _report_resumed(finished: int, total: int, *, quiet: bool) -> None:
     if not quiet:
-        complain(f"going on: {finished} of {counted(total, 'task')} were finished before")
+        complain(f"going on: {finished} of {format_count(total, 'task')} were finished before")
 
 
 def _make_settings(options: EvaluationOptions, entry: ModelEntry, of_model: object) -> Settings:
@@ -150,43 +162,49 @@ def _make_settings(options: EvaluationOptions, entry: ModelEntry, of_model: obje
     from gridworld.search.solver import DEFAULT_LIMIT
 
     actions_per_call = of_model.actions_per_call if isinstance(of_model, AskedOptions) else 1
-    return Settings(
-        options.tasks,
-        named(options.model, options.effort) if entry.admit else options.model,
-        of_model,
-        _make_telling(options.observation, actions_per_call),
-        options.running.limit or DEFAULT_LIMIT,
-    )
+    model = named(options.model, options.effort) if entry.admit else options.model
+    telling = _make_telling(options.observation, actions_per_call)
+    limit = options.running.limit or DEFAULT_LIMIT
+    return Settings(options.tasks, model, of_model, telling, limit)
 
 
 def _make_telling(given: ObservationOptions, actions_per_call: int) -> Telling:
     from gridworld.evaluation.running.player import Telling
 
+    shows_images = given.history in ("both", "images")
+    shows_summary = given.history in ("both", "summary")
+    # By default, the window covers all actions that one answer may name.
+    default_window = max(_DEFAULT_WINDOW, actions_per_call)
     return Telling(
-        history_images=given.history_images if given.history in ("both", "images") else 0,
-        history_text=given.history_text and given.history in ("both", "summary"),
-        history_text_window=given.history_text_window or max(_USUAL_WINDOW, actions_per_call),
+        history_images=given.history_images if shows_images else 0,
+        history_text=given.history_text and shows_summary,
+        history_text_window=given.history_text_window or default_window,
         text_observation=given.text_observation,
         observation=given.observation,
     )
 
 
 def _describe_resume(evaluation: Evaluation, words: Sequence[str], flag: str = "") -> str:
-    """Return how many tasks are finished and, if any are, the command that resumes the run.
+    """Return the number of finished tasks and the command that resumes the evaluation.
 
     Args:
-        flag: the option of a cap that was reached.
+        evaluation: the interrupted evaluation.
+        words: the command line of the interrupted evaluation.
+        flag: option of the cap that was reached, whose value the user must raise; "" for none.
     """
     if not evaluation.can_go_on:
         return "no task was finished"
-    again = [argument for argument in words if argument not in ("--resume", "--overwrite")]
-    if flag in again:
-        del again[again.index(flag) : again.index(flag) + 2]
-    again = [argument for argument in again if not (flag and argument.startswith(f"{flag}="))]
+    arguments = [argument for argument in words if argument not in ("--resume", "--overwrite")]
+    # The option of the cap is written as two arguments or as one with "=".
+    if flag in arguments:
+        index = arguments.index(flag)
+        del arguments[index : index + 2]
+    if flag:
+        arguments = [argument for argument in arguments if not argument.startswith(f"{flag}=")]
     more = f" {flag} MORE" if flag else ""
-    finished = counted(evaluation.finished, "task")
+    finished = format_count(evaluation.finished, "task")
     verb = "is" if evaluation.finished == 1 else "are"
-    command = shlex.join([*again, "--resume"])
+    command = shlex.join([*arguments, "--resume"])
     return f"{finished} {verb} finished; go on with: {program()} {command}{more}"
 
 

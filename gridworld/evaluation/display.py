@@ -1,4 +1,4 @@
-"""What a user sees at the end of an evaluation: tables."""
+"""Tables that the user sees at the end of an evaluation or of a ranking."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.text import Text
 from gridworld.evaluation.results.spending import Spending
 from gridworld.evaluation.terminal import program
 from spca.common.printing import open_console, print_line, print_table
-from spca.common.text import counted, one_line
+from spca.common.text import format_count, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def show(evaluated: Evaluated, quiet: bool = False) -> None:
-    """Print the tables of an evaluation on standard output; only the summary if ``quiet``."""
+    """Print the tables, problems and summary of an evaluation on standard output; no tables if ``quiet``."""
     benchmark = evaluated.benchmark
     console = open_console()
     if not quiet:
@@ -33,7 +33,8 @@ def show(evaluated: Evaluated, quiet: bool = False) -> None:
         error = result.episode.info.get("model_error")
         if error is not None:
             print(one_line(f"model error in {result.task_id}: {error}"))
-        if (doubt := result.episode.info.get("certificate")) is not None:
+        doubt = result.episode.info.get("certificate")
+        if doubt is not None:
             print(one_line(f"warning: the certificate of {result.task_id} {doubt}"))
     print(_summary(benchmark))
     print(one_line(f"results: {evaluated.output}"))
@@ -46,6 +47,7 @@ def show(evaluated: Evaluated, quiet: bool = False) -> None:
 
 
 def _summary(benchmark: BenchmarkEvaluationResult) -> str:
+    """Return the figures of a benchmark in one line; figures that rest on lower bounds say "at least"."""
     bounded = benchmark.num_against_bound
     least = "at least " if bounded else ""
     against = f" ({bounded} of {benchmark.num_success} against a lower bound: optimum unknown)"
@@ -54,30 +56,32 @@ def _summary(benchmark: BenchmarkEvaluationResult) -> str:
         f" ({benchmark.success_rate:.1%}), {least}{benchmark.total_points_earned:.2f} of"
         f" {benchmark.total_available_points:g} points ({benchmark.point_rate:.1%}),"
         f" optimality {least}{benchmark.avg_optimality_ratio:.3f}{against if bounded else ''}"
-        f"{_spent(benchmark.spending)}"
+        f"{_format_spent(benchmark.spending)}"
     )
 
 
-def _spent(spending: Spending | None) -> str:
+def _format_spent(spending: Spending | None) -> str:
     if spending is None:
         return ""
-    return f", {counted(spending.requests, 'request')}, {spending.tokens:,} tokens, {spending.usd} USD"
+    return f", {format_count(spending.requests, 'request')}, {spending.tokens:,} tokens, {spending.usd} USD"
 
 
 def _print_tasks(console: Console, results: Sequence[TaskBenchmarkResult]) -> None:
-    spent = [Spending.of([result.episode.info.get("details")]) for result in results]
+    spendings = [Spending.of([result.episode.info.get("details")]) for result in results]
+    shows_prices = any(spendings)
     rows = []
-    for result, spending in zip(results, spent, strict=True):
+    for result, spending in zip(results, spendings, strict=True):
         least = "at least " if result.against_bound else ""
+        ratio = result.optimality_ratio
         row = {
             "": Text("pass", style="green") if result.success else Text("FAIL", style="red"),
             "task": result.task_id,
             "steps": result.steps_taken,
             "optimal": _format_optimal(result),
-            "ratio": "" if result.optimality_ratio is None else f"{least}{result.optimality_ratio:.3f}",
+            "ratio": "" if ratio is None else f"{least}{ratio:.3f}",
             "points": f"{least}{result.points_earned:.2f} / {result.available_points:g}",
         }
-        rows.append(row | (_format_prices(spending) if any(spent) else {}))
+        rows.append(row | (_format_prices(spending) if shows_prices else {}))
     print_table(console, rows, left=2)
 
 
@@ -107,7 +111,7 @@ def _print_tiers(console: Console, evaluation: EvaluationResult) -> None:
 
 
 def show_ranking(groups: Sequence[Group]) -> None:
-    """Print a table of each group of comparable results on standard output, the best result first."""
+    """Print one table for each group of comparable results on standard output, the best result first."""
     console = open_console()
     for group in groups:
         rows = []

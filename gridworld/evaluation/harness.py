@@ -1,4 +1,4 @@
-"""EvaluationHarness: lets a model play tasks and tells how it did."""
+"""A harness in which a model plays tasks; the harness computes the metrics."""
 
 from __future__ import annotations
 
@@ -25,25 +25,27 @@ from spca.common.source_state import read_source_state
 
 
 class EvaluationHarness:
-    """Adapts a model to :class:`~gridworld.runner.grid_runner.GridRunner` and computes metrics.
+    """A harness that adapts a model to :class:`~gridworld.runner.grid_runner.GridRunner` and computes metrics.
 
-    Tasks may be named as in the repository (``gridworld/tasks``, ``mazes/validation_10``) from any directory. Nothing
-    a model raises ends an evaluation, but for :class:`~gridworld.errors.ModelUnavailableError`, a failed import, and
-    any :class:`~gridworld.errors.ModelError` before its first answer, since the model cannot be used then.
+    Tasks may be named as in the repository (``gridworld/tasks``, ``mazes/validation_10``) from any directory.
+
+    Most errors of the model end only the episode. Three kinds end the evaluation, because the model cannot be used:
+    a :class:`~gridworld.errors.ModelUnavailableError`, a failed import, and a :class:`~gridworld.errors.ModelError`
+    before the model's first answer.
 
     Args:
-        model: who plays; its ``setup`` is called before the first episode.
-        backend: where; by default a MiniGrid backend of its own.
-        render_mode: of that default backend.
-        history_images: how many earlier images the model gets.
-        history_text: whether it is told what its last actions visibly did.
-        history_text_window: how many of them.
-        text_observation: whether it gets the observation as text too.
-        device: for ``model.setup``; None if that has been done.
-        limit: states that the search for the shortest solution of a task may expand.
+        model: the model that plays; ``model.setup`` is called before the first episode.
+        backend: the backend; by default a new MiniGrid backend.
+        render_mode: render mode of the default backend.
+        history_images: the most earlier images that the model is shown.
+        history_text: whether the model is told what its last actions visibly did.
+        history_text_window: the number of last actions whose effects the model is told.
+        text_observation: whether the model also gets the observation as text.
+        device: argument of ``model.setup``; None if ``setup`` was called already.
+        limit: states that the search for a shortest solution of a task may expand.
 
     Attributes:
-        answered: whether the model ever answered; set it where an evaluation goes on.
+        answered: whether the model has answered before; the caller sets True if a resumed evaluation has answers.
     """
 
     def __init__(
@@ -77,15 +79,15 @@ class EvaluationHarness:
 
         Args:
             task_spec: the task.
-            seed: of the episode; None takes the task's own.
-            verbose: print every step.
-            record_observations: keep every image in the trajectory.
+            seed: seed of the episode; None takes the seed of the task.
+            verbose: whether to print every step.
+            record_observations: whether the trajectory holds every image.
 
         Returns:
-            the episode; ``info["model_error"]`` names what the model raised, if it did.
+            The episode; ``info["model_error"]`` describes the error of the model, if the model raised one.
 
         Raises:
-            TaskError: the task is not valid, or made for another tiling.
+            TaskError: the task is not valid, or was made for another tiling.
             ModelError: the model cannot be used.
         """
         check_tiling(task_spec, self.runner.backend.tiling)
@@ -98,16 +100,19 @@ class EvaluationHarness:
         self.answered = self.answered or player.answers > 0
         if isinstance(player.error, ModelUnavailableError):
             raise player.error
-        if isinstance(player.error, ModelError) and not self.answered:
+        never_answered = not self.answered
+        if isinstance(player.error, ModelError) and never_answered:
             raise player.error
         player.finish(result)
         return result
 
     def judge(self, task_spec: TaskSpecification, verbose: bool = False) -> TaskBenchmarkResult:
-        """Let the model play one task and compare with the optimum; images are not kept.
+        """Let the model play one task and compare the episode with the optimum; images are not recorded.
+
+        If the task's certificate is in doubt, ``episode.info["certificate"]`` says why.
 
         Raises:
-            TaskError: the task is not valid, or made for another tiling.
+            TaskError: the task is not valid, or was made for another tiling.
             ModelError: the model cannot be used.
         """
         episode = self.evaluate_task(task_spec, verbose=verbose, record_observations=False)
@@ -126,7 +131,8 @@ class EvaluationHarness:
         """Let the model play every task in ``task_dir/tier<tier>``.
 
         Raises:
-            TaskError: there is no such folder, or a file in it is not a valid task or made for another tiling.
+            TaskError: the folder does not exist, or a file in the folder is no valid task or was made for another
+                tiling.
             ModelError: the model cannot be used.
         """
         files = library.task_files(library.tier_dir(tier, task_dir))
@@ -140,10 +146,15 @@ class EvaluationHarness:
         tiers: Sequence[int] | None = None,
         verbose: bool = False,
     ) -> EvaluationResult:
-        """Let the model play every task of ``tiers``; None: of every folder ``tier1``, ``tier2``, ... that is there.
+        """Let the model play every task of some tiers.
+
+        Args:
+            task_dir: holds the folders ``tier1``, ``tier2``, ...
+            tiers: numbers of the tiers; None for every folder that exists.
+            verbose: whether to print every step.
 
         Raises:
-            TaskError: a folder is not there, or a file is not a valid task.
+            TaskError: a folder does not exist, or a file is no valid task.
             ModelError: the model cannot be used.
         """
         chosen = library.tiers(task_dir) if tiers is None else tiers
@@ -153,10 +164,11 @@ class EvaluationHarness:
     def evaluate_task_set(
         self, task_specs: Iterable[TaskSpecification], benchmark_name: str = "custom", verbose: bool = False
     ) -> BenchmarkEvaluationResult:
-        """Let the model play tasks, and give points.
+        """Let the model play tasks, and compute the points.
 
         Raises:
-            TaskError: one is not valid, or made for another tiling; of the latter none is played then.
+            TaskError: a task is not valid, or was made for another tiling. A wrong tiling is found before any task is
+                played.
             ModelError: the model cannot be used.
         """
         tasks = [EvaluationTask(index, spec.task_id, spec=spec) for index, spec in enumerate(task_specs)]
@@ -167,10 +179,16 @@ class EvaluationHarness:
     def evaluate_task_dir(
         self, task_dir: str | os.PathLike[str], benchmark_name: str | None = None, verbose: bool = False
     ) -> BenchmarkEvaluationResult:
-        """Let the model play every task in a folder, and give points; the folder's name is the benchmark's by default.
+        """Let the model play every task in a folder, and compute the points.
+
+        Args:
+            task_dir: folder of the tasks.
+            benchmark_name: name of the benchmark in the results; by default the name of the folder.
+            verbose: whether to print every step.
 
         Raises:
-            TaskError: there is no such folder, or a file in it is not a valid task or made for another tiling.
+            TaskError: the folder does not exist, or a file in the folder is no valid task or was made for another
+                tiling.
             ModelError: the model cannot be used.
         """
         files = library.task_files(task_dir)
@@ -183,10 +201,10 @@ class EvaluationHarness:
         self.runner.close()
 
     def set_up(self) -> None:
-        """Make the model ready, once.
+        """Call the model's ``setup`` unless ``setup`` was called before.
 
         Raises:
-            ModelError: it cannot be used.
+            ModelError: the model cannot be used.
         """
         if not self._ready:
             self.model.setup(self._device or "cpu")
@@ -196,13 +214,13 @@ class EvaluationHarness:
         self, tasks: Sequence[EvaluationTask], benchmark_name: str, verbose: bool
     ) -> BenchmarkEvaluationResult:
         self.set_up()
-        run = self._run(tasks)
+        run = self._run_metadata(tasks)
         results = [self.judge(task.spec, verbose) for task in tasks]
         run["finished"] = now()
         return BenchmarkEvaluationResult.of(benchmark_name, self.model.model_name, results, run)
 
-    def _run(self, tasks: Sequence[EvaluationTask]) -> dict[str, Any]:
-        """Return the run metadata: what the command passes on, and what is known to the harness."""
+    def _run_metadata(self, tasks: Sequence[EvaluationTask]) -> dict[str, Any]:
+        """Return the settings, tasks, versions and start time that the results file holds under ``run``."""
         backend = self.runner.backend
         played = {"backend": backend_name(backend), "tiling": backend.tiling}
         return {

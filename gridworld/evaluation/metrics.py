@@ -1,9 +1,9 @@
-"""What an evaluation comes to: per task, per tier, per benchmark (pure).
+"""Metrics of an evaluation: per task, per tier and per benchmark (pure except for files).
 
-A solved task earns ``available_points * optimality_ratio``, the ratio being optimal steps by steps taken, so 1.0 for a
-shortest way. Available are as many points as the tier of the task, unless its ``metadata`` gives ``points``. Where the
-optimum is not known, since the search had too little room, ``optimal_steps`` is None and the ratio is that of the best
-proven lower bound, so that ratio and points are lower bounds too.
+A solved task earns ``available_points * optimality_ratio``. The ratio is the number of optimal steps divided by the
+number of steps taken, so a shortest solution has 1.0. The available points are the tier of the task, unless the task's
+``metadata`` gives ``points``. If the search gave up before it knew the optimum, ``optimal_steps`` is None. The ratio
+then uses the best proven lower bound instead, so that ratio and points are lower bounds, too.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task_spec import TaskSpecification
 
 MAX_BYTES: Final = 1 << 30
-"""Of a results file."""
+"""The most bytes of a results file that is read."""
 
 
 @dataclass
 class TaskBenchmarkResult:
-    """How one task went.
+    """The result of one task.
 
     Attributes:
-        optimal_steps: length of a shortest solution; None if there is none or it is not known.
-        bound: proven here: every solution takes at least so many steps; None if there is none. Less than
-            ``optimal_steps`` where those come from the certificate of the task.
-        optimality_ratio: optimal steps, else the bound, by steps taken, in (0, 1]; None if the task was not solved.
+        optimal_steps: length of a shortest solution; None if the task has no solution or the length is unknown.
+        bound: lower bound on the length of every solution, proven by this program; None without a bound. If
+            ``optimal_steps`` comes from the task's certificate, the bound may be less.
+        optimality_ratio: ``optimal_steps``, or ``bound`` if the optimum is unknown, divided by the steps taken; in
+            (0, 1]. None if the task was not solved.
         points_earned: available points times the ratio; 0.0 if the task was not solved.
     """
 
@@ -50,19 +51,22 @@ class TaskBenchmarkResult:
     def of(
         cls, spec: TaskSpecification, episode: EpisodeResult, optimal_steps: int | None, bound: int | None = None
     ) -> TaskBenchmarkResult:
-        """Judge an episode.
+        """Return the result of an episode.
 
         Args:
-            optimal_steps, bound: as in the attributes; ``bound`` None: ``optimal_steps`` are proven.
+            spec: the task.
+            episode: the episode of the task.
+            optimal_steps: see the attributes.
+            bound: see the attributes; None means that ``optimal_steps`` are proven.
         """
         bound = optimal_steps if bound is None else bound
         ratio = None
         if episode.success and episode.steps_taken:
             if optimal_steps is not None and episode.steps_taken < optimal_steps:
-                optimal_steps = None  # a certificate claimed them, and the episode refutes it
+                optimal_steps = None  # the episode refutes the certificate
             bound = max(1, min(bound or 1, episode.steps_taken))
             if bound == episode.steps_taken:
-                optimal_steps = bound  # nothing is shorter, and here is a way of that length
+                optimal_steps = bound  # no solution is shorter than the bound, and this episode is as short
             ratio = (optimal_steps or bound) / episode.steps_taken
         available = available_points(spec)
         return cls(
@@ -78,22 +82,22 @@ class TaskBenchmarkResult:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry of the results file; without the states of steps, which the actions give back."""
+        """Return the entry of the results file, without the states of steps, which the actions determine."""
         names = ("task_id", "success", "steps_taken", "optimal_steps", "bound", "optimality_ratio")
         data = {name: getattr(self, name) for name in (*names, "available_points", "points_earned")}
         return {**data, "episode": self.episode.to_dict(states=False)}
 
     @property
     def against_bound(self) -> bool:
-        """Whether ratio and points use the lower bound, and so are lower bounds too."""
+        """Whether ratio and points use ``bound`` and are therefore lower bounds, too."""
         return self.optimality_ratio is not None and self.optimal_steps is None
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> TaskBenchmarkResult:
-        """Rebuild the result from :meth:`to_dict`.
+        """Rebuild a result from the dict of :meth:`to_dict`.
 
         Raises:
-            KeyError, TypeError, ValueError: it is not what :meth:`to_dict` wrote.
+            KeyError, TypeError, ValueError: the dict is not one that :meth:`to_dict` returned.
         """
         optimal = data["optimal_steps"]
         bound = data.get("bound")
@@ -113,7 +117,7 @@ class TaskBenchmarkResult:
 
 @dataclass
 class TierMetrics:
-    """Figures of one tier; averages are over all its tasks, solved or not."""
+    """Metrics of one tier; averages are over all tasks of the tier, solved or not."""
 
     tier: int
     num_tasks: int
@@ -125,7 +129,7 @@ class TierMetrics:
 
     @classmethod
     def of(cls, tier: int, results: Sequence[EpisodeResult]) -> TierMetrics:
-        """Compute the figures of episodes."""
+        """Compute the metrics of the episodes of a tier."""
         solved = sum(each.success for each in results)
         return cls(
             tier=tier,
@@ -138,14 +142,14 @@ class TierMetrics:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures, without the episodes."""
+        """Return the metrics, without the episodes."""
         names = ("tier", "num_tasks", "num_success", "success_rate", "avg_steps", "avg_reward")
         return {name: getattr(self, name) for name in names}
 
 
 @dataclass
 class EvaluationResult:
-    """Figures of several tiers and of all their tasks together."""
+    """Metrics of several tiers, and of the tasks of these tiers together."""
 
     model_name: str
     tier_metrics: dict[int, TierMetrics]
@@ -155,7 +159,7 @@ class EvaluationResult:
 
     @classmethod
     def of(cls, model_name: str, tiers: Mapping[int, TierMetrics]) -> EvaluationResult:
-        """Compute the figures of tiers."""
+        """Compute the metrics over the episodes of all tiers."""
         episodes = [each for tier in tiers.values() for each in tier.results]
         return cls(
             model_name=model_name,
@@ -166,7 +170,7 @@ class EvaluationResult:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-able dict, tiers by their number as text."""
+        """Return a JSON-able dict; the keys of ``tier_metrics`` are the tiers' numbers as text."""
         overall = ("overall_success_rate", "overall_avg_steps", "overall_avg_reward")
         return {
             "model_name": self.model_name,
@@ -175,24 +179,24 @@ class EvaluationResult:
         }
 
     def save(self, path: str) -> None:
-        """Write a JSON file, whole or not at all.
+        """Write the metrics to a JSON file; an interrupted write leaves no partial file.
 
         Raises:
-            EvaluationError: it cannot be written.
+            EvaluationError: the file cannot be written.
         """
         write_results(path, self.to_dict())
 
 
 @dataclass
 class BenchmarkEvaluationResult:
-    """Figures of a named set of tasks.
+    """Metrics of a named set of tasks.
 
     Attributes:
-        point_rate: points earned by points available.
-        avg_optimality_ratio: mean over the solved tasks; 0.0 if there are none.
-        num_against_bound: solved tasks whose ratio uses the lower bound; if there are any, points, point rate and mean
-            ratio are lower bounds too.
-        run: how they were had, JSON-able, as under ``run`` in the results file; empty if that is not known.
+        point_rate: points earned divided by points available.
+        avg_optimality_ratio: mean ratio of the solved tasks; 0.0 if no task was solved.
+        num_against_bound: number of solved tasks whose ratio uses the lower bound. If the number is not 0, points,
+            point rate and mean ratio are lower bounds, too.
+        run: JSON-able settings, versions and times of the run, as under ``run`` in the results file; empty if unknown.
     """
 
     benchmark_name: str
@@ -210,7 +214,7 @@ class BenchmarkEvaluationResult:
 
     @property
     def spending(self) -> Spending | None:
-        """What the model took, None if it does not tell."""
+        """Requests, tokens and USD that the model used; None if the model reports neither tokens nor USD."""
         return Spending.of(result.episode.info.get("details") for result in self.task_results)
 
     @classmethod
@@ -221,7 +225,8 @@ class BenchmarkEvaluationResult:
         results: Sequence[TaskBenchmarkResult],
         run: Mapping[str, Any] | None = None,
     ) -> BenchmarkEvaluationResult:
-        """Compute the figures of tasks."""
+        """Compute the metrics of the results of tasks."""
+        ratios = [each.optimality_ratio for each in results if each.optimality_ratio is not None]
         available = math.fsum(each.available_points for each in results)
         earned = math.fsum(each.points_earned for each in results)
         return cls(
@@ -233,28 +238,31 @@ class BenchmarkEvaluationResult:
             total_available_points=available,
             total_points_earned=earned,
             point_rate=earned / available if available else 0.0,
-            avg_optimality_ratio=_mean(each.optimality_ratio for each in results if each.optimality_ratio is not None),
+            avg_optimality_ratio=_mean(ratios),
             task_results=list(results),
             run=dict(run or {}),
             num_against_bound=sum(each.against_bound for each in results),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the content of the results file; without ``usage`` and ``run`` if nothing is known of them."""
+        """Return the content of the results file; ``usage`` and ``run`` are left out if unknown."""
         names = ("benchmark_name", "model_name", "num_tasks", "num_success", "success_rate")
         points = ("total_available_points", "total_points_earned", "point_rate")
         ratios = ("avg_optimality_ratio", "num_against_bound")
         data = {name: getattr(self, name) for name in (*names, *points, *ratios)}
-        data |= {"usage": asdict(self.spending)} if self.spending else {}
-        run = {"run": dict(self.run)} if self.run else {}
-        return {**data, **run, "task_results": [each.to_dict() for each in self.task_results]}
+        if self.spending:
+            data["usage"] = asdict(self.spending)
+        if self.run:
+            data["run"] = dict(self.run)
+        data["task_results"] = [each.to_dict() for each in self.task_results]
+        return data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> BenchmarkEvaluationResult:
-        """Rebuild the result from :meth:`to_dict`; the figures are computed again.
+        """Rebuild a result from the dict of :meth:`to_dict`; the metrics are computed anew from the tasks.
 
         Raises:
-            KeyError, TypeError, ValueError: it is not what :meth:`to_dict` wrote.
+            KeyError, TypeError, ValueError: the dict is not one that :meth:`to_dict` returned.
         """
         results = [TaskBenchmarkResult.from_dict(each) for each in data["task_results"]]
         name = str(data["benchmark_name"])
@@ -262,10 +270,10 @@ class BenchmarkEvaluationResult:
         return cls.of(name, model, results, data.get("run"))
 
     def save(self, path: str) -> None:
-        """Write a JSON file, whole or not at all.
+        """Write the result to a JSON file; an interrupted write leaves no partial file.
 
         Raises:
-            EvaluationError: it cannot be written.
+            EvaluationError: the file cannot be written.
         """
         write_results(path, self.to_dict())
 
@@ -274,16 +282,17 @@ class BenchmarkEvaluationResult:
         """Read a results file.
 
         Raises:
-            EvaluationError: it cannot be read or is not a results file.
+            EvaluationError: the file cannot be read or is no results file.
         """
         return read_saved(path, cls.from_dict, MAX_BYTES, "a results file of an evaluation")
 
 
 def available_points(spec: TaskSpecification) -> float:
-    """Return ``metadata["points"]`` of a valid task, else its tier."""
+    """Return ``metadata["points"]`` of a valid task; without this entry, return the task's tier."""
     return float((spec.metadata or {}).get("points", spec.difficulty_tier))
 
 
 def _mean(values: Iterable[float]) -> float:
+    """Return the mean, or 0.0 of no values."""
     listed = list(values)
     return math.fsum(listed) / len(listed) if listed else 0.0

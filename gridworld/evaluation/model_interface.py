@@ -1,8 +1,8 @@
-"""What a model sees and says, and what it can be told about an episode.
+"""The interface of models that play tasks: inputs, outputs, and hooks around an episode.
 
-A model is judged on :meth:`ModelInterface.predict`, which gets what the observability of the task allows and nothing
-else: never a :class:`~gridworld.backends.base.GridState`. Models that look ahead on purpose (bfs, greedy), or need to
-know where one episode ends and the next begins, override the hooks around an episode.
+A model is judged by :meth:`ModelInterface.predict`. ``predict`` gets only what the observability of the task allows,
+never a :class:`~gridworld.backends.base.GridState`. Two kinds of models override the hooks around an episode: models
+that know the task on purpose (bfs, greedy), and models that need to know where an episode begins and ends.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ if TYPE_CHECKING:
 
 @dataclass
 class ModelInput:
-    """What a model gets before each action.
+    """The input of a model before each action.
 
     Attributes:
-        image: RGB, uint8, shape (height, width, 3); exactly what the backend rendered. Empty, shape (0, 0, 3), for a
-            model that does not use images.
+        image: image that the backend rendered, RGB, uint8, shape (height, width, 3). If the model does not use images,
+            the image is empty, shape (0, 0, 3).
         text_prompt: the task in words.
         action_space: names of the actions by number.
-        step_number: of the action that is asked for; the first is 1.
-        max_steps: actions after which the episode ends.
-        additional_context: what the last actions did, and the observation as text, as far as the harness was told to.
-        prior_images: what was seen before, oldest first; at most as many as the harness was told to keep.
+        step_number: number of the requested action, from 1.
+        max_steps: number of actions after which the episode ends.
+        additional_context: effects of the last actions, and the observation as text, if the settings of the harness
+            include them.
+        prior_images: earlier images, oldest first; the settings of the harness limit their number.
     """
 
     image: NDArray[np.uint8]
@@ -47,13 +48,13 @@ class ModelInput:
 
 @dataclass
 class ModelOutput:
-    """What a model answers.
+    """The answer of a model.
 
     Attributes:
-        action: number of an action.
-        confidence: 0 to 1.
-        reasoning: why, in words.
-        raw_output: the answer as the model gave it.
+        action: number of the action.
+        confidence: confidence from 0 to 1; None if not stated.
+        reasoning: reason for the action, in words.
+        raw_output: the text of the answer before it was parsed.
     """
 
     action: int
@@ -66,27 +67,30 @@ class ModelOutput:
 class ModelPlan(ModelOutput):
     """An answer that names several actions.
 
-    The rest of them is dropped, and the model asked again, once one of them visibly changes nothing, carries the agent
-    further than one cell, or brings a thing into view.
+    If an action visibly changes nothing, moves the agent by more than one cell, or brings a thing into view, the
+    remaining actions are dropped and the model is asked again.
 
     Attributes:
-        further: numbers of the actions to do after the first one.
+        further: numbers of the actions to do after ``action``, in order.
     """
 
     further: Sequence[int] = ()
 
 
 class ModelInterface(ABC):
-    """A model that plays tasks: at least ``model_name`` and ``predict``.
+    """A model that plays tasks; subclasses must define ``model_name`` and ``predict``.
 
-    The harness calls ``setup`` once, then for each episode ``begin_episode``, ``predict`` before each action,
-    ``end_episode`` and ``episode_details``, and ``teardown`` at the end. A :class:`~gridworld.errors.ModelError` before
-    the first answer ever ends the evaluation, since the model cannot be used, and so does a
-    :class:`~gridworld.errors.ModelUnavailableError` or a failed import at any time, the present episode not being
-    counted. Anything else ends the episode only, which counts as not solved and names the error.
+    The harness first calls ``setup``. For each episode, the harness calls ``begin_episode``, then ``predict`` before
+    each action, then ``end_episode`` and ``episode_details``. At the end, the harness calls ``teardown``.
+
+    Three kinds of errors end the evaluation, and the present episode is not counted: a
+    :class:`~gridworld.errors.ModelError` before the model's first answer of all episodes, a
+    :class:`~gridworld.errors.ModelUnavailableError`, and a failed import. Any other error ends only the episode, which
+    counts as not solved; its result names the error.
 
     Attributes:
-        uses_images: False spares the harness the drawing; ``ModelInput.image`` is then empty.
+        uses_images: whether the model uses images. If False, the harness draws no images, and ``ModelInput.image`` is
+            empty.
     """
 
     uses_images: bool = True
@@ -94,63 +98,64 @@ class ModelInterface(ABC):
     @property
     @abstractmethod
     def model_name(self) -> str:
-        """What results call this model."""
+        """Name of the model in results files."""
 
     @abstractmethod
     def predict(self, input: ModelInput) -> ModelOutput:
         """Return the next action.
 
         Raises:
-            ModelError: there is no answer.
+            ModelError: the model gives no answer.
         """
 
     @property
     def supports_batched(self) -> bool:
-        """Whether ``predict_batch`` is faster than one call after another."""
+        """Whether one call of ``predict_batch`` is faster than several calls of ``predict``."""
         return False
 
     def predict_batch(self, inputs: list[ModelInput]) -> list[ModelOutput]:
         """Return the next action for each of several observations, in their order."""
         return [self.predict(each) for each in inputs]
 
-    def setup(self, device: str = "cpu") -> None:  # noqa: B027 - most have nothing to prepare
-        """Get ready: load weights, look whether the server answers.
+    def setup(self, device: str = "cpu") -> None:  # noqa: B027 - most models have nothing to prepare
+        """Prepare the model, such as load its weights or check that its server answers.
 
         Args:
-            device: where a local model computes, such as "cpu" or "cuda:0".
+            device: device on which a local model computes, such as "cpu" or "cuda:0".
 
         Raises:
-            ModelError: the model cannot be used; names what it lacks.
+            ModelError: the model cannot be used; the message says what is missing.
         """
 
-    def teardown(self) -> None:  # noqa: B027 - most have nothing to release
+    def teardown(self) -> None:  # noqa: B027 - most models have nothing to release
         """Release everything."""
 
-    def begin_episode(  # noqa: B027 - most need nothing but observations
+    def begin_episode(  # noqa: B027 - most models need only observations
         self, task_spec: TaskSpecification, seed: int, *, backend: str = "minigrid", tiling: str = "square"
     ) -> None:
-        """Prepare for an episode; the environment has been reset.
+        """Prepare for an episode, after the environment was reset.
 
         Args:
-            task_spec: the task, for models that look ahead or play it in a world of their own.
-            seed: of the episode.
-            backend: name of the backend that judges.
+            task_spec: the task, for models that look ahead or simulate the task themselves.
+            seed: seed of the episode.
+            backend: name of the backend in which the model plays.
             tiling: "square" or "hex".
 
         Raises:
-            ModelError: this task cannot be played.
+            ModelError: the model cannot play this task.
         """
 
-    def end_episode(self, result: EpisodeResult) -> None:  # noqa: B027 - most need not know
+    def end_episode(self, result: EpisodeResult) -> None:  # noqa: B027 - most models need no result
         """Note that the episode is over, solved or not."""
 
     def episode_details(self) -> Mapping[str, Any] | None:
-        """Return JSON-able details of the episode just played: rounds, calls, cost; None for no details.
+        """Return JSON-able details of the last episode, such as calls and cost; None for no details.
 
-        It is written beside the episode as ``info["details"]`` and judged by nobody.
+        The results file holds the details as ``info["details"]`` of the episode. The details do not influence the
+        score.
         """
         return None
 
     def describe(self) -> Mapping[str, Any]:
-        """Describe this model, JSON-able: versions, parameters, address; written into the results file once."""
+        """Return JSON-able facts about the model, such as versions and parameters, for the head of the results file."""
         return {}

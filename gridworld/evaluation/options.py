@@ -1,6 +1,6 @@
-"""Options of an evaluation, and those that it shares with the tools.
+"""Options of an evaluation, and options that the evaluation shares with the tools.
 
-The docstrings are what ``--help`` shows.
+``--help`` shows the descriptions under ``Attributes`` of the option classes.
 """
 
 from __future__ import annotations
@@ -22,22 +22,25 @@ ASKED_MODELS: Final = option_group("Model PREFIX/NAME, and others where it makes
 
 _TIERS: Final = re.compile(r"[0-9]{1,9}(-[0-9]{1,9})?(,[0-9]{1,9}(-[0-9]{1,9})?)*")
 _MAX_TIERS: Final = 1000
+"""The most tiers of one range."""
 
 
 def parse_tiers(text: str) -> tuple[int, ...] | None:
-    """Return the tiers that ``all`` (None), ``1``, ``1-3`` or ``2,4,5`` names, in order and each once.
+    """Return the numbers of tiers in a text such as ``1``, ``1-3`` or ``2,4,5``, sorted and without repetitions.
+
+    ``all`` gives None.
 
     Raises:
-        ValueError: it is anything else.
+        ValueError: the text has another form, or a range of tiers is empty or too large.
     """
-    plain = text.replace(" ", "").lower()
-    if plain == "all":
+    compact = text.replace(" ", "").lower()
+    if compact == "all":
         return None
-    if not _TIERS.fullmatch(plain):
+    if not _TIERS.fullmatch(compact):
         raise ValueError(f"{text!a} names no tiers; write all, 1, 1-3 or 2,4,5")
 
     chosen: set[int] = set()
-    for part in plain.split(","):
+    for part in compact.split(","):
         first, _, last = part.partition("-")
         span = range(int(first), int(last or first) + 1)
         if not span or len(span) > _MAX_TIERS:
@@ -54,7 +57,7 @@ def _read_seed(text: str) -> int:
 
 
 SEED: Final = text_option(_read_seed, "N")
-"""The kind of an option that is any whole number."""
+"""Type of an option whose value is any whole number."""
 TIERS: Final = text_option(parse_tiers, "TIERS")
 KIND: Final = name_value("KIND")
 
@@ -70,7 +73,7 @@ Strict: TypeAlias = Annotated[bool, Parameter(help="refuse unknown fields of tas
 @Parameter(name="*", group=_TASKS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskOptions:
-    """What is played, and by what seed.
+    """Options of the tasks to play, the backend and the seed.
 
     Attributes:
         benchmark: default validation_10
@@ -94,7 +97,7 @@ class TaskOptions:
 @Parameter(name="*", group=_OBSERVATION)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservationOptions:
-    """What the model is given.
+    """Options of the observations and the history that the model is given.
 
     Attributes:
         observation: what a model sees: the image (default), or a text with a map and no image
@@ -116,9 +119,10 @@ class ObservationOptions:
 @Parameter(name="*", group=_RUNNING)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningOptions:
-    """How an evaluation is carried out; nothing of it changes the results, but for ``limit``.
+    """Options of the processes, the output and the resumption of an evaluation.
 
-    What was interrupted goes on, and what is finished is not played again, unless ``overwrite`` is given.
+    Of these options, only ``limit`` changes the results. Without ``overwrite``, an interrupted evaluation goes on, and
+    a finished evaluation is not played again.
 
     Attributes:
         output: results file (default results/<model>_<benchmark>.json)
@@ -130,7 +134,7 @@ class RunningOptions:
         quiet: print the summary only
 
     Raises:
-        SettingsError: flags that exclude one another.
+        SettingsError: two options that exclude each other are set.
     """
 
     limit: Limit = None
@@ -153,7 +157,7 @@ class RunningOptions:
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationOptions:
-    """What the command is given, but for the options of models.
+    """All options of the command except the options of models.
 
     Attributes:
         model: who plays: one of the models below

@@ -1,4 +1,4 @@
-"""How the command was called."""
+"""The name by which the user called the command."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from spca.common import command
 
 
 def program() -> str:
-    """Return how the user called the command, for lines that name the next command."""
+    """Return the command as the user called it, for messages that propose the next command."""
     name = Path(sys.argv[0]).name if sys.argv else ""
     return command.program(f"python {name}" if name == "run_eval.py" else "multinet-run-eval")

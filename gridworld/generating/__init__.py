@@ -1,6 +1,6 @@
-"""How tasks are made: floor plans, locks on the cells that separate start and goal, things that lead astray, and proof.
+"""Generation of tasks: floor plans, locks on the cells that separate start and goal, distractors, and a proof.
 
-A task is a :class:`~gridworld.generating.draft.Draft` on a :class:`~gridworld.generating.floor.Floor`; recipes
-(:mod:`~gridworld.generating.recipes`) fill it, and :mod:`~gridworld.generating.generator` keeps what a certificate
-proves.
+A new task begins as a :class:`~gridworld.generating.draft.Draft` on a :class:`~gridworld.generating.floor.Floor`. A
+recipe (:mod:`~gridworld.generating.recipes`) fills the draft, and :mod:`~gridworld.generating.generator` keeps the
+task if a certificate proves that it can be solved.
 """

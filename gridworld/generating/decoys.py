@@ -1,4 +1,4 @@
-"""Things that are not needed: keys of wrong colours, doors and gates to dead ends, switches for nothing, hazards."""
+"""Decoys: mechanisms that are not needed, such as keys of wrong colours, doors to dead ends, and hazards."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _LARGEST_BRANCH: Final = 20
 
 
 def dead_end(draft: Draft) -> tuple[Cell, list[Cell]]:
-    """Return a narrow cell, and the cells behind it, on which nothing stands.
+    """Return (a free narrow cell, the free cells of the dead end behind the narrow cell).
 
     Raises:
-        UnfitError: there is none.
+        UnfitError: the floor has no free dead end.
     """
     floor = draft.floor
-    whole = set(floor.distances(draft.start, draft.walled))
-    found = []
+    all_cells = set(floor.distances(draft.start, draft.walled))
+    dead_ends = []
     for cell in draft.list_free(floor.narrow):
         before = floor.distances(draft.start, {*draft.walled, cell})
-        behind = whole - before.keys() - {cell}
+        behind = all_cells - before.keys() - {cell}
         if 2 <= len(behind) <= _LARGEST_BRANCH and not behind & draft.taken:
-            found.append((cell, sorted(behind)))
-    if not found:
+            dead_ends.append((cell, sorted(behind)))
+    if not dead_ends:
         raise UnfitError("no dead end")
-    return draft.rng.choice(found)
+    return draft.rng.choice(dead_ends)
 
 
 def wrong_key(draft: Draft) -> None:
@@ -42,7 +42,7 @@ def wrong_key(draft: Draft) -> None:
 
 
 def side_door(draft: Draft) -> None:
-    """Add a key and its door, which leads to a dead end."""
+    """Add a door before a dead end, and the key of the door."""
     cut, behind = dead_end(draft)
     color = draft.choose_unused_color()
     draft.taken.update({cut, *behind})
@@ -53,7 +53,13 @@ def side_door(draft: Draft) -> None:
 
 
 def trap_door(draft: Draft) -> None:
-    """Add a second door for a key that is used up; it leads to a dead end."""
+    """Add a door before a dead end, for a key that another door consumes.
+
+    An agent that opens the new door wastes the key.
+
+    Raises:
+        UnfitError: no key is consumed.
+    """
     needed = {door.requires_key for door in draft.made.doors}
     colors = [key.color for key in draft.made.keys if key.color in needed]
     if not (colors and draft.rules.key_consumption):
@@ -66,7 +72,7 @@ def trap_door(draft: Draft) -> None:
 
 
 def side_gate(draft: Draft) -> None:
-    """Add a switch and its gate, which leads to a dead end."""
+    """Add a gate before a dead end, and the switch of the gate."""
     cut, behind = dead_end(draft)
     draft.taken.update({cut, *behind})
     gate = draft.add_gate(cut)
@@ -83,7 +89,7 @@ def idle_switch(draft: Draft) -> None:
 
 
 def open_passage(draft: Draft) -> None:
-    """Add a door or gate that is open all the time."""
+    """Add a door or gate that is always open."""
     cells = draft.list_free(draft.floor.narrow)
     if not cells:
         raise UnfitError("no narrow cell is left")
@@ -96,20 +102,21 @@ def open_passage(draft: Draft) -> None:
 
 
 def side_teleporter(draft: Draft) -> None:
-    """Add a teleporter within a part of the maze that no lock divides."""
+    """Add a teleporter between two cells that the agent can reach without opening a lock."""
     cells = [cell for cell in draft.find_reachable() if cell not in draft.floor.narrow]
     ends = []
     for _ in range(2):
-        ends.append(draft.take(cell for cell in draft.list_free(cells) if draft.stays_connected(cell)))
-        draft.barred.add(ends[-1])
+        end = draft.take(cell for cell in draft.list_free(cells) if draft.stays_connected(cell))
+        draft.barred.add(end)
+        ends.append(end)
     name = draft.add_teleporter(*ends, bidirectional=draft.rng.random() < 0.5)
     draft.distract("decoy_teleporter", name, f"Teleporter {name} leads nowhere new.")
 
 
 def loose_block(draft: Draft) -> None:
-    """Add a block that can be pushed but need not be."""
-    wide = [cell for cell in draft.list_free(draft.floor.cells) if cell not in draft.floor.narrow]
-    cells = [cell for cell in wide if draft.stays_connected(cell)]
+    """Add a block that can be pushed but need not be pushed."""
+    open_cells = [cell for cell in draft.list_free(draft.floor.cells) if cell not in draft.floor.narrow]
+    cells = [cell for cell in open_cells if draft.stays_connected(cell)]
     if not cells:
         raise UnfitError("no room for a block")
     cell = draft.rng.choice(cells)
@@ -119,7 +126,7 @@ def loose_block(draft: Draft) -> None:
 
 
 def hazards(draft: Draft) -> None:
-    """Add a few hazards beside the way, in a row where there is room."""
+    """Add up to 3 hazards in a row, on cells that cut nothing off."""
     kind = draft.rng.choice(get_args(HazardType))
     cells = [cell for cell in draft.list_free(draft.floor.cells) if draft.stays_connected(cell)]
     if not cells:
@@ -127,7 +134,8 @@ def hazards(draft: Draft) -> None:
     cell = draft.rng.choice(cells)
     heading = draft.rng.randrange(draft.floor.tiling.headings)
     for _ in range(draft.rng.randint(1, 3)):
-        if cell not in draft.floor.neighbours or cell in draft.taken or not draft.stays_connected(cell):
+        is_free = cell in draft.floor.neighbours and cell not in draft.taken
+        if not is_free or not draft.stays_connected(cell):
             break
         draft.taken.add(cell)
         draft.barred.add(cell)
@@ -155,4 +163,4 @@ DECOYS: Final[Mapping[str, Decoy]] = {
         fixed_block,
     )
 }
-"""Things that are not needed, by name."""
+"""Decoys by name."""

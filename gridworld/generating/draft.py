@@ -1,11 +1,11 @@
-"""A task in the making: a floor, what has been put on it, and what depends on what."""
+"""The draft of a task: a floor, the mechanisms on the floor, and the dependency chain."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import count, pairwise
+from itertools import count, groupby
 from typing import Final, get_args
 
 from gridworld.generating.floor import Floor
@@ -39,12 +39,12 @@ COLORS: Final[tuple[Color, ...]] = get_args(Color)
 
 
 class UnfitError(Exception):
-    """A draw that came to nothing; the generator tries the next one, so that nobody else ever sees this."""
+    """A draw that gives no task. Internal, because the generator catches the error and draws again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A step of the dependency chain, and the words that tell it."""
+    """A step of the dependency chain: ``element`` unlocks ``unlocks``; ``words`` are the step as an instruction."""
 
     kind: str
     element: str
@@ -54,16 +54,20 @@ class Link:
 
 @dataclass(slots=True)
 class Draft:
-    """What is drawn so far.
+    """The parts of a task that are drawn so far.
 
     Attributes:
-        rng: the only source of chance.
-        floor: where things may stand; doors and gates stand on narrow cells of it.
-        start, goal: of the agent; ``goal`` is where the chain of locks leads, whatever the type of the goal is.
-        closed: cells that bar the way at first: locks, and cells of the floor that became walls (``walled``).
-        near: cells that the agent can reach before it has opened anything.
-        taken: cells on which something stands, or nothing may.
-        barred: cells that nobody can or should pass ever: hazards, blocks that never move.
+        rng: the only source of randomness.
+        floor: the cells where mechanisms may stand; doors and gates stand on narrow cells.
+        start: the initial cell of the agent.
+        goal: the cell to which the chain of locks leads, whatever the type of the goal is.
+        goal_spec: the goal of the task.
+        near: cells that the agent can reach before it opens a lock.
+        taken: cells on which no further mechanism may be put.
+        closed: cells that bar the way at first: locks, and the cells of ``walled``.
+        walled: cells of the floor that became walls.
+        barred: cells that the agent never can or never should enter: hazards and fixed blocks.
+        made: the mechanisms.
         links: the dependency chain, first step first.
     """
 
@@ -84,67 +88,71 @@ class Draft:
 
     @classmethod
     def begin(cls, rng: random.Random, floor: Floor) -> Draft:
-        """Return an empty draft: a start anywhere and a goal well away from it."""
+        """Return a draft without mechanisms; the goal is in the half of the cells that is farther from the start.
+
+        Raises:
+            UnfitError: the floor has fewer than 12 cells.
+        """
         if len(floor.cells) < 12:
             raise UnfitError("the floor is too small")
         start = rng.choice(floor.cells)
-        far = list(floor.distances(start))
-        goal = rng.choice(far[len(far) // 2 :])
+        nearest_first = list(floor.distances(start))
+        goal = rng.choice(nearest_first[len(nearest_first) // 2 :])
         goal_spec = GoalSpec("reach_position", Position(*goal))
         return cls(rng, floor, start, goal, goal_spec, set(floor.cells), {start, goal})
 
     def list_free(self, cells: Iterable[Cell]) -> list[Cell]:
-        """Return the cells on which something may be put, sorted."""
+        """Return those of the cells that are not taken, sorted."""
         return sorted(cell for cell in cells if cell not in self.taken)
 
     def take(self, cells: Iterable[Cell]) -> Cell:
-        """Take a free cell: of a few, the one farthest from the start, so that things are not all at hand.
+        """Take a free cell for a mechanism: of up to 3 random cells, the cell farthest from the start.
 
         Raises:
-            UnfitError: there is none.
+            UnfitError: no cell is free.
         """
         free = self.list_free(cells)
         if not free:
             raise UnfitError("no room is left")
-        away = self.floor.distances(self.start)
+        distances = self.floor.distances(self.start)
         candidates = self.rng.sample(free, min(len(free), 3))
-        found = max(candidates, key=lambda cell: (away[cell], cell))
-        self.taken.add(found)
-        return found
+        farthest = max(candidates, key=lambda cell: (distances[cell], cell))
+        self.taken.add(farthest)
+        return farthest
 
     def close(self, cell: Cell) -> set[Cell]:
-        """Bar the way at a cell; return the cells that can no longer be reached."""
+        """Bar the way at a cell; return the cells, except this cell, that the agent can no longer reach."""
         self.taken.add(cell)
         self.closed.add(cell)
-        before = self.near
+        old_near = self.near
         self.near = self.find_reachable()
-        return before - self.near - {cell}
+        return old_near - self.near - {cell}
 
     def find_reachable(self, *without: Cell) -> set[Cell]:
-        """Return the cells that the start is connected with through nothing closed and none of ``without``."""
+        """Return the cells that the agent can reach from the start without a closed cell or a cell of ``without``."""
         return set(self.floor.distances(self.start, {*without, *self.closed}))
 
     def stays_connected(self, cell: Cell) -> bool:
-        """Return whether nothing is cut off if a cell is barred."""
+        """Return whether the open neighbours of a cell stay connected with each other if the cell is barred."""
         barred = {*self.barred, *self.walled, cell}
-        around = [near for near in self.floor.neighbours[cell] if near not in barred]
-        if not around:
+        neighbours = [near for near in self.floor.neighbours[cell] if near not in barred]
+        if not neighbours:
             return False
-        reachable = self.floor.distances(around[0], barred)
-        return set(around) <= reachable.keys()
+        reachable = self.floor.distances(neighbours[0], barred)
+        return set(neighbours) <= reachable.keys()
 
     def choose_unused_color(self) -> Color:
-        """Return a colour that no key and no door has.
+        """Return a random colour that no key and no door has.
 
         Raises:
-            UnfitError: there is none.
+            UnfitError: all colours are in use.
         """
         used = {key.color for key in self.made.keys}
         used |= {door.requires_key for door in self.made.doors}
-        left = [color for color in COLORS if color not in used]
-        if not left:
+        unused = [color for color in COLORS if color not in used]
+        if not unused:
             raise UnfitError("all colours are in use")
-        return self.rng.choice(left)
+        return self.rng.choice(unused)
 
     def add_key(self, color: Color, cell: Cell) -> str:
         """Add a new key; return its id."""
@@ -195,7 +203,7 @@ class Draft:
         return name
 
     def distract(self, kind: str, name: str, words: str) -> None:
-        """Note that a thing, or a group of things, leads astray."""
+        """Record that a mechanism, or a group of mechanisms, is a distractor."""
         self.distractors.append(Distractor(kind, name, words))
 
     def list_ids(self) -> list[str]:
@@ -205,7 +213,7 @@ class Draft:
         return [thing.id for group in groups for thing in group]
 
     def build_specification(self, task_id: str, seed: int, tier: int) -> TaskSpecification:
-        """Return the task as drawn, without a sensible ``max_steps``."""
+        """Return the task as drawn; its ``max_steps`` is a placeholder."""
         steps = list[DependencyStep]()
         for number, link in enumerate(self.links, 1):
             steps.append(DependencyStep(number, link.kind, link.element, link.unlocks))
@@ -213,13 +221,11 @@ class Draft:
 
         passages = {door.position.to_tuple() for door in self.made.doors}
         passages |= {gate.position.to_tuple() for gate in self.made.gates}
-        walls = sorted({*self.floor.walls, *self.walled} - passages, key=lambda cell: (cell[1], cell[0]))
-        maze = MazeLayout(
-            (self.floor.width, self.floor.height),
-            [Position(*cell) for cell in walls],
-            Position(*self.start),
-            Position(*self.goal),
-        )
+        wall_cells = {*self.floor.walls, *self.walled} - passages
+        row_by_row = sorted(wall_cells, key=lambda cell: (cell[1], cell[0]))
+        walls = [Position(*cell) for cell in row_by_row]
+        dimensions = (self.floor.width, self.floor.height)
+        maze = MazeLayout(dimensions, walls, Position(*self.start), Position(*self.goal))
         return TaskSpecification(
             task_id=task_id,
             seed=seed,
@@ -234,22 +240,29 @@ class Draft:
         )
 
     def describe(self, spec: TaskSpecification) -> str:
-        """Describe what there is to do, step by step, and the goal."""
+        """Return the steps of the dependency chain and the goal as sentences."""
         words = [link.words for link in self.links if link.words]
         steps = [f"{text[0].upper()}{text[1:]}." for text in words]
         return " ".join([*steps, spec.get_mission_text()])
 
     def _format_chain(self) -> str:
-        names = ["", *(name for link in self.links for name in (link.element, link.unlocks))]
-        kept = [name for before, name in pairwise(names) if name != before]
-        return " -> ".join([*kept, "G"])
+        """Return the chain as "KEY -> DOOR -> ... -> G"; a name that follows itself is written once."""
+        names = list[str]()
+        for link in self.links:
+            names += [link.element, link.unlocks]
+        without_repeats = [name for name, _ in groupby(names)]
+        return " -> ".join([*without_repeats, "G"])
 
     def _choose_id(self, name: str) -> str:
+        """Return the name itself if no mechanism has it, otherwise NAME_2, NAME_3, ..."""
         used = set(self.list_ids())
         if name not in used:
             return name
-        return next(found for number in count(2) if (found := f"{name}_{number}") not in used)
+        candidates = (f"{name}_{number}" for number in count(2))
+        return next(candidate for candidate in candidates if candidate not in used)
 
     def _number_id(self, letter: str) -> str:
+        """Return the letter with the first number, from 1, that gives an unused id."""
         used = set(self.list_ids())
-        return next(found for number in count(1) if (found := f"{letter}{number}") not in used)
+        candidates = (f"{letter}{number}" for number in count(1))
+        return next(candidate for candidate in candidates if candidate not in used)

@@ -1,4 +1,4 @@
-"""The floor of a maze as a graph: what is connected, which cells separate, and where corridors are narrow (pure)."""
+"""The floor of a maze as a graph: connected parts, shortest ways, separating cells, and narrow cells (pure)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from gridworld.rules.tilings import Cell, Tiling
 
 
 class Floor:
-    """Connected cells of a grid whose border is wall.
+    """The connected floor cells of a grid whose border is wall.
 
     Args:
-        tiling: on which the cells lie.
-        width, height: of the grid, border included.
-        plan: what it was made by.
-        cells: what is not wall; the largest connected part of it is kept.
+        tiling: the tiling of the grid.
+        width, height: the size of the grid in cells, border included.
+        plan: the name of the floor plan.
+        cells: cells that are not wall; only their largest connected part becomes floor.
     """
 
     def __init__(self, tiling: Tiling, width: int, height: int, cells: Iterable[Cell], plan: str = "") -> None:
@@ -31,24 +31,24 @@ class Floor:
         for cell in sorted(inside):
             self.neighbours[cell] = tuple(near for near in tiling.neighbours(cell) if near in inside)
 
-        # What remains must be connected, so that every cell is within reach.
-        kept = max(self.parts(), key=len, default=frozenset[Cell]())
-        self.neighbours = {cell: near for cell, near in self.neighbours.items() if cell in kept}
+        # The floor must be connected, so that the agent can reach every cell.
+        largest = max(self.parts(), key=len, default=frozenset[Cell]())
+        self.neighbours = {cell: near for cell, near in self.neighbours.items() if cell in largest}
         self.cells = tuple(self.neighbours)
 
     @cached_property
     def walls(self) -> tuple[Cell, ...]:
-        """Inner cells that are not floor, row by row."""
+        """The inner cells that are not floor, row by row."""
         inner = ((x, y) for y in range(1, self.height - 1) for x in range(1, self.width - 1))
         return tuple(cell for cell in inner if cell not in self.neighbours)
 
     @cached_property
     def narrow(self) -> frozenset[Cell]:
-        """Cells that walls pass on two sides: doorways, straight corridors; not corners, not the middle of a room."""
-        return frozenset(cell for cell in self.cells if self._sides(cell) >= 2)
+        """The cells with walls on two sides that are not adjacent: doorways and straight corridors, not corners."""
+        return frozenset(cell for cell in self.cells if self._count_floor_runs(cell) >= 2)
 
     def parts(self) -> Iterator[frozenset[Cell]]:
-        """Yield the connected parts, in the order of their first cells."""
+        """Yield the connected parts of the floor, in the order of their first cells."""
         seen = set[Cell]()
         for cell in self.neighbours:
             if cell not in seen:
@@ -57,36 +57,54 @@ class Floor:
                 yield part
 
     def distances(self, start: Cell, without: Collection[Cell] = ()) -> dict[Cell, int]:
-        """Return the moves from a cell to every cell reachable without those of ``without``; nearest first."""
-        found = {start: 0}
+        """Return the number of moves from ``start`` to each reachable cell, nearest cell first.
+
+        Args:
+            without: cells that the way must not enter.
+        """
+        moves = {start: 0}
         queue = deque([start])
         while queue:
             cell = queue.popleft()
             for near in self.neighbours[cell]:
-                if near not in found and near not in without:
-                    found[near] = found[cell] + 1
+                if near not in moves and near not in without:
+                    moves[near] = moves[cell] + 1
                     queue.append(near)
-        return found
+        return moves
 
     def path(self, start: Cell, end: Cell, without: Collection[Cell] = ()) -> list[Cell]:
-        """Return a shortest way, both ends included; empty if there is none."""
-        back = self.distances(end, without)
-        if start not in back:
+        """Return a shortest way from ``start`` to ``end``, both included; if no way exists, return an empty list.
+
+        Args:
+            without: cells that the way must not enter.
+        """
+        moves_to_end = self.distances(end, without)
+        if start not in moves_to_end:
             return []
         way = [start]
-        while (cell := way[-1]) != end:
-            nearer = back[cell] - 1
-            way.append(next(near for near in self.neighbours[cell] if back.get(near) == nearer))
+        cell = start
+        while cell != end:
+            nearer = moves_to_end[cell] - 1
+            cell = next(near for near in self.neighbours[cell] if moves_to_end.get(near) == nearer)
+            way.append(cell)
         return way
 
     def cuts(self, start: Cell, end: Cell, without: Collection[Cell] = ()) -> list[Cell]:
-        """Return narrow cells that every way between two cells passes, the first of the way first."""
+        """Return the narrow cells that every way from ``start`` to ``end`` passes, in the order of the way.
+
+        Args:
+            without: cells that the way must not enter.
+        """
         way = self.path(start, end, without)
         inner = [cell for cell in way[1:-1] if cell in self.narrow]
         return [cell for cell in inner if end not in self.distances(start, {*without, cell})]
 
-    def _sides(self, cell: Cell) -> int:
-        """Count the runs of floor around a cell, by heading."""
-        around = [near in self.neighbours for near in self.tiling.neighbours(cell)]
-        before = [around[-1], *around[:-1]]
-        return sum(here and not earlier for earlier, here in zip(before, around, strict=True))
+    def _count_floor_runs(self, cell: Cell) -> int:
+        """Return the number of runs of floor among the neighbours of a cell, taken in a circle."""
+        is_floor = [near in self.neighbours for near in self.tiling.neighbours(cell)]
+        runs = 0
+        for index, here in enumerate(is_floor):
+            # Index -1 closes the circle: the last neighbour is beside the first.
+            is_start_of_run = here and not is_floor[index - 1]
+            runs += is_start_of_run
+        return runs

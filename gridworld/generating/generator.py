@@ -1,9 +1,11 @@
-"""Tasks of every tier and mechanism, each proven; the same arguments make the same task on every machine.
+"""Generator of proven tasks; the same arguments give the same task on every machine.
 
-A task is drawn (:mod:`gridworld.generating`) and kept if its certificate proves that it can be solved, in a sensible
-number of steps, and that every element of its dependency chain is necessary; else the next draw of the same stream is
-tried. Tiers: 1 navigation, 2 keys and doors, 3 switches and gates, 4 what cannot be undone (blocks, keys to waste),
-5 hidden information (views, hidden mechanisms, teleporters, hazards).
+The generator draws a task (:mod:`gridworld.generating`) and computes its certificate. The task is kept if the
+certificate proves that the task can be solved in ``SHORTEST`` to ``LONGEST`` steps and that every element of its
+dependency chain is necessary. Otherwise the generator draws again.
+
+Tiers: 1 navigation, 2 keys and doors, 3 switches and gates, 4 irreversible actions (blocks, wasted keys), 5 hidden
+information (views, hidden mechanisms, teleporters, hazards).
 """
 
 from __future__ import annotations
@@ -27,17 +29,17 @@ from gridworld.search.certificate import attach_certificate, certify, fingerprin
 from gridworld.task_spec import TaskSpecification
 
 VERSION: Final = 1
-"""Of the tasks: another version makes others of the same arguments, because it draws or proves them differently."""
+"""Version of the generator; versions that give different tasks for the same arguments have different numbers."""
 ATTEMPTS: Final = 400
-"""Draws that are tried for a task."""
-_IN_A_ROW: Final = 200
-"""Equal tasks that are skipped before there are none left to make."""
+"""Greatest number of draws for a task."""
+_MOST_DUPLICATES: Final = 200
+"""Number of successive duplicates after which the generator takes it that no new task is left."""
 _LARGEST_SEED: Final = 2**63 - 1
 SEARCH_LIMIT: Final = 1_000
-"""States that a search of the proof may expand, by default. What needs more, which few draws do, is not kept."""
+"""Default of the states that each search of the proof may expand; a draw that needs more states is not kept."""
 SHORTEST: Final = 6
 LONGEST: Final = 250
-"""Bounds of the steps that a task may need."""
+"""``SHORTEST`` and ``LONGEST`` are the bounds of the steps that a task may need."""
 
 
 def generate(
@@ -49,30 +51,31 @@ def generate(
     mechanisms: Collection[str] | None = None,
     limit: int = SEARCH_LIMIT,
 ) -> TaskSpecification:
-    """Make a task.
+    """Generate a task.
 
     Args:
         tier: 1 to 5.
-        seed, index: tasks of one seed are told apart by their index, from 0.
-        tiling: the name of the tiling on which the task is to be played; only there it is certified.
+        seed, index: together they identify the task; a seed has any number of tasks, with index 0, 1, ...
+        tiling: the name of the tiling; the certificate holds for this tiling only.
         mechanisms: kinds of mechanisms that may occur ("keys", "doors", ...); None for all.
-        limit: states that each search of the proof may expand; what needs more is not kept.
+        limit: states that each search of the proof may expand; a draw that needs more states is not kept.
 
     Returns:
-        The task; ``metadata["generator"]`` holds the arguments, ``metadata["certificate"]`` the proof, ``max_steps`` is
-        three times the optimum and 10 more, at least 50.
+        The task. ``metadata["generator"]`` holds the arguments and ``metadata["certificate"]`` the proof.
+        ``max_steps`` is three times the optimum plus 10, at least 50.
 
     Raises:
-        GenerationError: an argument makes no sense, or no task came of any draw.
+        GenerationError: an argument is not valid, or none of the draws gave a task.
     """
     allowed = _check_arguments(tier, seed, index, tiling, mechanisms, limit)
     stream = f"gridworld {VERSION} {tier} {seed} {index} {tiling} {' '.join(allowed)}"
     for attempt in range(ATTEMPTS):
-        # Not for secrets: the same seed has to make the same task.
+        # A deterministic generator is needed, because the same seed has to give the same task.
         rng = random.Random(f"{stream} {attempt}")  # noqa: S311
         try:
             draft = cook(rng, TILINGS[tiling], TIERS[tier], allowed)
-            return _make_task(draft, tier, seed, _describe_origin(tier, seed, index, tiling, allowed, limit), limit)
+            origin = _describe_origin(tier, seed, index, tiling, allowed, limit)
+            return _make_task(draft, tier, seed, origin, limit)
         except (UnfitError, SearchLimitError):
             continue
     raise GenerationError(
@@ -92,29 +95,29 @@ def write_many(
     limit: int = SEARCH_LIMIT,
     overwrite: bool = False,
 ) -> Iterator[Written]:
-    """Make ``count`` tasks no two of which are equal, as files ``ID.json`` in a folder; each is told once it is there.
+    """Write ``count`` different tasks as files ``ID.json`` to a folder; yield each task after it is written.
 
-    Their indices rise; an index is left out if its task is not new.
-    What an interrupted call has written is kept by the next one, and not made again: a file whose task has the
-    fingerprint that its certificate names.
+    The indices of the tasks ascend from 0. An index is left out if its task equals an earlier task. The files of an
+    interrupted call are not generated again: a file is kept if its task has the fingerprint that its certificate names.
 
     Args:
-        overwrite: replace files that hold something else.
+        tier, seed, tiling, mechanisms, limit: as for :func:`generate`.
+        overwrite: whether to replace files with other contents.
 
     Raises:
-        GenerationError: as :func:`generate`; there are not so many; or a file holds something else, or cannot be
-            written. What was written stays.
+        GenerationError: an argument is not valid, the seed has fewer than ``count`` different tasks, a file has other
+            contents, or a file cannot be written. Files that were written before the error stay.
     """
     allowed = _check_arguments(tier, seed, 0, tiling, mechanisms, limit)
     folder = Path(out_dir)
 
-    def made_or_kept(index: int) -> TaskSpecification:
+    def read_or_generate(index: int) -> TaskSpecification:
         name = task_name(tier, seed, index, tiling)
         origin = _describe_origin(tier, seed, index, tiling, allowed, limit)
-        there = read_made(folder / f"{name}.json", name, origin)
-        return there or generate(tier, seed, index=index, tiling=tiling, mechanisms=mechanisms, limit=limit)
+        stored = read_made(folder / f"{name}.json", name, origin)
+        return stored or generate(tier, seed, index=index, tiling=tiling, mechanisms=mechanisms, limit=limit)
 
-    return _write_tasks(_make_distinct(tier, count, seed, made_or_kept), folder, overwrite)
+    return _write_tasks(_make_distinct(tier, count, seed, read_or_generate), folder, overwrite)
 
 
 def task_name(tier: int, seed: int, index: int, tiling: str = "square") -> str:
@@ -124,7 +127,7 @@ def task_name(tier: int, seed: int, index: int, tiling: str = "square") -> str:
 
 
 def content(spec: TaskSpecification) -> str:
-    """Return a hash of all that matters in play: not of id, seed, words or metadata."""
+    """Return a hash of the parts of a task that matter for playing: without id, seed, description and metadata."""
     data = spec.to_dict()
     for name in ("task_id", "seed", "description", "metadata", "version"):
         data.pop(name, None)
@@ -134,49 +137,56 @@ def content(spec: TaskSpecification) -> str:
 def _make_distinct(
     tier: int, count: int, seed: int, make: Callable[[int], TaskSpecification]
 ) -> Iterator[TaskSpecification]:
+    """Yield ``count`` tasks with different contents; ``make`` returns the task with an index."""
     seen = set[str]()
-    last = -1
+    newest = -1
     for index in count_from():
         if len(seen) >= count:
             return
-        if index - last > _IN_A_ROW:
+        if index - newest > _MOST_DUPLICATES:
             raise GenerationError(f"no more than {len(seen)} different tasks of tier {tier} came of seed {seed}")
         spec = make(index)
-        if (found := content(spec)) not in seen:
-            seen.add(found)
-            last = index
+        digest = content(spec)
+        if digest not in seen:
+            seen.add(digest)
+            newest = index
             yield spec
 
 
 def _describe_origin(
     tier: int, seed: int, index: int, tiling: str, allowed: tuple[str, ...], limit: int
 ) -> dict[str, Any]:
-    """Return the arguments of a task, as its metadata keeps them."""
-    made: dict[str, Any] = {"version": VERSION, "tier": tier, "seed": seed, "index": index, "tiling": tiling}
+    """Return the arguments of a task for its metadata; arguments with default values are left out."""
+    origin: dict[str, Any] = {"version": VERSION, "tier": tier, "seed": seed, "index": index, "tiling": tiling}
     if allowed != MECHANISMS:
-        made["mechanisms"] = list(allowed)
-    return made if limit == SEARCH_LIMIT else {**made, "limit": limit}
+        origin["mechanisms"] = list(allowed)
+    if limit != SEARCH_LIMIT:
+        origin["limit"] = limit
+    return origin
 
 
 def _make_task(draft: Draft, tier: int, seed: int, origin: dict[str, Any], limit: int) -> TaskSpecification:
+    """Return the proven task of a draft; raise UnfitError or SearchLimitError as :func:`prove_task` does."""
     tiling = draft.floor.tiling
-    spec = draft.build_specification(task_name(tier, seed, origin["index"], tiling.name), seed, tier)
+    task_id = task_name(tier, seed, origin["index"], tiling.name)
+    spec = draft.build_specification(task_id, seed, tier)
     spec.metadata = {"generator": origin, "tiling": tiling.name, "wall_topology": draft.floor.plan}
-    return prove_task(spec, tiling, draft.describe if TIERS[tier].tells else TaskSpecification.get_mission_text, limit)
+    describe = draft.describe if TIERS[tier].tells else TaskSpecification.get_mission_text
+    return prove_task(spec, tiling, describe, limit)
 
 
 def _check_arguments(
     tier: int, seed: int, index: int, tiling: str, mechanisms: Collection[str] | None, limit: int
 ) -> tuple[str, ...]:
-    """Return the kinds of mechanisms that may occur, in a fixed order; check the arguments."""
+    """Check the arguments of :func:`generate`; return the allowed kinds of mechanisms as in ``MECHANISMS``."""
     numbers = {"tier": tier, "seed": seed, "index": index, "limit": limit}
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, int):
             raise GenerationError(f"{name} must be an integer, not {number!r:.40}")
     if tier not in TIERS:
         raise GenerationError(f"there is no tier {tier}; tiers are {min(TIERS)} to {max(TIERS)}")
-    fits = abs(seed) <= _LARGEST_SEED and 0 <= index <= _LARGEST_SEED
-    if not fits or not 0 < limit <= _LARGEST_SEED:
+    has_valid_numbers = abs(seed) <= _LARGEST_SEED and 0 <= index <= _LARGEST_SEED and 0 < limit <= _LARGEST_SEED
+    if not has_valid_numbers:
         raise GenerationError("seed, index and limit must fit 64 bits, index be at least 0, limit at least 1")
     if tiling not in TILINGS:
         raise GenerationError(f"there is no tiling {tiling!r:.40}; there are {', '.join(TILINGS)}")
@@ -202,16 +212,17 @@ def prove_task(
 
     Args:
         spec: the task as drawn.
-        tiling: on which it is played.
-        describe: what makes its description, once ``max_steps`` is there.
+        tiling: the tiling on which the task is played.
+        describe: function that returns the description of the task, whose ``max_steps`` is set by then.
         limit: states that each search may expand.
 
     Raises:
-        UnfitError: it cannot be solved, needs too few or too many steps, or an element of its chain is not necessary.
-        SearchLimitError: undecided.
+        UnfitError: the task cannot be solved, needs too few or too many steps, or an element of its chain is not
+            necessary.
+        SearchLimitError: a search expanded ``limit`` states and decided nothing.
     """
     proof = certify(replace(spec, max_steps=4 * LONGEST), tiling, limit)
-    # Who has to survive waits when all else is done.
+    # The solution of a survive_steps goal ends with DONE actions that only wait; these actions are not needed.
     needed = len(proof.actions.rstrip(str(Action.DONE.value)))
     if not (proof.sound and SHORTEST <= needed <= LONGEST):
         raise UnfitError("not solvable, too easy or too long, or its chain is not necessary")
@@ -219,18 +230,22 @@ def prove_task(
     final.description = describe(final)
     if spec.goal.goal_type == "survive_steps":
         return attach_certificate(final, certify(final, tiling, limit))
-    # For other goals nothing else of the proof depends on max_steps.
+    # For the other goals, max_steps changes only the fingerprint of the proof.
     return attach_certificate(final, replace(proof, fingerprint=fingerprint(final)))
 
 
 def enough_steps(needed: int) -> int:
-    """Return a ``max_steps`` that leaves a player room."""
+    """Return a ``max_steps`` that allows a player more steps than the ``needed`` steps of the optimum."""
     return max(50, 3 * needed + 10)
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A task in its file: "written", "replaced", or "kept" because it was there."""
+    """A task and its file.
+
+    Attributes:
+        what: "written" for a new file, "replaced" for a file that had other contents, "kept" for an unchanged file.
+    """
 
     path: Path
     spec: TaskSpecification
@@ -238,7 +253,7 @@ class Written:
 
 
 def _write_tasks(specs: Iterable[TaskSpecification], folder: Path, overwrite: bool) -> Iterator[Written]:
-    """Write tasks to ``ID.json`` in a folder, one by one as they are made."""
+    """Write each task to ``ID.json`` in a folder as soon as ``specs`` yields the task; yield the written tasks."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:  # a NUL in the path
@@ -249,17 +264,18 @@ def _write_tasks(specs: Iterable[TaskSpecification], folder: Path, overwrite: bo
 
 
 def read_made(path: Path, task_id: str, origin: Mapping[str, Any]) -> TaskSpecification | None:
-    """Return the task in a file if it was generated from these arguments and not changed since; else None."""
+    """Return the task in a file, or None unless the task was generated from these arguments and is unchanged."""
     try:
         spec = TaskSpecification.from_json(path, strict=True)
         proof, _ = stored_proof(spec, TILINGS[origin["tiling"]])
     except TaskError:
         return None
-    ours = (spec.metadata or {}).get("generator") == origin and spec.task_id == task_id
-    return spec if ours and proof is not None else None
+    has_same_origin = (spec.metadata or {}).get("generator") == origin and spec.task_id == task_id
+    return spec if has_same_origin and proof is not None else None
 
 
 def _holds(path: Path, spec: TaskSpecification) -> bool:
+    """Return whether a file holds a task."""
     try:
         return TaskSpecification.from_json(path, strict=True) == spec
     except TaskError:
@@ -267,13 +283,14 @@ def _holds(path: Path, spec: TaskSpecification) -> bool:
 
 
 def _write(spec: TaskSpecification, path: Path, overwrite: bool) -> Written:
-    there = os.path.lexists(path)
-    if there and _holds(path, spec):
+    """Write a task to a file, unless the file holds the task already; see :func:`write_many` for errors."""
+    exists = os.path.lexists(path)
+    if exists and _holds(path, spec):
         return Written(path, spec, "kept")
-    if there and not overwrite:
+    if exists and not overwrite:
         raise GenerationError(f"file {os.fspath(path)!a} holds something else: take another folder, or overwrite it")
     try:
         spec.to_json(path)
     except TaskError as error:
         raise GenerationError(str(error)) from error
-    return Written(path, spec, "replaced" if there else "written")
+    return Written(path, spec, "replaced" if exists else "written")

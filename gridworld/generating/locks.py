@@ -1,8 +1,8 @@
 """Chains of locks that are necessary by construction.
 
-The chain is laid backwards. What is wanted lies behind a cell that every way from the start to it passes: there goes a
-lock, and its opener is put on the start's side; then the opener is what is wanted, and so on. Every step thus depends
-on the one before it, and none can be left out.
+The chain is laid backwards from the goal. A lock is put on a cut: a cell that every way from the start to the goal
+passes. The opener of the lock (key, switch, block) is put on the start's side of the cut. The cell of the opener is
+the goal of the next lock, and so on. Each step therefore depends on the step before, and no step can be left out.
 """
 
 from __future__ import annotations
@@ -16,31 +16,33 @@ from gridworld.rules.tilings import Cell
 from gridworld.task_spec import SwitchType
 
 Lock: TypeAlias = Callable[[Draft, Cell], Cell]
-"""Puts a lock on a cell and its opener on the start's side; where the opener is."""
+"""Puts a lock on a cell and its opener on the start's side; returns the cell that the agent must reach to open."""
 
 
 def lay_chain(draft: Draft, kinds: Sequence[str]) -> None:
-    """Lock the goal away behind locks of these kinds, the last one first.
+    """Put locks of these kinds between start and goal; ``kinds`` is in the order in which the agent opens the locks.
 
     Raises:
-        UnfitError: the floor has no room for so many.
+        UnfitError: the floor has no room for all locks.
     """
-    wanted = draft.goal
-    for left, kind in reversed(list(enumerate(kinds))):
-        wanted = LOCKS[kind](draft, _choose_cut(draft, wanted, 5 + 6 * left))
+    target = draft.goal
+    for remaining, kind in reversed(list(enumerate(kinds))):
+        # The locks that remain to be laid need room on the start's side: about 6 cells each.
+        cut = _choose_cut(draft, target, 5 + 6 * remaining)
+        target = LOCKS[kind](draft, cut)
 
 
-def _choose_cut(draft: Draft, wanted: Cell, least: int) -> Cell:
-    """Return a cell for a lock that leaves at least ``least`` cells before it."""
-    cuts = draft.floor.cuts(draft.start, wanted, draft.closed)
-    found = [cell for cell in cuts if cell not in draft.taken and len(draft.find_reachable(cell)) >= least]
-    if not found:
+def _choose_cut(draft: Draft, target: Cell, least: int) -> Cell:
+    """Return a free cell that separates start and target, with at least ``least`` cells on the start's side."""
+    cuts = draft.floor.cuts(draft.start, target, draft.closed)
+    fitting = [cell for cell in cuts if cell not in draft.taken and len(draft.find_reachable(cell)) >= least]
+    if not fitting:
         raise UnfitError("no cell for a lock")
-    return draft.rng.choice(found)
+    return draft.rng.choice(fitting)
 
 
 def key_door(draft: Draft, cut: Cell) -> Cell:
-    """Add a door and its key."""
+    """Add a door on the cut, and its key; return the cell of the key."""
     draft.close(cut)
     color = draft.choose_unused_color()
     cell = draft.take(draft.near)
@@ -52,16 +54,19 @@ def key_door(draft: Draft, cut: Cell) -> Cell:
 
 
 def master_key(draft: Draft, cut: Cell) -> Cell:
-    """Add two doors one behind the other for one key that is not used up."""
+    """Add two doors, one behind the other, and one key that opens both; return the cell of the key.
+
+    Keys of the task are no longer consumed.
+    """
     draft.close(cut)
     draft.rules.key_consumption = False
     color = draft.choose_unused_color()
     beside = next(cell for cell in draft.floor.neighbours[cut] if cell in draft.near)
-    first = _choose_cut(draft, beside, 5)
-    draft.close(first)
+    outer_cut = _choose_cut(draft, beside, 5)
+    draft.close(outer_cut)
     cell = draft.take(draft.near)
     key = draft.add_key(color, cell)
-    outer = draft.add_door(color, first)
+    outer = draft.add_door(color, outer_cut)
     inner = draft.add_door(color, cut)
     words = f"open both {color} doors with the {color} key"
     draft.links[:0] = [Link("key-door", key, outer, words), Link("key-door", key, inner, "")]
@@ -69,12 +74,12 @@ def master_key(draft: Draft, cut: Cell) -> Cell:
 
 
 def toggle_gate(draft: Draft, cut: Cell) -> Cell:
-    """Add a gate and a switch that flips."""
+    """Add a gate on the cut, and a toggle switch; return the cell of the switch."""
     return _add_switched_gate(draft, cut, "toggle")
 
 
 def one_shot_gate(draft: Draft, cut: Cell) -> Cell:
-    """Add a gate and a switch that can be used once."""
+    """Add a gate on the cut, and a switch that works only once; return the cell of the switch."""
     return _add_switched_gate(draft, cut, "one_shot")
 
 
@@ -89,21 +94,23 @@ def _add_switched_gate(draft: Draft, cut: Cell, kind: SwitchType) -> Cell:
 
 
 def _find_color(draft: Draft, switch: str) -> str:
-    """Return the colour of a switch: a model sees this and never ids."""
-    return next(made.color for made in draft.made.switches if made.id == switch)
+    """Return the colour of a switch; texts name colours because a model sees no ids."""
+    return next(spec.color for spec in draft.made.switches if spec.id == switch)
 
 
 def _choose_named_type(draft: Draft, kind: SwitchType) -> SwitchType | None:
-    """Return the type of a switch, which it may leave to the rules where they say the same."""
-    return None if kind == draft.rules.switch_type and draft.rng.random() < 0.5 else kind
+    """Return the type of a switch; if the rules give the same type, return None in half of the cases."""
+    # The order matters: a random number is drawn only if the types are the same.
+    leave_to_rules = kind == draft.rules.switch_type and draft.rng.random() < 0.5
+    return None if leave_to_rules else kind
 
 
 def hold_gate(draft: Draft, cut: Cell) -> Cell:
-    """Add a gate that is open while something stands on a switch, and a block to be pushed there."""
+    """Add a gate that a block on a switch holds open, and the block; return the cell where the agent starts to push."""
     draft.close(cut)
     tiling = draft.floor.tiling
-    away = [cell for cell in draft.near - draft.floor.narrow if tiling.distance(cell, cut) > 1]
-    line = push_line(draft, away)
+    targets = [cell for cell in draft.near - draft.floor.narrow if tiling.distance(cell, cut) > 1]
+    line = push_line(draft, targets)
     gate = draft.add_gate(cut)
     switch = draft.add_switch(line.target, [gate], _choose_named_type(draft, "hold"))
     block = draft.add_block(line.block)
@@ -113,11 +120,11 @@ def hold_gate(draft: Draft, cut: Cell) -> Cell:
 
 
 def teleport(draft: Draft, cut: Cell) -> Cell:
-    """Add a wall, and a teleporter to the other side of it."""
-    far = draft.close(cut)
+    """Add a wall on the cut, and a teleporter to its other side; return the cell of the entrance."""
+    other_side = draft.close(cut)
     draft.walled.add(cut)
     bidirectional = draft.rng.random() < 0.5
-    landing = draft.take(far - draft.floor.narrow)
+    landing = draft.take(other_side - draft.floor.narrow)
     entrance = draft.take(cell for cell in draft.near if cell not in draft.floor.narrow)
     name = draft.add_teleporter(entrance, landing, bidirectional=bidirectional)
     draft.links.insert(0, Link("teleporter", name, name, "take a teleporter"))

@@ -1,6 +1,7 @@
-"""Floor plans by well-known methods, on any tiling: each draws the cells that are not wall.
+"""Floor plans by well-known methods, on any tiling.
 
-Mazes by the recursive backtracker (Jamis Buck, "Mazes for Programmers", 2015), rooms by binary space partition.
+Each plan is a function of (random generator, tiling, width, height) that returns the cells that are not wall. Mazes
+use the recursive backtracker (Jamis Buck, "Mazes for Programmers", 2015); rooms use binary space partition.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ LARGEST: Final = 18
 
 
 def draw_floor(rng: random.Random, tiling: Tiling, name: str, least: int, greatest: int) -> Floor:
-    """Draw a floor of the named plan, mirrored and turned where the tiling allows it.
+    """Draw a floor of the named plan; on the square tiling, the floor is mirrored and transposed at random.
 
     Args:
-        least, greatest: bounds of width and height, border included.
+        least, greatest: bounds of width and height, in cells, border included.
     """
     width = rng.randint(least, greatest)
     height = rng.randint(max(least, 7), greatest)
@@ -39,37 +40,40 @@ def draw_floor(rng: random.Random, tiling: Tiling, name: str, least: int, greate
     if rng.random() < 0.5:
         cells = {(x, height - 1 - y) for x, y in cells}
     if rng.random() < 0.5:
-        width, height, cells = height, width, {(y, x) for x, y in cells}
+        width, height = height, width
+        cells = {(y, x) for x, y in cells}
     return Floor(tiling, width, height, cells, name)
 
 
 def _make_odd(size: int) -> int:
-    """Return the size itself if it is odd, else the next greater one that is allowed, else the next smaller one."""
+    """Return an odd size unchanged; return an even size plus 1, or minus 1 if plus 1 would exceed ``LARGEST``."""
     if size % 2:
         return size
     return size + 1 if size < LARGEST else size - 1
 
 
 def inside(width: int, height: int) -> set[Cell]:
-    """Return every cell but the border."""
+    """Return all cells of a grid except the border."""
     return _rectangle(1, 1, width - 2, height - 2)
 
 
 def _rectangle(left: int, top: int, right: int, bottom: int) -> set[Cell]:
-    """Return the cells of a rectangle, all four edges included."""
+    """Return the cells of a rectangle; all four bounds are inclusive."""
     return {(x, y) for x in range(left, right + 1) for y in range(top, bottom + 1)}
 
 
 def _column(x: int, top: int, bottom: int) -> list[Cell]:
+    """Return the cells of a column, from row ``top`` to row ``bottom`` inclusive."""
     return [(x, y) for y in range(top, bottom + 1)]
 
 
 def _row(y: int, left: int, right: int) -> list[Cell]:
+    """Return the cells of a row, from column ``left`` to column ``right`` inclusive."""
     return [(x, y) for x in range(left, right + 1)]
 
 
 def maze(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Cell]:
-    """Draw a maze without loops: corridors of one cell between walls of one cell."""
+    """Draw a maze without loops, by the recursive backtracker; corridors and walls are one cell wide."""
     room = inside(width, height)
     carved = {(1, 1)}
     stack = [(1, 1)]
@@ -91,26 +95,27 @@ def maze(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Cel
 
 
 def braided_maze(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Cell]:
-    """Draw a maze with a few walls opened, so that some ways are loops."""
+    """Draw a maze with a few opened walls, so that the maze has loops."""
     carved = maze(rng, tiling, width, height)
     walls = sorted(inside(width, height) - carved)
-    openings = [cell for cell in walls if _joins(tiling, cell, carved)]
-    most = max(1, len(openings) // 6)
-    count = min(len(openings), rng.randint(1, most))
-    return carved | set(rng.sample(openings, count))
+    candidates = [cell for cell in walls if _joins(tiling, cell, carved)]
+    most = max(1, len(candidates) // 6)
+    count = min(len(candidates), rng.randint(1, most))
+    return carved | set(rng.sample(candidates, count))
 
 
 def _joins(tiling: Tiling, wall: Cell, carved: set[Cell]) -> bool:
-    """Return whether a wall has floor on two opposite sides and nowhere else."""
+    """Return whether exactly two neighbours of a wall are floor, and these neighbours are opposite."""
     neighbours = tiling.neighbours(wall)
     if sum(near in carved for near in neighbours) != 2:
         return False
-    half = tiling.headings // 2
-    return any({neighbours[way], neighbours[way + half]} <= carved for way in range(half))
+    half_turn = tiling.headings // 2
+    axes = zip(neighbours[:half_turn], neighbours[half_turn:], strict=True)
+    return any(near in carved and opposite in carved for near, opposite in axes)
 
 
 def rooms(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Cell]:
-    """Draw rooms by binary space partition: each wall between rooms has one doorway, few have a second."""
+    """Draw rooms by binary space partition; each wall between rooms has one doorway, a few walls have two."""
     walls = set[Cell]()
     doorways = set[Cell]()
     pending = [(1, 1, width - 2, height - 2)]
@@ -118,21 +123,23 @@ def rooms(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Ce
         left, top, right, bottom = pending.pop()
         lines = [_column(x, top, bottom) for x in range(left + 2, right - 1)]
         lines += [_row(y, left, right) for y in range(top + 2, bottom - 1)]
-        # A wall must not end at the doorway of another one.
-        beside = {near for doorway in doorways for near in tiling.neighbours(doorway)}
-        lines = [line for line in lines if beside.isdisjoint(line)]
-        small = right - left < 6 and bottom - top < 6
-        if not lines or (small and rng.random() < 0.3):
+        # A new wall must not block the doorway of an older wall.
+        beside_doorways = {near for doorway in doorways for near in tiling.neighbours(doorway)}
+        lines = [line for line in lines if beside_doorways.isdisjoint(line)]
+        is_small = right - left < 6 and bottom - top < 6
+        if not lines or (is_small and rng.random() < 0.3):
             continue
 
         line = rng.choice(lines)
         walls.update(line)
         count = 2 if len(line) > 6 and rng.random() < 0.1 else 1
-        doorways.update(rng.sample(line[1:-1] or line, count))
+        without_ends = line[1:-1] or line
+        doorways.update(rng.sample(without_ends, count))
 
         x, y = line[0]
         last_x, _ = line[-1]
-        if x == last_x:
+        is_column = x == last_x
+        if is_column:
             pending.append((left, top, x - 1, bottom))
             pending.append((x + 1, top, right, bottom))
         else:
@@ -142,7 +149,10 @@ def rooms(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Ce
 
 
 def vaults(rng: random.Random, _: Tiling, width: int, height: int) -> set[Cell]:
-    """Draw a corridor, itself divided here and there, with rooms on both sides, each with its own doorway."""
+    """Draw a horizontal corridor with rooms above and below.
+
+    Each room has one doorway to the corridor. Walls with a gap may divide the corridor.
+    """
     breadth = rng.choice((1, 1, 2, 3)) if height >= 9 else 1
     lowest = height - 4 - breadth
     top = rng.randint(3, lowest) if lowest >= 3 else 2
@@ -156,16 +166,18 @@ def vaults(rng: random.Random, _: Tiling, width: int, height: int) -> set[Cell]:
             gap = rng.randint(top, bottom)
             carved -= set(_column(column, top, bottom)) - {(column, gap)}
 
+    # Rows of the rooms, and the row of the wall between the rooms and the corridor.
     above = (1, top - 2, top - 1)
     below = (bottom + 2, height - 2, bottom + 1)
+    rightmost = width - 2
     for first, last, wall in (above, below):
         left = 1
-        while first <= last and left < width - 1:
-            right = min(left + rng.randint(1, 4), width - 2)
-            if width - 2 - right < 2:
-                right = width - 2
+        while first <= last and left <= rightmost:
+            right = min(left + rng.randint(1, 4), rightmost)
+            if rightmost - right < 2:  # no space for a wall and another room
+                right = rightmost
             carved |= _rectangle(left, first, right, last)
-            doorways = [x for x in range(left, right + 1) if {(x, top), (x, bottom)} <= carved]
+            doorways = [x for x in range(left, right + 1) if (x, top) in carved and (x, bottom) in carved]
             if doorways:
                 carved.add((rng.choice(doorways), wall))
             left = right + 2
@@ -173,14 +185,15 @@ def vaults(rng: random.Random, _: Tiling, width: int, height: int) -> set[Cell]:
 
 
 def serpentine(rng: random.Random, _: Tiling, width: int, height: int) -> set[Cell]:
-    """Draw one winding way: rows of wall, open at alternate ends."""
+    """Draw one winding way between rows of wall, which are open at alternate ends."""
     carved = inside(width, height)
-    at_left = rng.random() < 0.5
-    row = 0
-    while (row := row + rng.choice((2, 2, 3))) < height - 2:
-        opening = 1 if at_left else width - 2
+    open_at_left = rng.random() < 0.5
+    row = rng.choice((2, 2, 3))
+    while row < height - 2:
+        opening = 1 if open_at_left else width - 2
         carved -= set(_row(row, 1, width - 2)) - {(opening, row)}
-        at_left = not at_left
+        open_at_left = not open_at_left
+        row += rng.choice((2, 2, 3))
     return carved
 
 
@@ -197,7 +210,7 @@ def hall(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Cel
 
 
 ON_LATTICE: Final = frozenset({"maze", "braided_maze"})
-"""Plans that fill odd widths and heights best."""
+"""Plans that carve every second cell and so need odd widths and heights."""
 
 PLANS: Final[Mapping[str, Plan]] = {
     plan.__name__: plan for plan in (maze, braided_maze, rooms, vaults, serpentine, hall)

@@ -1,4 +1,4 @@
-"""Blocks: where they can be pushed to, blocks in the way, and blocks that never move."""
+"""Placement of blocks: blocks that can be pushed to a target, blocks in the way, and fixed blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TRIES = 40
 
 @dataclass(frozen=True, slots=True)
 class PushLine:
-    """A way of pushing: the block ends on ``target`` if the agent starts to push at ``agent``."""
+    """The cells of a push: from the cell ``agent``, the agent can push the block from ``block`` to ``target``."""
 
     agent: Cell
     block: Cell
@@ -23,28 +23,30 @@ class PushLine:
 
 
 def push_line(draft: Draft, targets: Iterable[Cell], turns: int = 0) -> PushLine:
-    """Find a place for a block from which it can be pushed onto a target; take all cells of the way.
+    """Find a cell from which a block can be pushed onto a target; take all cells of the way.
 
-    It is found backwards, by pulling the block from its target.
+    The search goes backwards: it pulls the block away from the target.
 
     Args:
-        turns: how often the direction may change.
+        targets: candidates for the target.
+        turns: number of changes of direction.
 
     Raises:
-        UnfitError: none was found.
+        UnfitError: no cell was found.
     """
     tiling = draft.floor.tiling
-    ends = draft.list_free(targets)
-    for _ in range(_TRIES if ends else 0):
-        target = draft.rng.choice(ends)
-        ways = [draft.rng.randrange(tiling.headings) for _ in range(turns + 1)]
+    free_targets = draft.list_free(targets)
+    for _ in range(_TRIES if free_targets else 0):
+        target = draft.rng.choice(free_targets)
+        headings = [draft.rng.randrange(tiling.headings) for _ in range(turns + 1)]
         block = target
         used = [target]
-        for way in ways:
+        for heading in headings:
             for _ in range(draft.rng.randint(1, 3)):
-                agent = tiling.ahead(block, way)
-                behind = tiling.ahead(agent, way)
-                if not _clear(draft, agent) or not _clear(draft, behind):
+                # The agent pulls the block to its own cell, and steps back.
+                agent = tiling.ahead(block, heading)
+                behind = tiling.ahead(agent, heading)
+                if not _is_clear(draft, agent) or not _is_clear(draft, behind):
                     break
                 used += [agent, behind]
                 block = agent
@@ -54,15 +56,16 @@ def push_line(draft: Draft, targets: Iterable[Cell], turns: int = 0) -> PushLine
     raise UnfitError("no room to push a block")
 
 
-def _clear(draft: Draft, cell: Cell) -> bool:
+def _is_clear(draft: Draft, cell: Cell) -> bool:
+    """Return whether a cell is floor on which nothing stands and no lock bars the way."""
     return cell in draft.floor.neighbours and cell not in draft.taken and cell not in draft.closed
 
 
 def push_goal(draft: Draft, count: int) -> None:
-    """Make it the goal that blocks stand on their targets; the chain of locks leads to the first one.
+    """Set a push_block_to goal for ``count`` new blocks; the chain of locks will lead to the first block.
 
     Raises:
-        UnfitError: no room.
+        UnfitError: the floor has no room for the blocks.
     """
     draft.taken.discard(draft.goal)
     lines = list[PushLine]()
@@ -76,36 +79,37 @@ def push_goal(draft: Draft, count: int) -> None:
 
 
 def block_the_way(draft: Draft) -> str:
-    """Put a block in a doorway or corridor on the way to the goal, which has to be pushed on; return its id.
+    """Put a block in a doorway or corridor on the way to the goal, where the agent has to push it; return its id.
 
     Raises:
-        UnfitError: there is no such place.
+        UnfitError: the way to the goal has no place for a block.
     """
     way = draft.floor.path(draft.start, draft.goal, draft.walled)
     tiling = draft.floor.tiling
-    found = []
+    candidates = list[tuple[Cell, Cell, Cell, Cell]]()
     for before, cell in pairwise(way[1:]):
         heading = tiling.neighbours(before).index(cell)
         beyond = tiling.ahead(cell, heading)
         needed = (before, cell, beyond, tiling.ahead(beyond, heading))
-        if cell in draft.floor.narrow and all(_clear(draft, there) for there in needed):
-            found.append(needed)
-    if not found:
+        if cell in draft.floor.narrow and all(_is_clear(draft, each) for each in needed):
+            candidates.append(needed)
+    if not candidates:
         raise UnfitError("no place for a block in the way")
-    chosen = draft.rng.choice(found)
+    chosen = draft.rng.choice(candidates)
+    _, block, _, _ = chosen
     draft.taken.update(chosen)
-    return draft.add_block(chosen[1])
+    return draft.add_block(block)
 
 
 def pillar(draft: Draft) -> str:
-    """Put a block that never moves where it bars no way; return its id.
+    """Put a fixed block on a cell where it cuts nothing off; return its id.
 
     Raises:
-        UnfitError: there is no such place.
+        UnfitError: no cell is suitable.
     """
     floor = draft.floor
-    wide = [cell for cell in draft.list_free(floor.cells) if len(floor.neighbours[cell]) > 2]
-    cells = [cell for cell in wide if draft.stays_connected(cell)]
+    open_cells = [cell for cell in draft.list_free(floor.cells) if len(floor.neighbours[cell]) > 2]
+    cells = [cell for cell in open_cells if draft.stays_connected(cell)]
     if not cells:
         raise UnfitError("no place for a pillar")
     cell = draft.rng.choice(cells)

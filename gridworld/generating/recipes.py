@@ -1,4 +1,4 @@
-"""What a task of each tier is made of, as data, and how it is put together."""
+"""Recipes: the contents of the tasks of each tier as data, and the drawing of a task from a recipe."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gridworld.task_spec import GoalType, Observability
 Name = TypeVar("Name", bound=str)
 
 MECHANISMS: Final = ("keys", "doors", "switches", "gates", "blocks", "teleporters", "hazards")
-"""Kinds of mechanisms, as ``mechanisms`` of a task names them."""
+"""Kinds of mechanisms, named as the fields of ``mechanisms`` in a task."""
 
 _NEEDS: Final[Mapping[str, frozenset[str]]] = {
     name: frozenset(kinds.split())
@@ -37,26 +37,28 @@ _NEEDS: Final[Mapping[str, frozenset[str]]] = {
     }.items()
     for name in names.split()
 }
-"""Kinds of mechanisms that a lock, decoy, errand or goal consists of."""
+"""Kinds of mechanisms that each lock, decoy, errand or goal consists of, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What a tier draws from; what stands twice in a list is drawn twice as often.
+    """The choices from which the tasks of a tier are drawn.
+
+    A name that a tuple holds twice is drawn twice as often.
 
     Attributes:
-        what: of the tier, in words.
-        sizes: least and greatest width and height.
+        what: the subject of the tier, in words.
+        sizes: least and greatest width and height, in cells.
         plans: names of floor plans.
         depths: numbers of locks.
-        locks: kinds of locks.
-        marks: a task of the tier has at least one of these locks, decoys or goals; empty: no such demand.
+        locks: names of locks.
+        marks: names of locks, decoys and goals; a task has at least one of them, unless the set is empty.
         goals: types of goals.
         obstacles: numbers of blocks in the way.
-        errands, errand_counts: auxiliary conditions, and how many of them.
-        decoys, decoy_counts: things that are not needed, and how many of them.
-        observability: modes.
-        hides: share of the tasks in which mechanisms are hidden.
+        errands, errand_counts: names of auxiliary conditions, and numbers of conditions.
+        decoys, decoy_counts: names of decoys, which are mechanisms that are not needed, and numbers of decoys.
+        observability: modes of observability.
+        hides: share of the tasks in which mechanisms are hidden, from 0 to 1.
         tells: whether the description of a task names the steps of its chain.
     """
 
@@ -147,24 +149,29 @@ TIERS: Final[Mapping[int, Recipe]] = {
         tells=False,
     ),
 }
-"""What the tiers are made of."""
+"""The recipe of each tier."""
 
 
 def needs(recipe: Recipe) -> list[frozenset[str]]:
-    """Return sets of mechanisms: a task of the tier has at least one whole set. Empty if it needs no mechanism."""
-    marks = {_NEEDS[name] for name in recipe.marks}
-    least = (kinds for kinds in marks if not any(other < kinds for other in marks))
-    return sorted(least, key=sorted)
+    """Return the minimal sets of kinds of mechanisms: a task of the recipe needs at least one whole set.
+
+    The list is empty if the recipe needs no mechanism.
+    """
+    candidates = {_NEEDS[name] for name in recipe.marks}
+    minimal = (kinds for kinds in candidates if not any(other < kinds for other in candidates))
+    return sorted(minimal, key=sorted)
 
 
 def cook(rng: random.Random, tiling: Tiling, recipe: Recipe, allowed: Collection[str]) -> Draft:
-    """Draw a task once.
+    """Draw the draft of a task from a recipe.
+
+    Changing the order of the random draws would change every generated task.
 
     Args:
         allowed: kinds of mechanisms that may occur.
 
     Raises:
-        UnfitError: it came to nothing.
+        UnfitError: this draw gives no task; another draw may.
     """
     floor = draw_floor(rng, tiling, rng.choice(recipe.plans), *recipe.sizes)
     draft = Draft.begin(rng, floor)
@@ -174,7 +181,7 @@ def cook(rng: random.Random, tiling: Tiling, recipe: Recipe, allowed: Collection
     blocks = rng.choice(recipe.obstacles) if "blocks" in allowed else 0
     errands = _draw_names(rng, recipe.errands, recipe.errand_counts, allowed)
     decoys = _draw_names(rng, recipe.decoys, recipe.decoy_counts, allowed)
-    decoys += _select_allowed(_ALONG.get(goal, ()), allowed)
+    decoys += _select_allowed(_DECOYS_OF_GOALS.get(goal, ()), allowed)
 
     drawn = {goal, *locks, *decoys}
     if blocks:
@@ -192,14 +199,14 @@ def cook(rng: random.Random, tiling: Tiling, recipe: Recipe, allowed: Collection
         draft.goal_spec.auxiliary_conditions.append(ERRANDS[name](draft))
     for name in decoys:
         DECOYS[name](draft)
-    _veil(draft, recipe)
+    _draw_visibility(draft, recipe)
     return draft
 
 
 _LATE_GOALS: Final[Mapping[str, Callable[[Draft], None]]] = {"collect_all": collect_goal, "survive_steps": survive_goal}
 
-_ALONG: Final[Mapping[str, tuple[str, ...]]] = {"survive_steps": ("hazards", "hazards")}
-"""Goals that ask for company."""
+_DECOYS_OF_GOALS: Final[Mapping[str, tuple[str, ...]]] = {"survive_steps": ("hazards", "hazards")}
+"""Decoys that are added for a goal."""
 
 
 def _draw_goal(rng: random.Random, recipe: Recipe, allowed: Collection[str]) -> GoalType:
@@ -207,17 +214,21 @@ def _draw_goal(rng: random.Random, recipe: Recipe, allowed: Collection[str]) -> 
 
 
 def _draw_names(rng: random.Random, names: Sequence[str], counts: Sequence[int], allowed: Collection[str]) -> list[str]:
+    """Draw a number from ``counts``, then as many allowed names, with repetition."""
     fitting = _select_allowed(names, allowed)
     return rng.choices(fitting, k=rng.choice(counts)) if fitting else []
 
 
 def _select_allowed(names: Iterable[Name], allowed: Collection[str]) -> list[Name]:
-    """Return the names of what consists of allowed kinds of mechanisms only."""
+    """Return the names of the locks, decoys, errands or goals that consist of allowed kinds of mechanisms only."""
     return [name for name in names if _NEEDS[name] <= set(allowed)]
 
 
-def _veil(draft: Draft, recipe: Recipe) -> None:
-    """Draw how much can be seen, and what is hidden; never a hazard, which could be learnt of only by dying."""
+def _draw_visibility(draft: Draft, recipe: Recipe) -> None:
+    """Draw the observability and the hidden mechanisms.
+
+    Hazards are never hidden, because the agent would learn of a hidden hazard only by dying.
+    """
     rng = draft.rng
     rules = draft.rules
     rules.observability = rng.choice(recipe.observability)

@@ -1,1 +1,1 @@
-"""MiniGrid's side of a task: its objects and its view."""
+"""A task in MiniGrid's terms: the objects of the grid, and the view of the agent."""

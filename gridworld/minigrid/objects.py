@@ -1,7 +1,8 @@
 """The mechanisms of a task as MiniGrid objects, drawn in MiniGrid's style.
 
-MiniGrid has no index of its own for most of them. Each takes the index of the MiniGrid type that behaves most like it,
-with states 0 to 2, so that every code stays within MiniGrid's tables and no two looks share one:
+MiniGrid has no type index for most mechanisms. Each mechanism takes the index of the MiniGrid type that behaves most
+similarly, with a state from 0 to 2. Every code is therefore within MiniGrid's tables, and no two looks have the same
+code:
 
 =====================  ========================================================
 look                   ``encode()``: type, colour, state
@@ -17,8 +18,8 @@ teleporter             floor, colour of the pair, 0 entrance | 1 exit
 hazard                 lava red, 0 lava | 1 pit | 2 spike
 =====================  ========================================================
 
-Objects do not change: another look is another object. What they may do is for MiniGrid's own methods; the rules are
-those of :mod:`gridworld.rules.transition`.
+Objects are immutable; a mechanism that changes its look becomes a new object. ``can_overlap`` and ``see_behind`` serve
+MiniGrid's own methods only, because :mod:`gridworld.rules.transition` decides what the agent can do.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _HAZARD_STATES: Final = ("lava", "pit", "spike")
 
 
 class _Thing(WorldObj):
-    """An object that is encoded with a state; ``passable`` things are walked over and seen through."""
+    """A MiniGrid object with a state in its code; the agent can walk over and see through a ``passable`` object."""
 
     def __init__(self, kind: str, color: str, state: int, *, passable: bool = True) -> None:
         super().__init__(kind, color)
@@ -60,14 +61,14 @@ class _Thing(WorldObj):
 
 
 class GroundKey(Key):
-    """A key; it can be walked over."""
+    """A key over which the agent can walk."""
 
     def can_overlap(self) -> bool:
         return True
 
 
 class Target(_Thing):
-    """The mark of a cell to which a block is to be pushed."""
+    """The mark of a cell to which the agent has to push a block."""
 
     def __init__(self) -> None:
         super().__init__("goal", "green", 1)
@@ -83,7 +84,7 @@ class Target(_Thing):
 
 
 class Gate(_Thing):
-    """Opened by switches only; closed it is a portcullis, open there are its posts."""
+    """A gate, which only switches open; drawn as a portcullis if closed, as two posts if open."""
 
     def __init__(self, color: str, *, is_open: bool) -> None:
         super().__init__("floor" if is_open else "door", color, 2 if is_open else 1, passable=is_open)
@@ -95,7 +96,9 @@ class Gate(_Thing):
     def render(self, img: Image) -> Image:
         pen = _Pen(img)
         color = COLORS[self.color]
-        for left in (0.03, 0.87) if self.is_open else (0.03, 0.24, 0.45, 0.66, 0.87):
+        posts = (0.03, 0.87)
+        bars = (0.24, 0.45, 0.66)
+        for left in posts if self.is_open else (*posts, *bars):
             pen.rectangle(left, left + 0.10, 0.03, 0.97, color)
         if not self.is_open:
             pen.rectangle(0.03, 0.97, 0.22, 0.30, color)
@@ -104,7 +107,7 @@ class Gate(_Thing):
 
 
 class Switch(_Thing):
-    """Stands on the floor; off it is a ring, on it is full and has a white core."""
+    """A switch on the floor; drawn as a ring if off, as a full disc with a white core if on."""
 
     def __init__(self, color: str, *, is_active: bool) -> None:
         super().__init__("ball", color, int(is_active))
@@ -121,7 +124,7 @@ class Switch(_Thing):
 
 
 class Block(_Thing):
-    """A crate that can be pushed has a plain lid, one that cannot has a cross on it."""
+    """A crate; drawn with a plain lid if the crate can be pushed, with a cross on the lid if not."""
 
     def __init__(self, color: str, *, pushable: bool) -> None:
         super().__init__("box", color, int(not pushable), passable=False)
@@ -142,7 +145,10 @@ class Block(_Thing):
 
 
 class TeleporterEnd(_Thing):
-    """The ends of a pair have one colour; an entrance has rings, an end that is only an exit a ring and a cross."""
+    """An end of a teleporter; both ends have the same colour.
+
+    An entrance is drawn as concentric rings, an end that is only an exit as a ring with a cross.
+    """
 
     def __init__(self, color: str, *, entrance: bool) -> None:
         super().__init__("floor", color, int(not entrance))
@@ -163,7 +169,7 @@ class TeleporterEnd(_Thing):
 
 
 class Hazard(Lava):
-    """Lava, a pit or spikes; entering it ends the episode."""
+    """A cell of lava, a pit or spikes, which ends the episode if the agent enters."""
 
     def __init__(self, hazard_type: str) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # MiniGrid's has no types
@@ -181,8 +187,8 @@ class Hazard(Lava):
         pen.rectangle(0, 1, 0, 1, (255, 128, 0))
         for top in (0.3, 0.5, 0.7):
             points = [(0.1 + 0.2 * step, top + 0.1 * (step % 2)) for step in range(5)]
-            for one, other in pairwise(points):
-                pen.line(one, other, 0.03, _BLACK)
+            for start, end in pairwise(points):
+                pen.line(start, end, 0.03, _BLACK)
 
     @staticmethod
     def _render_pit(pen: _Pen) -> None:
@@ -197,11 +203,11 @@ class Hazard(Lava):
 
 
 class Hidden(WorldObj):
-    """A mechanism that the agent may not know of: it is there, but encoded and drawn as what is known of its cell.
+    """A mechanism that the agent may not know of; encoded and drawn as the known content of its cell.
 
     Attributes:
-        thing: what is there.
-        shown: what is known, None for the floor.
+        thing: the true object.
+        shown: the object that the agent knows, None for plain floor.
     """
 
     def __init__(self, thing: WorldObj, shown: WorldObj | None) -> None:
@@ -225,7 +231,7 @@ class Hidden(WorldObj):
 
 
 def object_of(look: Look) -> WorldObj | None:
-    """Return a new object with a look; None for the floor and what was not seen."""
+    """Return a new MiniGrid object with a look; return None for plain floor and for unseen cells."""
     kind, color, state = look
     makers: dict[str, Any] = {
         "wall": Wall,
@@ -243,7 +249,7 @@ def object_of(look: Look) -> WorldObj | None:
 
 
 class _Pen:
-    """Fills shapes of a tile; coordinates from 0 to 1, to the right and down."""
+    """A pen that fills shapes of a tile; coordinates are from 0 to 1, x to the right, y down."""
 
     def __init__(self, img: Image) -> None:
         self._img = img
@@ -263,17 +269,20 @@ class _Pen:
         self._img[squared <= radius**2] = color
 
     def line(self, start: tuple[float, float], end: tuple[float, float], radius: float, color: Any) -> None:
+        """Fill the pixels within ``radius`` of the segment from start to end."""
         x, y = start
         end_x, end_y = end
         dx = end_x - x
         dy = end_y - y
         projection = (self._x - x) * dx + (self._y - y) * dy
+        # Position of the nearest point of the segment: 0 at the start, 1 at the end.
         along = np.clip(projection / (dx**2 + dy**2), 0, 1)
         away_x = self._x - x - along * dx
         away_y = self._y - y - along * dy
         self._img[away_x**2 + away_y**2 <= radius**2] = color
 
     def spike(self, middle: float, bottom: float, half_width: float, height: float, color: Any) -> None:
-        up = (bottom - self._y) / height
-        narrow = np.abs(self._x - middle) <= half_width * (1 - up)
-        self._img[(up >= 0) & narrow] = color
+        """Fill an upright triangle whose base is at ``bottom``."""
+        elevation = (bottom - self._y) / height  # 0 at the base, 1 at the tip
+        is_within_sides = np.abs(self._x - middle) <= half_width * (1 - elevation)
+        self._img[(elevation >= 0) & is_within_sides] = color

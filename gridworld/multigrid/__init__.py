@@ -1,4 +1,4 @@
-"""MultiGrid: a grid world of our own on several tilings, with its own numbers for actions.
+"""MultiGrid: a grid world on several tilings, with its own numbers for actions.
 
 ::
 

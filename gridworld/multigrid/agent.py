@@ -1,4 +1,4 @@
-"""The native actions of MultiGrid and what they mean in the external interface."""
+"""The native actions of MultiGrid, and the corresponding actions of the external interface."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gridworld.errors import ActionError
 
 
 class Action(IntEnum):
-    """What an agent of MultiGrid may do; 1 and 7 are no actions."""
+    """A native action of MultiGrid; the numbers 1 and 7 are not used."""
 
     FORWARD = 0
     TURN_LEFT = 2
@@ -35,7 +35,7 @@ NATIVE_ACTIONS: Final[Mapping[actions.Action, Action]] = MappingProxyType(
         actions.Action.DONE: Action.WAIT,
     }
 )
-"""The native action of each external one."""
+"""The native action of each external action."""
 
 _EXTERNAL: Final[Mapping[int, actions.Action]] = MappingProxyType(
     {native.value: external for external, native in NATIVE_ACTIONS.items()}
@@ -43,16 +43,16 @@ _EXTERNAL: Final[Mapping[int, actions.Action]] = MappingProxyType(
 
 
 def to_external(action: SupportsIndex) -> actions.Action:
-    """Return the external action of a native one: an int, a numpy integer or an enum member.
+    """Return the external action of a native action, which is an int, a numpy integer or an enum member.
 
     Raises:
-        ActionError: anything else, or a number that is no native action.
+        ActionError: the value is not an integer, or no native action has this number.
     """
     try:
-        known = None if isinstance(action, bool) else _EXTERNAL.get(operator.index(action))
+        external = None if isinstance(action, bool) else _EXTERNAL.get(operator.index(action))
     except TypeError:
-        known = None
-    if known is None:
+        external = None
+    if external is None:
         names = ", ".join(f"{native.value} {native.name}" for native in Action)
         raise ActionError(f"unknown native action {action!r:.80}; there are {names}")
-    return known
+    return external

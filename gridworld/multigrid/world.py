@@ -1,7 +1,7 @@
 """The world of MultiGrid: a task on a tiling, stepped by native actions.
 
-The rules are those of every backend (:mod:`gridworld.rules.transition`); only the tiling and the numbers of actions
-differ.
+MultiGrid has the same rules as every backend (:mod:`gridworld.rules.transition`). Only the tiling and the numbers of
+the actions differ.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def find_tiling(name: str) -> Tiling:
     """Return a tiling by its name.
 
     Raises:
-        BackendError: there is none; names those there are.
+        BackendError: no tiling has this name; the message names the tilings.
     """
     if name not in TILINGS:
         raise BackendError(f"unknown tiling {name!r:.80}; there are {', '.join(TILINGS)}")
@@ -30,15 +30,16 @@ def find_tiling(name: str) -> Tiling:
 
 
 class MultiGridWorld:
-    """An episode of a task; a new world stands at its start.
+    """An episode of a task; a new world is in the initial state.
 
     Args:
         spec: the task, which must not be changed afterwards.
-        tiling: "square" or "hex"; cells are (column, row) on both, hexagons in rows of which the odd ones are shifted.
+        tiling: "square" or "hex"; cells are (column, row) on both tilings. Odd rows of hexagons are shifted to the
+            right by half a cell.
 
     Raises:
         TaskError: the task is not valid.
-        BackendError: there is no such tiling.
+        BackendError: no tiling has this name.
     """
 
     def __init__(self, spec: TaskSpecification, tiling: str = "square") -> None:
@@ -47,15 +48,15 @@ class MultiGridWorld:
         self._episode = Episode(Layout(spec, self.tiling))
 
     def reset(self) -> GridState:
-        """Begin again."""
+        """Start the episode anew; return the initial state."""
         self._episode.reset()
         return self.state
 
     def step(self, action: SupportsIndex) -> GridState:
-        """Do one native action (:class:`~gridworld.multigrid.agent.Action`).
+        """Do one native action (:class:`~gridworld.multigrid.agent.Action`); return the new state.
 
         Raises:
-            ActionError: there is no such action; nothing has happened.
+            ActionError: the value is not a native action; the state is unchanged.
             BackendError: the episode is over.
         """
         self._episode.step(to_external(action))
@@ -63,7 +64,7 @@ class MultiGridWorld:
 
     @property
     def state(self) -> GridState:
-        """The present state, a copy."""
+        """A copy of the current state."""
         return self._episode.grid_state()
 
     @property
@@ -72,5 +73,5 @@ class MultiGridWorld:
         return self._episode.over
 
     def observe(self) -> Observation:
-        """Return what the task's observability lets a model see now."""
+        """Return the observation of a model under the task's observability."""
         return self._episode.observe()

@@ -1,1 +1,1 @@
-"""The rules of play: tilings, the transition function, episodes, and what may be seen."""
+"""The rules of play: tilings, the transition function, episodes, and observations."""

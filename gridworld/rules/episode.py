@@ -1,6 +1,7 @@
-"""An episode: states one after another, what ends them, and what has been seen.
+"""An episode: the sequence of states, the end of the sequence, and the cells that the agent has seen.
 
-Both backends and the models that look ahead hold one; what differs between backends is how it is shown.
+Both backends, and the models that look ahead, step an :class:`Episode`. Backends differ only in how they show the
+episode.
 """
 
 from __future__ import annotations
@@ -20,28 +21,30 @@ from gridworld.rules.transition import achieved, transition
 
 
 class Episode:
-    """One episode of a task, from its start.
+    """One episode of a task, from its initial state.
 
     Args:
-        layout: the task; several episodes may share it.
+        layout: the compiled task; several episodes may share one layout.
 
     Attributes:
-        state: the present state.
+        state: the current state.
         step_count, reward, terminated, truncated, goal_reached: as in :class:`GridState`.
-        actions: what has been done.
+        actions: the actions so far.
+        visible: the cells that the agent sees now.
+        explored: the cells that the agent has seen so far.
     """
 
     most_kept: ClassVar[int] = 1 << 20
-    """Cells of views that are kept for when the agent looks from the same place again."""
+    """Greatest number of cells in the cache of views, which serves an agent that looks from the same pose again."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self._background = background(layout)
         columns = range(layout.width)
         rows = range(layout.height)
-        self._everything = frozenset((column, row) for column in columns for row in rows)
-        self._cones: dict[tuple[object, ...], tuple[frozenset[Cell], NDArray[np.bool_]]] = {}
-        self._kept = 0
+        self._all_cells = frozenset((column, row) for column in columns for row in rows)
+        self._views: dict[tuple[object, ...], tuple[frozenset[Cell], NDArray[np.bool_]]] = {}
+        self._cached_cells = 0
         self.reset()
 
     @property
@@ -49,14 +52,14 @@ class Episode:
         return self.terminated or self.truncated
 
     def reset(self) -> None:
-        """Begin again."""
+        """Start the episode anew."""
         self.state: State = self.layout.start()
         self.actions: list[Action] = []
         self.reward = 0.0
         self.terminated = self.truncated = self.goal_reached = False
         self.explored: frozenset[Cell] = frozenset()
         self._memory = np.full_like(self._background, UNSEEN)
-        self._see()
+        self._update_view()
 
     @property
     def step_count(self) -> int:
@@ -66,24 +69,26 @@ class Episode:
         """Do one action.
 
         Raises:
-            ActionError: there is no such action; nothing has happened.
+            ActionError: the value is not an action; the state is unchanged.
             BackendError: the episode is over.
         """
-        known = as_action(action)
+        checked_action = as_action(action)
         if self.over:
             raise BackendError("the episode is over: call reset() first")
         max_steps = self.layout.spec.max_steps
-        self.state = transition(self.layout, self.state, known)
-        self.actions.append(known)
+        self.state = transition(self.layout, self.state, checked_action)
+        self.actions.append(checked_action)
         at_limit = self.step_count >= max_steps
         self.goal_reached = achieved(self.layout, self.state, at_limit=at_limit)
         self.terminated = self.goal_reached or self.state.dead
         self.truncated = at_limit and not self.terminated
-        self.reward = 1 - 0.9 * self.step_count / max_steps if self.goal_reached else 0.0
-        self._see()
+        # MiniGrid's reward: a fast success earns more.
+        success_reward = 1 - 0.9 * self.step_count / max_steps
+        self.reward = success_reward if self.goal_reached else 0.0
+        self._update_view()
 
     def grid_state(self) -> GridState:
-        """Return the true state as a separate value, for runners and metrics; a model sees :meth:`observe` only."""
+        """Return a copy of the true state, for runners and metrics; a model sees only :meth:`observe`."""
         layout = self.layout
         state = self.state
         return GridState(
@@ -99,7 +104,7 @@ class Episode:
             collected_keys=set(state.collected),
             active_switches=set(state.active_switches),
             open_gates=set(layout.open_gates(state.active_switches)),
-            block_positions={b.id: cell for b, cell in zip(layout.blocks, state.block_cells, strict=True)},
+            block_positions={block.id: cell for block, cell in zip(layout.blocks, state.block_cells, strict=True)},
             teleporter_cooldowns={end: int(end == state.cooling) for end in layout.ends},
             goal_reached=self.goal_reached,
             observability_mode=layout.spec.rules.observability,
@@ -108,10 +113,10 @@ class Episode:
         )
 
     def observe(self) -> Observation:
-        """Return what the task's observability lets a model see now."""
+        """Return the observation of a model under the task's observability."""
         state = self.state
         mode = self.layout.spec.rules.observability
-        codes = self._truth() if mode == "full" else self._memory.copy()
+        codes = self._current_codes() if mode == "full" else self._memory.copy()
         if mode == "view_cone":
             codes[~self._mask] = UNSEEN
         carrying = None if state.carrying is None else self.layout.colour_of_key[state.carrying]
@@ -119,35 +124,39 @@ class Episode:
         tiling = self.layout.tiling.name
         return Observation(codes, self._mask.copy(), state.position, state.heading, carrying, tiling, mission)
 
-    def _see(self) -> None:
-        """Bring what is visible, explored and remembered up to date."""
+    def _update_view(self) -> None:
+        """Update the visible, explored and remembered cells after a change of the state."""
         if self.layout.spec.rules.observability == "full":
-            self.visible, self._mask = self._everything, np.ones_like(self._background, dtype=np.bool_)
-            self.explored = self._everything
+            self.visible = self._all_cells
+            self._mask = np.ones_like(self._background, dtype=np.bool_)
+            self.explored = self._all_cells
             return
-        self.visible, self._mask = self._cone()
+        self.visible, self._mask = self._find_visible()
         self.explored |= self.visible
-        np.copyto(self._memory, self._truth(), where=self._mask)
+        np.copyto(self._memory, self._current_codes(), where=self._mask)
 
-    def _cone(self) -> tuple[frozenset[Cell], NDArray[np.bool_]]:
+    def _find_visible(self) -> tuple[frozenset[Cell], NDArray[np.bool_]]:
+        """Return (the visible cells, their mask of shape (height, width)), from the cache if possible."""
         layout = self.layout
         state = self.state
-        view = (state.position, state.heading, state.open_doors, layout.open_gates(state.active_switches))
-        if view not in self._cones:
+        # The view depends on the pose, and on the doors and gates that let light through.
+        key = (state.position, state.heading, state.open_doors, layout.open_gates(state.active_switches))
+        if key not in self._views:
             size = layout.spec.rules.view_size
             cone = layout.tiling.cone(state.position, state.heading, size, lambda cell: layout.is_opaque(cell, state))
-            seen = cone & self._everything
+            cells = cone & self._all_cells
             mask = np.zeros_like(self._background, dtype=np.bool_)
-            for column, row in seen:
+            for column, row in cells:
                 mask[row, column] = True
-            self._kept += len(seen)
-            if self._kept > self.most_kept:
-                self._cones.clear()
-                self._kept = len(seen)
-            self._cones[view] = seen, mask
-        return self._cones[view]
+            self._cached_cells += len(cells)
+            if self._cached_cells > self.most_kept:
+                self._views.clear()
+                self._cached_cells = len(cells)
+            self._views[key] = cells, mask
+        return self._views[key]
 
-    def _truth(self) -> NDArray[np.uint8]:
+    def _current_codes(self) -> NDArray[np.uint8]:
+        """Return the codes of all cells now, without unknown mechanisms, shape (height, width)."""
         codes = self._background.copy()
         for (column, row), code, _ in things(self.layout, self.state):
             codes[row, column] = code

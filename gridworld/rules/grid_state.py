@@ -11,15 +11,16 @@ from gridworld.rules.tilings import Cell
 
 @dataclass
 class GridState:
-    """Everything about a moment of an episode; the same on every backend.
+    """The complete state at one step of an episode, in the same form for every backend.
 
     Attributes:
         agent_position: (column, row).
         agent_direction: heading: 0 right, 1 down, 2 left, 3 up on the square tiling.
-        agent_carrying: id of the key in hand.
-        reward: of the last step.
-        teleporter_cooldowns: steps left, by end: "<id>_a" and "<id>_b".
-        visible_cells: seen now; every cell under full observability, as are ``explored_cells``.
+        agent_carrying: id of the carried key; None if the agent carries nothing.
+        reward: reward of the last step.
+        teleporter_cooldowns: remaining steps of each teleporter end; the ends are "<id>_a" and "<id>_b".
+        visible_cells: cells that the agent sees now; all cells under full observability.
+        explored_cells: cells that the agent has seen so far; all cells under full observability.
     """
 
     agent_position: Cell
@@ -42,8 +43,8 @@ class GridState:
     explored_cells: set[Cell] = field(default_factory=set)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-able dict; sets become sorted lists, cells lists of two."""
-        data: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
+        """Return a dict for JSON; sets become sorted lists, cells become lists [column, row]."""
+        data: dict[str, Any] = {member.name: getattr(self, member.name) for member in fields(self)}
         data["agent_position"] = list(self.agent_position)
         for name in ("open_doors", "collected_keys", "active_switches", "open_gates"):
             data[name] = sorted(data[name])
@@ -55,13 +56,16 @@ class GridState:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> GridState:
-        """Rebuild the state from :meth:`to_dict`; fields that are missing have their defaults.
+        """Return the state of a dict from :meth:`to_dict`; missing fields have their defaults.
 
         Raises:
-            KeyError: no ``agent_position`` or ``agent_direction``.
-            TypeError: a field that does not exist.
+            KeyError: ``agent_position`` or ``agent_direction`` is missing.
+            TypeError: the dict has an unknown field.
         """
-        values = {"agent_position": data["agent_position"], "agent_direction": data["agent_direction"]} | dict(data)
+        for name in ("agent_position", "agent_direction"):
+            if name not in data:
+                raise KeyError(name)
+        values = dict(data)
         values["agent_position"] = _cell(values["agent_position"])
         for name in ("open_doors", "collected_keys", "active_switches", "open_gates"):
             values[name] = set(values.get(name, ()))

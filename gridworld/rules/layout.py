@@ -1,14 +1,14 @@
-"""What never changes during an episode, and what does: a task compiled for a tiling, and its states.
+"""A task compiled for a tiling (:class:`Layout`), and the changing state of an episode (:class:`State`).
 
-:class:`Layout` answers by cell what the specification lists by kind; :class:`State` is a small hashable value that
-the transition function maps to the next one.
+:class:`Layout` finds by cell the mechanisms that the specification lists by kind. :class:`State` is a small hashable
+value; the transition function maps a state and an action to the next state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from gridworld.errors import TaskError
 from gridworld.rules.tilings import SQUARE, Cell, Tiling
@@ -27,17 +27,17 @@ NOTHING: Final[frozenset[str]] = frozenset()
 
 
 class State(NamedTuple):
-    """Everything that can change, but for the count of steps; equal states have equal futures.
+    """The complete changing state of an episode, except the count of steps; equal states have equal futures.
 
     Attributes:
-        position, heading: the agent's pose.
-        carrying: id of the key in hand.
-        key_cells: where the keys of ``Layout.keys`` lie, None for one that is in hand or used up.
-        block_cells: where the blocks of ``Layout.blocks`` stand.
-        open_doors, active_switches, collected: ids.
-        cooling: the teleporter end whose cooldown is 1 ("portal_b"), "" for none.
-        touched: hidden mechanisms that have been touched.
-        dead: the agent is on a hazard.
+        position, heading: the pose of the agent.
+        carrying: id of the carried key; None if the agent carries nothing.
+        key_cells: cell of each key of ``Layout.keys``; None for a key that is carried or used up.
+        block_cells: cell of each block of ``Layout.blocks``.
+        open_doors, active_switches, collected: ids of the open doors, the active switches and the collected keys.
+        cooling: name of the teleporter end whose cooldown is 1 ("portal_b"), "" for none.
+        touched: ids of the hidden mechanisms that the agent has touched.
+        dead: whether the agent is on a hazard.
     """
 
     position: Cell
@@ -55,27 +55,35 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Portal:
-    """An end of a teleporter that can be entered: where it leads, and the name of the end there."""
+    """An entrance of a teleporter: its name, the name of the other end, and the cell of the other end."""
 
     name: str
     partner: str
     exit: Cell
 
 
+_Placed = TypeVar("_Placed", DoorSpec, GateSpec, SwitchSpec, HazardSpec)
+
+
+def _by_cell(mechanisms: Iterable[_Placed]) -> dict[Cell, _Placed]:
+    return {mechanism.position.to_tuple(): mechanism for mechanism in mechanisms}
+
+
 class Layout:
-    """A valid task on a tiling. Immutable by convention; shared by all episodes of the task.
+    """A valid task on a tiling; immutable by convention, so that all episodes of the task share one layout.
 
     Args:
-        spec: the task; not changed and not to be changed afterwards.
-        tiling: on which its cells lie.
+        spec: the task; the caller must not change the task afterwards.
+        tiling: the tiling on which the cells lie.
 
     Attributes:
-        width, height: of the grid, border included.
-        walls: border, inner walls.
-        doors, gates, switches, portals, hazards: by cell.
+        width, height: the size of the grid in cells, border included.
+        walls: the cells of the border and of the inner walls.
+        doors, gates, switches, portals, hazards: mechanisms by cell.
         ends: cells of all teleporter ends by name ("portal_a").
-        keys, blocks: in the order of the specification; so are the fields of :class:`State`.
+        keys, blocks: in the order of the specification, as in ``key_cells`` and ``block_cells`` of :class:`State`.
         goal_square: target of a ``reach_position`` goal, None for other goals.
+        hidden: ids of the hidden mechanisms.
 
     Raises:
         TaskError: the specification is not valid.
@@ -91,31 +99,32 @@ class Layout:
         things = spec.mechanisms
         self.keys: tuple[KeySpec, ...] = tuple(things.keys)
         self.blocks: tuple[BlockSpec, ...] = tuple(things.blocks)
-        self.doors: dict[Cell, DoorSpec] = {door.position.to_tuple(): door for door in things.doors}
-        self.gates: dict[Cell, GateSpec] = {gate.position.to_tuple(): gate for gate in things.gates}
-        self.switches: dict[Cell, SwitchSpec] = {switch.position.to_tuple(): switch for switch in things.switches}
-        self.hazards: dict[Cell, HazardSpec] = {hazard.position.to_tuple(): hazard for hazard in things.hazards}
+        self.doors = _by_cell(things.doors)
+        self.gates = _by_cell(things.gates)
+        self.switches = _by_cell(things.switches)
+        self.hazards = _by_cell(things.hazards)
         self.ends, self.portals = self._teleporters()
         self.walls = self._walls()
         goal = spec.goal
-        reach = goal.goal_type == "reach_position"
-        self.goal_square = goal.target.to_tuple() if reach and goal.target is not None else None
+        target = goal.target if goal.goal_type == "reach_position" else None
+        self.goal_square = None if target is None else target.to_tuple()
         self.conditions: tuple[Condition, ...] = tuple(map(parse_condition, goal.auxiliary_conditions))
         self.colour_of_key = {key.id: key.color for key in self.keys}
         self.key_index = {key.id: index for index, key in enumerate(self.keys)}
         self.block_index = {block.id: index for index, block in enumerate(self.blocks)}
         self.pushable = tuple(block.pushable for block in self.blocks)
         self.hidden = frozenset(spec.rules.hidden_mechanisms)
-        switch_types = {switch.id: switch.switch_type or spec.rules.switch_type for switch in things.switches}
-        self._switch_types = switch_types
-        self._hold = tuple(
-            (cell, switch.id) for cell, switch in self.switches.items() if switch_types[switch.id] == "hold"
+        default_type = spec.rules.switch_type
+        self._switch_types = {switch.id: switch.switch_type or default_type for switch in things.switches}
+        placed_switches = ((cell, switch.id) for cell, switch in self.switches.items())
+        self._hold_switches = tuple(
+            (cell, switch_id) for cell, switch_id in placed_switches if self._switch_types[switch_id] == "hold"
         )
         self._gates_by_switches: dict[frozenset[str], frozenset[str]] = {}
-        fixed = {*self.walls, *self.doors, *self.gates, *self.hazards, *self.ends.values()}
+        barred = {*self.walls, *self.doors, *self.gates, *self.hazards, *self.ends.values()}
         if self.goal_square:
-            fixed.add(self.goal_square)
-        self._fixed = frozenset(fixed)
+            barred.add(self.goal_square)
+        self._barred_for_blocks = frozenset(barred)
 
     def start(self) -> State:
         """Return the state in which every episode begins."""
@@ -141,26 +150,34 @@ class Layout:
         return state._replace(active_switches=active, touched=touched)
 
     def switch_type(self, switch_id: str) -> str:
-        """Return the type of a switch, toggle, hold or one_shot: its own, else the rules'."""
+        """Return the type of a switch: toggle, hold or one_shot; a switch without a type has the type of the rules."""
         return self._switch_types[switch_id]
 
     def apply_holds(self, active: frozenset[str], position: Cell, blocks: tuple[Cell, ...]) -> frozenset[str]:
-        """Return active switches once the hold switches follow what stands on them."""
-        if not self._hold:
+        """Return the active switches after an update of the hold switches.
+
+        A hold switch is active while the agent or a block stands on its cell.
+
+        Args:
+            active: ids of the active switches before the update.
+            position: cell of the agent.
+            blocks: cells of the blocks.
+        """
+        if not self._hold_switches:
             return active
-        held = {name for cell, name in self._hold if cell == position or cell in blocks}
-        loose = {name for _, name in self._hold} - held
-        return (active | held) - loose
+        held = {name for cell, name in self._hold_switches if cell == position or cell in blocks}
+        released = {name for _, name in self._hold_switches} - held
+        return (active | held) - released
 
     def open_gates(self, active_switches: frozenset[str]) -> frozenset[str]:
         """Return the ids of the gates that are open while these switches are active."""
-        known = self._gates_by_switches.get(active_switches)
-        if known is None:
-            switches = self.spec.mechanisms.switches
-            driven = {gate for s in switches if s.id in active_switches for gate in s.controls}
-            initially = {gate.id for gate in self.gates.values() if gate.initial_state == "open"}
-            known = self._gates_by_switches[active_switches] = frozenset(driven | initially)
-        return known
+        cached = self._gates_by_switches.get(active_switches)
+        if cached is None:
+            always_open = {gate.id for gate in self.gates.values() if gate.initial_state == "open"}
+            active = [switch for switch in self.spec.mechanisms.switches if switch.id in active_switches]
+            controlled = {gate for switch in active for gate in switch.controls}
+            cached = self._gates_by_switches[active_switches] = frozenset(controlled | always_open)
+        return cached
 
     def can_enter(self, cell: Cell, state: State) -> bool:
         """Return whether the agent may step onto a cell on which no block stands."""
@@ -173,21 +190,21 @@ class Layout:
         return True
 
     def takes_block(self, cell: Cell, state: State) -> bool:
-        """Return whether a block may be pushed onto a cell: free, or nothing but a switch there."""
-        return cell not in self._fixed and cell not in state.key_cells and cell not in state.block_cells
+        """Return whether a block may be pushed onto a cell: the cell is empty, or has only a switch."""
+        return cell not in self._barred_for_blocks and cell not in state.key_cells and cell not in state.block_cells
 
     def is_free(self, cell: Cell, state: State) -> bool:
         """Return whether nothing stands on a cell, so that a key may be dropped there."""
         return cell not in self.switches and self.takes_block(cell, state)
 
     def is_opaque(self, cell: Cell, state: State) -> bool:
-        """Return whether a cell blocks the view; everything outside of the grid does."""
+        """Return whether a cell blocks the view; all cells outside of the grid block the view."""
         if not (0 <= cell[0] < self.width and 0 <= cell[1] < self.height):
             return True
         return not self.can_enter(cell, state)
 
     def hidden_at(self, state: State, cell: Cell) -> frozenset[str]:
-        """Return hidden mechanisms on a cell."""
+        """Return the ids of the hidden mechanisms on a cell."""
         return frozenset(name for name in self.names_at(state, cell) if name in self.hidden)
 
     def names_at(self, state: State, cell: Cell) -> Iterator[str]:
@@ -195,11 +212,18 @@ class Layout:
         for table in (self.doors, self.gates, self.switches, self.hazards):
             if (thing := table.get(cell)) is not None:
                 yield thing.id
-        yield from (name[:-2] for name, end in self.ends.items() if end == cell)
-        yield from (key.id for key, place in zip(self.keys, state.key_cells, strict=True) if place == cell)
-        yield from (block.id for block, place in zip(self.blocks, state.block_cells, strict=True) if place == cell)
+        for name, end in self.ends.items():
+            if end == cell:
+                yield name[:-2]  # without "_a" or "_b"
+        for key, key_cell in zip(self.keys, state.key_cells, strict=True):
+            if key_cell == cell:
+                yield key.id
+        for block, block_cell in zip(self.blocks, state.block_cells, strict=True):
+            if block_cell == cell:
+                yield block.id
 
     def _teleporters(self) -> tuple[dict[str, Cell], dict[Cell, Portal]]:
+        """Return (the cells of all ends by name, the entrances by cell)."""
         ends: dict[str, Cell] = {}
         portals: dict[Cell, Portal] = {}
         for teleporter in self.spec.mechanisms.teleporters:
@@ -215,6 +239,7 @@ class Layout:
         return ends, portals
 
     def _walls(self) -> frozenset[Cell]:
+        """Return the wall cells, border included; a door or gate replaces the wall on its cell."""
         columns = range(self.width)
         rows = range(self.height)
         border = {(column, row) for column in columns for row in (0, self.height - 1)}

@@ -1,7 +1,7 @@
-"""What a model may know: the look of every cell, as the observability allows, as codes and as text (pure).
+"""Observations: the look of every cell as far as a model may know, as codes and as text (pure).
 
-A look is what a cell shows: the topmost thing on it. Cells never seen look "unseen"; hidden mechanisms that were not
-touched look like the floor.
+The look of a cell is the look of the topmost thing on the cell. Cells that the agent has never seen look "unseen". A
+hidden mechanism that the agent has not touched does not show.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ COLOURS: Final = ("red", "green", "blue", "purple", "yellow", "grey")
 
 
 class Look(NamedTuple):
-    """What a cell shows; ``color`` and ``state`` are "" where the kind has none.
+    """The visible content of a cell; ``color`` and ``state`` are "" for kinds that have no colour or state.
 
-    ``state``: door locked | open; gate closed | open; switch off | on; block fixed | "" (pushable); teleporter
-    entrance | exit, the ends of a pair having the same colour; hazard lava | pit | spike.
+    States by kind: door locked | open; gate closed | open; switch off | on; block fixed | "" (pushable); teleporter
+    entrance | exit; hazard lava | pit | spike. Both ends of a teleporter have the same colour.
     """
 
     kind: str
@@ -55,7 +55,7 @@ def _looks() -> Iterator[Look]:
 
 
 LOOKS: Final[tuple[Look, ...]] = tuple(_looks())
-"""Every look; a code is an index into it. Code 0 is unseen."""
+"""All looks; the code of a look is its index in this tuple. Code 0 is unseen."""
 CODES: Final[Mapping[Look, int]] = MappingProxyType({look: code for code, look in enumerate(LOOKS)})
 UNSEEN: Final = 0
 _FLOOR: Final = CODES[Look("floor")]
@@ -63,12 +63,15 @@ _FLOOR: Final = CODES[Look("floor")]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observation:
-    """What a model may know after a step.
+    """The knowledge of a model after a step.
 
     Attributes:
-        codes: uint8, shape (height, width): the looks of cells, of those not visible as last seen.
-        visible: bool, same shape: cells seen now.
-        position, heading, carrying: the agent's pose, and the colour of the key in hand.
+        codes: the code of the look of each cell, uint8, shape (height, width); a cell that is not visible has the look
+            with which the agent last saw the cell.
+        visible: whether the agent sees each cell now, bool, same shape as ``codes``.
+        position: cell of the agent, (column, row).
+        heading: heading of the agent.
+        carrying: colour of the carried key; None if the agent carries nothing.
         tiling: name of the tiling.
         mission: the task in words.
     """
@@ -82,11 +85,12 @@ class Observation:
     mission: str
 
     def look(self, cell: Cell) -> Look:
-        """Return the look of a cell (column, row)."""
-        return LOOKS[int(self.codes[cell[1], cell[0]])]
+        """Return the look of a cell."""
+        column, row = cell
+        return LOOKS[int(self.codes[row, column])]
 
     def text(self) -> str:
-        """Describe the observation in words: pose, hand, what is ahead, a map, and the things on it."""
+        """Return the observation in words: pose, carried key, look of the cell ahead, map, and list of things."""
         tiling = TILINGS[self.tiling]
         ahead = self.look(tiling.ahead(self.position, self.heading))
         held = f"{self.carrying} key" if self.carrying else "nothing"
@@ -103,7 +107,10 @@ class Observation:
         return "\n".join(lines)
 
     def map_rows(self) -> list[str]:
-        """Return one string per row, one symbol per cell; odd rows of the hexagonal tiling are indented by one."""
+        """Return the map: one string per row, one symbol per cell, "@" for the agent.
+
+        On the hexagonal tiling, symbols are separated by spaces, and odd rows are indented by one space.
+        """
         rows = ["".join(_SYMBOLS[LOOKS[code].kind] for code in row) for row in self.codes.tolist()]
         column, row = self.position
         symbols = rows[row]
@@ -114,8 +121,10 @@ class Observation:
         return [f" {line}" if number % 2 else line for number, line in enumerate(spaced)]
 
     def _things(self) -> Iterator[str]:
-        things = self.codes > CODES[Look("wall")]
-        for row, column in np.argwhere(things).tolist():
+        """Yield a line for each known thing, row by row."""
+        # Codes up to the wall's are unseen, floor and wall.
+        is_thing = self.codes > CODES[Look("wall")]
+        for row, column in np.argwhere(is_thing).tolist():
             look = LOOKS[self.codes[row, column]]
             remembered = "" if self.visible[row, column] else " (seen before)"
             yield f"- {look} at {_at((column, row))}{remembered}"
@@ -141,11 +150,12 @@ _LEGEND: Final = ", ".join(f"{symbol} {kind}" for kind, symbol in (("agent", "@"
 
 
 def _at(cell: Cell) -> str:
-    return f"column {cell[0]}, row {cell[1]}"
+    column, row = cell
+    return f"column {column}, row {row}"
 
 
 def background(layout: Layout) -> NDArray[np.uint8]:
-    """Return the codes of what never changes, shape (height, width): walls, floor, goal square, marks."""
+    """Return the codes of the unchanging cells: walls, floor, goal square and target marks; shape (height, width)."""
     codes = np.full((layout.height, layout.width), _FLOOR, dtype=np.uint8)
     for column, row in layout.walls:
         codes[row, column] = CODES[Look("wall")]
@@ -160,7 +170,10 @@ def background(layout: Layout) -> NDArray[np.uint8]:
 
 
 def things(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]:
-    """Return (cell, code, id) of every mechanism, lower ones first; without hidden ones that were not touched."""
+    """Yield (cell, code, id) of each mechanism; if two stand on one cell, the lower mechanism comes first.
+
+    Hidden mechanisms that the agent has not touched are left out.
+    """
     unknown = layout.hidden - state.touched
     for cell, code, name in _all_things(layout, state):
         if name not in unknown:
@@ -174,7 +187,7 @@ def _all_things(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]
 
 
 def _floor_things(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]:
-    """Yield hazards, teleporters and switches, which the agent stands on."""
+    """Yield the mechanisms on which the agent can stand: hazards, teleporters and switches."""
     for cell, hazard in layout.hazards.items():
         yield cell, CODES[Look("hazard", state=hazard.hazard_type)], hazard.id
 
@@ -186,8 +199,8 @@ def _floor_things(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str
             yield cell, CODES[Look("teleporter", color, kind)], teleporter.id
 
     for cell, switch in layout.switches.items():
-        on = "on" if switch.id in state.active_switches else "off"
-        yield cell, CODES[Look("switch", switch.color, on)], switch.id
+        status = "on" if switch.id in state.active_switches else "off"
+        yield cell, CODES[Look("switch", switch.color, status)], switch.id
 
 
 def _barriers(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]:
@@ -205,14 +218,14 @@ def _barriers(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]:
 
 
 def _movable_things(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]:
-    """Yield keys that lie somewhere, and blocks."""
-    for key, place in zip(layout.keys, state.key_cells, strict=True):
-        if place is not None:
-            yield place, CODES[Look("key", key.color)], key.id
+    """Yield the keys that lie on the floor, and the blocks."""
+    for key, key_cell in zip(layout.keys, state.key_cells, strict=True):
+        if key_cell is not None:
+            yield key_cell, CODES[Look("key", key.color)], key.id
 
-    for block, cell in zip(layout.blocks, state.block_cells, strict=True):
+    for block, block_cell in zip(layout.blocks, state.block_cells, strict=True):
         status = "" if block.pushable else "fixed"
-        yield cell, CODES[Look("block", block.color, status)], block.id
+        yield block_cell, CODES[Look("block", block.color, status)], block.id
 
 
 _PAIR_COLOURS: Final = ("purple", "blue", "green", "yellow", "red", "grey")

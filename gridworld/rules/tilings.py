@@ -1,6 +1,6 @@
-"""Tilings: which cell lies ahead, how far cells are apart, and what a view cone shows (pure).
+"""Tilings: neighbours of cells, distances between cells, and view cones (pure).
 
-Cells are (column, row) on both tilings. Headings count clockwise from 0, to the right.
+Cells are (column, row) on both tilings. Headings are numbered clockwise; 0 is to the right.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ class Tiling(ABC):
     """A regular tiling of a rectangle.
 
     Attributes:
-        name: as the user gives it.
-        headings: how many there are; a turn is 360 degrees divided by it.
-        heading_names: a word for each.
+        name: the name in the options of users.
+        headings: the number of headings; a turn is 360 degrees divided by this number.
+        heading_names: a word for each heading.
     """
 
     name: ClassVar[str]
@@ -28,30 +28,32 @@ class Tiling(ABC):
 
     @abstractmethod
     def ahead(self, cell: Cell, heading: int) -> Cell:
-        """Return the neighbour of a cell in a heading."""
+        """Return the neighbour of a cell in the direction of a heading."""
 
     @abstractmethod
     def distance(self, one: Cell, other: Cell) -> int:
-        """Return the fewest moves between two cells where nothing stands in the way."""
+        """Return the least number of moves between two cells on an empty grid."""
 
     @abstractmethod
     def cone(self, position: Cell, heading: int, view_size: int, opaque: Callable[[Cell], bool]) -> frozenset[Cell]:
-        """Return cells in view; some may lie outside of the grid unless ``opaque`` stops the view at its border.
+        """Return the cells in view.
+
+        Cells outside of the grid may be in view, unless ``opaque`` is true for the border of the grid.
 
         Args:
-            position: where the agent stands; always in view.
-            heading: where it looks.
-            view_size: odd, at least 3.
-            opaque: whether a cell blocks the view; it is seen itself.
+            position: cell of the agent, which is always in view.
+            heading: heading of the agent.
+            view_size: size of the view in cells, odd, at least 3.
+            opaque: function that returns whether a cell blocks the view; the agent sees an opaque cell itself.
         """
 
     def neighbours(self, cell: Cell) -> tuple[Cell, ...]:
-        """Return the cells beside a cell, by heading."""
+        """Return the neighbours of a cell, indexed by heading."""
         return tuple(self.ahead(cell, heading) for heading in range(self.headings))
 
 
 class Square(Tiling):
-    """Four headings; the cone is MiniGrid's (``minigrid.core.grid.Grid.process_vis``)."""
+    """Squares with four headings; the view cone is MiniGrid's (``minigrid.core.grid.Grid.process_vis``)."""
 
     name = "square"
     headings = 4
@@ -66,46 +68,50 @@ class Square(Tiling):
         return abs(one[0] - other[0]) + abs(one[1] - other[1])
 
     def cone(self, position: Cell, heading: int, view_size: int, opaque: Callable[[Cell], bool]) -> frozenset[Cell]:
-        """Spread light from the agent's row away from it, and within a row to the sides, as far as cells are clear.
+        """Return the cells in view, in a square of ``view_size`` x ``view_size`` cells in front of the agent.
+
+        Light starts at the agent. Row by row away from the agent, light spreads sideways through clear cells, and
+        from clear cells to the next row.
 
         Args:
-            position: where the agent stands, in the middle of the near row of ``view_size`` x ``view_size`` cells.
-            heading: where it looks.
-            view_size: odd, at least 3.
-            opaque: whether a cell blocks the view; it is seen itself.
+            position: cell of the agent, in the middle of the nearest row of the square.
+            heading: heading of the agent.
+            view_size: width and depth of the square in cells, odd, at least 3.
+            opaque: function that returns whether a cell blocks the view; the agent sees an opaque cell itself.
         """
         column, row = position
         right, down = self._STEPS[heading]
         half = view_size // 2
+        # Cells of a row of the square have the numbers 0 to view_size - 1, from the agent's left to its right.
         lit = {half}
         seen = set[Cell]()
         for depth in range(view_size):
-            # Column of the view i lies (i - half) cells to the agent's right, whose step is (-down, right).
-            cells = [
-                (column + right * depth - down * (i - half), row + down * depth + right * (i - half))
-                for i in range(view_size)
-            ]
+            middle_column = column + right * depth
+            middle_row = row + down * depth
+            # A step to the agent's right is (-down, right).
+            offsets = range(-half, view_size - half)
+            cells = [(middle_column - down * offset, middle_row + right * offset) for offset in offsets]
             clear = [not opaque(cell) for cell in cells]
-            if not depth:
-                clear[half] = True
-            further = set[int]()
+            if depth == 0:
+                clear[half] = True  # the agent sees out of its own cell, even if the cell is opaque
+            lit_in_next_row = set[int]()
             for i in range(view_size - 1):
                 if i in lit and clear[i]:
                     lit.add(i + 1)
-                    further.update((i, i + 1))
+                    lit_in_next_row.update((i, i + 1))
             for i in range(view_size - 1, 0, -1):
                 if i in lit and clear[i]:
                     lit.add(i - 1)
-                    further.update((i, i - 1))
+                    lit_in_next_row.update((i, i - 1))
             seen.update(cells[i] for i in lit)
-            lit = further
+            lit = lit_in_next_row
         return frozenset(seen)
 
 
 class Hex(Tiling):
-    """Six headings on pointy-top hexagons, odd rows shifted right by half a cell ("odd-r" offset coordinates).
+    """Pointy-top hexagons with six headings; odd rows are shifted right by half a cell ("odd-r" offset coordinates).
 
-    Conversions and distance after Amit Patel, "Hexagonal Grids" (redblobgames.com/grids/hexagons).
+    The conversions and the distance follow Amit Patel, "Hexagonal Grids" (redblobgames.com/grids/hexagons).
     """
 
     name = "hex"
@@ -114,7 +120,7 @@ class Hex(Tiling):
     _AXIAL: Final = ((1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1))
 
     def to_axial(self, cell: Cell) -> tuple[int, int]:
-        """Return axial coordinates (q, r) of a cell."""
+        """Return the axial coordinates (q, r) of a cell."""
         column, row = cell
         return column - (row - row % 2) // 2, row
 
@@ -134,25 +140,27 @@ class Hex(Tiling):
         return (abs(q1 - q2) + abs(r1 - r2) + abs(q1 + r1 - q2 - r2)) // 2
 
     def cone(self, position: Cell, heading: int, view_size: int, opaque: Callable[[Cell], bool]) -> frozenset[Cell]:
-        """Return cells within ``view_size - 1`` steps in the heading and the two next to it, through clear cells.
+        """Return the cells in view: cells within ``view_size - 1`` forward steps through clear cells.
+
+        A forward step goes in the heading, or in a heading next to it.
 
         Args:
-            position: where the agent stands.
-            heading: where it looks.
-            view_size: odd, at least 3.
-            opaque: whether a cell blocks the view; it is seen itself.
+            position: cell of the agent.
+            heading: heading of the agent.
+            view_size: depth of the view in cells, odd, at least 3.
+            opaque: function that returns whether a cell blocks the view; the agent sees an opaque cell itself.
         """
         forward = [(heading + turn) % self.headings for turn in (-1, 0, 1)]
         seen = {position}
-        border = [position]
+        frontier = [position]
         for _ in range(view_size - 1):
-            reached = {self.ahead(cell, way) for cell in border for way in forward} - seen
+            reached = {self.ahead(cell, step) for cell in frontier for step in forward} - seen
             seen |= reached
-            border = [cell for cell in reached if not opaque(cell)]
+            frontier = [cell for cell in reached if not opaque(cell)]
         return frozenset(seen)
 
 
 SQUARE: Final = Square()
 HEX: Final = Hex()
 TILINGS: Final[dict[str, Tiling]] = {tiling.name: tiling for tiling in (SQUARE, HEX)}
-"""Tilings by name, as ``--tiling`` takes them."""
+"""Tilings by the names of the option ``--tiling``."""

@@ -1,25 +1,30 @@
-"""The transition function: the rules of docs/gridworld_rules.md, once for all (pure).
+"""The transition function, the only implementation of the rules of docs/gridworld_rules.md (pure).
 
-Both backends, the exact solver, the bfs and greedy models and the certificates step through this one function.
+Both backends, the exact solver, the bfs and greedy models and the certificates use this function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeVar
 
 from gridworld.actions import Action
 from gridworld.rules.layout import Layout, State
 from gridworld.rules.tilings import Cell
 from gridworld.task.conditions import Condition
 
+_Item = TypeVar("_Item")
+
 _TOUCHING: Final = frozenset({Action.MOVE_FORWARD, Action.PICKUP, Action.DROP, Action.TOGGLE})
 
 
 def transition(layout: Layout, state: State, action: Action) -> State:
-    """Return the state after an action; an action that has no effect still ends the cooldown of a teleporter end.
+    """Return the state after an action.
 
-    The state before must not be a dead one.
+    Every action, even without another effect, ends the cooldown of a teleporter end.
+
+    Args:
+        state: the state before the action; the agent must not be dead.
     """
     before = state._replace(cooling="") if state.cooling else state
     if action is Action.TURN_LEFT:
@@ -34,22 +39,26 @@ def transition(layout: Layout, state: State, action: Action) -> State:
 
 
 def achieved(layout: Layout, state: State, *, at_limit: bool = False) -> bool:
-    """Return whether goal and conditions hold in a state; ``at_limit``: the step count has reached its maximum."""
-    return (
-        not state.dead
-        and _goal_holds(layout, state, at_limit)
-        and all(_condition_holds(layout, state, condition) for condition in layout.conditions)
-    )
+    """Return whether the goal and its conditions hold in a state.
+
+    Args:
+        at_limit: whether the step count has reached ``max_steps``.
+    """
+    if state.dead or not _goal_holds(layout, state, at_limit):
+        return False
+    return all(_condition_holds(layout, state, condition) for condition in layout.conditions)
 
 
 def _forward(layout: Layout, state: State) -> State:
+    """Return the state after a step forward, which pushes a block; unchanged if the way is barred."""
     ahead = layout.tiling.ahead(state.position, state.heading)
     if ahead in state.block_cells:
         beyond = layout.tiling.ahead(ahead, state.heading)
         index = state.block_cells.index(ahead)
-        if not (layout.pushable[index] and layout.takes_block(beyond, state)):
+        can_push = layout.pushable[index] and layout.takes_block(beyond, state)
+        if not can_push:
             return state
-        blocks = (*state.block_cells[:index], beyond, *state.block_cells[index + 1 :])
+        blocks = _replace_item(state.block_cells, index, beyond)
     elif layout.can_enter(ahead, state):
         blocks = state.block_cells
     else:
@@ -58,6 +67,7 @@ def _forward(layout: Layout, state: State) -> State:
 
 
 def _arrive(layout: Layout, state: State, cell: Cell, blocks: tuple[Cell, ...]) -> State:
+    """Return the state after the agent enters a cell: it may die, be teleported, or hold a switch down."""
     cooling = ""
     dead = cell in layout.hazards
     portal = layout.portals.get(cell)
@@ -74,30 +84,34 @@ def _arrive(layout: Layout, state: State, cell: Cell, blocks: tuple[Cell, ...]) 
 
 
 def _pickup(layout: Layout, state: State) -> State:
+    """Return the state after the agent picks up a key under it or, if there is none, ahead."""
     if state.carrying is not None:
         return state
     for cell in (state.position, layout.tiling.ahead(state.position, state.heading)):
         if cell in state.key_cells:
             index = state.key_cells.index(cell)
             name = layout.keys[index].id
-            return state._replace(
-                carrying=name, key_cells=_move_key(state, index, None), collected=state.collected | {name}
-            )
+            key_cells = _replace_item(state.key_cells, index, None)
+            return state._replace(carrying=name, key_cells=key_cells, collected=state.collected | {name})
     return state
 
 
 def _drop(layout: Layout, state: State) -> State:
+    """Return the state after the agent drops its key on the cell ahead, if this cell is free."""
     ahead = layout.tiling.ahead(state.position, state.heading)
     if state.carrying is None or not layout.is_free(ahead, state):
         return state
-    return state._replace(carrying=None, key_cells=_move_key(state, layout.key_index[state.carrying], ahead))
+    index = layout.key_index[state.carrying]
+    return state._replace(carrying=None, key_cells=_replace_item(state.key_cells, index, ahead))
 
 
-def _move_key(state: State, index: int, cell: Cell | None) -> tuple[Cell | None, ...]:
-    return (*state.key_cells[:index], cell, *state.key_cells[index + 1 :])
+def _replace_item(items: tuple[_Item, ...], index: int, item: _Item) -> tuple[_Item, ...]:
+    """Return a copy of a tuple with another item at an index."""
+    return (*items[:index], item, *items[index + 1 :])
 
 
 def _toggle(layout: Layout, state: State) -> State:
+    """Return the state after the agent uses the switch under it or, if there is none, unlocks the door ahead."""
     if state.position in layout.switches:
         return _toggle_switch(layout, state, state.position)
     door = layout.doors.get(layout.tiling.ahead(state.position, state.heading))
@@ -127,7 +141,7 @@ _EFFECTS: Final[dict[Action, Callable[[Layout, State], State]]] = {
 
 
 def _touch_hidden(layout: Layout, before: State, after: State, action: Action) -> State:
-    """Return the state that knows hidden mechanisms where the agent now stands, and where it tried to act."""
+    """Return ``after`` with the hidden mechanisms touched: on the agent's cell, and on the cell of its attempt to act."""
     touched = after.touched | layout.hidden_at(after, after.position)
     if action in _TOUCHING:
         ahead = layout.tiling.ahead(before.position, before.heading)
@@ -136,21 +150,21 @@ def _touch_hidden(layout: Layout, before: State, after: State, action: Action) -
 
 
 def _goal_holds(layout: Layout, state: State, at_limit: bool) -> bool:
+    """Return whether the goal holds, apart from its conditions."""
     goal = layout.spec.goal
     if goal.goal_type == "reach_position":
         return state.position == layout.goal_square
     if goal.goal_type == "collect_all":
         open_gates = layout.open_gates(state.active_switches)
-        return all(
-            name in state.collected or name in state.active_switches or name in state.open_doors or name in open_gates
-            for name in goal.target_ids
-        )
+        fulfilled = state.collected.union(state.active_switches, state.open_doors, open_gates)
+        return fulfilled.issuperset(goal.target_ids)
     if goal.goal_type == "push_block_to":
-        return all(
-            state.block_cells[layout.block_index[name]] == target.to_tuple()
-            for name, target in zip(goal.target_ids, goal.target_positions, strict=True)
-        )
-    return at_limit
+        for name, target in zip(goal.target_ids, goal.target_positions, strict=True):
+            cell = state.block_cells[layout.block_index[name]]
+            if cell != target.to_tuple():
+                return False
+        return True
+    return at_limit  # survive_steps
 
 
 def _condition_holds(layout: Layout, state: State, condition: Condition) -> bool:
@@ -163,6 +177,6 @@ def _condition_holds(layout: Layout, state: State, condition: Condition) -> bool
             holds = condition.id in state.open_doors or condition.id in layout.open_gates(state.active_switches)
         case "active":
             holds = condition.id in state.active_switches
-        case _:
+        case _:  # "at"
             holds = state.block_cells[layout.block_index[condition.id]] == condition.position
     return holds != condition.negated

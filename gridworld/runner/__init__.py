@@ -1,1 +1,1 @@
-"""Runner: plays episodes on any backend and keeps what happened."""
+"""Playing of episodes on any backend, and records of their steps."""

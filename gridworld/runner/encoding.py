@@ -1,4 +1,4 @@
-"""What is in files of results: JSON, and file names made of untrusted text."""
+"""Reading of JSON files of results, and file names made from untrusted text."""
 
 from __future__ import annotations
 
@@ -20,27 +20,34 @@ __all__ = ["file_stem", "json_text", "read_saved"]
 T = TypeVar("T")
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]+")
-_HASHED: Final = re.compile(r"-[0-9a-f]{8}$")
-_LONGEST: Final = 100
+_HAS_DIGEST: Final = re.compile(r"-[0-9a-f]{8}$")
+_MAX_STEM: Final = 100
 
 
 def file_stem(text: str) -> str:
-    """Encode ``text`` as a file stem; different texts never share one, on any file system."""
-    safe = _UNSAFE.sub("_", text).lstrip(".")[:_LONGEST]
-    if safe == text == safe.lower() and safe and not _HASHED.search(safe):
+    """Encode ``text`` as a file stem; different texts get different stems even on file systems that ignore case.
+
+    A text that is no safe lower-case stem, or looks as if it held a digest, gets the first 8 digits of its SHA-256.
+    """
+    safe = _UNSAFE.sub("_", text).lstrip(".")[:_MAX_STEM]
+    is_unchanged = safe == text and safe == safe.lower()
+    if safe and is_unchanged and not _HAS_DIGEST.search(safe):
         return safe
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{safe}-{digest[:8]}"
 
 
 def read_saved(path: str | os.PathLike[str], make: Callable[[Any], T], limit: int, what: str) -> T:
-    """Return what ``make`` builds of the JSON in a file of at most ``limit`` bytes.
+    """Return the object that ``make`` builds from the JSON of a file.
 
     Args:
-        what: the kind of file that it must be, for the error.
+        path: path of the file.
+        make: builds the object from the parsed JSON.
+        limit: the most bytes that the file may have.
+        what: the expected kind of file, for the error message.
 
     Raises:
-        EvaluationError: it cannot be read or is not of this kind.
+        EvaluationError: the file cannot be read, or ``make`` refuses its content.
     """
     name = os.fspath(path)
     try:

@@ -1,4 +1,4 @@
-"""What happened in an episode, as values that can be written and read again."""
+"""Records of an episode and its steps, which can be written to JSON files and read again."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from gridworld.runner.encoding import json_text, read_saved
 from spca.common.files import replace_file
 
 _MAX_BYTES: Final = 64 << 20
-"""Of a file of one episode: more than thousands of steps with their states need."""
+"""The most bytes of the file of one episode, which suffice for thousands of steps with their states."""
 
 
 @dataclass
 class Trajectory:
-    """One step: what was seen, what was done, what it paid.
+    """One step: the observation, the action and the reward.
 
     Attributes:
-        step: number of the step; the first is 1.
-        observation: what the backend showed **before** the action: an RGB image, uint8, (height, width, 3), or an
-            :class:`~gridworld.rules.observation.Observation`; None if it was not kept. Never written.
-        action, action_name: what was done.
-        reward: what it paid.
-        state: the state before the action; None if it was not kept.
-        info: what the backend and the policy said about the step.
+        step: number of the step, from 1.
+        observation: observation **before** the action: an RGB image, uint8, shape (height, width, 3), or an
+            :class:`~gridworld.rules.observation.Observation`; None if not recorded. Never written to files.
+        action, action_name: the action.
+        reward: the reward of the action.
+        state: the state **before** the action; None if not recorded.
+        info: notes of the backend and the policy about the step.
     """
 
     step: int
@@ -40,7 +40,7 @@ class Trajectory:
     info: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self, states: bool = True) -> dict[str, Any]:
-        """Return everything but the observation; without the state if not ``states``."""
+        """Return the fields except the observation; the state is left out if ``states`` is False."""
         data = {"step": self.step, "action": self.action, "action_name": self.action_name, "reward": self.reward}
         if states and self.state is not None:
             data["state"] = self.state.to_dict()
@@ -48,17 +48,18 @@ class Trajectory:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Trajectory:
-        """Rebuild the step from :meth:`to_dict`; the observation is None, the state too if there is none.
+        """Rebuild a step from the dict of :meth:`to_dict`, with None as the observation and as a missing state.
 
         Raises:
-            KeyError, TypeError, ValueError: it is not what :meth:`to_dict` wrote.
+            KeyError, TypeError, ValueError: the dict is not one that :meth:`to_dict` returned.
         """
+        action = int(data["action"])
         state = data.get("state")
         return cls(
             step=int(data["step"]),
             observation=None,
-            action=int(data["action"]),
-            action_name=str(data.get("action_name", ACTION_NAMES.get(int(data["action"]), ""))),
+            action=action,
+            action_name=str(data.get("action_name", ACTION_NAMES.get(action, ""))),
             reward=float(data["reward"]),
             state=None if state is None else GridState.from_dict(state),
             info=dict(data.get("info", {})),
@@ -67,19 +68,20 @@ class Trajectory:
 
 @dataclass
 class EpisodeResult:
-    """An episode and how it ended.
+    """An episode and its end.
 
     Attributes:
-        success: the goal was reached.
-        total_reward: sum over the steps.
-        steps_taken: actions done.
-        terminated, truncated: how the environment ended it; neither, if the policy stopped before.
-        trajectory: one entry per step; empty if it was not recorded.
+        success: whether the goal was reached.
+        total_reward: sum of the rewards of all steps.
+        steps_taken: number of actions done.
+        terminated, truncated: whether the environment ended the episode by its rules or after ``max_steps``; both are
+            False if the policy stopped before.
+        trajectory: one entry per step; empty if not recorded.
         final_state: the state after the last action.
-        seed: of the episode.
+        seed: seed of the episode.
         mission: the task in words.
-        info: what else is known, JSON-able: ``model_error`` if the model failed, ``model_seconds`` that it took,
-            ``details`` that it gave.
+        info: further JSON-able values: ``model_error`` if the model failed, ``model_seconds`` that the model took, and
+            the ``details`` that the model returned.
     """
 
     task_id: str
@@ -97,11 +99,14 @@ class EpisodeResult:
 
     @property
     def actions(self) -> list[int]:
-        """What was done; with the task it gives back every state."""
+        """The actions in order; the task and these actions determine every state."""
         return [each.action for each in self.trajectory]
 
     def to_dict(self, states: bool = True) -> dict[str, Any]:
-        """Return a dict, JSON-able if the infos are; without observations, and without states if not ``states``."""
+        """Return all fields without observations; states of steps are left out if ``states`` is False.
+
+        The dict is JSON-able if every ``info`` is.
+        """
         data = {each.name: getattr(self, each.name) for each in fields(self)}
         data["trajectory"] = [each.to_dict(states) for each in self.trajectory]
         data["final_state"] = self.final_state.to_dict()
@@ -110,10 +115,10 @@ class EpisodeResult:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> EpisodeResult:
-        """Rebuild the episode from :meth:`to_dict`, but for the observations.
+        """Rebuild an episode, without observations, from the dict of :meth:`to_dict`.
 
         Raises:
-            KeyError, TypeError, ValueError: it is not what :meth:`to_dict` wrote.
+            KeyError, TypeError, ValueError: the dict is not one that :meth:`to_dict` returned.
         """
         return cls(
             task_id=str(data["task_id"]),
@@ -131,19 +136,19 @@ class EpisodeResult:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON file, whole or not at all.
+        """Write the episode to a JSON file; an interrupted write leaves no partial file.
 
         Raises:
-            OSError: it cannot be written.
-            TypeError: an info holds what JSON cannot.
+            OSError: the file cannot be written.
+            TypeError: an ``info`` holds a value that JSON cannot represent.
         """
         replace_file(Path(path), (json_text(self.to_dict(), indent=2) + "\n").encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> EpisodeResult:
-        """Read what :meth:`save` wrote.
+        """Read a file that :meth:`save` wrote.
 
         Raises:
-            EvaluationError: the file cannot be read or is no episode.
+            EvaluationError: the file cannot be read or holds no episode.
         """
         return read_saved(path, cls.from_dict, _MAX_BYTES, "an episode that save() wrote")

@@ -1,4 +1,4 @@
-"""GridRunner: one episode after another on any backend."""
+"""A runner that plays episodes of tasks on any backend with any policy."""
 
 from __future__ import annotations
 
@@ -22,15 +22,18 @@ from spca.common.files import replace_file
 __all__ = ["EpisodeResult", "GridRunner", "PolicyFn", "Trajectory"]
 
 PolicyFn: TypeAlias = Callable[[Any, GridState, str], "SupportsIndex | tuple[SupportsIndex, Mapping[str, Any]] | None"]
-"""``policy(observation, state, mission)``: an action, or (action, what to note about it), or None to stop here."""
+"""``policy(observation, state, mission)`` returns an action, a pair (action, notes), or None to stop the episode.
+
+Notes are recorded in the ``info`` of the step.
+"""
 
 
 class GridRunner:
-    """Plays episodes.
+    """A player of episodes on one backend.
 
     Args:
-        backend: where; by default a :class:`~gridworld.backends.minigrid_backend.MiniGridBackend` of its own.
-        render_mode: of that default backend: "rgb_array" for images as observations, None for the cheap
+        backend: the backend; by default a new :class:`~gridworld.backends.minigrid_backend.MiniGridBackend`.
+        render_mode: kind of the default backend's observations: "rgb_array" for images, None for the cheaper
             :class:`~gridworld.rules.observation.Observation`.
     """
 
@@ -55,15 +58,16 @@ class GridRunner:
 
         Args:
             task_spec: the task.
-            policy_fn: decides; None acts at random, the same for the same seed.
-            seed: of the episode; None takes the task's own. 0 is a seed.
-            record_trajectory: keep every step.
-            verbose: print every step.
-            record_observations: keep what was seen in each step; images of long episodes take much room.
+            policy_fn: chooses each action; None chooses random actions, which depend only on the seed.
+            seed: seed of the episode; None takes the seed of the task. 0 is a valid seed.
+            record_trajectory: whether to record every step.
+            verbose: whether to print every step.
+            record_observations: whether recorded steps hold their observations; images of long episodes need much
+                memory.
 
         Raises:
             TaskError: the task is not valid.
-            ActionError: the policy answered with no action.
+            ActionError: the policy returned a value that is no action.
         """
         self.backend.configure(task_spec)
         seed = task_spec.seed if seed is None else seed
@@ -79,17 +83,18 @@ class GridRunner:
             if answer is None:
                 break
             action, notes = _action_and_notes(answer)
-            following, reward, terminated, truncated, new_state, info = self.backend.step(action)
+            next_observation, reward, terminated, truncated, next_state, info = self.backend.step(action)
             steps += 1
             total_reward += reward
+            name = ACTION_NAMES[action]
             if record_trajectory:
-                seen = observation if record_observations else None
-                noted = {**info, **notes}
-                trajectory.append(Trajectory(steps, seen, int(action), ACTION_NAMES[action], reward, state, noted))
+                recorded = observation if record_observations else None
+                step_info = {**info, **notes}
+                trajectory.append(Trajectory(steps, recorded, int(action), name, reward, state, step_info))
             if verbose:
-                print(f"{task_spec.task_id!r} step {steps}: {ACTION_NAMES[action]}, reward {reward:.3f}")
-            observation = following
-            state = new_state
+                print(f"{task_spec.task_id!r} step {steps}: {name}, reward {reward:.3f}")
+            observation = next_observation
+            state = next_state
         return EpisodeResult(
             task_id=task_spec.task_id,
             success=state.goal_reached,
@@ -107,22 +112,22 @@ class GridRunner:
     def run_batch(
         self, task_specs: Iterable[TaskSpecification], policy_fn: PolicyFn | None = None, verbose: bool = False
     ) -> list[EpisodeResult]:
-        """Run one episode of each task, in their order, each with the task's own seed."""
+        """Play one episode of each task in the given order, each with the seed of its task."""
         return [self.run_episode(spec, policy_fn, verbose=verbose) for spec in task_specs]
 
     def collect_demonstrations(
         self, task_spec: TaskSpecification, actions: Sequence[SupportsIndex], seed: int | None = None
     ) -> EpisodeResult:
-        """Do ``actions`` one after another and keep what happened.
+        """Play an episode with the given actions and record every step.
 
-        The episode stops when they are used up, neither terminated nor truncated then, so that a demonstration holds
-        nothing that nobody demonstrated; what is left of them when it ends before is not done.
+        If the actions run out first, the episode stops, neither terminated nor truncated. If the episode ends first,
+        the remaining actions are ignored.
 
         Raises:
-            ActionError: one of them is no action; nothing has been done.
+            ActionError: a value is no action; no step has been done.
         """
-        chosen = iter([as_action(action) for action in actions])
-        return self.run_episode(task_spec, lambda *_: next(chosen, None), seed=seed)
+        remaining = iter([as_action(action) for action in actions])
+        return self.run_episode(task_spec, lambda *_: next(remaining, None), seed=seed)
 
     def generate_observation_dataset(
         self,
@@ -131,17 +136,18 @@ class GridRunner:
         output_dir: str | os.PathLike[str] = "observations",
         save_images: bool = True,
     ) -> list[dict[str, Any]]:
-        """Play every task once and write what was seen: ``records.jsonl`` and, beside it, one PNG per step.
+        """Play every task once; write one record per step to ``records.jsonl`` and one PNG per step beside it.
 
         A record holds task_id, tier, seed, mission, step (from 1), action, action_name, reward, agent_position and
-        agent_direction (before the action), and image_path, relative to ``output_dir``, if there are images.
-        ``records.jsonl`` is written last; while it is not there, the set is not complete.
+        agent_direction. Position and direction are those before the action. If images are saved, a record also holds
+        image_path, relative to ``output_dir``. ``records.jsonl`` is written last; a folder without this file holds an
+        incomplete data set.
 
         Returns:
-            the records.
+            The records.
 
         Raises:
-            EvaluationError: the folder holds a data set already, cannot be written, or the backend gives no images.
+            EvaluationError: the folder holds a data set already or cannot be written, or the backend gives no images.
         """
         folder = Path(output_dir)
         index = folder / "records.jsonl"
@@ -150,23 +156,24 @@ class GridRunner:
         records: list[dict[str, Any]] = []
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            times: Counter[str] = Counter()
+            occurrences: Counter[str] = Counter()
             for spec in task_specs:
-                times[spec.task_id] += 1
-                occurrence = times[spec.task_id]
-                again = f"~{occurrence}" if occurrence > 1 else ""
-                images = folder / f"{file_stem(spec.task_id)}{again}" if save_images else None
-                records += self._observations(spec, policy_fn, images)
+                occurrences[spec.task_id] += 1
+                occurrence = occurrences[spec.task_id]
+                suffix = f"~{occurrence}" if occurrence > 1 else ""
+                image_stem = folder / f"{file_stem(spec.task_id)}{suffix}" if save_images else None
+                records += self._record_episode(spec, policy_fn, image_stem)
             lines = [json_text(record) + "\n" for record in records]
             replace_file(index, "".join(lines).encode())
         except OSError as error:
             raise EvaluationError(f"{folder}: cannot be written: {error.strerror or error}") from error
         return records
 
-    def _observations(
-        self, spec: TaskSpecification, policy_fn: PolicyFn | None, images: Path | None
+    def _record_episode(
+        self, spec: TaskSpecification, policy_fn: PolicyFn | None, image_stem: Path | None
     ) -> list[dict[str, Any]]:
-        result = self.run_episode(spec, policy_fn, record_observations=images is not None)
+        """Play a task, write the image of each step to ``<image_stem>_step<number>.png``, and return the records."""
+        result = self.run_episode(spec, policy_fn, record_observations=image_stem is not None)
         records = []
         for each in result.trajectory:
             record: dict[str, Any] = {
@@ -182,8 +189,8 @@ class GridRunner:
             if each.state is not None:
                 record["agent_position"] = list(each.state.agent_position)
                 record["agent_direction"] = each.state.agent_direction
-            if images is not None:
-                path = images.with_name(f"{images.name}_step{each.step:04d}.png")
+            if image_stem is not None:
+                path = image_stem.with_name(f"{image_stem.name}_step{each.step:04d}.png")
                 _save_image(path, each.observation)
                 record["image_path"] = path.name
             records.append(record)
@@ -195,12 +202,13 @@ class GridRunner:
 
 
 def random_policy(seed: int) -> PolicyFn:
-    """Return a policy of random actions, the same for the same seed."""
+    """Return a policy that draws every action at random, all equally likely; equal seeds give equal actions."""
     generator = random.Random(seed)  # noqa: S311 - a baseline, not a secret
     return lambda *_: generator.randrange(len(Action))
 
 
 def _action_and_notes(answer: Any) -> tuple[Action, Mapping[str, Any]]:
+    """Return the action and the notes of a policy's answer, which may be an action alone."""
     if isinstance(answer, tuple):
         action, *rest = answer
         notes = rest[0] if rest and rest[0] is not None else {}

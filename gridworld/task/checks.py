@@ -1,4 +1,7 @@
-"""The checks of :mod:`gridworld.task.validation`: places, references and goals; each yields lines "field: reason"."""
+"""The checks of :mod:`gridworld.task.validation`: places, references and goals.
+
+Each check yields its problems as lines "field: reason".
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A mechanism, its kind, and its field."""
+    """A mechanism with its kind ("key", ...) and the path of its field ("mechanisms.keys[0]")."""
 
     field: str
     kind: str
@@ -48,11 +51,11 @@ class Thing:
 
     @property
     def passage(self) -> bool:
-        """Whether it may replace a wall."""
+        """Whether the mechanism may stand on a wall and so replaces the wall."""
         return isinstance(self.spec, DoorSpec | GateSpec)
 
     def cells(self) -> Iterator[tuple[str, Cell]]:
-        """Yield its cells, each with its field."""
+        """Yield (path of the field, cell) for each cell of the mechanism."""
         if isinstance(self.spec, TeleporterSpec):
             yield f"{self.field}.position_a", self.spec.position_a.to_tuple()
             yield f"{self.field}.position_b", self.spec.position_b.to_tuple()
@@ -61,7 +64,7 @@ class Thing:
 
 
 def things_of(mechanisms: MechanismSet) -> tuple[Thing, ...]:
-    """Return every mechanism, in the order of the file format."""
+    """Return all mechanisms, in the order of the file format."""
     return tuple(
         Thing(f"mechanisms.{name}[{index}]", kind, spec)
         for name, kind in KINDS.items()
@@ -70,18 +73,18 @@ def things_of(mechanisms: MechanismSet) -> tuple[Thing, ...]:
 
 
 def repeats(items: Sequence[Hashable]) -> list[int]:
-    """Return the indices of the items that stood in the list before."""
+    """Return the index of each item that equals an earlier item."""
     seen: set[Hashable] = set()
-    found = []
+    indices = []
     for index, item in enumerate(items):
         if item in seen:
-            found.append(index)
+            indices.append(index)
         seen.add(item)
-    return found
+    return indices
 
 
 class Grid:
-    """The cells of a maze whose dimensions make sense."""
+    """The cells of a maze whose dimensions are within bounds."""
 
     def __init__(self, spec: Task) -> None:
         self.width, self.height = spec.maze.dimensions
@@ -91,7 +94,7 @@ class Grid:
         return cell[0] in {0, self.width - 1} or cell[1] in {0, self.height - 1}
 
     def outside(self, field: str, cell: Cell) -> Iterator[str]:
-        """Yield a problem if the cell is not in the grid."""
+        """Yield a problem if the cell is outside the grid."""
         if not (0 <= cell[0] < self.width and 0 <= cell[1] < self.height):
             yield f"{field}: {cell} is outside the grid of {self.width} x {self.height}"
 
@@ -106,7 +109,7 @@ class Grid:
 
 
 def maze_problems(spec: Task, grid: Grid) -> Iterator[str]:
-    """Check that walls and floor are inside and agree; the goal of the maze can be stood on."""
+    """Check that walls and floor are inside and disjoint, and that the agent can stand on the goal of the maze."""
     maze = spec.maze
     walls = {cell.to_tuple() for cell in maze.walls}
     for index, position in enumerate(maze.walls):
@@ -119,17 +122,18 @@ def maze_problems(spec: Task, grid: Grid) -> Iterator[str]:
             yield f"{field}: {cell} is in maze.walls too"
         elif grid.on_border(cell):
             yield f"{field}: {cell} is on the border, which is wall"
-    # A door or gate there is either none of the goal's business or named as what takes its place.
+    # maze.goal may be the cell of a door or gate: place_problems reports the mechanism if it stands on goal.target.
     passages = {position.to_tuple() for position in _passages(spec)}
     yield from grid.on_wall("maze.goal", maze.goal.to_tuple(), passages)
 
 
 def place_problems(spec: Task, grid: Grid, things: tuple[Thing, ...]) -> Iterator[str]:
-    """Check that everything stands inside, on no wall, and alone; the agent can be where it starts."""
+    """Check that each mechanism stands inside, on no wall, and alone, and that start and target are free."""
     taken: dict[Cell, Thing] = {}
     for thing in things:
         for field, cell in thing.cells():
-            yield from grid.on_wall(field, cell, {cell} if thing.passage else ())
+            passages = {cell} if thing.passage else ()
+            yield from grid.on_wall(field, cell, passages)
             if cell in taken:
                 yield f"{field}: {cell} is taken by {taken[cell]}"
             taken.setdefault(cell, thing)
@@ -152,6 +156,7 @@ def _passages(spec: Task) -> Iterator[Position]:
 
 
 def _keeps_out(thing: Thing) -> bool:
+    """Return whether the agent cannot start on the cell of a mechanism."""
     if isinstance(thing.spec, DoorSpec | GateSpec):
         return thing.spec.initial_state != "open"
     return isinstance(thing.spec, BlockSpec | HazardSpec)
@@ -176,7 +181,7 @@ class Directory:
         self.by_id = {thing.spec.id: thing for thing in reversed(things)}
 
     def unknown(self, field: str, name: str, *kinds: str) -> Iterator[str]:
-        """Yield a problem unless ``name`` is a mechanism, and of one of the kinds if there are any."""
+        """Yield a problem unless ``name`` is the id of a mechanism of one of the kinds; no kinds means any kind."""
         thing = self.by_id.get(name)
         if thing is None:
             yield f"{field}: there is no {' or '.join(kinds) or 'mechanism'} {shown(name)}"
@@ -185,27 +190,27 @@ class Directory:
 
 
 def id_problems(things: tuple[Thing, ...]) -> Iterator[str]:
-    """Check that ids are there, can stand in a condition, and differ."""
-    first: dict[str, Thing] = {}
+    """Check that ids are not empty, have no characters with a meaning in conditions, and differ."""
+    first_by_id: dict[str, Thing] = {}
     for thing in things:
         name = thing.spec.id
         if not name:
             yield f"{thing.field}.id: must not be empty"
-        elif any(c.isspace() or c in ":," for c in name):
+        elif any(char.isspace() or char in ":," for char in name):
             yield f"{thing.field}.id: {shown(name)} must not have spaces, colons or commas"
-        elif name in first:
-            yield f"{thing.field}.id: {shown(name)} is the id of {first[name].field} too"
-        first.setdefault(name, thing)
+        elif name in first_by_id:
+            yield f"{thing.field}.id: {shown(name)} is the id of {first_by_id[name].field} too"
+        first_by_id.setdefault(name, thing)
 
 
 def mechanism_problems(spec: Task, known: Directory) -> Iterator[str]:
-    """Check that locked doors have a key of their colour, switches control gates, hidden mechanisms exist."""
-    made = spec.mechanisms
-    colors = {key.color for key in made.keys}
-    for index, door in enumerate(made.doors):
+    """Check that locked doors have a key of their colour, that switches control gates, that hidden mechanisms exist."""
+    mechanisms = spec.mechanisms
+    colors = {key.color for key in mechanisms.keys}
+    for index, door in enumerate(mechanisms.doors):
         if door.initial_state == "locked" and door.requires_key not in colors:
             yield f"mechanisms.doors[{index}].requires_key: there is no {door.requires_key} key for {shown(door.id)}"
-    for index, switch in enumerate(made.switches):
+    for index, switch in enumerate(mechanisms.switches):
         for number, name in enumerate(switch.controls):
             yield from known.unknown(f"mechanisms.switches[{index}].controls[{number}]", name, "gate")
     for index, name in enumerate(spec.rules.hidden_mechanisms):
@@ -213,23 +218,24 @@ def mechanism_problems(spec: Task, known: Directory) -> Iterator[str]:
 
 
 def annotation_problems(spec: Task, known: Directory) -> Iterator[str]:
-    """Check that the chain counts from 1 to its depth, and that it and the distractors name mechanisms."""
-    if (made := spec.dependency_chain) is not None:
-        if made.depth != len(made.sequence):
-            yield f"dependency_chain.depth: {made.depth} is not the number of steps, {len(made.sequence)}"
-        for index, step in enumerate(made.sequence):
+    """Check that the chain is numbered from 1 to its depth, and that chain and distractors name mechanisms."""
+    chain = spec.dependency_chain
+    if chain is not None:
+        if chain.depth != len(chain.sequence):
+            yield f"dependency_chain.depth: {chain.depth} is not the number of steps, {len(chain.sequence)}"
+        for index, step in enumerate(chain.sequence):
             field = f"dependency_chain.sequence[{index}]"
             if step.step != index + 1:
                 yield f"{field}.step: {step.step} must be {index + 1}; steps count from 1"
             yield from known.unknown(f"{field}.element", step.element)
             yield from known.unknown(f"{field}.unlocks", step.unlocks)
     for index, item in enumerate(spec.distractors or ()):
-        if item.type != "distractor_chain":  # that names a group
+        if item.type != "distractor_chain":  # element_id of a distractor_chain names a group, not a mechanism
             yield from known.unknown(f"distractors[{index}].element_id", item.element_id)
 
 
 def goal_problems(spec: Task, grid: Grid | None, known: Directory) -> Iterator[str]:
-    """Check that the goal has what its type needs, and conditions name mechanisms of the right kind."""
+    """Check that the goal has the fields of its type, and that conditions name mechanisms of the right kind."""
     goal = spec.goal
     if goal.goal_type == "reach_position" and goal.target is None:
         yield "goal.target: is missing; reach_position needs it"
@@ -245,7 +251,7 @@ def goal_problems(spec: Task, grid: Grid | None, known: Directory) -> Iterator[s
 
 
 def _push_problems(spec: Task, known: Directory) -> Iterator[str]:
-    """Check that each block can be pushed, or is there already, and has one position."""
+    """Check that each target is a different block with one position, and that a fixed block stands there already."""
     goal = spec.goal
     cells = [position.to_tuple() for position in goal.target_positions]
     if not goal.target_ids:
@@ -256,14 +262,14 @@ def _push_problems(spec: Task, known: Directory) -> Iterator[str]:
         yield from known.unknown(f"goal.target_ids[{index}]", name, "block")
     for index in repeats(goal.target_ids):
         yield f"goal.target_ids[{index}]: {shown(goal.target_ids[index])} is named twice"
-    places = {block.id: block.position.to_tuple() for block in spec.mechanisms.blocks if not block.pushable}
+    fixed_cells = {block.id: block.position.to_tuple() for block in spec.mechanisms.blocks if not block.pushable}
     for index, (name, cell) in enumerate(zip(goal.target_ids, cells, strict=False)):
-        if name in places and places[name] != cell:
+        if name in fixed_cells and fixed_cells[name] != cell:
             yield f"goal.target_ids[{index}]: {shown(name)} is not pushable and not at {cell}"
 
 
 def _mark_problems(spec: Task, grid: Grid | None, known: Directory) -> Iterator[str]:
-    """Check that target positions are cells where a block can stand, each for one block."""
+    """Check that target positions differ and that a block can stand on each of these cells."""
     cells = [position.to_tuple() for position in spec.goal.target_positions]
     barred = _barred(known)
     for index, cell in enumerate(cells):
@@ -287,12 +293,13 @@ def _condition_problems(spec: Task, grid: Grid | None, known: Directory) -> Iter
 
 
 def _barred(known: Directory) -> dict[Cell, Thing]:
-    """Return cells on which no block can ever stand, with what stands there."""
+    """Return the cells on which no block can ever stand, each with the mechanism that stands there."""
     things = (thing for thing in known.by_id.values() if thing.kind in _NO_PLACE_FOR_BLOCKS)
     return {cell: thing for thing in things for _, cell in thing.cells()}
 
 
 def _no_place(field: str, cell: Cell, grid: Grid | None, barred: dict[Cell, Thing]) -> Iterator[str]:
+    """Yield the reasons why no block can stand on a cell; ``barred`` comes from :func:`_barred`."""
     if grid is not None:
         yield from grid.on_wall(field, cell, barred)
     if cell in barred:

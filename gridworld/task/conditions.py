@@ -1,4 +1,4 @@
-"""Auxiliary conditions of a goal, as text and as values.
+"""Auxiliary conditions of a goal: their text forms and the parsed values.
 
 ::
 
@@ -23,7 +23,12 @@ _GRAMMAR = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on the thing ``id``; ``position`` for kind "at" only; ``negated``: it must not hold."""
+    """A condition on the mechanism ``id``.
+
+    Attributes:
+        position: column and row for kind "at"; None for the other kinds.
+        negated: whether the condition must not hold.
+    """
 
     kind: ConditionKind
     id: str
@@ -35,7 +40,7 @@ def parse_condition(text: str) -> Condition:
     """Parse the text of a condition.
 
     Raises:
-        ValueError: it is not one of the forms above.
+        ValueError: the text has none of the forms of this module.
     """
     match = _GRAMMAR.fullmatch(text)
     if match is None:

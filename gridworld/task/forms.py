@@ -1,10 +1,10 @@
-"""The forms in which a file may hold a task.
+"""The forms in which a file may hold a task; the flat form is the form of written files.
 
 ::
 
-    {"task_id": ..., "maze": {"dimensions": ..., "start": ...}, "mechanisms": ...}              the one that is written
-    {"task_id": ..., "maze": {"dimensions": ..., "layout": {"start": ...}, "mechanisms": ...}}  the nested one
-    {"TaskSpecification": ...}                                                                either of them, wrapped
+    {"task_id": ..., "maze": {"dimensions": ..., "start": ...}, "mechanisms": ...}              flat form
+    {"task_id": ..., "maze": {"dimensions": ..., "layout": {"start": ...}, "mechanisms": ...}}  nested form
+    {"TaskSpecification": ...}                                                                  either form, wrapped
 """
 
 from __future__ import annotations
@@ -51,15 +51,21 @@ def read_task(cls: type[T], data: Any, source: str = "", *, strict: bool = False
     """Return a task from JSON data in any of the forms.
 
     Args:
+        source: the file of the data, for messages.
         strict, notes: as for :func:`gridworld.task.reading.noting`.
 
     Raises:
-        TaskError: with the problems of the data.
+        TaskError: the data is not a task; the error lists the problems.
     """
-    return noting(lambda found: _read_form(cls, data, source, found), source, strict=strict, notes=notes, depth=4)
+
+    def reading(new_notes: list[str] | None) -> T:
+        return _read_form(cls, data, source, new_notes)
+
+    return noting(reading, source, strict=strict, notes=notes, depth=4)
 
 
 def _read_form(cls: type[T], data: Any, source: str, notes: list[str] | None) -> T:
+    """Return a task from data in any of the forms; ``notes`` is None if reading is strict."""
     if isinstance(data, Mapping) and WRAPPER in data:
         data = _unwrap(data, source, notes)
     maze = data.get("maze") if isinstance(data, Mapping) else None
@@ -71,6 +77,7 @@ def _read_form(cls: type[T], data: Any, source: str, notes: list[str] | None) ->
 
 
 def _unwrap(data: Mapping[str, Any], source: str, notes: list[str] | None) -> Any:
+    """Return the task data inside the wrapper; another key beside the wrapper is a note, or an error if strict."""
     if others := [key for key in data if key != WRAPPER]:
         problem = f"{shown(others[0])} stands beside {WRAPPER}; put it inside"
         if notes is None:
@@ -82,6 +89,7 @@ def _unwrap(data: Mapping[str, Any], source: str, notes: list[str] | None) -> An
 
 
 def _flat(cls: type[T], task: _NestedTask) -> T:
+    """Convert a task from the nested to the flat form."""
     values = {part.name: getattr(task, part.name) for part in dataclasses.fields(task)}
     layout = task.maze.layout
     values["maze"] = MazeLayout(task.maze.dimensions, layout.walls, layout.start, layout.goal, layout.floor)

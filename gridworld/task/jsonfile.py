@@ -1,7 +1,7 @@
-"""JSON files in and out, read strictly and written whole.
+"""JSON files: strict reading and atomic writing.
 
-What comes in is untrusted: repeated keys survive as a mark that the reader reports with its path, and every
-way in which a file can be broken is a :class:`~gridworld.errors.TaskError` with one line.
+Files are untrusted. A repeated key is kept as a mark, so that the reader reports the path of the key. Every broken
+file raises a :class:`~gridworld.errors.TaskError` whose message is one line.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from spca.common.files import MAX_BYTES, read_bytes, replace_file
 
 
 class JsonObject(dict[str, Any]):
-    """A JSON object that remembers which of its keys were given more than once."""
+    """A JSON object; ``repeated`` names its keys that the text gives more than once."""
 
     repeated: tuple[str, ...] = ()
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """Return the value in a file.
+    """Return the JSON value in a file.
 
     Raises:
-        TaskError: the file cannot be read, is not UTF-8 or not JSON, or has more than ``MAX_BYTES``.
+        TaskError: the file cannot be read, is not UTF-8, is not JSON, or has more than ``MAX_BYTES`` bytes.
     """
     source = os.fspath(path)
     try:
@@ -37,10 +37,13 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def parse_json(content: bytes | str, source: str = "") -> Any:
-    """Parse a text; objects become :class:`JsonObject`.
+    """Parse a JSON text; objects become :class:`JsonObject`.
+
+    Args:
+        source: the file of the text, for error messages.
 
     Raises:
-        TaskError: as :func:`read_json`.
+        TaskError: the text is not UTF-8, is not JSON, or is longer than ``MAX_BYTES``.
     """
     if len(content) > MAX_BYTES:
         raise TaskError(f"has more than {MAX_BYTES // 1024**2} MiB, which no task needs", source)
@@ -58,20 +61,21 @@ def parse_json(content: bytes | str, source: str = "") -> Any:
         raise TaskError("is nested too deeply", source) from error
     except TaskError:
         raise
-    except ValueError as error:  # CPython converts integers of a limited length only
+    except ValueError as error:  # CPython refuses to convert integers with too many digits
         raise TaskError("holds an integer of thousands of digits", source) from error
 
 
 def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
-    made = JsonObject(pairs)
-    if len(made) < len(pairs):
+    """Return the object with these (key, value) pairs; repeated keys are recorded."""
+    obj = JsonObject(pairs)
+    if len(obj) < len(pairs):
         counts = Counter(key for key, _ in pairs)
-        made.repeated = tuple(key for key, count in counts.items() if count > 1)
-    return made
+        obj.repeated = tuple(key for key, count in counts.items() if count > 1)
+    return obj
 
 
 def write_json(path: str | os.PathLike[str], data: Any) -> None:
-    """Write a value as UTF-8 with an indent of 2; the file appears whole or not at all.
+    """Write a value as UTF-8 JSON, indented by 2 spaces. If the write fails, the old file stays unchanged.
 
     Raises:
         TaskError: the file cannot be written.

@@ -1,14 +1,19 @@
-"""From JSON values to the dataclasses of :mod:`gridworld.task.records` and back, strictly and by name.
+"""Strict conversion of JSON values to the dataclasses of :mod:`gridworld.task.records`, and back.
 
-The dataclasses are the only description of the format: their types, defaults and field metadata say what may stand in
-a file, and :mod:`gridworld.task.schema` derives the JSON Schema from the same plan. Nothing is guessed or dropped
-silently: all that is wrong is reported at once, each problem with the path of its field. A field that the format
-does not know is a problem where reading is strict, else a note.
+The dataclasses alone describe the format: types, defaults and field metadata define the permitted values.
+:mod:`gridworld.task.schema` derives the JSON Schema from the same plan. Values are never guessed or dropped silently.
+All problems are reported together, each with the path of its field. An unknown field is a problem if reading is
+strict, otherwise a note.
 
-Metadata of a field: ``keys``, its names in JSON (the first is written), ``absent``, makes its value if the file has
-none, ``also``, other words for values, ``instead``, words that another value replaces, with a note, ``bounds``, the
-least and greatest value that makes sense (validation and schema use them; reading accepts any). A class with
-``as_list`` is written as the list of its fields.
+Metadata of a field:
+
+- ``keys``: the names of the field in JSON; the first name is used for writing.
+- ``absent``: a function that makes the value if the file has none.
+- ``also``: synonyms of values, as a dict from synonym to value.
+- ``instead``: words that are replaced with a note, as a dict from word to value.
+- ``bounds``: least and greatest sensible value; validation and schema use the bounds, reading ignores them.
+
+A class with ``as_list`` is written as the list of its fields.
 """
 
 from __future__ import annotations
@@ -44,7 +49,14 @@ _NAMES = {str: "a text", int: "an integer", bool: "true or false", list: "a list
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FieldPlan:
-    """What may stand in one field: its attribute, keys in JSON, type, default maker (None: required) and the rest."""
+    """The form of one field.
+
+    Attributes:
+        name: the attribute of the dataclass.
+        keys, also, instead, bounds: the metadata of the field, as this module defines.
+        hint: the type.
+        default: a function that makes the default; None if the field is required.
+    """
 
     name: str
     keys: tuple[str, ...]
@@ -56,8 +68,9 @@ class FieldPlan:
 
 
 def plan_of(cls: type) -> tuple[FieldPlan, ...]:
-    """Return the fields of a dataclass in order."""
-    hashable: Any = cls  # it is, though instances of a dataclass that can change are not
+    """Return the plans of the fields of a dataclass, in order of definition."""
+    # Mypy takes the class of mutable, hence unhashable, instances for unhashable; the class itself is hashable.
+    hashable: Any = cls
     return _plans(hashable)
 
 
@@ -82,62 +95,67 @@ def _plan(field: dataclasses.Field[Any], hint: Any) -> FieldPlan:
 
 
 class _EnoughError(Exception):
-    """As many problems as anybody reads."""
+    """Internal signal that ``MAX_PROBLEMS`` problems are noted and reading stops."""
 
 
 def read(cls: type[T], data: Any, source: str = "", notes: list[str] | None = None) -> T:
     """Return an object of a dataclass from JSON data.
 
     Args:
-        notes: gets a line for each unknown field, which is then ignored, and for each value that another one replaces,
-            at most ``MAX_PROBLEMS`` and a last one; None: an unknown field is a problem.
+        source: the file of the data, for error messages.
+        notes: list that gets a line for each ignored unknown field and for each replaced value. After ``MAX_PROBLEMS``
+            lines, a last line says that there are more. If None, an unknown field is a problem.
 
     Raises:
-        TaskError: with the problems of the data, the first ``MAX_PROBLEMS`` of them, and the notes.
+        TaskError: the data has problems; the error lists the first ``MAX_PROBLEMS`` problems and the notes.
     """
     reader = _Reader(notes)
-    made = None
+    value = None
     try:
-        made = reader.value(cls, data, "")
+        value = reader.value(cls, data, "")
     except _EnoughError:
         reader.problems.append(f"there are more than {MAX_PROBLEMS} problems; the others are not listed")
     if reader.problems:
         raise TaskError([*reader.problems, *(notes or ())], source)
-    return made  # type: ignore[return-value]
+    return value  # type: ignore[return-value]
 
 
 def noting(
     reading: Callable[[list[str] | None], T], source: str, *, strict: bool, notes: list[str] | None, depth: int = 3
 ) -> T:
-    """Read with the notes that a caller wants.
+    """Call a reading function and deliver its notes; return the value of the function.
 
     Args:
-        reading: reads; is given the list for its notes.
-        strict: an unknown field is a problem.
-        notes: gets the notes; None: they become one :class:`~gridworld.errors.TaskWarning`.
-        depth: of the call that the warning names.
+        reading: the function that reads; its argument is the list for its notes, or None if reading is strict.
+        source: the file of the data, for the warning.
+        strict: whether an unknown field is a problem.
+        notes: list that gets the notes; if None, the notes become one :class:`~gridworld.errors.TaskWarning`.
+        depth: the ``stacklevel`` of the warning.
     """
-    found: list[str] = []
-    made = reading(None if strict else found)
+    new_notes: list[str] = []
+    value = reading(None if strict else new_notes)
     if notes is not None:
-        notes += found
-    elif found:
-        warnings.warn(str(TaskError(found, source)), TaskWarning, stacklevel=depth)
-    return made
+        notes += new_notes
+    elif new_notes:
+        warnings.warn(str(TaskError(new_notes, source)), TaskWarning, stacklevel=depth)
+    return value
 
 
 def write(value: Any) -> Any:
-    """Return the JSON value of an object, without its optional fields that are None. Shares nothing with the object."""
+    """Return the JSON value of an object, without its optional fields that are None.
+
+    The JSON value is a deep copy.
+    """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         plans = plan_of(type(value))
         if getattr(value, "as_list", False):
             return [write(getattr(value, plan.name)) for plan in plans]
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         for plan in plans:
             item = getattr(value, plan.name)
             if item is not None or not _optional(plan.hint):
-                found[plan.keys[0]] = write(item)
-        return found
+                fields[plan.keys[0]] = write(item)
+        return fields
     if isinstance(value, Mapping):
         return {key: write(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -146,18 +164,24 @@ def write(value: Any) -> Any:
 
 
 def form_problems(value: Any) -> list[str]:
-    """Find what of an object made by hand is not of the type of its field."""
+    """Return a problem for each value that has not the type of its field.
+
+    Objects that code has created need this check; :func:`read` itself checks types.
+    """
     try:
-        again = read(type(value), write(value))
+        reread = read(type(value), write(value))
     except TaskError as error:
         return list(error.problems)
     except RecursionError:
         return ["is nested too deeply"]
-    return list(islice(_other_types(again, value, ""), MAX_PROBLEMS))
+    return list(islice(_other_types(reread, value, ""), MAX_PROBLEMS))
 
 
 def _other_types(wanted: Any, given: Any, path: str) -> Iterator[str]:
-    """Find places where a tuple, list or mapping stands for what JSON writes the same way."""
+    """Yield a problem for each given value whose Python type differs though its JSON is the same.
+
+    An example is a tuple in place of a list.
+    """
     if not isinstance(given, type(wanted)):
         yield f"{path}: must be a {type(wanted).__name__}, not {shown(given)}"
     elif dataclasses.is_dataclass(wanted):
@@ -174,7 +198,7 @@ def _optional(hint: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """Return a value for an error message: short, on one line, control characters escaped."""
+    """Return a value as text for an error message: one line of at most ``MAX_SHOWN`` characters, escaped."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**30:
         return "an integer of more than 30 digits"
     if isinstance(value, dict | list):
@@ -189,36 +213,48 @@ def shown(value: Any) -> str:
 
 
 def unprintable(text: str) -> str:
-    """Return the first character that may not stand in a text, "" if there is none."""
+    """Return the first forbidden character of a text: a control, surrogate, separator or bidi character, or ""."""
     if text.isprintable():
         return ""
-    return next((c for c in text if unicodedata.category(c) in _UNPRINTABLE or c in _BIDI), "")
+    forbidden = (c for c in text if unicodedata.category(c) in _UNPRINTABLE or c in _BIDI)
+    return next(forbidden, "")
 
 
 class _Reader:
-    """Reads one file; collects what is wrong with it, and notes if they are wanted."""
+    """A reader of the data of one file.
+
+    Methods return the value that they read. If the data is wrong, they add to ``problems`` and return None.
+    ``notes`` is None if reading is strict.
+    """
 
     def __init__(self, notes: list[str] | None) -> None:
         self.problems: list[str] = []
         self.notes = notes
 
     def wrong(self, path: str, reason: str) -> Any:
-        """Note a problem; None, in place of the value."""
+        """Record a problem; return None, which takes the place of the value."""
         if len(self.problems) == MAX_PROBLEMS:
             raise _EnoughError
         self.problems.append(f"{path}: {reason}" if path else reason)
         return None
 
     def note(self, path: str, reason: Callable[[], str]) -> None:
-        """Note something, as long as anybody reads it."""
+        """Record a note, unless reading is strict or ``MAX_PROBLEMS`` notes are recorded.
+
+        ``reason`` is a function, so that the text of an omitted note is not computed.
+        """
         if self.notes is None or len(self.notes) > MAX_PROBLEMS:
             return
-        full = len(self.notes) == MAX_PROBLEMS
-        line = f"there are more than {MAX_PROBLEMS} notes" if full else f"{path}: {reason()}"
+        is_full = len(self.notes) == MAX_PROBLEMS
+        line = f"there are more than {MAX_PROBLEMS} notes" if is_full else f"{path}: {reason()}"
         self.notes.append(line)
 
     def value(self, hint: Any, data: Any, path: str, plan: FieldPlan | None = None) -> Any:
-        """Return the value that ``hint`` describes; None with a problem noted if the data is not of that form."""
+        """Return the data as a value of the type ``hint``.
+
+        Args:
+            plan: the plan of the field, if the data is the value of a field.
+        """
         origin = get_origin(hint)
         if _optional(hint):
             inner = next(arg for arg in get_args(hint) if arg is not type(None))
@@ -231,16 +267,17 @@ class _Reader:
             return self.record(hint, data, path)
         return self.scalar(hint, data, path)
 
-    def note_type(self, wanted: str, data: Any, path: str) -> Any:
+    def wrong_type(self, wanted: str, data: Any, path: str) -> Any:
         return self.wrong(path, f"must be {wanted}, not {shown(data)}")
 
     def scalar(self, hint: Any, data: Any, path: str) -> Any:
+        """Read a text, an integer, a boolean or a free JSON object."""
         if get_origin(hint) is dict:
             if not isinstance(data, Mapping):
-                return self.note_type("an object", data, path)
+                return self.wrong_type("an object", data, path)
             return self.free(data, path)
         if type(data) is not hint:
-            return self.note_type(_NAMES[hint], data, path)
+            return self.wrong_type(_NAMES[hint], data, path)
         if hint is int and not MIN_INT <= data <= MAX_INT:
             return self.wrong(path, f"{shown(data)} does not fit 64 bits")
         return self.text(data, path) if hint is str else data
@@ -253,26 +290,30 @@ class _Reader:
         return data
 
     def word(self, words: tuple[str, ...], data: Any, path: str, plan: FieldPlan | None) -> Any:
+        """Read one of the permitted words, or a word for which the plan names a permitted word."""
         if isinstance(data, str):
             if plan is not None and data in plan.instead:
                 self.note(path, lambda: f"{plan.instead[data]} is taken instead of {data}")
                 return plan.instead[data]
-            found = data if plan is None else plan.also.get(data, data)
-            if found in words:
-                return found
+            word = data if plan is None else plan.also.get(data, data)
+            if word in words:
+                return word
         choices = ", ".join(words)
         return self.wrong(path, f"must be one of {choices}, not {shown(data)}{_hint(data, words)}")
 
     def sequence(self, hint: Any, data: Any, path: str) -> Any:
+        """Read a list, or a tuple of items of one type."""
         inner = get_args(hint)
         if get_origin(hint) is list:
             return self.items(inner[0], data, path)
-        found = self.items(inner[0], data, path, len(inner))
-        return None if found is None or None in found else tuple(found)
+        items = self.items(inner[0], data, path, len(inner))
+        is_wrong = items is None or None in items
+        return None if is_wrong else tuple(items)
 
     def items(self, hint: Any, data: Any, path: str, length: int | None = None) -> Any:
+        """Read a list of items of the type ``hint``; a wrong item becomes None. ``length`` is the required length."""
         if not isinstance(data, list | tuple):
-            return self.note_type("a list", data, path)
+            return self.wrong_type("a list", data, path)
         if length is not None and len(data) != length:
             return self.wrong(path, f"must be a list of {length}, not of {len(data)}")
         if len(data) > MAX_LIST:
@@ -280,24 +321,29 @@ class _Reader:
         return [self.value(hint, item, f"{path}[{index}]") for index, item in enumerate(data)]
 
     def record(self, cls: Any, data: Any, path: str) -> Any:
+        """Read an object of a dataclass, from a list of integers if the class has ``as_list``."""
         plans = plan_of(cls)
-        if getattr(cls, "as_list", False) and isinstance(data, list | tuple):
-            found = self.items(int, data, path, len(plans))
-            return None if found is None or None in found else cls(*found)
+        as_list = getattr(cls, "as_list", False)
+        if as_list and isinstance(data, list | tuple):
+            items = self.items(int, data, path, len(plans))
+            is_wrong = items is None or None in items
+            return None if is_wrong else cls(*items)
         if not isinstance(data, Mapping):
-            return self.note_type("a list or an object" if getattr(cls, "as_list", False) else "an object", data, path)
-        before = len(self.problems)
-        self.keys(tuple(key for plan in plans for key in plan.keys), data, path)
+            return self.wrong_type("a list or an object" if as_list else "an object", data, path)
+        problem_count = len(self.problems)
+        self.check_keys(tuple(key for plan in plans for key in plan.keys), data, path)
         values = {plan.name: self.field(plan, data, path) for plan in plans}
-        return cls(**values) if len(self.problems) == before else None
+        has_new_problems = len(self.problems) > problem_count
+        return None if has_new_problems else cls(**values)
 
-    def once(self, data: Mapping[Any, Any], path: str) -> None:
+    def check_repeated(self, data: Mapping[Any, Any], path: str) -> None:
+        """Record a problem for each key that the file gives more than once."""
         for key in getattr(data, "repeated", ()):
             self.wrong(self.under(path, key), "is given more than once")
 
-    def keys(self, known: tuple[str, ...], data: Mapping[Any, Any], path: str) -> None:
-        """Check keys: each must be given once; one that is not known is a problem or noted."""
-        self.once(data, path)
+    def check_keys(self, known: tuple[str, ...], data: Mapping[Any, Any], path: str) -> None:
+        """Record a problem for each repeated key, and a problem or note for each unknown key."""
+        self.check_repeated(data, path)
         for key in data:
             if key not in known and self.notes is None:
                 self.wrong(self.under(path, key), _unknown(key, known))
@@ -305,6 +351,7 @@ class _Reader:
                 self.note(self.under(path, key), partial(_unknown, key, known))
 
     def field(self, plan: FieldPlan, data: Mapping[str, Any], path: str) -> Any:
+        """Read the value of a field, which may have several keys; an absent field has its default."""
         given = [key for key in plan.keys if key in data]
         if len(given) > 1:
             return self.wrong(self.under(path, given[1]), f"says the same as {given[0]}; give one of them")
@@ -315,11 +362,11 @@ class _Reader:
         return plan.default()
 
     def free(self, data: Any, path: str, depth: int = 0) -> Any:
-        """Return a copy of any JSON value."""
+        """Return a copy of any JSON value; ``depth`` is the number of lists and objects around the value."""
         if depth > MAX_DEPTH:
             return self.wrong(path, f"is nested more than {MAX_DEPTH} deep")
         if isinstance(data, Mapping):
-            self.once(data, path)
+            self.check_repeated(data, path)
             copied: dict[str, Any] = {}
             for key in data:
                 name = self.free_key(key, path)
@@ -343,9 +390,10 @@ class _Reader:
             return self.scalar(int, data, path)
         if data is None or isinstance(data, bool):
             return data
-        return self.note_type("a JSON value", data, path)
+        return self.wrong_type("a JSON value", data, path)
 
     def under(self, path: str, key: Any) -> str:
+        """Return the path of the value with a key in the object at ``path``; an unusual key is escaped."""
         is_short = isinstance(key, str) and len(key) <= MAX_SHOWN
         is_plain = is_short and key.isascii() and key.isidentifier()
         name = key if is_plain else shown(key)
@@ -353,6 +401,7 @@ class _Reader:
 
 
 def _broken(text: str) -> bool:
+    """Return whether a text holds a lone surrogate."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -365,6 +414,7 @@ def _unknown(key: Any, known: tuple[str, ...]) -> str:
 
 
 def _hint(given: Any, known: tuple[str, ...]) -> str:
+    """Return the question whether a similar known word was meant; "" if no known word is similar."""
     if not isinstance(given, str):
         return ""
     close = difflib.get_close_matches(given[:MAX_SHOWN], known, n=1)

@@ -1,6 +1,7 @@
-"""The fields of a task: maze, mechanisms, rules and goal, as dataclasses whose types are the format of a file.
+"""The fields of a task: maze, mechanisms, rules and goal, as dataclasses whose types define the file format.
 
-Cells are ``(x, y)``: column and row, origin top-left.
+Cells are ``(x, y)``: column and row, from 0, origin top-left. The first paragraph of a class docstring becomes the
+description in the JSON Schema (:mod:`gridworld.task.schema`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ GoalType: TypeAlias = Literal["reach_position", "collect_all", "push_block_to", 
 
 _GREY = {"also": {"gray": "grey"}}
 _PAINT = {**_GREY, "instead": dict.fromkeys(("black", "white", "orange", "cyan"), "grey")}
-"""Further colours of Multinet-v2, which MiniGrid lacks; Multinet-v2 draws them grey there."""
+"""Also replaces the Multinet-v2 colours that MiniGrid lacks; on MiniGrid, Multinet-v2 too draws these colours grey."""
 
 
 class _Record:
@@ -30,22 +31,24 @@ class _Record:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, strict: bool = False, warnings: list[str] | None = None) -> Self:
-        """Read; nothing that is missing or mistyped is made up.
+        """Return the part from JSON data.
 
         Args:
-            strict: refuse fields that the format does not know, which are ignored otherwise.
-            warnings: gets a line for each of those; None: they become one :class:`~gridworld.errors.TaskWarning`.
+            strict: whether an unknown field is an error; otherwise unknown fields are ignored.
+            warnings: list that gets a line for each ignored field. If None, all these lines become one
+                :class:`~gridworld.errors.TaskWarning`.
 
         Raises:
-            TaskError: with every missing or mistyped field.
+            TaskError: fields are missing or mistyped; the error lists every one of these fields.
         """
         return noting(lambda notes: read(cls, data, "", notes), "", strict=strict, notes=warnings)
 
 
 class _Colored(_Record):
-    """A part with a colour; "gray" becomes "grey"."""
+    """A part with a colour."""
 
     def __post_init__(self) -> None:
+        """Replace the spelling "gray" by "grey"."""
         for name in ("color", "requires_key"):
             if getattr(self, name, None) == "gray":
                 setattr(self, name, "grey")
@@ -68,7 +71,7 @@ class Position(_Record):
         """Read ``[x, y]``.
 
         Raises:
-            TaskError: it is not a list of two integers.
+            TaskError: the value is not a list of two integers.
         """
         return read(cls, coords)
 
@@ -147,8 +150,8 @@ class HazardSpec(_Record):
 class MazeLayout(_Record):
     """The grid: ``dimensions`` are columns and rows.
 
-    The border is wall in any case. ``floor`` None: every other cell that is not in ``walls`` is floor. Otherwise the
-    inner cells that are not in ``floor`` are walls too (:meth:`wall_cells` tells both).
+    The cells of the border are always walls, and so are the cells of ``walls``. If ``floor`` is None, all other cells
+    are floor. If ``floor`` is a list, every inner cell that is not in ``floor`` is a wall too.
     """
 
     dimensions: tuple[int, int] = field(metadata={"bounds": (3, 128)})
@@ -162,13 +165,18 @@ class MazeLayout(_Record):
         self.floor = self.floor or None
 
     def wall_cells(self) -> frozenset[tuple[int, int]]:
-        """Return every inner wall cell, before doors and gates take the places of theirs; without the border."""
+        """Return all inner wall cells, without the border.
+
+        The cells include walls that a door or gate replaces.
+        """
         width, height = self.dimensions
+        columns = range(1, width - 1)
+        rows = range(1, height - 1)
         walls = {cell.to_tuple() for cell in self.walls}
         if self.floor is not None:
-            inner = {(x, y) for x in range(1, width - 1) for y in range(1, height - 1)}
+            inner = {(x, y) for x in columns for y in rows}
             walls |= inner - {cell.to_tuple() for cell in self.floor}
-        return frozenset((x, y) for x, y in walls if 0 < x < width - 1 and 0 < y < height - 1)
+        return frozenset((x, y) for x, y in walls if x in columns and y in rows)
 
 
 @dataclass

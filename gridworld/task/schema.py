@@ -1,9 +1,11 @@
-"""The JSON Schema (draft 2020-12) of a task file, made from the same plan that reads it.
+"""The JSON Schema (draft 2020-12) of a task file, derived from the plan that reads the file.
 
-``python -m gridworld.task.schema`` prints it; ``gridworld/task_specification.schema.json`` holds it for editors. What
-:mod:`gridworld.task.reading` takes without a word about unknown fields conforms if its numbers are within bounds, and
-the other way round, but for what no schema can tell: keys given twice, ``1.0`` for ``1``, and of free metadata how
-deep it is nested, how large its integers are, and broken characters.
+``python -m gridworld.task.schema`` prints the schema; ``gridworld/task_specification.schema.json`` holds a copy for
+editors. A file conforms if and only if :mod:`gridworld.task.reading` reads it strictly and its numbers are within
+bounds. A schema cannot express a few rules: keys that are given twice, ``1.0`` in place of ``1``, and, in free
+metadata, the depth of nesting, the size of integers, and lone surrogates.
+
+The first paragraph of the docstring of a dataclass becomes the description in the schema.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ _TEXT = {
 
 
 def task_schema() -> dict[str, Any]:
-    """Return the schema as a JSON value."""
+    """Return the JSON Schema of a task file as a JSON value."""
     definitions: dict[str, Any] = {}
     task = _type(TaskSpecification, definitions)
     nested = _type(NestedMaze, definitions)
@@ -46,15 +48,18 @@ def task_schema() -> dict[str, Any]:
 
 
 def _allow_nested(task: dict[str, Any], nested: dict[str, Any]) -> None:
-    """Allow the nested maze, one with a ``layout``; mechanisms are then in the maze or in the task."""
+    """Allow the nested form of the maze, which has a ``layout``, in the schema of a task.
+
+    Mechanisms may then be in the maze or in the task, but not in both.
+    """
     flat = task["properties"]["maze"]
     task["properties"]["maze"] = {"if": {"type": "object", "required": ["layout"]}, "then": nested, "else": flat}
-    both = {"type": "object", "required": ["layout", "mechanisms"]}
-    task["not"] = {"required": ["mechanisms", "maze"], "properties": {"maze": both}}
+    nested_with_mechanisms = {"type": "object", "required": ["layout", "mechanisms"]}
+    task["not"] = {"required": ["mechanisms", "maze"], "properties": {"maze": nested_with_mechanisms}}
 
 
 def _type(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a type; dataclasses go to the definitions."""
+    """Return the schema of a type; the schemas of dataclasses are added to ``definitions``."""
     origin = get_origin(hint)
     inner = get_args(hint)
     if origin in {Union, types.UnionType}:
@@ -69,7 +74,7 @@ def _type(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     if is_dataclass(hint):
         name = getattr(hint, "__name__", "")
         if name not in definitions:
-            definitions[name] = {}
+            definitions[name] = {}  # ends the recursion if the dataclass contains itself
             definitions[name] = _record(hint, definitions)
         return {"$ref": f"#/$defs/{name}"}
     return _scalar(hint)
@@ -84,47 +89,50 @@ def _scalar(hint: Any) -> dict[str, Any]:
 
 
 def _row(items: dict[str, Any], length: int) -> dict[str, Any]:
+    """Return the schema of a list of exactly ``length`` items with the schema ``items``."""
     return {"type": "array", "items": items, "minItems": length, "maxItems": length}
 
 
 def _record(cls: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a dataclass: an object, or also a list if the class has ``as_list``."""
     plans = plan_of(cls)
-    made: dict[str, Any] = {"type": "object", "description": _words(cls)}
-    made["properties"] = {key: _field(plan, definitions) for plan in plans for key in plan.keys}
-    made["required"] = [plan.keys[0] for plan in plans if plan.default is None]
-    made["additionalProperties"] = False
-    aliases = [{"required": list(plan.keys)} for plan in plans if len(plan.keys) > 1]
-    if aliases:
-        made["not"] = {"anyOf": aliases}
+    schema: dict[str, Any] = {"type": "object", "description": _words(cls)}
+    schema["properties"] = {key: _field(plan, definitions) for plan in plans for key in plan.keys}
+    schema["required"] = [plan.keys[0] for plan in plans if plan.default is None]
+    schema["additionalProperties"] = False
+    several_keys = [{"required": list(plan.keys)} for plan in plans if len(plan.keys) > 1]
+    if several_keys:  # at most one of the keys of a field may be given
+        schema["not"] = {"anyOf": several_keys}
     if getattr(cls, "as_list", False):
         row = _row(_type(plans[0].hint, definitions), len(plans))
-        return {"description": made.pop("description"), "anyOf": [row, made]}
-    return made
+        return {"description": schema.pop("description"), "anyOf": [row, schema]}
+    return schema
 
 
 def _field(plan: FieldPlan, definitions: dict[str, Any]) -> dict[str, Any]:
-    made = _type(plan.hint, definitions)
+    """Return the schema of the value of a field, with its synonyms, bounds and default."""
+    schema = _type(plan.hint, definitions)
     if plan.also:
-        made["enum"] = [*made["enum"], *plan.also, *plan.instead]
+        schema["enum"] = [*schema["enum"], *plan.also, *plan.instead]
     if plan.bounds is not None:
-        numbers = made["items"] if made["type"] == "array" else made
+        numbers = schema["items"] if schema["type"] == "array" else schema
         names = ("minimum", "maximum")
         for name, bound in zip(names, plan.bounds, strict=True):
             if bound is not None:
                 numbers[name] = bound
     if plan.default is not None:
-        made["default"] = write(plan.default())
-    return made
+        schema["default"] = write(plan.default())
+    return schema
 
 
 def _words(cls: Any) -> str:
-    """Return the first paragraph of the docstring on one line, without its markup."""
+    """Return the first paragraph of the docstring of a class on one line, without markup."""
     paragraph = (inspect.getdoc(cls) or "").split("\n\n")[0]
     return " ".join(paragraph.replace("``", "").split())
 
 
 def schema_text() -> str:
-    """Return the schema as the text of its file."""
+    """Return the content of the schema file."""
     return json.dumps(task_schema(), indent=2) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""What a task must fulfil beyond the form of its file."""
+"""Validation of the content of a task, beyond the form of its file."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from gridworld.task.reading import MAX_PROBLEMS, form_problems, plan_of, shown
 from gridworld.task.records import Task
 
 MOST_POINTS: Final = 1_000_000_000
-"""That ``metadata["points"]`` may give a task."""
+"""Greatest permitted value of ``metadata["points"]``."""
 
 
 def validate(spec: Task) -> list[str]:
-    """List all that is wrong with a task, each "field: reason"; in order, each once, at most ``MAX_PROBLEMS``.
+    """Return the problems of a task, each "field: reason", without duplicates, at most ``MAX_PROBLEMS``.
 
-    A task whose values do not even have the types that they should have is told only that.
+    If values have wrong types, only the problems with types are returned.
     """
     if problems := form_problems(spec):
         return problems
@@ -40,7 +40,7 @@ def validate(spec: Task) -> list[str]:
 
 
 def check_file(path: str | os.PathLike[str], *, strict: bool = False, warnings: list[str] | None = None) -> list[str]:
-    """List all that is wrong with a file, each "FILE: field: reason"; nothing if it is a valid task.
+    """Return the problems of a task file, each "FILE: field: reason"; the list of a valid task is empty.
 
     Args:
         strict, warnings: as for :meth:`gridworld.task_spec.TaskSpecification.from_json`.
@@ -55,8 +55,8 @@ def check_file(path: str | os.PathLike[str], *, strict: bool = False, warnings: 
 
 def _problems(spec: Task) -> Iterator[str]:
     things = things_of(spec.mechanisms)
-    sized = not any(_outside_bounds(spec.maze, "maze."))
-    grid = Grid(spec) if sized else None
+    has_valid_size = not any(_outside_bounds(spec.maze, "maze."))
+    grid = Grid(spec) if has_valid_size else None
     known = Directory(things)
     yield from _number_problems(spec)
     yield from id_problems(things)
@@ -69,6 +69,7 @@ def _problems(spec: Task) -> Iterator[str]:
 
 
 def _number_problems(spec: Task) -> Iterator[str]:
+    """Yield the problems of the id and of the numbers of a task."""
     if not spec.task_id.strip():
         yield "task_id: must not be empty"
     yield from _outside_bounds(spec, "")
@@ -83,14 +84,20 @@ def _number_problems(spec: Task) -> Iterator[str]:
 
 
 def _outside_bounds(part: Any, prefix: str) -> Iterator[str]:
-    """Yield the numbers of a part that are not within the bounds of their fields."""
+    """Yield a problem for each number of a part that is not within the bounds of its field.
+
+    Args:
+        part: a dataclass of :mod:`gridworld.task.records`.
+        prefix: the path of the part with a final ".", or "" for the task itself.
+    """
     for plan in plan_of(type(part)):
         if plan.bounds is None:
             continue
         least, greatest = plan.bounds
         field = f"{prefix}{plan.keys[0]}"
         value = getattr(part, plan.name)
-        for number in value if isinstance(value, tuple) else (value,):
+        numbers = value if isinstance(value, tuple) else (value,)
+        for number in numbers:
             if least is not None and number < least:
                 yield f"{field}: {number} must be at least {least}"
             if greatest is not None and number > greatest:

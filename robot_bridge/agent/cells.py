@@ -76,7 +76,7 @@ class Terrain:
     ground: NDArray[np.uint8]
     corner: Cell
 
-    def at(self, cell: Cell) -> Ground:
+    def ground_at(self, cell: Cell) -> Ground:
         """Return the ground of a cell, unknown outside of what is held."""
         row = cell[0] - self.corner[0]
         column = cell[1] - self.corner[1]

@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from math import dist, radians
 from typing import Final
 
-from robot_bridge.contracts import ActionResult, ExecutionResult, NavGoalTarget, NavigationDecision, Pose, Tool, wrapped
+from robot_bridge.contracts import (
+    ActionResult,
+    ExecutionResult,
+    NavGoalTarget,
+    NavigationDecision,
+    Pose,
+    Tool,
+    wrap_angle,
+)
 from robot_bridge.control.controller import Controller
 from robot_bridge.control.state import View
 from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
@@ -152,7 +160,7 @@ class Pilot:
 
     def _stands(self, goal: NavGoalTarget, heading: float) -> bool:
         off = dist(self.middle, (goal.x, goal.y))
-        return off <= NEAR_ENOUGH and abs(wrapped(heading - self.pose.heading)) <= FACING
+        return off <= NEAR_ENOUGH and abs(wrap_angle(heading - self.pose.heading)) <= FACING
 
     def _decide(self, tool: Tool, parameters: Mapping[str, object], detail: str = "") -> None:
         state = self.state

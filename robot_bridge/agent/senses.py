@@ -160,7 +160,7 @@ class Knowledge:
 
     def word(self, cell: Cell, terrain: Terrain) -> str:
         """Return what the agent calls a cell: "unseen" if anything about it is open."""
-        ground = terrain.at(cell)
+        ground = terrain.ground_at(cell)
         label = self.things.get(cell)
         if label is not None and self._stands(cell, label, ground):
             return " ".join(filter(None, label)) if label[0] != "lava" else "lava"
@@ -267,7 +267,7 @@ class Senses:
 
     def may_enter(self, cell: Cell) -> bool:
         """Return whether nothing is known to stand there, nor that it would be the end of the robot."""
-        ground = self.terrain().at(cell)
+        ground = self.terrain().ground_at(cell)
         label = self.label(cell)
         if ground in (Ground.WALL, Ground.THING):
             return False

@@ -16,7 +16,7 @@ import numpy as np
 
 from robot_bridge.agent.cells import OCCUPIED, VIEW, Cell, Ground, Lattice, Terrain, next_cell, spread_light, window
 from robot_bridge.config import Camera
-from robot_bridge.contracts import wrapped
+from robot_bridge.contracts import wrap_angle
 from robot_bridge.navigation.mapping import OccupancyMap
 from robot_bridge.twin.worlds.levels import heading_of
 
@@ -133,14 +133,14 @@ class Vantages:
         here, direction = pose
         x, y = self._lattice.middle(here)
         to_x, to_y = self._lattice.middle(cell)
-        if self._terrain.at(cell) is Ground.UNKNOWN and here != cell:
+        if self._terrain.ground_at(cell) is Ground.UNKNOWN and here != cell:
             around = ((0.0, 0.0), (0.3, 0.3), (0.3, -0.3), (-0.3, 0.3), (-0.3, -0.3))
             return any(self._is_free(x, y, to_x + dx, to_y + dy, 0.0) for dx, dy in around)
 
         distance = hypot(to_x - x, to_y - y)
         if not _NEAREST <= distance <= _FARTHEST:
             return False
-        bearing = wrapped(atan2(to_y - y, to_x - x) - heading_of(direction))
+        bearing = wrap_angle(atan2(to_y - y, to_x - x) - heading_of(direction))
         return abs(bearing) <= self._half_view and self._is_free(x, y, to_x, to_y, _BEFORE)
 
     def _find_beside(self, at: Pose4, unknown: Collection[Cell]) -> Vantage | None:
@@ -207,5 +207,5 @@ class Vantages:
             for turn in (1, 3):
                 heapq.heappush(pending, (cost + TURN_COST, (cell, (direction + turn) % 4)))
             ahead = next_cell(cell, direction)
-            if self._terrain.at(ahead) is Ground.FREE and ahead not in self._closed:
+            if self._terrain.ground_at(ahead) is Ground.FREE and ahead not in self._closed:
                 heapq.heappush(pending, (cost + 1, (ahead, direction)))

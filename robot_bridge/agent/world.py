@@ -234,7 +234,7 @@ class RobotWorld(MappedWorld):
         state = (self._state(), self._view, self._start_direction, self.mission)
         return hash_state(state, tuple(self.previous_actions), self.over, self.reward)
 
-    def _solved(self) -> bool:
+    def _is_solved(self) -> bool:
         return self.rig.judge.solved
 
     def _why_over(self) -> str:

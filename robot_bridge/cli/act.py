@@ -16,7 +16,7 @@ from robot_bridge.cli.options import CLUTTERED, ActOptions, RobotOptions
 from robot_bridge.config import RobotConfig
 from robot_bridge.control.realtime import describe_priority, real_time
 from robot_bridge.errors import SetupError
-from robot_bridge.exploration.endings import stepped_in
+from robot_bridge.exploration.endings import count_interventions
 from robot_bridge.ros.topics import Topics
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, other_program
 from spca.common.debug_log import log_error, log_to_folder
@@ -158,7 +158,7 @@ def _report(plan: str, options: ActOptions, folder: Path, ending: _Ending, rig: 
         "minutes": minutes,
         "distance_m": state.distance_traveled_m,
         "primitives": ending.primitives,
-        "interventions": stepped_in(rig.controller.interventions.counts),
+        "interventions": count_interventions(rig.controller.interventions.counts),
     }
     write_atomic(folder / outputs.SUMMARY, json_text(summary, indent=1) + "\n")
 

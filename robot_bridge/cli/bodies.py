@@ -71,9 +71,9 @@ def build_world(options: AnyRobotOptions, config: RobotConfig) -> TwinWorld:
         SetupError: there is no such level.
     """
     if options.world == CLUTTERED:
-        from robot_bridge.twin.worlds.random_worlds import cluttered
+        from robot_bridge.twin.worlds.random_worlds import make_cluttered
 
-        return cluttered(options.seed)
+        return make_cluttered(options.seed)
     from robot_bridge.twin.worlds.levels import level_world
 
     return level_world(options.world, options.seed, config=config).world

@@ -10,7 +10,7 @@ from typing import Any
 from robot_bridge.config import RobotConfig
 from robot_bridge.errors import SetupError
 from robot_bridge.ros.topics import Topics
-from robot_bridge.safety.config_check import checked
+from robot_bridge.safety.config_check import require_valid
 from spca.common.errors import FileError
 from spca.common.files import read_text
 
@@ -28,7 +28,7 @@ def read(path: Path | None) -> tuple[RobotConfig, Topics]:
         raise SetupError(f"{path}: the file must hold names and values")
     topics = _override(Topics(), given.pop("topics", {}), path, "topics")
     try:
-        return checked(_override(RobotConfig(), given, path, "")), topics
+        return require_valid(_override(RobotConfig(), given, path, "")), topics
     except SetupError as error:
         if str(error).startswith(str(path)):
             raise

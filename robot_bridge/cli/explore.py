@@ -16,7 +16,7 @@ from robot_bridge.control.controller import Controller
 from robot_bridge.control.realtime import describe_priority
 from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.errors import DeviceError
-from robot_bridge.exploration.endings import Ending, Summary, stepped_in
+from robot_bridge.exploration.endings import Ending, Summary, count_interventions
 from robot_bridge.exploration.explorer import Explorer, ExplorerSettings
 from robot_bridge.exploration.schedule import AskSettings
 from robot_bridge.navigation.navigation import Navigation
@@ -24,7 +24,7 @@ from robot_bridge.safety.chain import SafetyChain
 from spca.common.debug_log import log_error, log_to_folder
 from spca.common.encoding import json_text
 from spca.common.files import write_atomic
-from spca.common.text import counted
+from spca.common.text import format_count
 from spca.llm.calls.desk import CallDesk
 
 _MAX_REASONS: Final = 8
@@ -61,7 +61,7 @@ def explore_place(options: ExploreOptions) -> int:
         summary = _explore(explorer, options.minutes)
         outputs.write_map(folder / outputs.MAP, navigation.map, trail.poses, navigation.frontiers(), memory)
 
-    summary = replace(_drop_unsent(summary, desk), interventions=stepped_in(summary.interventions))
+    summary = replace(_drop_unsent(summary, desk), interventions=count_interventions(summary.interventions))
     _report(options, folder, summary, desk)
     ending = Ending(summary.ended)
     for fault in _model_faults(ending, model):
@@ -152,7 +152,7 @@ def _report(options: ExploreOptions, folder: Path, summary: Summary, desk: CallD
     print(f"ended: {summary.ended} ({summary.because}); {driven}, {explored}")
 
     observer = options.models.observe_model
-    described = f", {counted(summary.descriptions, 'description')} asked of {observer}" if observer else ""
+    described = f", {format_count(summary.descriptions, 'description')} asked of {observer}" if observer else ""
     calls = f"{summary.calls} calls ({summary.failed_calls} failed, {summary.skips} skipped)"
     print(f"model: {calls}, {summary.refusals} decisions refused{described}, {cost:.4f} USD")
 

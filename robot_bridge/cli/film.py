@@ -84,21 +84,21 @@ class Film(Journal):
         self._container.mux(self._stream.encode())
         self._container.close()
 
-    def observed(self, observation: Observation) -> None:
+    def record_observation(self, observation: Observation) -> None:
         if observation.frame is not None:
             self._seen = observation.frame.rgb
 
-    def estimated(self, estimate: Estimate) -> None:
-        self._trail.estimated(estimate)
+    def record_estimate(self, estimate: Estimate) -> None:
+        self._trail.record_estimate(estimate)
 
-    def mapped(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None:  # noqa: ARG002
+    def record_map(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None:  # noqa: ARG002
         self._map = codes.copy(), resolution, x, y
 
-    def decided(self, now: float, result: ExecutionResult) -> None:  # noqa: ARG002
+    def record_decision(self, now: float, result: ExecutionResult) -> None:  # noqa: ARG002
         label, text = narration.describe_decision(result)
         self._action = text if result.is_valid else f"{label}: {text}"
 
-    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:  # noqa: ARG002
+    def record_command(self, now: float, commands: Sequence[Command], applied: Applied) -> None:  # noqa: ARG002
         if applied.reason and not is_ordinary(applied.reason):
             self._safety = f"safety: {applied.reason}"
         if now >= self._next:

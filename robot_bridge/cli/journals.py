@@ -24,7 +24,7 @@ class Trail(Journal):
         self.poses: list[Pose] = []
         self._spacing = spacing
 
-    def estimated(self, estimate: Estimate) -> None:
+    def record_estimate(self, estimate: Estimate) -> None:
         pose = estimate.pose
         last = self.poses[-1] if self.poses else None
         if last is None or last.distance_to(pose.x, pose.y) >= self._spacing:
@@ -50,13 +50,13 @@ class Narrator(Journal):
         self._began = began
         self._last_told: dict[str, float] = {}
 
-    def decided(self, now: float, result: ExecutionResult) -> None:
+    def record_decision(self, now: float, result: ExecutionResult) -> None:
         self._line(now, narration.describe_decision(result))
 
-    def acted(self, now: float, result: ActionResult) -> None:
+    def record_action(self, now: float, result: ActionResult) -> None:
         self._line(now, narration.describe_result(result))
 
-    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:  # noqa: ARG002
+    def record_command(self, now: float, commands: Sequence[Command], applied: Applied) -> None:  # noqa: ARG002
         kind = kind_of(applied.reason)
         if not kind or is_ordinary(kind):
             return
@@ -64,7 +64,7 @@ class Narrator(Journal):
             self._line(now, ("safety", harmless(applied.reason, 120)))
         self._last_told[kind] = now
 
-    def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
+    def record_note(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
         self._line(now, narration.describe_note(kind, data))
 
     def _line(self, now: float, line: narration.Line) -> None:

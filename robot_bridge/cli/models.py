@@ -23,7 +23,7 @@ from spca.common.environment import complete_environment
 from spca.common.errors import BudgetReached
 from spca.common.names import find_nearest
 from spca.errors import ProviderConfigError, ProviderError
-from spca.llm.calls.answers import reasoned_away
+from spca.llm.calls.answers import describe_exhausted_reasoning
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.desk import CallDesk
 from spca.llm.calls.retry import RetryPolicy
@@ -163,7 +163,7 @@ class AccountedModel:
         except ProviderError as error:
             self.failure = _explain_error(error, model.flag)
             raise ModelFailure(self.failure) from error
-        if eaten := reasoned_away(response):
+        if eaten := describe_exhausted_reasoning(response):
             self.failure = f"{model.ref}: {eaten}; take a model that reasons less with {model.flag}"
             raise ModelFailure(self.failure)
         return response

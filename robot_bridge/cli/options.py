@@ -173,18 +173,18 @@ class ModelOptions:
         """Return the same with each effort as a part of its model's name.
 
         Raises:
-            SettingsError: see :meth:`ModelRef.with_effort`, or the model of an effort is not given.
+            SettingsError: see :meth:`ModelRef.set_effort`, or the model of an effort is not given.
         """
         model = self.model
         observe_model = self.observe_model
 
         if self.effort:
-            model = str(ModelRef.parse(model).with_effort(self.effort, "--effort"))
+            model = str(ModelRef.parse(model).set_effort(self.effort, "--effort"))
         if self.observe_effort:
             if observe_model is None:
                 fix = "give the model that is to reason so with --observe-model"
                 raise SettingsError(f"--observe-effort {self.observe_effort}: {fix}")
-            observe_model = str(ModelRef.parse(observe_model).with_effort(self.observe_effort, "--observe-effort"))
+            observe_model = str(ModelRef.parse(observe_model).set_effort(self.observe_effort, "--observe-effort"))
 
         return replace(self, model=model, observe_model=observe_model)
 

@@ -19,7 +19,7 @@ from robot_bridge.contracts import (
     Target,
     TurnTarget,
     VelocityTarget,
-    wrapped,
+    wrap_angle,
 )
 from robot_bridge.navigation.driving import NavStatus
 
@@ -197,7 +197,7 @@ def _judge_goal(
     missing = hypot(goal.x - x, goal.y - y)
     if missing > goal.tolerance + GOAL_SLACK:
         return Verdict(False, f"the way is blocked {missing:.1f} m before the goal", True)
-    off = 0.0 if goal.heading is None else abs(wrapped(goal.heading - estimate.pose.heading))
+    off = 0.0 if goal.heading is None else abs(wrap_angle(goal.heading - estimate.pose.heading))
     if off > TURN_TOLERANCE:
         return Verdict(False, f"{degrees(off):.0f} degrees are left to turn", True)
     return Verdict(True)

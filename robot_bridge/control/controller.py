@@ -41,7 +41,7 @@ from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import Clock, Journal, Robot
 from robot_bridge.safety.chain import Interventions, SafetyChain
 from robot_bridge.safety.doubt import BLOCKED_UNSEEN, Phase
-from robot_bridge.safety.geometry import placed, seen_from
+from robot_bridge.safety.geometry import transform_from_frame, transform_to_frame
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -143,11 +143,11 @@ class Controller:
         self.robot.apply(applied.twist)
         if applied.twist != REST and self.chain.state.stopped:  # pressed meanwhile: apply has overtaken its stop
             self.robot.stop()
-        self.interventions.applied(applied)
+        self.interventions.count_result(applied)
         for journal in self.journals:
-            journal.observed(observation)
-            journal.estimated(estimate)
-            journal.commanded(decided, commands, applied)
+            journal.record_observation(observation)
+            journal.record_estimate(estimate)
+            journal.record_command(decided, commands, applied)
         self._heed(observation.odometry, applied)
         self.view = self._make_view(now, observation)
         self._judge(observation, commands, applied, now)
@@ -173,7 +173,7 @@ class Controller:
         if newest is None or newest.stamp <= self._unseen_at or odometry is None:
             return
         self._unseen_at = newest.stamp
-        points = placed(seen_from(newest.points, odometry.pose), self.navigation.estimate.pose)
+        points = transform_from_frame(transform_to_frame(newest.points, odometry.pose), self.navigation.estimate.pose)
         self.navigation.mark(points)
         place = [round(float(each), 2) for each in points.mean(axis=0)]
         self._performer.end(Verdict(False, BLOCKED_UNSEEN, True, {"unseen": place}))
@@ -183,7 +183,7 @@ class Controller:
         """Note a kind of event with its data in the journal."""
         now = self.clock.now()
         for journal in self.journals:
-            journal.noted(now, kind, data)
+            journal.record_note(now, kind, data)
 
     def _make_view(self, now: float, observation: Observation) -> View:
         view = View(
@@ -226,7 +226,7 @@ class Controller:
     def _tell_map(self, now: float) -> None:
         grid = self.navigation.map
         for journal in self.journals if grid.codes.size else ():
-            journal.mapped(now, grid.codes, grid.resolution, grid.x, grid.y)
+            journal.record_map(now, grid.codes, grid.resolution, grid.x, grid.y)
 
     def _commands(self, now: float) -> tuple[Command, ...]:
         """Return the commands of whoever controls the robot now."""
@@ -256,7 +256,7 @@ class Controller:
         self.amend(finished.result)
         now = self.clock.now()
         for journal in self.journals:
-            journal.acted(now, finished.result)
+            journal.record_action(now, finished.result)
 
     def amend(self, result: ActionResult) -> None:
         """Make this the result that the next snapshot shows, for example with a description added.
@@ -282,7 +282,7 @@ class Controller:
         with self._lock:
             now = self.clock.now()
             for journal in self.journals:
-                journal.decided(now, execution)
+                journal.record_decision(now, execution)
             self._performer.begin(execution)
             self.view = self._add_actions(self.view)
 
@@ -291,7 +291,7 @@ class Controller:
         with self._lock:
             return self._finished.popleft() if self._finished else None
 
-    def settled_view(self) -> View | None:
+    def current_view(self) -> View | None:
         """Return the current state, or None while :meth:`outcome` still has earlier results."""
         with self._lock:
             return None if self._finished else self.view

@@ -64,14 +64,14 @@ class Performer:
         action = self._action
         if action is None or action.elapsed == 0.0:
             return None
-        return action.result(self._under_way()).result
+        return action.result(self._make_interim_verdict()).result
 
     @property
     def is_driving(self) -> bool:
         """Return whether the action under way moves the robot."""
         return self._action is not None and isinstance(self._action.target, VelocityTarget | NavGoalTarget | TurnTarget)
 
-    def _under_way(self) -> Verdict:
+    def _make_interim_verdict(self) -> Verdict:
         return Verdict(not self.doubt, self.doubt or UNDER_WAY)
 
     @property
@@ -161,7 +161,7 @@ class Performer:
 
         The way is planned again only if the goal has moved far: a maneuver restarted again and again leads nowhere.
         """
-        self._deliver(action.result(self._under_way()))
+        self._deliver(action.result(self._make_interim_verdict()))
         old = action.target
         new = execution.target
         has_moved = (

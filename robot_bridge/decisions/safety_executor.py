@@ -31,7 +31,7 @@ from robot_bridge.contracts import (
     Tool,
     TurnTarget,
     VelocityTarget,
-    wrapped,
+    wrap_angle,
 )
 from robot_bridge.control.state import View
 from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
@@ -293,7 +293,7 @@ def drive(x: float, y: float, why: str, now: float) -> NavigationDecision:
 
 def turn(by: float, why: str, now: float) -> NavigationDecision:
     """Return the decision to turn by radians, counter-clockwise; the nearest multiple of 45 degrees is said."""
-    by = wrapped(by)
+    by = wrap_angle(by)
     eighths = round(degrees(by) / 45)
     if eighths == 0:
         eighths = 1 if by > 0 else -1

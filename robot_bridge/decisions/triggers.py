@@ -48,7 +48,7 @@ class EventTrigger:
         self._held = {Trigger.INTERSECTION: False, Trigger.DEAD_END: False}
         self._asked_at: Pose | None = None
 
-    def asked(self, position: Pose) -> None:
+    def note_asked(self, position: Pose) -> None:
         """Note that the model was asked here, for whatever reason: ``MOVED`` counts from here."""
         self._asked_at = position
 

@@ -29,7 +29,7 @@ from robot_bridge.contracts import (
     StopTarget,
     Tool,
     Trigger,
-    wrapped,
+    wrap_angle,
 )
 from robot_bridge.control.state import View
 from robot_bridge.decisions.memory.exploration_memory import DESCRIPTION_LENGTH, ExplorationMemory
@@ -176,7 +176,7 @@ class Shown:
         pose = view.current_position
         if frame is None or frame.stamp <= self.frame.stamp:
             return LeftOut.NO_NEWER
-        has_turned = abs(wrapped(pose.heading - self.pose.heading)) > _MOVED_RADIANS
+        has_turned = abs(wrap_angle(pose.heading - self.pose.heading)) > _MOVED_RADIANS
         has_moved = has_turned or pose.distance_to(self.pose.x, self.pose.y) > _MOVED_M
         return LeftOut.LOOKS_THE_SAME if has_moved else LeftOut.UNCHANGED
 
@@ -240,7 +240,7 @@ class Asker:
             return Ending.NO_MODEL, "the model never answered"
         return None
 
-    def owed_for(self, now: float) -> float:
+    def seconds_owed(self, now: float) -> float:
         """Return the seconds for which the model has owed an answer, 0 if it owes none.
 
         They count from the first of the failed requests in a row, or from the pending one.
@@ -385,7 +385,7 @@ class Asker:
         frame = view.observation.frame
         self._showing = None if frame is None or left_out is not None else Shown(frame, view.current_position)
         self._send_question(question, now)
-        self._events.asked(view.current_position)
+        self._events.note_asked(view.current_position)
         _count(self._counts.asked_for, choice.value)
         _LOG.debug("asks the model: %s", choice.value)
         self._note("asked", {"why": choice.value, "image": self._showing is not None})

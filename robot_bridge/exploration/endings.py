@@ -162,7 +162,7 @@ def is_ordinary(reason: str) -> bool:
     return reason.startswith(_ORDINARY)
 
 
-def stepped_in(counts: Mapping[str, int]) -> dict[str, int]:
+def count_interventions(counts: Mapping[str, int]) -> dict[str, int]:
     """Return how often the safety chain stepped in, by reason, the most frequent first; ordinary limits are left out.
 
     Reasons in ``counts`` have "#" for figures; those in the result have no figures: "obstacle ahead: stopped".

@@ -48,7 +48,7 @@ from robot_bridge.decisions.safety_executor import SafetyExecutor
 from robot_bridge.errors import DeviceError, RobotError, SetupError
 from robot_bridge.exploration.asker import Asker, Link
 from robot_bridge.exploration.endings import Closing, Ending, Summary
-from robot_bridge.exploration.fallback import Fallback, LocalExploration, same_frontier
+from robot_bridge.exploration.fallback import Fallback, LocalExploration, redirect_to_frontier
 from robot_bridge.exploration.schedule import AskSettings, Choice
 from robot_bridge.protocols import DecisionModel
 
@@ -300,7 +300,7 @@ class Explorer:
             self._end_look(answer.value, answer.failure)
 
     def _follow_model(self, decision: NavigationDecision) -> None:
-        taken = same_frontier(decision, self.memory.state.frontiers, self.controller.state.frontiers)
+        taken = redirect_to_frontier(decision, self.memory.state.frontiers, self.controller.state.frontiers)
         changed = ""
         if taken is not decision:
             old = decision.parameters["frontier_id"]
@@ -327,7 +327,7 @@ class Explorer:
 
     def _settle_view(self, now: float) -> View:
         """Return the current state after taking in all earlier results."""
-        while (view := self.controller.settled_view()) is None:
+        while (view := self.controller.current_view()) is None:
             self._take_results(now)
         return view
 
@@ -383,7 +383,7 @@ class Explorer:
 
     def _watch_model(self, now: float) -> None:
         """Continue without the model if it makes the robot wait."""
-        decision = self._fallback.watch(self._asker.owed_for(now), now, is_alone=self._asker.is_alone)
+        decision = self._fallback.watch(self._asker.seconds_owed(now), now, is_alone=self._asker.is_alone)
         if decision is not None:
             self._carry_out(decision)
         elif self._local.is_over:

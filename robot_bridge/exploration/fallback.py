@@ -134,7 +134,7 @@ def _cost(frontier: Frontier, pose: Pose) -> float:
     return distance + _TURN_COST * turn - _WIDTH_GAIN * min(frontier.width_m, _WIDEST)
 
 
-def same_frontier(
+def redirect_to_frontier(
     decision: NavigationDecision, told: Sequence[KnownFrontier], frontiers: Sequence[Frontier]
 ) -> NavigationDecision:
     """Redirect a decision for a frontier that has disappeared since the model saw the list.

@@ -86,10 +86,10 @@ def choose(now: Situation, settings: AskSettings) -> Choice:
         return Choice.TIMER if passed >= settings.base_timer_s else Choice.WAIT
     if event := _event(now, passed, settings):
         return event
-    return _by_timer(now, passed, settings)
+    return _choose_by_timer(now, passed, settings)
 
 
-def _by_timer(now: Situation, passed: float, settings: AskSettings) -> Choice:
+def _choose_by_timer(now: Situation, passed: float, settings: AskSettings) -> Choice:
     if passed < settings.base_timer_s:
         return Choice.WAIT
     if passed >= settings.longest_silence_s:

@@ -63,7 +63,7 @@ class Clearance:
         """Return the edge of the known square, metres."""
         return float(self.metres.shape[0] * CELL_M)
 
-    def at(self, xs: Array, ys: Array) -> NDArray[np.float32]:
+    def clearance_at(self, xs: Array, ys: Array) -> NDArray[np.float32]:
         """Return the clearance at places, arrays of any equal shape; 0 outside the square."""
         columns = np.floor((xs - self.x) / CELL_M).astype(np.intp)
         rows = np.floor((ys - self.y) / CELL_M).astype(np.intp)
@@ -72,22 +72,22 @@ class Clearance:
         found: NDArray[np.float32] = self.metres[rows * inside, columns * inside] * inside
         return found
 
-    def of_poses(self, xs: Array, ys: Array, headings: Array, circles: Circles) -> Array:
+    def pose_clearances(self, xs: Array, ys: Array, headings: Array, circles: Circles) -> Array:
         """Return the room around the footprint at poses of shape (n,); negative if something is inside."""
         cos = np.cos(headings)[:, None]
         sin = np.sin(headings)[:, None]
         x = xs[:, None] + cos * circles.ahead
         y = ys[:, None] + sin * circles.ahead
-        nearest = self.at(x, y).min(axis=1)
+        nearest = self.clearance_at(x, y).min(axis=1)
         room: Array = nearest.astype(np.float64) - circles.radius
         return room
 
-    def of_pose(self, pose: Pose, circles: Circles) -> float:
+    def pose_clearance(self, pose: Pose, circles: Circles) -> float:
         """Return the room around the footprint at one pose."""
         x = np.array([pose.x])
         y = np.array([pose.y])
         heading = np.array([pose.heading])
-        return float(self.of_poses(x, y, heading, circles)[0])
+        return float(self.pose_clearances(x, y, heading, circles)[0])
 
 
 def clearance_around(

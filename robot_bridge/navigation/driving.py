@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import REST, Pose, Twist, wrapped
+from robot_bridge.contracts import REST, Pose, Twist, wrap_angle
 from robot_bridge.navigation.following import Follower
 from robot_bridge.navigation.maneuvers import COARSE, FINE, Aim, Effort, ManeuverPlanner, Search, Step
 from robot_bridge.navigation.planning import length_of, point_along
@@ -121,7 +121,7 @@ class Driver:
         scan = self._slam.scan
         estimate = self._slam.estimate
         if scan is None or now - scan.stamp > self._config.zones.scan_timeout or not estimate.is_sure:
-            return self._failed()
+            return self._rest_or_give_up()
         if self._has_arrived(self._goal):
             return self.end(NavStatus.ARRIVED)
         if self._must_wait(scan.stamp):
@@ -131,7 +131,7 @@ class Driver:
         if self._is_stuck():
             self._banned = self._follower.direction
             self._follower.rest()
-            return self._failed()
+            return self._rest_or_give_up()
         return self._follower.twist(estimate.pose, self._slam.returns, period)
 
     def _has_arrived(self, goal: Aim) -> bool:
@@ -150,7 +150,7 @@ class Driver:
         self._progress = None
         return True
 
-    def _failed(self) -> Twist:
+    def _rest_or_give_up(self) -> Twist:
         """Rest; give up if the robot has not moved for long."""
         pose = self._slam.estimate.pose
         if self._fails is None or _have_parted(pose, self._fails[1]):
@@ -181,7 +181,7 @@ class Driver:
         if not len(ahead):
             return None
         clearance = self._slam.clearance(_LOOK_AHEAD_M + self._config.body.front + 0.2)
-        room = clearance.of_poses(ahead[:, 0], ahead[:, 1], ahead[:, 2], self._planner.circles)
+        room = clearance.pose_clearances(ahead[:, 0], ahead[:, 1], ahead[:, 2], self._planner.circles)
         count = free_poses(room >= self._config.zones.padding)
         return None if count is None else count * _SPACING_M
 
@@ -198,15 +198,15 @@ class Driver:
             next(self._thought)
         except StopIteration as over:
             self._thought = None
-            self._decided(over.value)
+            self._take_plan(over.value)
 
-    def _decided(self, plan: _Plan | None) -> None:
+    def _take_plan(self, plan: _Plan | None) -> None:
         if plan is None:
             self._retry_at = self._now + _RETRY_S
             self._banned = 0
             if self._follower.is_done or self._is_stale:
                 self._follower.rest()
-                self._failed()
+                self._rest_or_give_up()
         elif plan.is_last and not plan.steps:
             self.end(NavStatus.ARRIVED)
         else:
@@ -281,4 +281,4 @@ def _final_attempts(goal: Aim) -> Iterator[_Attempt]:
 
 def _have_parted(a: Pose, b: Pose) -> bool:
     """Return whether the robot really moved between two poses, beyond the jitter of the estimate."""
-    return a.distance_to(b.x, b.y) > _STUCK_M or abs(wrapped(a.heading - b.heading)) > _STUCK_RADIANS
+    return a.distance_to(b.x, b.y) > _STUCK_M or abs(wrap_angle(a.heading - b.heading)) > _STUCK_RADIANS

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import REST, Pose, Twist, wrapped
+from robot_bridge.contracts import REST, Pose, Twist, wrap_angle
 from robot_bridge.navigation.maneuvers import Step, stop_gap
 from robot_bridge.safety.geometry import along, free_distance
 
@@ -53,7 +53,7 @@ def _track(steps: Sequence[Step]) -> _Track:
         count = max(1, round(step.length / _SPACING_M))
         first = 0 if is_first else 1
         for i in range(first, count + 1):
-            pose = step.start.after(along(step.curvature, step.distance * i / count))
+            pose = step.start.compose(along(step.curvature, step.distance * i / count))
             poses.append((pose.x, pose.y, pose.heading))
             curvatures.append(step.curvature)
             signs.append(sign)
@@ -164,7 +164,7 @@ class Follower:
         at = self._at
         reference = Pose(*track.poses[at].tolist())
         aside = pose.relative_to(reference).y
-        turned = sin(wrapped(pose.heading - reference.heading))
+        turned = sin(wrap_angle(pose.heading - reference.heading))
         soon = min(at + _PREVIEW, int(track.ends[at]))
         feed_forward = float(track.curvatures[at : soon + 1].mean())
         wanted = feed_forward - aside / _BLEND_M**2

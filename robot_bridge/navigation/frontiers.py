@@ -77,7 +77,7 @@ class FrontierFinder:
         for cluster in found:
             near = {i: other.distance_to(cluster.middle) for i, other in left.items()}
             best = min(near, key=near.__getitem__, default=0)
-            if best and near[best] <= _same_within(cluster, left[best]):
+            if best and near[best] <= _match_distance(cluster, left[best]):
                 del left[best]
                 named[best] = replace(cluster, is_old=True)
             else:
@@ -86,7 +86,7 @@ class FrontierFinder:
         return named
 
 
-def _same_within(cluster: _Found, other: _Found) -> float:
+def _match_distance(cluster: _Found, other: _Found) -> float:
     """Return within how many metres two clusters count as the same frontier."""
     return max(_SAME_M, min(cluster.width, other.width) / 2)
 

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_bridge.config import Lidar
-from robot_bridge.contracts import Odometry, Pose, Scan, wrapped
+from robot_bridge.contracts import Odometry, Pose, Scan, wrap_angle
 from robot_bridge.navigation.mapping import OccupancyMap
-from robot_bridge.safety.geometry import placed
+from robot_bridge.safety.geometry import transform_from_frame
 from robot_bridge.safety.scans import returns
 
 Array = NDArray[np.float64]
@@ -66,7 +66,7 @@ def walls_of(grid: OccupancyMap) -> Walls | None:
     """Return the walls to match scans against, or None while the map has too few points."""
     import cv2
 
-    marks, points = grid.measured()
+    marks, points = grid.find_measured()
     if len(points) < _FEWEST_JUDGED:
         return None
     distance, labels = cv2.distanceTransformWithLabels(
@@ -141,7 +141,7 @@ def match_quality(walls: Walls, points: Array) -> tuple[float, int]:
     return float(np.count_nonzero(matching)) / judged, judged
 
 
-def aligned(walls: Walls, points: Array, prior: Pose, covariance: Array) -> tuple[Pose, Array]:
+def align(walls: Walls, points: Array, prior: Pose, covariance: Array) -> tuple[Pose, Array]:
     """Return the most probable pose and its covariance (3, 3), given returns in the base frame (n, 2) and a prior."""
     information = np.linalg.inv(covariance)
     mean = np.array([prior.x, prior.y, prior.heading])
@@ -149,7 +149,7 @@ def aligned(walls: Walls, points: Array, prior: Pose, covariance: Array) -> tupl
     hessian = information
     for turn in range(8):
         x, y, heading = state
-        there = placed(points, Pose(x, y, heading))
+        there = transform_from_frame(points, Pose(x, y, heading))
         residual, normals, distance, _ = _match_points(walls, there)
         gate = _GATE_M if turn < 3 else _GATE_M / 2
         arm_x, arm_y = (there - (x, y)).T
@@ -168,7 +168,7 @@ def aligned(walls: Walls, points: Array, prior: Pose, covariance: Array) -> tupl
             break
 
     x, y, heading = state.tolist()
-    return Pose(x, y, wrapped(heading)), np.linalg.inv(hessian)
+    return Pose(x, y, wrap_angle(heading)), np.linalg.inv(hessian)
 
 
 class Localisation:
@@ -211,7 +211,7 @@ class Localisation:
         """Return the pose at the newest odometry."""
         if self._origin is None:
             return self._start
-        return self._origin.after(self._history[-1].pose)
+        return self._origin.compose(self._history[-1].pose)
 
     def update_odometry(self, odometry: Odometry) -> None:
         """Take in a measurement that is newer than the last."""
@@ -233,9 +233,9 @@ class Localisation:
         later = self._history[-1]
         for earlier in reversed(self._history):
             if earlier.stamp <= stamp:
-                return self._origin.after(_interpolate_pose(earlier, later, stamp))
+                return self._origin.compose(_interpolate_pose(earlier, later, stamp))
             later = earlier
-        return self._origin.after(later.pose)
+        return self._origin.compose(later.pose)
 
     def update_scan(self, scan: Scan, grid: OccupancyMap) -> Pose:
         """Correct the pose by a scan and return the pose at which the scan was taken."""
@@ -250,8 +250,8 @@ class Localisation:
         if self._walls is None or len(points) < _FEWEST_JUDGED:
             self._reference = prior
             return prior
-        pose, covariance = aligned(self._walls, points, prior, self._covariance)
-        quality, judged = match_quality(self._walls, placed(points, pose))
+        pose, covariance = align(self._walls, points, prior, self._covariance)
+        quality, judged = match_quality(self._walls, transform_from_frame(points, pose))
         if judged >= _FEWEST_JUDGED and quality < 0.5:
             return self._handle_contradiction(points, prior)
         self._bad = max(0, self._bad - 1)
@@ -264,12 +264,12 @@ class Localisation:
         self._lost = 0 if self.is_sure else self._lost + 1
         if self._walls is None or self._lost % _SEARCH_SCANS != 1:
             return prior
-        found = searched(self._walls, points, prior)
+        found = search_pose(self._walls, points, prior)
         if found is None:
             return prior
         self._age = _REFRESH_SCANS
         found_covariance = np.diag([0.01, 0.01, 0.01])
-        pose, covariance = aligned(self._walls, points, found, found_covariance)
+        pose, covariance = align(self._walls, points, found, found_covariance)
         return self._accept_pose(prior, pose, covariance)
 
     def _accept_pose(self, prior: Pose, pose: Pose, covariance: Array) -> Pose:
@@ -283,7 +283,7 @@ class Localisation:
         """Let the uncertainty grow with the motion by odometry alone since the last scan."""
         reference = self._reference or prior
         moved = prior.distance_to(reference.x, reference.y)
-        turned = abs(wrapped(prior.heading - reference.heading))
+        turned = abs(wrap_angle(prior.heading - reference.heading))
         along = 0.001 + 0.1 * moved + 0.02 * turned
         rotation = 0.001 + 0.05 * moved + 0.1 * turned
         c = cos(prior.heading)
@@ -296,7 +296,7 @@ class Localisation:
         self._covariance = self._covariance + growth
 
 
-def searched(walls: Walls, points: Array, around: Pose, reach: float = 1.0) -> Pose | None:
+def search_pose(walls: Walls, points: Array, around: Pose, reach: float = 1.0) -> Pose | None:
     """Return the pose near a lost one at which most returns lie on walls, or None if no pose fits well."""
     sample = points[:: max(1, len(points) // 60)]
     step = max(1, round(_SEARCH_M / walls.resolution))
@@ -313,7 +313,7 @@ def searched(walls: Walls, points: Array, around: Pose, reach: float = 1.0) -> P
     best_share = _FIT_SHARE
     for turn in _SEARCH_TURNS:
         heading = around.heading + float(turn)
-        there = placed(sample, Pose(around.x, around.y, heading))
+        there = transform_from_frame(sample, Pose(around.x, around.y, heading))
         cells = np.floor((there - (walls.x, walls.y)) / walls.resolution)
         near_rows = cells[:, 1].clip(-most - 1, row_count + most)
         near_columns = cells[:, 0].clip(-most - 1, column_count + most)
@@ -325,13 +325,13 @@ def searched(walls: Walls, points: Array, around: Pose, reach: float = 1.0) -> P
         if share[at] > best_share:
             best_share = float(share[at])
             x, y = (float(offsets[i]) * walls.resolution for i in at)
-            best = Pose(around.x + x, around.y + y, wrapped(heading))
+            best = Pose(around.x + x, around.y + y, wrap_angle(heading))
     return best
 
 
 def _frame(pose: Pose, odometry: Pose) -> Pose:
     """Return the origin of the odom frame in the map frame."""
-    return pose.after(Pose().relative_to(odometry))
+    return pose.compose(Pose().relative_to(odometry))
 
 
 def _interpolate_pose(earlier: Odometry, later: Odometry, stamp: float) -> Pose:
@@ -341,4 +341,4 @@ def _interpolate_pose(earlier: Odometry, later: Odometry, stamp: float) -> Pose:
     if hypot(step.x, step.y) < 1e-9 and abs(step.heading) < 1e-9:
         return earlier.pose
     moved = Pose(step.x * part, step.y * part, step.heading * part)
-    return earlier.pose.after(moved)
+    return earlier.pose.compose(moved)

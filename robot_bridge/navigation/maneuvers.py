@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_bridge.config import Body, RobotConfig
-from robot_bridge.contracts import Pose, wrapped
+from robot_bridge.contracts import Pose, wrap_angle
 from robot_bridge.navigation.clearance import Circles, Clearance, circles_of
 from robot_bridge.safety.geometry import along
 
@@ -40,10 +40,10 @@ class Step:
     curvature: float
     distance: float
 
-    def at(self, travelled: float) -> Pose:
+    def pose_at(self, travelled: float) -> Pose:
         """Return the pose after ``travelled`` metres, unsigned."""
         signed = travelled if self.distance >= 0 else -travelled
-        return self.start.after(along(self.curvature, signed))
+        return self.start.compose(along(self.curvature, signed))
 
     @property
     def length(self) -> float:
@@ -53,7 +53,7 @@ class Step:
     @property
     def end(self) -> Pose:
         """Return the pose at its end."""
-        return self.at(self.length)
+        return self.pose_at(self.length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Aim:
         x, y = pose.ahead(body.centre)
         distance = hypot(x - self.x, y - self.y)
         metres = max(0.0, distance - self.tolerance)
-        turn = 0.0 if self.heading is None else abs(wrapped(pose.heading - self.heading))
+        turn = 0.0 if self.heading is None else abs(wrap_angle(pose.heading - self.heading))
         return metres, max(0.0, turn - self.heading_tolerance)
 
     def is_met(self, pose: Pose, body: Body) -> bool:
@@ -204,7 +204,7 @@ class ManeuverPlanner:
             effort: how hard to search.
         """
         # From a start within the margin, only steps that lead no farther into it are allowed.
-        least = min(margin, clearance.of_pose(start, self.circles) - 0.005)
+        least = min(margin, clearance.pose_clearance(start, self.circles) - 0.005)
         first = _First(curvature, direction, banned, least)
         return Search(self, start, aim, clearance, margin, first, effort)
 
@@ -335,7 +335,7 @@ class Search:
         x = pose_x + c * swept_x - s * swept_y
         y = pose_y + s * swept_x + c * swept_y
 
-        nearest = self._clearance.at(x, y).min(axis=3)
+        nearest = self._clearance.clearance_at(x, y).min(axis=3)
         room = nearest.astype(np.float64) - self._circles.radius
         step_samples = self._moves.own_samples
         during = room[:, :, :step_samples].min(axis=2)

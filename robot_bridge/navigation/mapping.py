@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from robot_bridge.config import Lidar
 from robot_bridge.contracts import Pose, Scan
-from robot_bridge.safety.geometry import placed
+from robot_bridge.safety.geometry import transform_from_frame
 from robot_bridge.safety.scans import angles, returns, valid
 
 Array = NDArray[np.float64]
@@ -133,7 +133,7 @@ class OccupancyMap:
         rows, columns = np.nonzero(self._odds[window] > 0.0)
         return self._means(rows + row0, columns + column0)
 
-    def measured(self) -> tuple[NDArray[np.bool_], Array]:
+    def find_measured(self) -> tuple[NDArray[np.bool_], Array]:
         """Return the occupied cells in which the lidar measured points, bool (rows, columns), and the mean point of
         each, row by row, float64 (n, 2)."""
         counts = self._sums[:, :, 2]
@@ -202,7 +202,7 @@ class OccupancyMap:
         """
         import cv2
 
-        points = placed(returns(scan, lidar), pose)
+        points = transform_from_frame(returns(scan, lidar), pose)
         fan = _free_fan(scan, lidar, pose)
         outline = np.concatenate((points, fan))
         if not len(outline):

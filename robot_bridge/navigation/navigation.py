@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import Frontier, NavGoalTarget, Pose, Twist, wrapped
+from robot_bridge.contracts import Frontier, NavGoalTarget, Pose, Twist, wrap_angle
 from robot_bridge.navigation.driving import Driver, NavStatus
 from robot_bridge.navigation.frontiers import FrontierFinder
 from robot_bridge.navigation.maneuvers import Aim
@@ -81,7 +81,7 @@ class Navigation(Slam):
         Return False, and change nothing, if the robot cannot move at all."""
         if not self.map.shape[0] or not self._driver.can_move():
             return False
-        heading = wrapped(self.estimate.pose.heading + radians)
+        heading = wrap_angle(self.estimate.pose.heading + radians)
         self._driver.begin(Aim(*self.middle, _TURN_PLACE_M, heading, _HEADING_TOLERANCE), is_turn=True)
         return True
 

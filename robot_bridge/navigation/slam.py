@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_bridge.config import Lidar, RobotConfig
-from robot_bridge.contracts import REST, Estimate, Observation, Pose, Scan, wrapped
+from robot_bridge.contracts import REST, Estimate, Observation, Pose, Scan, wrap_angle
 from robot_bridge.navigation.clearance import Clearance, KeepOut, clearance_around
 from robot_bridge.navigation.localisation import Localisation
 from robot_bridge.navigation.mapping import OccupancyMap
 from robot_bridge.navigation.planning import Place, cost_grid, route
-from robot_bridge.safety.geometry import placed
+from robot_bridge.safety.geometry import transform_from_frame
 from robot_bridge.safety.odometry import jump, odometry_fault
 from robot_bridge.safety.scans import fault, returns
 
@@ -73,11 +73,11 @@ class Slam:
         where = self._localisation
         pose = where.update_scan(scan, self.map)
         self.returns = returns(scan, self._config.lidar)
-        self._points = placed(self.returns, pose)
+        self._points = transform_from_frame(self.returns, pose)
         if where.is_doubtful:
             return
         last = self._keyframe
-        turned = 0.0 if last is None else abs(wrapped(last.heading - pose.heading))
+        turned = 0.0 if last is None else abs(wrap_angle(last.heading - pose.heading))
         is_key = last is None or last.distance_to(pose.x, pose.y) > _KEY_M or turned > _KEY_RADIANS
         if is_key:
             self._keyframe = pose

@@ -139,7 +139,7 @@ def _take(deadman: Deadman, message: tuple[float, float] | bool, now: float) -> 
 
 
 @contextmanager
-def until_terminated() -> Iterator[Callable[[], bool]]:
+def catch_termination() -> Iterator[Callable[[], bool]]:
     """Catch the signals that end a process politely, that of a closed terminal included.
 
     Yield a function that returns whether one of them has come.

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any, NoReturn
 
-from robot_bridge.onboard.deadman import TIMEOUT_S, Deadman, Transport, serve, until_terminated
+from robot_bridge.onboard.deadman import TIMEOUT_S, Deadman, Transport, catch_termination, serve
 
 COMMANDS = "/spca/cmd_vel"
 STOP = "/spca/stop"
@@ -145,7 +145,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         deadman = Deadman(timeout=options.timeout, speed=options.speed)
     except ValueError as error:
         _refuse(str(error))
-    with until_terminated() as is_terminated:
+    with catch_termination() as is_terminated:
 
         def is_over() -> bool:
             return is_terminated() or (options.parent is not None and os.getppid() != options.parent)

@@ -81,7 +81,7 @@ def clear_invalid(depth: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.where(is_valid, depth, np.float32(0))
 
 
-def compressed_message(time: float, encoding: str, data: bytes) -> Any:
+def make_compressed_message(time: float, encoding: str, data: bytes) -> Any:
     """Return a ``sensor_msgs/CompressedImage``; ``data`` is the file, ``encoding`` says of what kind."""
     return types.make(
         types.COMPRESSED_IMAGE,

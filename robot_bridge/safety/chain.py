@@ -1,7 +1,7 @@
 """The only path to the wheels: mux -> rate limit -> zones -> Ackermann clamp -> one publisher.
 
-:func:`filtered` is pure: the same state, commands, observation and time give the same velocity, so a recorded run can
-be replayed. :class:`SafetyChain` holds the state and the latch of the emergency stop.
+:func:`filter_command` is pure: the same state, commands, observation and time give the same velocity.
+A recorded run can therefore be replayed. :class:`SafetyChain` holds the state and the latch of the emergency stop.
 
 The steering limit is applied first, so that the zones look along the arc that will be driven, and last, so that every
 velocity sent can be driven. The last clamp changes nothing (``tests/robot_bridge/safety/test_chain.py``).
@@ -21,24 +21,31 @@ from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, Applied, Command, Observation, Odometry, Source, Twist
-from robot_bridge.safety.config_check import checked
+from robot_bridge.safety.config_check import require_valid
 from robot_bridge.safety.doubt import (
     BLOCKED_UNSEEN,
     MotionMismatch,
     Phase,
     backing,
-    believed,
-    gone,
-    hindered,
-    jumped,
+    count_hindrance,
+    metres_backed,
+    restart_after_jump,
+    trust_again,
     unseen_points,
     update_doubt,
 )
-from robot_bridge.safety.geometry import along, clamped, clearance, curvature_of, free_distance, seen_from
-from robot_bridge.safety.obstacles import TOUCH_M, Memory, around, looked
+from robot_bridge.safety.geometry import (
+    along,
+    clamp_steering,
+    clearance,
+    curvature_of,
+    free_distance,
+    transform_to_frame,
+)
+from robot_bridge.safety.obstacles import TOUCH_M, Memory, add_look, points_around
 from robot_bridge.safety.odometry import jump, odometry_fault
 from robot_bridge.safety.scans import fault
-from robot_bridge.safety.stop_distance import RESERVE_M, allowed_speed, reach
+from robot_bridge.safety.stop_distance import RESERVE_M, max_speed_at, reach
 
 CREEP = 0.02
 """m/s: if the zones allow less than this, the robot stops."""
@@ -73,7 +80,7 @@ class ChainState:
     doubt: MotionMismatch = field(default_factory=MotionMismatch)
 
 
-def filtered(
+def filter_command(
     state: ChainState, commands: Sequence[Command], observation: Observation, now: float, config: RobotConfig
 ) -> tuple[ChainState, Applied]:
     """Do one step: return the new state and the velocity that may be driven now.
@@ -82,19 +89,19 @@ def filtered(
     without a command. ``Applied.reason`` is "" exactly when the command is applied unchanged.
     """
     state, faulty = _update_sensors(state, observation, now, config)
-    command = chosen(commands, now)
+    command = choose_command(commands, now)
     if state.stopped:
         applied = Applied(REST, Source.STOP.name.lower(), state.stopped)
     elif command is None:
         applied = Applied(REST, "none")
     elif command.twist == REST and command.source is not Source.STOP:
         applied = Applied(REST, command.source.name.lower())
-    elif observation.odometry is None or faulty or refused(command):
-        applied = Applied(REST, command.source.name.lower(), refused(command) or faulty)
+    elif observation.odometry is None or faulty or find_refusal(command):
+        applied = Applied(REST, command.source.name.lower(), find_refusal(command) or faulty)
     elif state.doubt.phase is not Phase.TRUSTED:
         applied = _act_in_doubt(state, command, observation.odometry, now, config)
         if applied.twist == REST and backing(state.doubt, config) != REST:
-            state = replace(state, doubt=hindered(state.doubt, now, config))
+            state = replace(state, doubt=count_hindrance(state.doubt, now, config))
     else:
         applied = _apply_command(state, command, observation.odometry, now, config)
     return replace(state, stamp=now, twist=applied.twist), applied
@@ -112,24 +119,24 @@ def _update_sensors(
         return state, fault(scan, now, config) or faulty
     faulty = jump(state.odometry, odometry, config)
     if faulty:
-        state = replace(state, memory=(), doubt=jumped(state.doubt))
+        state = replace(state, memory=(), doubt=restart_after_jump(state.doubt))
     state = replace(state, odometry=odometry)
     faulty = fault(scan, now, config) or faulty
     usable = None if faulty or scan is None or scan.stamp == state.scanned else scan
     doubt = update_doubt(state.doubt, state.twist, odometry, usable, now, config)
     if scan is None or faulty:
         return replace(state, doubt=doubt), faulty
-    memory = looked(state.memory, scan, odometry, now, config)
+    memory = add_look(state.memory, scan, odometry, now, config)
     return replace(state, scanned=scan.stamp, memory=memory, doubt=doubt), ""
 
 
-def chosen(commands: Sequence[Command], now: float) -> Command | None:
+def choose_command(commands: Sequence[Command], now: float) -> Command | None:
     """Return the newest unexpired command of the source with the highest priority, or None (the mux)."""
     alive = [command for command in commands if not command.expires <= now]
     return min(reversed(alive), key=lambda command: command.source, default=None)
 
 
-def refused(command: Command) -> str:
+def find_refusal(command: Command) -> str:
     """Return why a command is refused whatever the sensors say, or ""."""
     if command.source is Source.STOP:
         return "stop commanded"
@@ -143,12 +150,12 @@ def refused(command: Command) -> str:
 
 def _apply_command(state: ChainState, command: Command, odometry: Odometry, now: float, config: RobotConfig) -> Applied:
     """Pass a command for motion through all stages; the sensors are usable."""
-    feasible = clamped(command.twist, config.body)
+    feasible = clamp_steering(command.twist, config.body)
     curvature = curvature_of(feasible, config.body)
     tight = "" if feasible == command.twist else "curvature at the steering limit"
     limited, slowly = _rate_limited(state, feasible.linear, odometry, now, config)
     speed, blocked = _zone_limited(state, limited, curvature, odometry, now, config)
-    twist = feasible if speed == feasible.linear else clamped(Twist(speed, speed * curvature), config.body)
+    twist = feasible if speed == feasible.linear else clamp_steering(Twist(speed, speed * curvature), config.body)
     return Applied(twist, command.source.name.lower(), blocked or slowly or tight)
 
 
@@ -163,12 +170,12 @@ def _act_in_doubt(state: ChainState, command: Command, odometry: Odometry, now: 
     if wanted == REST:
         return Applied(REST, source, doubt.reason)
     speed, _ = _rate_limited(state, wanted.linear, odometry, now, config)
-    points, padding = around(state.memory, odometry, now, speed, config)
+    points, padding = points_around(state.memory, odometry, now, speed, config)
     curvature = curvature_of(wanted, config.body)
-    left = doubt.limit - gone(doubt) + RESERVE_M
+    left = doubt.limit - metres_backed(doubt) + RESERVE_M
     if free_distance(points, curvature, wanted.linear > 0, config.body, padding, left) < left:
         return Applied(REST, source, f"{doubt.reason}; something is in the way of that")
-    return Applied(clamped(Twist(speed, speed * curvature), config.body), source, doubt.reason)
+    return Applied(clamp_steering(Twist(speed, speed * curvature), config.body), source, doubt.reason)
 
 
 def _rate_limited(
@@ -196,7 +203,7 @@ def _zone_limited(
 ) -> tuple[float, str]:
     """Return the speed that obstacles on the path allow, and the obstacle that limits it."""
     fastest = max(abs(wanted), abs(odometry.twist.linear))
-    points, padding = around(state.memory, odometry, now, fastest, config)
+    points, padding = points_around(state.memory, odometry, now, fastest, config)
     hidden = unseen_points(state.doubt, odometry)
     beside = np.minimum(config.zones.padding, clearance(hidden, config.body) - TOUCH_M)
     known = len(points)
@@ -211,13 +218,13 @@ def _zone_limited(
         return offset + min(_free_way(points[:count], padding[:count], way, forward, config) for way in arcs)
 
     first = distance(wanted)
-    allowed = allowed_speed(first, forward, config)
+    allowed = max_speed_at(first, forward, config)
     if abs(wanted) <= allowed:
         return wanted, ""
     where = "ahead" if forward else "behind"
     what = BLOCKED_UNSEEN if len(hidden) and distance(wanted, known) > first else "obstacle"
     for speed in (allowed, min(CREEP, abs(wanted))):
-        if speed >= min(CREEP, abs(wanted)) and speed <= allowed_speed(distance(speed), forward, config):
+        if speed >= min(CREEP, abs(wanted)) and speed <= max_speed_at(distance(speed), forward, config):
             return copysign(speed, wanted), f"{what} {first:.2f} m {where}: slowed to {speed:.2f} m/s"
     return 0.0, f"{what} {first:.2f} m {where}: stopped"
 
@@ -245,16 +252,16 @@ def _free_way(
     config: RobotConfig,
 ) -> float:
     """Return how far consecutive arcs are free, at most :func:`reach`, metres."""
-    gone = 0.0
+    covered = 0.0
     horizon = reach(config)
     for curvature, arc in way:
-        length = min(arc, horizon - gone)
+        length = min(arc, horizon - covered)
         free = free_distance(points, curvature, forward, config.body, padding, length)
         if free < length:
-            return gone + free
-        gone += length
-        points = seen_from(points, along(curvature, length if forward else -length))
-    return gone
+            return covered + free
+        covered += length
+        points = transform_to_frame(points, along(curvature, length if forward else -length))
+    return covered
 
 
 def _bound_steering(
@@ -295,7 +302,7 @@ class SafetyChain:
     """
 
     def __init__(self, config: RobotConfig) -> None:
-        self._config = checked(config)
+        self._config = require_valid(config)
         self._state = ChainState()
         self._stopped = ""
         self._is_believed = False
@@ -303,15 +310,15 @@ class SafetyChain:
     @property
     def state(self) -> ChainState:
         """Return the state after the last step, with the current latch."""
-        doubt = believed(self._state.doubt) if self._is_believed else self._state.doubt
+        doubt = trust_again(self._state.doubt) if self._is_believed else self._state.doubt
         return replace(self._state, stopped=self._stopped, doubt=doubt)
 
     def step(self, commands: Sequence[Command], observation: Observation, now: float) -> Applied:
-        """Return the velocity that may be driven now; see :func:`filtered`."""
+        """Return the velocity that may be driven now; see :func:`filter_command`."""
         if self._is_believed:
             self._is_believed = False
-            self._state = replace(self._state, doubt=believed(self._state.doubt))
-        self._state, applied = filtered(self.state, commands, observation, now, self._config)
+            self._state = replace(self._state, doubt=trust_again(self._state.doubt))
+        self._state, applied = filter_command(self.state, commands, observation, now, self._config)
         if self._stopped and applied.twist != REST:  # another thread called stop meanwhile
             applied = Applied(REST, Source.STOP.name.lower(), self._stopped)
             self._state = replace(self._state, twist=REST)
@@ -339,7 +346,7 @@ class Interventions:
         self.counts = Counter[str]()
         self._last = ""
 
-    def applied(self, applied: Applied) -> None:
+    def count_result(self, applied: Applied) -> None:
         """Take in the result of one step."""
         kind = kind_of(applied.reason)
         if kind and kind != self._last:

@@ -20,7 +20,7 @@ MOST_BACKED_M = 0.1
 _SIGNED = frozenset({"lidar.x", "lidar.angle_min", "camera.x"})
 
 
-def checked(config: RobotConfig) -> RobotConfig:
+def require_valid(config: RobotConfig) -> RobotConfig:
     """Return the configuration unchanged if it is valid.
 
     Raises:
@@ -35,10 +35,10 @@ def _problems(config: RobotConfig) -> Iterator[str]:
     for name, value in _numbers(config, ""):
         if not isfinite(value) or (value <= 0 and name not in _SIGNED):
             yield f"{name} is {value}"
-    yield from _of_body(config)
-    yield from _of_zones(config)
-    yield from _of_witness(config)
-    yield from _of_lidar(config)
+    yield from _check_body(config)
+    yield from _check_zones(config)
+    yield from _check_witness(config)
+    yield from _check_lidar(config)
 
 
 def _numbers(value: Any, where: str) -> Iterator[tuple[str, float]]:
@@ -51,7 +51,7 @@ def _numbers(value: Any, where: str) -> Iterator[tuple[str, float]]:
             yield name, found
 
 
-def _of_body(config: RobotConfig) -> Iterator[str]:
+def _check_body(config: RobotConfig) -> Iterator[str]:
     body = config.body
     period = 1 / config.control_rate
     if body.steering_limit >= pi / 2:
@@ -62,7 +62,7 @@ def _of_body(config: RobotConfig) -> Iterator[str]:
         yield f"limits.command_timeout is below two periods of control_rate, {2 * period:.3g} s"
 
 
-def _of_zones(config: RobotConfig) -> Iterator[str]:
+def _check_zones(config: RobotConfig) -> Iterator[str]:
     zones = config.zones
     body = config.body
     x = config.lidar.x
@@ -75,7 +75,7 @@ def _of_zones(config: RobotConfig) -> Iterator[str]:
         yield f"zones.scan_timeout is below a turn of the lidar and a period, {reaction(config):.2f} s"
 
 
-def _of_witness(config: RobotConfig) -> Iterator[str]:
+def _check_witness(config: RobotConfig) -> Iterator[str]:
     witness = config.witness
     for name in ("wheels", "scan"):
         if getattr(witness, name) >= 1:
@@ -86,7 +86,7 @@ def _of_witness(config: RobotConfig) -> Iterator[str]:
         yield f"witness.backing is less than {LEAST_BACKED_M} m: too little to tell a frozen lidar from a pane of glass"
 
 
-def _of_lidar(config: RobotConfig) -> Iterator[str]:
+def _check_lidar(config: RobotConfig) -> Iterator[str]:
     body = config.body
     lidar = config.lidar
     if lidar.range_min > blind_radius(config):

@@ -23,10 +23,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import Odometry, Pose, Scan, Twist, wrapped
-from robot_bridge.safety.geometry import along, placed, seen_from
-from robot_bridge.safety.motion_watch import Evidence, Held, Watch, followed, looked_at, moves, stays_put, wheels
-from robot_bridge.safety.touching import touched
+from robot_bridge.contracts import Odometry, Pose, Scan, Twist, wrap_angle
+from robot_bridge.safety.geometry import along, transform_from_frame, transform_to_frame
+from robot_bridge.safety.motion_watch import (
+    Evidence,
+    Held,
+    Watch,
+    add_reference_scan,
+    follow_period,
+    moves,
+    stays_put,
+    wheels,
+)
+from robot_bridge.safety.touching import find_touched
 
 LEAST_BACKED_M = 0.03
 """Backing less than this cannot distinguish a frozen lidar from one that sees through glass."""
@@ -116,12 +125,12 @@ class MotionMismatch:
         return f"{self.evidence.reason}: backing to find out why"
 
 
-def believed(doubt: MotionMismatch) -> MotionMismatch:
+def trust_again(doubt: MotionMismatch) -> MotionMismatch:
     """Return the doubt after somebody has fixed the sensors."""
     return MotionMismatch(unseen=doubt.unseen) if doubt.phase is Phase.UNUSABLE else doubt
 
 
-def jumped(doubt: MotionMismatch) -> MotionMismatch:
+def restart_after_jump(doubt: MotionMismatch) -> MotionMismatch:
     """Return the doubt after a jump in odometry: earlier data is not comparable any more."""
     return replace(doubt, watch=Watch(), trail=(), running=0, unseen=())
 
@@ -139,11 +148,11 @@ def update_doubt(
         now: the time, seconds.
         config: the robot's configuration.
     """
-    watch = followed(doubt.watch, driven.linear, odometry, now, config)
+    watch = follow_period(doubt.watch, driven.linear, odometry, now, config)
     new: Held | None = None
     before = watch.held
     if scan is not None:
-        watch, new = looked_at(watch, scan, odometry, config)
+        watch, new = add_reference_scan(watch, scan, odometry, config)
     doubt = replace(doubt, watch=watch)
     if doubt.phase is Phase.TRUSTED:
         return _look_for_evidence(doubt, driven, before, new, now, config)
@@ -192,7 +201,7 @@ def _extend_trail(trail: tuple[Pose, ...], pose: Pose) -> tuple[Pose, ...]:
     if trail:
         last = trail[-1]
         is_near = last.distance_to(pose.x, pose.y) < _TRAIL_M
-        if is_near and abs(wrapped(pose.heading - last.heading)) < _TRAIL_RAD:
+        if is_near and abs(wrap_angle(pose.heading - last.heading)) < _TRAIL_RAD:
             return trail
     return (*trail, pose)[-_TRAIL:]
 
@@ -252,7 +261,7 @@ def _find_way_out(
         for arc in arcs:
             if is_new(sign, arc):
                 way = (sign, arc)
-                found.append((_known_ground(doubt, pose, way, most, config), way))
+                found.append((_measure_known_ground(doubt, pose, way, most, config), way))
         return max(found, key=itemgetter(0), default=(0.0, before[-1]))
 
     back = farthest(-stopped)
@@ -262,7 +271,9 @@ def _find_way_out(
     return back if is_enough or not may_go_on else farthest(stopped)
 
 
-def _known_ground(doubt: MotionMismatch, pose: Pose, way: tuple[int, float], most: float, config: RobotConfig) -> float:
+def _measure_known_ground(
+    doubt: MotionMismatch, pose: Pose, way: tuple[int, float], most: float, config: RobotConfig
+) -> float:
     """Return how far a way leads over ground the footprint has covered, metres.
 
     The zones have kept their padding free beside that ground."""
@@ -278,7 +289,7 @@ def _known_ground(doubt: MotionMismatch, pose: Pose, way: tuple[int, float], mos
     outline = np.array([(x, y) for x in across for y in sides])
     for number in range(1, round(most / _STEP_M) + 1):
         gone = number * _STEP_M
-        points = placed(outline, pose.after(along(curvature, sign * gone)))
+        points = transform_from_frame(outline, pose.compose(along(curvature, sign * gone)))
         x = points[:, 0] - been[:, :1]
         y = points[:, 1] - been[:, 1:2]
         ahead = c * x + s * y
@@ -297,7 +308,7 @@ def _judge_backing(
     begin = doubt.begin
     evidence = doubt.evidence
     stuck = wheels(doubt.watch, config)
-    is_far = gone(doubt) >= doubt.limit - _NEARLY_M or doubt.hindered > _HINDERED
+    is_far = metres_backed(doubt) >= doubt.limit - _NEARLY_M or doubt.hindered > _HINDERED
     if begin is not None and doubt.running >= _RUNNING and (stuck is not None or is_far):
         return _trust_again(doubt, begin, now, config)
     if stuck is not None and len(doubt.tried) < _TRIES:  # perhaps wedged: another arc may free it
@@ -310,14 +321,14 @@ def _judge_backing(
             doubt = replace(doubt, running=min(doubt.running, 0) - 1, since=now)
             if doubt.running <= -_RUNNING:
                 return replace(doubt, phase=Phase.UNUSABLE, evidence=again, since=now)
-        elif gone(doubt) >= LEAST_BACKED_M - _NEARLY_M and moves(begin, new, evidence.sectors, config):
+        elif metres_backed(doubt) >= LEAST_BACKED_M - _NEARLY_M and moves(begin, new, evidence.sectors, config):
             doubt = replace(doubt, running=max(doubt.running, 0) + 1)
-    if gone(doubt) < doubt.limit - _NEARLY_M:
+    if metres_backed(doubt) < doubt.limit - _NEARLY_M:
         return replace(doubt, since=now)
     return replace(doubt, phase=Phase.UNUSABLE, since=now) if now - doubt.since > _WAITS_S else doubt
 
 
-def gone(doubt: MotionMismatch) -> float:
+def metres_backed(doubt: MotionMismatch) -> float:
     """Return the metres backed, commanded or measured, whichever is more."""
     now = doubt.watch.now
     commanded, rolled = doubt.began
@@ -329,7 +340,7 @@ def _trust_again(doubt: MotionMismatch, begin: Held, now: float, config: RobotCo
     watch = replace(doubt.watch, held=(), moments=(doubt.watch.now,))
     unseen = doubt.unseen
     if doubt.evidence is not None and doubt.evidence.is_whole:
-        points = touched(begin.pose, doubt.forward, doubt.curvature, doubt.trail, config.body)
+        points = find_touched(begin.pose, doubt.forward, doubt.curvature, doubt.trail, config.body)
         unseen = (*unseen, Unseen(now, points, doubt.watch.way))
     return replace(doubt, phase=Phase.TRUSTED, evidence=None, running=0, since=now, watch=watch, unseen=unseen)
 
@@ -337,10 +348,10 @@ def _trust_again(doubt: MotionMismatch, begin: Held, now: float, config: RobotCo
 def unseen_points(doubt: MotionMismatch, odometry: Odometry) -> NDArray[np.float64]:
     """Return the points of all unseen obstacles, (n, 2) metres in the base frame."""
     every = [each.points for each in doubt.unseen]
-    return seen_from(np.concatenate((np.empty((0, 2)), *every)), odometry.pose)
+    return transform_to_frame(np.concatenate((np.empty((0, 2)), *every)), odometry.pose)
 
 
-def hindered(doubt: MotionMismatch, now: float, config: RobotConfig) -> MotionMismatch:
+def count_hindrance(doubt: MotionMismatch, now: float, config: RobotConfig) -> MotionMismatch:
     """Count a period in which the robot should have backed but could not; after too many, a sensor is unusable."""
     doubt = replace(doubt, hindered=doubt.hindered + 1)
     is_over = doubt.hindered > _HINDERED_S * config.control_rate
@@ -349,7 +360,7 @@ def hindered(doubt: MotionMismatch, now: float, config: RobotConfig) -> MotionMi
 
 def backing(doubt: MotionMismatch, config: RobotConfig) -> Twist:
     """Return the velocity for backing up; rest once the limit is reached or outside that phase."""
-    if doubt.phase is not Phase.BACKING or gone(doubt) >= doubt.limit - _NEARLY_M:
+    if doubt.phase is not Phase.BACKING or metres_backed(doubt) >= doubt.limit - _NEARLY_M:
         return Twist()
     sign, curvature = doubt.tried[-1]
     speed = sign * config.witness.backing_speed

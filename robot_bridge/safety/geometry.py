@@ -20,7 +20,7 @@ _TOUCH = 1e-9
 """Metres by which a crossing at a corner may lie beyond that corner."""
 
 
-def clamped(twist: Twist, body: Body) -> Twist:
+def clamp_steering(twist: Twist, body: Body) -> Twist:
     """Return the nearest velocity of the same speed that the steering can follow; turning in place becomes rest.
 
     Idempotent. The twist must be finite.
@@ -34,7 +34,7 @@ def clamped(twist: Twist, body: Body) -> Twist:
 
 def curvature_of(twist: Twist, body: Body) -> float:
     """Return the curvature of the arc that ``twist`` follows once clamped, 1/m; 0 at rest."""
-    feasible = clamped(twist, body)
+    feasible = clamp_steering(twist, body)
     if feasible.linear == 0.0:
         return 0.0
     limit = body.curvature_limit
@@ -49,7 +49,7 @@ def along(curvature: float, distance: float) -> Pose:
     return Pose(sin(angle) / curvature, (1 - cos(angle)) / curvature, angle)
 
 
-def seen_from(points: NDArray[np.float64], pose: Pose) -> NDArray[np.float64]:
+def transform_to_frame(points: NDArray[np.float64], pose: Pose) -> NDArray[np.float64]:
     """Return the points relative to ``pose``, which is given in their frame."""
     c = cos(pose.heading)
     s = sin(pose.heading)
@@ -60,8 +60,8 @@ def seen_from(points: NDArray[np.float64], pose: Pose) -> NDArray[np.float64]:
     return np.column_stack((x, y))
 
 
-def placed(points: NDArray[np.float64], pose: Pose) -> NDArray[np.float64]:
-    """Return points given relative to ``pose`` in the frame of ``pose``: the inverse of :func:`seen_from`."""
+def transform_from_frame(points: NDArray[np.float64], pose: Pose) -> NDArray[np.float64]:
+    """Return points given relative to ``pose`` in the frame of ``pose``: the inverse of :func:`transform_to_frame`."""
     c = cos(pose.heading)
     s = sin(pose.heading)
     x = points[:, 0]

@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Odometry, Pose, Scan
 from robot_bridge.safety.obstacles import pose_at
-from robot_bridge.safety.scan_motion import SECTORS, Lines, compared, fit_travelled_share, groups_of, lines_of, shares
+from robot_bridge.safety.scan_motion import (
+    SECTORS,
+    Lines,
+    compare_scans,
+    fit_travelled_share,
+    groups_of,
+    lines_of,
+    shares,
+)
 
 _APART_M = 0.008
 _APART_RAD = 0.02
@@ -89,7 +97,7 @@ class Watch:
         return self.moments[-1]
 
 
-def followed(watch: Watch, linear: float, odometry: Odometry, now: float, config: RobotConfig) -> Watch:
+def follow_period(watch: Watch, linear: float, odometry: Odometry, now: float, config: RobotConfig) -> Watch:
     """Return the watch after a period in which ``linear`` m/s was commanded."""
     last = watch.now
     pose = odometry.pose
@@ -130,7 +138,7 @@ def wheels(watch: Watch, config: RobotConfig) -> Evidence | None:
     return None
 
 
-def looked_at(watch: Watch, scan: Scan, odometry: Odometry, config: RobotConfig) -> tuple[Watch, Held]:
+def add_reference_scan(watch: Watch, scan: Scan, odometry: Odometry, config: RobotConfig) -> tuple[Watch, Held]:
     """Add a scan to compare later ones with; return the watch and that scan."""
     pose = pose_at(odometry, scan.stamp)
     new = Held(scan.stamp, pose, scan.ranges, lines_of(scan, config.lidar))
@@ -164,7 +172,7 @@ def _stays_put_since(old: Held, new: Held, config: RobotConfig) -> Evidence | No
         return None
     if distance < config.witness.least and abs(step.heading) < _LEAST_RAD:
         return None
-    found = compared(old.lines, new.lines, step, config.lidar)
+    found = compare_scans(old.lines, new.lines, step, config.lidar)
     least = config.witness.scan
     share, spread = fit_travelled_share(found, step)
     is_conclusive = spread <= _TOLD and distance >= config.witness.least
@@ -195,7 +203,7 @@ def _stays_put_since(old: Held, new: Held, config: RobotConfig) -> Evidence | No
 def moves(old: Held, new: Held, doubted: tuple[int, ...], config: RobotConfig) -> bool:
     """Return whether the scan has moved since an earlier one as odometry says, including the doubted sectors."""
     step = new.pose.relative_to(old.pose)
-    found = compared(old.lines, new.lines, step, config.lidar)
+    found = compare_scans(old.lines, new.lines, step, config.lidar)
     share, spread = fit_travelled_share(found, step)
     if spread > _TOLD or share - 2 * spread < config.witness.scan:
         return False

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Odometry, Pose, Scan
-from robot_bridge.safety.geometry import along, clearance, placed, seen_from
+from robot_bridge.safety.geometry import along, clearance, transform_from_frame, transform_to_frame
 from robot_bridge.safety.scans import AHEAD_OF_TIME, returns, unseen
 from robot_bridge.safety.stop_distance import margin, reach
 
@@ -56,11 +56,11 @@ def pose_at(odometry: Odometry, time: float) -> Pose:
     angular = odometry.twist.angular
     passed = time - odometry.stamp
     if abs(linear) < 1e-6:
-        return odometry.pose.after(Pose(heading=angular * passed))
-    return odometry.pose.after(along(angular / linear, linear * passed))
+        return odometry.pose.compose(Pose(heading=angular * passed))
+    return odometry.pose.compose(along(angular / linear, linear * passed))
 
 
-def looked(memory: Memory, scan: Scan, odometry: Odometry, now: float, config: RobotConfig) -> Memory:
+def add_look(memory: Memory, scan: Scan, odometry: Odometry, now: float, config: RobotConfig) -> Memory:
     """Add a usable scan and drop looks that are too old, or in the future after the clock was set back.
 
     A scan that is already in memory adds nothing.
@@ -75,7 +75,7 @@ def looked(memory: Memory, scan: Scan, odometry: Odometry, now: float, config: R
     farthest = reach(config) + margin(config.limits.speed, config)
     found = found[clearance(found, config.body) <= farthest]
     in_base = np.concatenate((found, blind))
-    points = placed(in_base, pose_at(odometry, scan.stamp))
+    points = transform_from_frame(in_base, pose_at(odometry, scan.stamp))
 
     before = [look.points for look in kept if scan.stamp - look.stamp >= STILL_S]
     is_still = np.zeros(len(points), np.bool_)
@@ -120,7 +120,7 @@ def _find_near(points: NDArray[np.float64], others: NDArray[np.float64], cells: 
     return np.asarray(grid[at[:, 0], at[:, 1]])
 
 
-def around(
+def points_around(
     memory: Memory, odometry: Odometry, now: float, speed: float, config: RobotConfig
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return all points in memory, (n, 2) in the base frame at ``now``, and the padding of each, (n,) metres.
@@ -133,7 +133,7 @@ def around(
         return np.empty((0, 2)), np.empty(0)
     points = np.concatenate([look.points[look.is_last] for look in memory])
     is_still = np.concatenate([look.is_still[look.is_last] for look in memory])
-    points = seen_from(points, pose_at(odometry, now))
+    points = transform_to_frame(points, pose_at(odometry, now))
 
     room = clearance(points, config.body) - TOUCH_M
     still_padding = np.minimum(config.zones.padding, room)

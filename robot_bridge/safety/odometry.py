@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import hypot, isfinite
 
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import Odometry, wrapped
+from robot_bridge.contracts import Odometry, wrap_angle
 from robot_bridge.safety.scans import AHEAD_OF_TIME
 
 _FARTHEST = 1e6
@@ -52,7 +52,7 @@ def jump(last: Odometry | None, odometry: Odometry, config: RobotConfig) -> str:
     passed = abs(odometry.stamp - last.stamp)
     pose = odometry.pose
     moved = hypot(pose.x - last.pose.x, pose.y - last.pose.y)
-    turned = abs(wrapped(pose.heading - last.pose.heading))
+    turned = abs(wrap_angle(pose.heading - last.pose.heading))
     if moved <= _JUMP_M + linear * passed and turned <= _JUMP_RAD + angular * passed:
         return ""
     return f"odometry jumped by {moved:.2f} m and {turned:.2f} rad in {passed:.2f} s"

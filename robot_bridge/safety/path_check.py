@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 
 from robot_bridge.config import Body, RobotConfig
 from robot_bridge.contracts import BEARINGS, SPEEDS, Direction, Pose, Scan, Speed, Twist
-from robot_bridge.safety.geometry import along, clamped, clearance, curvature_of, free_distance, seen_from
+from robot_bridge.safety.geometry import (
+    along,
+    clamp_steering,
+    clearance,
+    curvature_of,
+    free_distance,
+    transform_to_frame,
+)
 from robot_bridge.safety.scans import returns
 
 _SPEED_SHARE: Final[Mapping[Direction, float]] = {d: -1.0 if d is Direction.BACKWARD else 1.0 for d in Direction}
@@ -48,7 +55,7 @@ class PathCheck:
 def twist_toward(direction: Direction, speed: Speed, body: Body) -> Twist:
     """Return the velocity for ``move_toward``: an arc that the steering can follow, at the requested speed."""
     linear = SPEEDS[speed] * _SPEED_SHARE[direction]
-    return clamped(Twist(linear, _TURN_RATE[direction]), body)
+    return clamp_steering(Twist(linear, _TURN_RATE[direction]), body)
 
 
 def check_path(scan: Scan, direction: Direction, distance_m: float, config: RobotConfig) -> PathCheck:
@@ -90,14 +97,14 @@ def _swept(
         if free < turning:
             return free, corner
     rest = distance - turning
-    ahead = seen_from(points, corner)
+    ahead = transform_to_frame(points, corner)
     straight = min(rest, free_distance(ahead, 0.0, is_forward, body, padding, rest)) if rest else 0.0
-    return free + straight, corner.after(Pose(straight if is_forward else -straight, 0.0, 0.0))
+    return free + straight, corner.compose(Pose(straight if is_forward else -straight, 0.0, 0.0))
 
 
 def _kind(points: NDArray[np.float64], at: Pose, is_forward: bool, body: Body) -> str:
     """Return the kind of obstacle the footprint touches at ``at``, judged by the extent of the nearby returns."""
-    local = seen_from(points, at)
+    local = transform_to_frame(points, at)
     is_on_the_way = local[:, 0] > body.centre if is_forward else local[:, 0] < body.centre
     margin = np.where(is_on_the_way, clearance(local, body), inf)
     hit = local[int(np.argmin(margin))]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from robot_bridge.config import Lidar
 from robot_bridge.contracts import Pose, Scan
-from robot_bridge.safety.geometry import placed
+from robot_bridge.safety.geometry import transform_from_frame
 from robot_bridge.safety.scans import angles, valid
 
 Array = NDArray[np.float64]
@@ -123,10 +123,10 @@ class Compared:
     noise: float
 
 
-def compared(earlier: Lines, later: Lines, step: Pose, lidar: Lidar) -> Compared:
+def compare_scans(earlier: Lines, later: Lines, step: Pose, lidar: Lidar) -> Compared:
     """Compare two scans; ``step`` is the later base pose relative to the earlier one, according to odometry."""
     count = len(earlier.points)
-    places = placed(later.points, step)
+    places = transform_from_frame(later.points, step)
     directions = np.arctan2(places[:, 1], places[:, 0] - lidar.x)
     bearings = directions - lidar.angle_min
     beams = np.rint(bearings / (2 * np.pi / count)).astype(np.intp) % count

@@ -23,7 +23,7 @@ def stop_distance(speed: float, config: RobotConfig) -> float:
     return abs(speed) * reaction(config) + braking
 
 
-def allowed_speed(distance: float, forward: bool, config: RobotConfig) -> float:
+def max_speed_at(distance: float, forward: bool, config: RobotConfig) -> float:
     """Return the greatest speed at this distance from the lidar to the nearest obstacle along the path, m/s.
 
     0 in the emergency zone, the robot's limit outside the avoidance zone, linear between. Never more than the robot can

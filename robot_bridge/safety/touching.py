@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from robot_bridge.config import Body
 from robot_bridge.contracts import Pose
-from robot_bridge.safety.geometry import clearance, placed, seen_from
+from robot_bridge.safety.geometry import clearance, transform_from_frame, transform_to_frame
 
 Array = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ _ALONG = 13
 _ACROSS = 5
 
 
-def touched(pose: Pose, forward: bool, curvature: float, trail: Sequence[Pose], body: Body) -> Array:
+def find_touched(pose: Pose, forward: bool, curvature: float, trail: Sequence[Pose], body: Body) -> Array:
     """Return points just beyond the footprint that the robot may have touched.
 
     They lie at the leading end. If the robot has already covered that ground, they lie along the sides that its turn
@@ -38,9 +38,9 @@ def touched(pose: Pose, forward: bool, curvature: float, trail: Sequence[Pose], 
         trail: poses where it has been.
         body: its footprint.
     """
-    end = placed(_end(forward, body), pose)
-    sides = placed(_sides(forward, curvature, body), pose)
-    new = (_on_new_ground(points, trail, body) for points in (end, sides))
+    end = transform_from_frame(_end(forward, body), pose)
+    sides = transform_from_frame(_sides(forward, curvature, body), pose)
+    new = (_keep_new_ground(points, trail, body) for points in (end, sides))
     return next((points for points in new if len(points)), end)
 
 
@@ -58,9 +58,9 @@ def _sides(forward: bool, curvature: float, body: Body) -> Array:
     return np.column_stack((x, y))[is_outward]
 
 
-def _on_new_ground(points: Array, trail: Sequence[Pose], body: Body) -> Array:
+def _keep_new_ground(points: Array, trail: Sequence[Pose], body: Body) -> Array:
     """Return the points that the robot has not driven over."""
     is_new = np.ones(len(points), np.bool_)
     for pose in trail:
-        is_new &= clearance(seen_from(points, pose), body) > -_INSIDE_M
+        is_new &= clearance(transform_to_frame(points, pose), body) > -_INSIDE_M
     return points[is_new]

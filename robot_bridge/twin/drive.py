@@ -11,7 +11,7 @@ from math import atan, isfinite, tan
 
 from robot_bridge.config import Body, Limits
 from robot_bridge.contracts import REST, Twist
-from robot_bridge.safety.geometry import clamped
+from robot_bridge.safety.geometry import clamp_steering
 from robot_bridge.twin.mjcf import TRACK
 
 RAMP = 2.0
@@ -25,7 +25,7 @@ def feasible(twist: Twist, body: Body, limits: Limits) -> Twist:
     """
     if not (isfinite(twist.linear) and isfinite(twist.angular)):
         return REST
-    possible = clamped(twist, body)
+    possible = clamp_steering(twist, body)
     linear = min(max(possible.linear, -limits.reverse_speed), limits.speed)
     if linear == 0:
         return REST

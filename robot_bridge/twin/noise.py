@@ -8,7 +8,7 @@ from math import cos, hypot, sin, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_bridge.contracts import Pose, Twist, wrapped
+from robot_bridge.contracts import Pose, Twist, wrap_angle
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class DriftingOdometry:
         middle = self.pose.heading + a / 2
         x = self.pose.x + d * cos(middle)
         y = self.pose.y + d * sin(middle)
-        self.pose = Pose(x, y, wrapped(self.pose.heading + a))
+        self.pose = Pose(x, y, wrap_angle(self.pose.heading + a))
 
     def measure(self, true: Twist) -> Twist:
         """Return a velocity as it is measured; rest is measured as rest."""

@@ -101,10 +101,10 @@ class Movers:
     def _advance(self, walk: _Walk, now: float, dt: float, pose: Pose) -> None:
         obstacle = walk.obstacle
         way = walk.way + walk.sign * walk.obstacle.speed * dt
-        x, y = obstacle.at(way)
+        x, y = obstacle.position_at(way)
         near = self._near + obstacle.half_x
         if abs(x - pose.x) < near and abs(y - pose.y) < near:
-            gap = self._gap(*obstacle.at(walk.way), pose)
+            gap = self._gap(*obstacle.position_at(walk.way), pose)
             # Only a step that comes nearer is stopped: what touches the robot can always walk away.
             if gap < obstacle.half_x and self._gap(x, y, pose) < gap:
                 walk.sign = -walk.sign

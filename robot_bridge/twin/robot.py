@@ -18,7 +18,7 @@ from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, Frame, Observation, Odometry, Pose, Scan, Twist
 from robot_bridge.errors import DeviceError
 from robot_bridge.protocols import Clock
-from robot_bridge.safety.config_check import checked
+from robot_bridge.safety.config_check import require_valid
 from robot_bridge.twin import mjcf
 from robot_bridge.twin.drive import Drive, feasible
 from robot_bridge.twin.engine import NoPictureError, mujoco
@@ -57,7 +57,7 @@ class MujocoRobot:
     ) -> None:
         self._mj: Any = mujoco()
         self.world = world
-        self.config = checked(config or RobotConfig())
+        self.config = require_valid(config or RobotConfig())
         self.clock: Clock = self
         self._noise = noise if noise is not None else Noise()
         xml = mjcf.text(world, self.config)
@@ -108,7 +108,7 @@ class MujocoRobot:
         for _ in range(round(SETTLE / mjcf.TIMESTEP)):
             self._mj.mj_step(self._model, self._data)
         self._last_pose = self._pose()
-        self._last_wheels = self._rolled_distance()
+        self._last_wheels = self._measure_rolled_distance()
         self._periods = {
             "odometry": self._steps_between(ODOMETRY_RATE),
             "scan": self._steps_between(self.config.lidar.rate),
@@ -254,7 +254,7 @@ class MujocoRobot:
         cosine = 1 - 2 * (qy * qy + qz * qz)
         return Pose(x, y, atan2(sine, cosine))
 
-    def _rolled_distance(self) -> float:
+    def _measure_rolled_distance(self) -> float:
         """Return how many metres the rear wheels have rolled, on average."""
         left, right = self._rear_qpos
         positions = self._data.qpos
@@ -272,7 +272,7 @@ class MujocoRobot:
 
     def _measure(self) -> Odometry:
         pose = self._pose()
-        rolled = self._rolled_distance()
+        rolled = self._measure_rolled_distance()
         change = pose.heading - self._last_pose.heading
         turned = (change + np.pi) % (2 * np.pi) - np.pi
         self._odometry.advance(rolled - self._last_wheels, turned)

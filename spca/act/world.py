@@ -103,7 +103,7 @@ class MappedWorld(ABC):
         """Return a hash of everything, including the simulator's truth."""
 
     @abstractmethod
-    def _solved(self) -> bool:
+    def _is_solved(self) -> bool:
         """Return whether the episode, which is over, ended well."""
 
     @abstractmethod
@@ -111,7 +111,7 @@ class MappedWorld(ABC):
         """Return why an episode that did not end well is over, in words."""
 
     @contextmanager
-    def _saved_parts(self) -> Iterator[Parts]:
+    def _iterate_saved_parts(self) -> Iterator[Parts]:
         """Yield what a snapshot is taken of and put back into, such as the simulator.
 
         Yield () where a restore has to replay.
@@ -128,7 +128,7 @@ class MappedWorld(ABC):
         return Snapshot(
             mission=self.renaming.text(self.mission),
             direction=DIRECTIONS[self._direction],
-            inventory=self._in_hand(),
+            inventory=self._describe_inventory(),
             visible_grid=self._map_words(),
             visible_objects=tuple(objects),
         )
@@ -148,7 +148,7 @@ class MappedWorld(ABC):
     def checkpoint(self) -> Checkpoint:
         """Return the present state as primitives since the reset, and its hash."""
         made = Checkpoint(tuple(self.previous_actions), self._hash())
-        with self._saved_parts() as parts:
+        with self._iterate_saved_parts() as parts:
             self._snapshots.keep(made, parts)
         return made
 
@@ -159,7 +159,7 @@ class MappedWorld(ABC):
             RestoreError: the primitives cannot be replayed, or the state they lead to hashes differently.
         """
         self.restores += 1
-        with self._saved_parts() as parts:
+        with self._iterate_saved_parts() as parts:
             loaded = self._snapshots.load(checkpoint, parts)
         if not (loaded and self._hash() == checkpoint.state_hash):
             self._replay(checkpoint)
@@ -189,19 +189,19 @@ class MappedWorld(ABC):
                 return Outcome.goal_not_reached(**self._end(trace))
             if isinstance(event, Failed):
                 fault = event.status, event.message, plan, event.position, event.traceback
-                return Outcome.failed(*fault, **self._end(trace))
+                return Outcome.failure(*fault, **self._end(trace))
             self.step(event.step.code)
             trace.append(event.step)
             if self.over:
-                return self._ended(trace, plan)
+                return self._make_end_outcome(trace, plan)
             reason = detector.observe(self._state())
             if reason is not None:
-                return Outcome.failed(Status.STUCK, reason, plan, event.step.position, **self._end(trace))
+                return Outcome.failure(Status.STUCK, reason, plan, event.step.position, **self._end(trace))
 
     def _visible_objects(self) -> tuple[VisibleObject, ...]:
         return perception.visible_objects(perception.facing_view(self._view, self._direction))
 
-    def _marked_view(self) -> NDArray[np.uint8]:
+    def _mark_view(self) -> NDArray[np.uint8]:
         """Return the view with the agent's cell marked."""
         view = self._view.copy()
         view[perception.agent_cell(len(view), self._direction)] = perception.AGENT
@@ -210,10 +210,10 @@ class MappedWorld(ABC):
     def _agent_view(self) -> AgentView:
         return AgentView(
             mission=self.renaming.text(self.mission),
-            full_grid=self._map.with_agent(self._position),
-            observation=self._marked_view(),
+            full_grid=self._map.mark_agent(self._position),
+            observation=self._mark_view(),
             direction=self._direction,
-            inventory=self._in_hand(),
+            inventory=self._describe_inventory(),
             position=self._map.index(self._position),
             start_position=self._map.origin,
             start_direction=self._start_direction,
@@ -227,10 +227,10 @@ class MappedWorld(ABC):
 
     def _map_words(self) -> tuple[tuple[str, ...], ...]:
         """Return the map so far as words, the agent's cell marked."""
-        grid = self._map.with_agent(self._position)
+        grid = self._map.mark_agent(self._position)
         return perception.grid_words(grid, self.renaming.vocabulary)
 
-    def _in_hand(self) -> str | None:
+    def _describe_inventory(self) -> str | None:
         """Return what is carried, in the words of the run."""
         return self.inventory and self.renaming.text(self.inventory)
 
@@ -238,14 +238,14 @@ class MappedWorld(ABC):
         if self.over:
             raise WorldError("the episode is over: restore a checkpoint before going on")
 
-    def _ended(self, trace: Sequence[TraceStep], plan: Plan) -> Outcome:
-        if self._solved():
+    def _make_end_outcome(self, trace: Sequence[TraceStep], plan: Plan) -> Outcome:
+        if self._is_solved():
             return Outcome.success(**self._end(trace))
 
         steps = len(self.previous_actions)
         reason = self._why_over()
         message = f"the episode ended after {steps} primitives with reward {self.reward:g}: {reason}"
-        return Outcome.failed(Status.REWARD_FAILED, message, plan, trace[-1].position, **self._end(trace))
+        return Outcome.failure(Status.REWARD_FAILED, message, plan, trace[-1].position, **self._end(trace))
 
     def _end(self, trace: Sequence[TraceStep]) -> EpisodeEnd:
         return {
@@ -255,5 +255,5 @@ class MappedWorld(ABC):
             "corrections": self._corrections(),
             "state_hash": self._hash(),
             "direction": DIRECTIONS[self._direction],
-            "inventory": self._in_hand(),
+            "inventory": self._describe_inventory(),
         }

@@ -100,7 +100,7 @@ def call_closure(source: str, names: Collection[str]) -> frozenset[str]:
 
 
 @compilation.refusing()
-def changed_methods(old: str, new: str) -> tuple[str, ...]:
+def find_changed_methods(old: str, new: str) -> tuple[str, ...]:
     """Return the methods of ``new`` that are not in ``old`` or mean something else there, in source order.
 
     Formatting and comments do not count. A method that uses a module-level name with a new meaning has changed.
@@ -140,7 +140,7 @@ def parse(source: str) -> ast.Module:
     Raises:
         PatchError: with line, column and text of what cannot be compiled.
     """
-    found = _parsed(source)
+    found = _parse(source)
     if isinstance(found, str):
         raise PatchError(found)
     return found
@@ -148,7 +148,7 @@ def parse(source: str) -> ast.Module:
 
 def is_python(text: str) -> bool:
     """Return whether text has no syntax errors. Something else may still keep it from being merged."""
-    found = _parsed(text)
+    found = _parse(text)
     return not (isinstance(found, str) and found.startswith(_SYNTAX_ERROR))
 
 
@@ -239,7 +239,7 @@ def reindent(text: Layout, node: ast.FunctionDef, margin: str) -> str:
 
 def is_generator(node: ast.FunctionDef) -> bool:
     """Return whether calling the function makes a generator: it has a yield in its own scope."""
-    return any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in _own_scope(node))
+    return any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in _walk_scope(node))
 
 
 def positional(node: ast.FunctionDef) -> tuple[str, ...]:
@@ -255,16 +255,16 @@ def rebinds_self(node: ast.AST) -> bool:
 
 
 @lru_cache(maxsize=16)
-def _parsed(source: str) -> ast.Module | str:
+def _parse(source: str) -> ast.Module | str:
     """Return the tree, or why the source was refused; refusals are cached too."""
     try:
         with compilation.refusing():
-            return _compiled(source)
+            return _compile_tree(source)
     except PatchError as error:
         return str(error)
 
 
-def _compiled(source: str) -> ast.Module:
+def _compile_tree(source: str) -> ast.Module:
     try:
         tree = compilation.tree(source, "<agent>")
         compilation.code(tree, "<agent>")
@@ -293,7 +293,7 @@ def _info(text: Layout, node: ast.FunctionDef) -> MethodInfo:
     return MethodInfo(node.name, parameters, doc, first + 1, last, is_generator(node))
 
 
-def _own_scope(node: ast.FunctionDef) -> Iterator[ast.AST]:
+def _walk_scope(node: ast.FunctionDef) -> Iterator[ast.AST]:
     pending: list[ast.AST] = list(node.body)
     while pending:
         inner = pending.pop()

@@ -148,12 +148,12 @@ def _keywords(node: ast.AST) -> int:
 
 
 def _refuse_multiplied(module: ast.Module) -> None:
-    emitted, _ = _emitted(module.body)
+    emitted, _ = _count_emitted(module.body)
     if emitted > 2 * MAX_NODES:
         raise PatchError("the bodies of nested finally blocks multiply to too much code; nest and leave them less")
 
 
-def _emitted(statements: Iterable[ast.AST]) -> tuple[int, int]:
+def _count_emitted(statements: Iterable[ast.AST]) -> tuple[int, int]:
     """Return how many nodes of code are emitted, and how many ways lead out of the statements.
 
     Statements nest shallowly, so that recursion has room.
@@ -161,9 +161,9 @@ def _emitted(statements: Iterable[ast.AST]) -> tuple[int, int]:
     size = 0
     ways = 0
     for node in statements:
-        inner, out = _emitted(_blocks(node))
+        inner, out = _count_emitted(_blocks(node))
         if isinstance(node, _TRIES):
-            copied, copied_out = _emitted(node.finalbody)
+            copied, copied_out = _count_emitted(node.finalbody)
             copies = 2 + out
             inner = inner + copies * copied
             out = out + copies * copied_out

@@ -71,13 +71,13 @@ def method_at(source: str) -> Callable[[int], str]:
     return lambda line: next((m.name for m in found if m.first_line <= line <= m.last_line), "")
 
 
-def cited(source: str, error: str) -> tuple[str, ...]:
+def find_cited(source: str, error: str) -> tuple[str, ...]:
     """Return the methods that an error points into, by its traceback and the last primitives, but no primitives."""
     existing = agent_source.methods_of(source).keys() - PRIMITIVE_METHODS
-    return tuple(name for name in feedback.cited(error) if name in existing)
+    return tuple(name for name in feedback.find_cited_methods(error) if name in existing)
 
 
-def involved(source: str, actions: Collection[str], error: str = "", room: int = MAX_SOURCE) -> tuple[str, ...]:
+def find_involved(source: str, actions: Collection[str], error: str = "", room: int = MAX_SOURCE) -> tuple[str, ...]:
     """Return what the ``error`` points into, those of ``actions`` that exist, and the helpers they reach.
 
     They have ``room`` characters; what the error points into has :data:`MAX_SOURCE` in any case. For an action that is
@@ -87,8 +87,8 @@ def involved(source: str, actions: Collection[str], error: str = "", room: int =
     """
     chosen: list[str] = []
     used = 0
-    first = cited(source, error)
-    for name in dict.fromkeys((*first, *_by_mentions(_reached(source, actions), error))):
+    first = find_cited(source, error)
+    for name in dict.fromkeys((*first, *_sort_by_mentions(_find_reachable(source, actions), error))):
         size = len(agent_source.method_source(source, name)) + 2
         if used + size <= (MAX_SOURCE if name in first else room):
             chosen.append(name)
@@ -114,8 +114,8 @@ def excerpts(source: str, error: str, leave_out: Collection[str]) -> str:
     At most :data:`MAX_EXCERPTS` characters.
     """
     lines = agent_source.split_lines(source)
-    places = feedback.cited_lines(error)
-    wanted = set(cited(source, error)).difference(leave_out)
+    places = feedback.find_cited_lines(error)
+    wanted = set(find_cited(source, error)).difference(leave_out)
     found = list[str]()
     for method in agent_source.signatures(source):
         first = method.first_line
@@ -146,7 +146,7 @@ def _lines_around(lines: Sequence[str], places: Sequence[int], first: int, last:
     return shown
 
 
-def trusted_pddl(trusted: TrustedPDDL) -> dict[str, str]:
+def fit_trusted_pddl(trusted: TrustedPDDL) -> dict[str, str]:
     """Return PDDL that worked before, as it is; of long texts the domain alone, or nothing rather than a part."""
     shown = {"domain": trusted.domain, "problem": trusted.problem}
     while shown and sum(map(len, shown.values())) > MAX_TRUSTED:
@@ -165,7 +165,7 @@ def listing(
     return method_lists.fit_lines(entries, room, whole=True)
 
 
-def _reached(source: str, actions: Collection[str]) -> Sequence[str]:
+def _find_reachable(source: str, actions: Collection[str]) -> Sequence[str]:
     """Return the actions, or what is most like them, and what they call, breadth first."""
     calls = method_lists.calls(source)
     existing = high_level_actions(source)
@@ -184,6 +184,6 @@ def _reached(source: str, actions: Collection[str]) -> Sequence[str]:
     return pending
 
 
-def _by_mentions(names: Sequence[str], error: str) -> Sequence[str]:
+def _sort_by_mentions(names: Sequence[str], error: str) -> Sequence[str]:
     mentions = Counter(re.findall(r"\w+", error))
     return sorted(names, key=lambda name: -mentions[name])

@@ -20,7 +20,7 @@ from spca.code.agent_source import (
     Layout,
     agent_class,
     block,
-    changed_methods,
+    find_changed_methods,
     is_python,
     layout,
     methods_of,
@@ -31,7 +31,7 @@ from spca.code.agent_source import (
 from spca.code.patch_repairs import make_helpers_static, remove_main_guard
 from spca.code.patch_rules import Patch, check_action, check_callers, check_calls, check_method, dissect, is_static
 from spca.code.policy import check as policy
-from spca.common.text import escaped_code, one_line
+from spca.common.text import escape_code, one_line
 from spca.contracts import PRIMITIVE_METHODS, AgentSource
 from spca.errors import PatchError
 
@@ -81,7 +81,7 @@ def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None 
         PatchError: the patch does not compile, the policy refuses it, or it breaks a rule of
             :mod:`spca.code.patch_rules`.
     """
-    patch = remove_main_guard(escaped_code(patch))
+    patch = remove_main_guard(escape_code(patch))
     kept = methods_of(base)
     policy.check_patch(patch, base)
 
@@ -106,7 +106,7 @@ def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None 
     check_calls(parts.methods, merged)
     check_callers(parts.methods, kept, merged)
     policy.check_agent(AgentSource(text))
-    return MergeResult(text, changed_methods(base, text))
+    return MergeResult(text, find_changed_methods(base, text))
 
 
 def extract_code(answer: str) -> str:
@@ -123,7 +123,7 @@ def extract_code(answer: str) -> str:
         if language.lower() in ("python", "py", "python3", ""):
             python.append(code)
     blocks = [code for code in python if _DEFINITION.search(code)] or python
-    return _in_class("\n".join(blocks)) if blocks else _between_sentences(text)
+    return _wrap_in_class("\n".join(blocks)) if blocks else _between_sentences(text)
 
 
 def objection(answer: str) -> str:
@@ -139,7 +139,7 @@ def objection(answer: str) -> str:
     return reason[:_MAX_OBJECTION].rstrip("*_` ")
 
 
-def _in_class(code: str) -> str:
+def _wrap_in_class(code: str) -> str:
     """Put code that is indented from its first line on into a class; other code stays as it is."""
     for line in code.split("\n"):
         if line.strip() and not line.lstrip().startswith("#"):
@@ -156,7 +156,7 @@ def _between_sentences(text: str) -> str:
     starts = [number for number, line in enumerate(lines) if _CODE_START.match(line)]
     left = _MAX_TRIED
     for start, end in islice(_spans(lines, starts), _MAX_TRIES):
-        code = _in_class("\n".join(lines[start:end]) + "\n")
+        code = _wrap_in_class("\n".join(lines[start:end]) + "\n")
         left -= len(code)
         if left < 0:
             break
@@ -287,11 +287,11 @@ def _statement(text: Layout, node: ast.stmt) -> str:
     last = (node.end_lineno or node.lineno) - 1
     start = node.col_offset
     end = node.end_col_offset or 0
-    bottom = _encoded(text.lines[last])
+    bottom = _encode_line(text.lines[last])
     if first == last:
         code = bottom[start:end]
     else:
-        top = _encoded(text.lines[first])
+        top = _encode_line(text.lines[first])
         middle = "".join(text.lines[first + 1 : last])
         code = top[start:] + middle.encode() + bottom[:end]
 
@@ -301,7 +301,7 @@ def _statement(text: Layout, node: ast.stmt) -> str:
 
 
 @lru_cache(maxsize=4)
-def _encoded(line: str) -> bytes:
+def _encode_line(line: str) -> bytes:
     """Encode a line as the columns of the syntax tree count it; thousands of statements may share one."""
     return line.encode()
 

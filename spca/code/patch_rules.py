@@ -120,10 +120,10 @@ def check_callers(
     Raises:
         PatchError: with the callers of the first such method.
     """
-    stored = set(chain.from_iterable(map(_stored, merged.values())))
+    stored = set(chain.from_iterable(map(_find_stored_attributes, merged.values())))
     faults: dict[str, list[str]] = {}
     for caller in merged:
-        for call, name, bound in _own_calls(patch.get(caller, merged[caller])):
+        for call, name, bound in _iterate_agent_calls(patch.get(caller, merged[caller])):
             callee = merged.get(name)
             is_patched = caller in patch or name in patch
             if callee is None or name in stored or not is_patched or not _is_callable(callee):
@@ -143,7 +143,7 @@ def check_callers(
         raise PatchError(f"{signature} does not fit its callers; {rule}:\n{callers}")
 
 
-def _own_calls(method: ast.FunctionDef) -> Iterator[tuple[ast.Call, str, bool]]:
+def _iterate_agent_calls(method: ast.FunctionDef) -> Iterator[tuple[ast.Call, str, bool]]:
     """Yield calls of ``self.name(...)`` and ``Agent.name(...)`` whose number of arguments can be told.
 
     Each comes with the name, and whether the agent is passed by itself.
@@ -163,7 +163,7 @@ def _own_calls(method: ast.FunctionDef) -> Iterator[tuple[ast.Call, str, bool]]:
         pending.extend((child, is_own) for child in ast.iter_child_nodes(node))
 
 
-def _stored(method: ast.FunctionDef) -> Iterator[str]:
+def _find_stored_attributes(method: ast.FunctionDef) -> Iterator[str]:
     """Return the attributes that a method assigns; what is then called may be anything."""
     nodes = (node for node in ast.walk(method) if isinstance(node, ast.Attribute))
     return (node.attr for node in nodes if not isinstance(node.ctx, ast.Load))

@@ -14,7 +14,7 @@ from spca.code.agent_source import methods_of, positional
 from spca.code.call_binding import arguments_of, fault_of_names
 from spca.contracts import ActionSchema, AgentSource, PlanStep
 from spca.sense import object_names
-from spca.sense.renaming import TRUE_WORDS, Renaming, meant
+from spca.sense.renaming import TRUE_WORDS, Renaming, find_meaning
 
 MAX_TOLD: Final = 3
 """Times that faults are told at most."""
@@ -117,7 +117,7 @@ def _call(node: ast.FunctionDef) -> str:
 
 def _kind(parameter: str) -> str:
     """Return the kind of thing that a parameter's name tells, or ""."""
-    kind = meant(parameter.rstrip("_0123456789"))
+    kind = find_meaning(parameter.rstrip("_0123456789"))
     return kind if kind in _TELLING else ""
 
 

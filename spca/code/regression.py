@@ -61,7 +61,7 @@ class RegressionSuite:
         return lambda agent: self._check(library, agent) if self._enabled else None
 
     def _check(self, library: AgentSource, agent: AgentSource) -> str | None:
-        changed = set(agent_source.changed_methods(library.text, agent.text))
+        changed = set(agent_source.find_changed_methods(library.text, agent.text))
         # A new __init__ runs before every action, so it counts though the library has none.
         changed &= {method.name for method in agent_source.signatures(library.text)} | {"__init__"}
         if not changed:

@@ -15,7 +15,7 @@ def evaluate(
     """Play unseen seeds with what was learned: no code is written, no call is paid unless named."""
     from spca.evaluation.beginning import begin_evaluation, resume_evaluation
     from spca.evaluation.eval_folder import EvaluationFolder
-    from spca.evaluation.figures import announce, show, shown
+    from spca.evaluation.figures import announce, show, show_progress
     from spca.evaluation.looking import describe_page, look_at, write_page
     from spca.evaluation.playing.harness import Harness
 
@@ -29,7 +29,7 @@ def evaluate(
 
     if not options.how.quiet:
         announce(folder, len(episodes))
-    with shown(options.how.quiet) as progress:
+    with show_progress(options.how.quiet) as progress:
         results = Harness(folder, load_phases, options.how.workers, progress).run(episodes)
 
     folder = EvaluationFolder.load(folder.path)  # which knows by now when it ended

@@ -9,7 +9,7 @@ from typing import Annotated
 from spca.commands.shared_options import RunsOption
 from spca.common.command import EXIT_FINISHED, program
 from spca.common.options.values import NAME
-from spca.common.text import counted, one_line
+from spca.common.text import format_count, one_line
 
 
 def pack(
@@ -26,7 +26,7 @@ def pack(
     from spca.report.finding import find_one
 
     about = pack_run(find_one(run, where.folder, Path.cwd()), folder, answered_by)
-    calls = counted(sum(about["calls"].values()), "call")
+    calls = format_count(sum(about["calls"].values()), "call")
     solved = about["solved"]
     levels = about["levels"]
     print(one_line(f"{calls} of a run with {solved} of {levels} levels solved: {folder}"))

@@ -139,7 +139,7 @@ def _gather(
     from spca.report.read import baseline, runs
     from spca.report.read.run_files import open_run
 
-    published = baseline.published()
+    published = baseline.read_published()
     found: list[model.Run] = []
     pieces: dict[str, str] = {}
     for number, folder in enumerate(folders):
@@ -150,7 +150,7 @@ def _gather(
         elif options.no_page:
             found.append(assembly.read_run(open_run(folder))[0])
         else:
-            run, pieces_of_run = assembly.packed_run(number, open_run(folder), make_world, done)
+            run, pieces_of_run = assembly.pack_run(number, open_run(folder), make_world, done)
             found.append(run)
             pieces |= pieces_of_run
 

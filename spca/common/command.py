@@ -64,24 +64,24 @@ class ExitHandler:
         if isinstance(error, KeyboardInterrupt | OSError | SPCAError):
             log_error(error)
         if isinstance(error, KeyboardInterrupt):
-            self.code = _stopped(EXIT_INTERRUPTED, "interrupted", self.go_on)
+            self.code = _report_stop(EXIT_INTERRUPTED, "interrupted", self.go_on)
         elif isinstance(error, BrokenPipeError):
             print_no_more()
             if self.go_on:
-                self.code = _stopped(EXIT_INTERRUPTED, "interrupted, since nobody reads the output", self.go_on)
+                self.code = _report_stop(EXIT_INTERRUPTED, "interrupted, since nobody reads the output", self.go_on)
         elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             print_no_more()  # it may be the output that there is no space for
-            self.code = _stopped(EXIT_USER_ERROR, f"error: {error.strerror}", self.go_on)
+            self.code = _report_stop(EXIT_USER_ERROR, f"error: {error.strerror}", self.go_on)
         elif isinstance(error, BudgetReached):
-            self.code = _stopped(error.exit_code, f"stopped: {error}", f"{self.go_on} {error.option}".rstrip())
+            self.code = _report_stop(error.exit_code, f"stopped: {error}", f"{self.go_on} {error.option}".rstrip())
         elif isinstance(error, UserError):
-            self.code = _stopped(error.exit_code, f"error: {error}", self.go_on if error.resumable else "")
+            self.code = _report_stop(error.exit_code, f"error: {error}", self.go_on if error.resumable else "")
         else:
             return False
         return True
 
 
-def _stopped(code: int, reason: str, go_on: str) -> int:
+def _report_stop(code: int, reason: str, go_on: str) -> int:
     """Say on standard error why the program stops, and how to go on if it can; returns ``code``."""
     complain(f"{reason}; go on with: {go_on}" if go_on else reason)
     return code

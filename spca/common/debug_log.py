@@ -212,7 +212,7 @@ class WorkerLog:
     path: Path | None = None
 
     @contextmanager
-    def opened(self) -> Iterator[None]:
+    def open_log(self) -> Iterator[None]:
         """Log in this process until the block ends."""
         with _attach(logging.NullHandler()), ExitStack() as stack:
             if self.is_on:

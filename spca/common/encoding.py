@@ -8,7 +8,7 @@ import os
 from functools import partial
 from typing import Any
 
-from spca.common.text import escaped_json
+from spca.common.text import escape_json
 
 
 def json_text(data: Any, *, indent: int | None = None) -> str:
@@ -26,7 +26,7 @@ def json_text(data: Any, *, indent: int | None = None) -> str:
         text = dump(data)
     except ValueError:
         text = dump(_finite(data))
-    return escaped_json(text)
+    return escape_json(text)
 
 
 def _plain(value: Any) -> Any:

@@ -33,7 +33,7 @@ _MAX_LOG_BYTES: Final = 1 << 30
 _TEMPORARY: Final = re.compile(r"\.[0-9a-f]{16}\.tmp")
 
 
-def opened(path: Path) -> BinaryIO:
+def open_to_read(path: Path) -> BinaryIO:
     """Open a regular file for reading.
 
     Raises:
@@ -51,7 +51,7 @@ def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
     Raises:
         FileError: it is larger, no regular file, or cannot be read.
     """
-    with opened(path) as file:
+    with open_to_read(path) as file:
         try:
             data = file.read(limit + 1)
         except OSError as error:
@@ -184,7 +184,7 @@ def make_folder(path: Path) -> None:
 
 
 @contextmanager
-def locked(folder: Path, what: str, name: str = ".lock") -> Iterator[None]:
+def lock_folder(folder: Path, what: str, name: str = ".lock") -> Iterator[None]:
     """Hold the lock file ``name`` of a folder; released by the kernel when the process dies.
 
     Raises:

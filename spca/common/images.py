@@ -65,13 +65,13 @@ def gif(images: Iterable[NDArray[np.uint8]], seconds_per_frame: float) -> bytes:
     palette = reel.palette()
     colours = palette.tobytes()
 
-    def coloured(indices: NDArray[np.uint8]) -> Image.Image:
+    def make_frame(indices: NDArray[np.uint8]) -> Image.Image:
         frame = Image.fromarray(indices)
         frame.putpalette(colours)
         return frame
 
-    durations = _durations(reel.indexed(palette), max(round(1000 * seconds_per_frame), _SHORTEST_FRAME_MS))
-    frames = map(coloured, reel.indexed(palette))
+    durations = _durations(reel.iterate_indices(palette), max(round(1000 * seconds_per_frame), _SHORTEST_FRAME_MS))
+    frames = map(make_frame, reel.iterate_indices(palette))
     buffer = io.BytesIO()
     timing = {"duration": durations, "loop": 0}
     # Without the palette as an argument Pillow writes it again for every frame.
@@ -169,7 +169,7 @@ class PaletteFrames:
                 return np.array(chosen, dtype=np.uint8)
             distance += 4
 
-    def indexed(self, palette: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
+    def iterate_indices(self, palette: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
         """Yield the pictures as indices of the nearest colours of a palette, shape (height, width)."""
         known = palette.astype(np.int64)
         nearest = [np.abs(known - colour).sum(axis=1).argmin() for colour in _channels(self._colours)]

@@ -34,10 +34,10 @@ def redact(text: str, environment: Mapping[str, str] | None = None) -> str:
         text: any text.
         environment: variables to look in; those of this process when None.
     """
-    return _KEY_SHAPES.sub(HIDDEN, _USERINFO.sub(HIDDEN, without_keys(text, environment)))
+    return _KEY_SHAPES.sub(HIDDEN, _USERINFO.sub(HIDDEN, redact_keys(text, environment)))
 
 
-def without_keys(text: str, environment: Mapping[str, str] | None = None) -> str:
+def redact_keys(text: str, environment: Mapping[str, str] | None = None) -> str:
     """Return a text without the values of variables that hold a key, and otherwise as it is: answers are code.
 
     Values shorter than 8 characters are words, not keys.

@@ -67,7 +67,7 @@ def read_source_state(root: Path) -> SourceState:
     return SourceState(commit, dirty, _hash_product(root, PACKAGES))
 
 
-def changed_source(record: Mapping[str, Any], now: SourceState) -> dict[str, Any]:
+def describe_changed_source(record: Mapping[str, Any], now: SourceState) -> dict[str, Any]:
     """Return what to add to a record of results that were begun with another source than they are finished with.
 
     Args:
@@ -117,7 +117,7 @@ def _product_files(root: Path, packages: Path) -> Iterator[tuple[str, Path]]:
 def _git_state(root: Path) -> tuple[str | None, bool | None]:
     """Return commit and whether tracked files were edited since, as far as git or the installer knows them."""
     if root == APPLICATIONS:
-        return _installed_commit(), None
+        return _read_installed_commit(), None
     if not (root / ".git").exists():
         return None, None
     # One call for both. Untracked files do not count: runs and notes lie in a checkout, too.
@@ -134,7 +134,7 @@ def _git_state(root: Path) -> tuple[str | None, bool | None]:
     return None if commit == "(initial)" else commit, dirty
 
 
-def _installed_commit() -> str | None:
+def _read_installed_commit() -> str | None:
     """Return what the installer has recorded (PEP 610)."""
     try:
         recorded = metadata.distribution("sense-plan-code-act").read_text("direct_url.json")

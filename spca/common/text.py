@@ -34,7 +34,7 @@ class _Spelling(dict[int, int | str]):
         return self._spell(code) if hidden else code
 
 
-def _shown(code: int) -> str:
+def _show_control(code: int) -> str:
     if code < 0x20:
         return chr(0x2400 + code)
     return "\u2421" if code == 0x7F else f"⟨U+{code:04X}⟩"
@@ -52,7 +52,7 @@ def _python(code: int) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
-_SHOWN = _Spelling(_shown)
+_SHOWN = _Spelling(_show_control)
 _JSON = _Spelling(_json)
 _PYTHON = _Spelling(_python)
 
@@ -96,7 +96,7 @@ def strip_folders(text: str) -> str:
     return _FOLDERS.sub("", text)
 
 
-def counted(number: int, what: str) -> str:
+def format_count(number: int, what: str) -> str:
     """Return a number with its noun: ``1 request``, ``2,000 requests``."""
     plural = "" if number == 1 else "s"
     return f"{number:,} {what}{plural}"
@@ -111,14 +111,14 @@ def clock(seconds: float) -> str:
     return f"{minutes}:{rest:02d}"
 
 
-def escaped_json(text: str) -> str:
+def escape_json(text: str) -> str:
     """Return JSON in which such characters are escapes: it says the same."""
     if text.isascii() and "\x7f" not in text:  # JSON has escaped the others
         return text
     return text.translate(_JSON)
 
 
-def escaped_code(text: str) -> str:
+def escape_code(text: str) -> str:
     """Return Python source in which such characters are escapes and all lines end with a line feed.
 
     An escape is the same character in a string that is not raw, harmless in a comment, and an error anywhere else.

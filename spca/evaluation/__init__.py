@@ -1,1 +1,1 @@
-"""Frozen evaluation: a learned library and its writers play episodes that were never seen; no code is written."""
+"""Frozen evaluation: a learned library and its writers play unseen episodes, and no new code is written."""

@@ -1,4 +1,4 @@
-"""Failures of the same kind, so that a reader sees each kind once."""
+"""Groups of failures of the same kind, so that a reader sees each kind once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spca.sense.perception import star_details
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Failures with the same status, proof and reason, at least one, in the order of their episodes."""
+    """A non-empty group of failures with the same status, proof and reason, in the order of their episodes."""
 
     failures: tuple[Failure, ...]
 
@@ -25,44 +25,54 @@ class Alike:
 
     @property
     def ids(self) -> Mapping[str, tuple[Failure, ...]]:
-        """Return the failures of each id, those of the most frequent id first."""
+        """The failures by environment id, the id with the most failures first."""
         return dict(_group_by_name((each.played.env_id, each) for each in self.failures))
 
     @property
     def title(self) -> str:
-        """``missing_method: the library lacks fly``, with the nearest writer's words if several had no plan."""
-        failure, reason, _ = _kind(self.example)
-        return f"{failure}: {reason}".removesuffix(": ")
+        """Status and first line of the reason, such as ``missing_method: the library lacks fly``.
+
+        If several writers had no plan, the first line of the reason is about the nearest writer.
+        """
+        status, reason, _ = _kind(self.example)
+        return f"{status}: {reason}".removesuffix(": ")
 
 
-def alike(failures: Iterable[Failure]) -> tuple[Alike, ...]:
-    """Return the groups of failures, the largest first; numbers and colours make no difference."""
+def group_failures(failures: Iterable[Failure]) -> tuple[Alike, ...]:
+    """Return the groups of failures, the largest group first.
+
+    Failures whose reasons differ only in numbers and colours belong to one group.
+    """
     groups = _group_by_name((star_details("\n".join(_kind(each))), each) for each in failures)
     return tuple(Alike(group) for _, group in groups)
 
 
 def replay(each: Failure, folder: Path, where: str | None = None) -> str:
-    """Return the command that shows what failed again, as it is to be typed.
+    """Return the shell command that replays the failed first attempt of an episode.
 
     Args:
-        folder: of the evaluation.
-        where: the option that says where it lies; None for the one that fits wherever the command is typed.
+        folder: the evaluation's folder.
+        where: the option ``--runs`` of the command; None for the option that works in every working folder.
     """
-    command = f"{program()} replay {folder.name} {shlex.quote(each.played.episode.name)}"
-    first = " --attempt 1.1" if each.played.attempts > 1 else ""  # without it, the last one is shown
+    episode = shlex.quote(each.played.episode.name)
+    command = f"{program()} replay {folder.name} {episode}"
+    # Without the option, ``replay`` shows the last attempt.
+    attempt = " --attempt 1.1" if each.played.attempts > 1 else ""
     if where is None:
         where = where_runs_lie(folder.parent)
-    return f"{command}{first}{where}"
+    return f"{command}{attempt}{where}"
 
 
-def _kind(each: Failure) -> tuple[str, str, str]:
-    return each.played.failure, each.played.reason.partition("\n")[0], each.proof
+def _kind(failure: Failure) -> tuple[str, str, str]:
+    """Return the status, the first line of the reason, and the proof of a failure."""
+    reason, _, _ = failure.played.reason.partition("\n")
+    return failure.played.failure, reason, failure.proof
 
 
 def _group_by_name(items: Iterable[tuple[str, Failure]]) -> list[tuple[str, tuple[Failure, ...]]]:
-    """Return the failures of each name, the largest group first."""
-    found: dict[str, list[Failure]] = {}
+    """Return pairs of a name and its failures, the largest group first."""
+    groups: dict[str, list[Failure]] = {}
     for name, failure in items:
-        found.setdefault(name, []).append(failure)
-    largest_first = sorted(found.items(), key=lambda item: -len(item[1]))
+        groups.setdefault(name, []).append(failure)
+    largest_first = sorted(groups.items(), key=lambda item: -len(item[1]))
     return [(name, tuple(group)) for name, group in largest_first]

@@ -1,4 +1,4 @@
-"""From the options of an evaluation to its folder, new or begun before, and the episodes that it plays."""
+"""The begin of an evaluation: options become a new or a resumed folder and a list of episodes."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from spca.runs.screen.lines import describe_models
 from spca.sandbox.executor import SandboxExecutor
 
 Prepared: TypeAlias = tuple[EvaluationFolder, Sequence[Episode]]
-"""The folder of an evaluation, and all episodes that it plays."""
+"""The folder of an evaluation, and all episodes of the evaluation, including those already played."""
 
 
 def begin_evaluation(options: EvaluateOptions, phases: Phases) -> Prepared:
-    """Return a new evaluation, once nothing speaks against it.
+    """Check the options, models and sandbox of an evaluation, then create its folder.
 
     Raises:
-        UserError: an option that cannot be meant, or what was learned cannot be read.
+        UserError: an option is invalid, or the agent cannot be read.
     """
     runs = find_runs(options.how.runs)
     learned = read_learned(options.episodes.agent, runs, Path.cwd(), applications())
@@ -47,7 +47,7 @@ def begin_evaluation(options: EvaluateOptions, phases: Phases) -> Prepared:
     episodes = select_episodes(settings, learned.tasks, outside.tasks)
     phases.check_ids(dict.fromkeys(each.env_id for each in episodes))
     planning = settings.planning
-    Solver(planning.engine)
+    Solver(planning.engine)  # raises if the engine cannot be used
     models, caps = require_usable(planning.models)
     if not (planning.models.uses_reference or options.how.quiet):
         print(describe_models(models, os.environ, caps))
@@ -63,19 +63,21 @@ def begin_evaluation(options: EvaluateOptions, phases: Phases) -> Prepared:
 
 
 def resume_evaluation(options: EvaluateOptions, name: str, phases: Phases) -> Prepared:
-    """Return an evaluation to go on with; caps and addresses of its model may be others now.
+    """Open the folder of an earlier evaluation and record its continuation.
+
+    ``options`` may change the caps and the addresses of the evaluation's model, and nothing else.
 
     Raises:
-        ResumeError: there is none of this name, or an option contradicts it.
-        SettingsError: an address that cannot be meant.
+        ResumeError: there is no evaluation of this name, or an option contradicts its settings.
+        SettingsError: an address is invalid.
     """
     folder = EvaluationFolder.find(find_runs(options.how.runs), name)
-    known = load(folder.curriculum)
-    settings = resume_settings(options, folder.settings, known)
+    curriculum = load(folder.curriculum)
+    settings = resume_settings(options, folder.settings, curriculum)
     check_versions(folder.record["versions"])
-    folder.agents()
+    folder.agents()  # raises ResumeError if an agent cannot be used
 
-    tasks = known.tasks()
+    tasks = curriculum.tasks()
     known_ids = phases.known_ids() if settings.outside else ()
     outside = find_outside(known_ids, (task.env_id for task in tasks))
     episodes = select_episodes(settings, tasks, outside.tasks)

@@ -1,6 +1,6 @@
-"""Values of a frozen evaluation: the episodes to be played, how each went, and what is known of it from elsewhere.
+"""Values of a frozen evaluation: an episode, its trials, the verdict on its solvability, and the bot's result.
 
-Lines of files end with ``seconds``, the only part that another evaluation of the same may have otherwise.
+Each line of a result file ends with ``seconds``, the only value that differs when the same evaluation is repeated.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ from spca.evaluation.playing.peer import UNSUPPORTED
 from spca.evaluation.proof.certifying import Solvability, Verdict
 
 NO_PLAN: Final = "no_plan"
-"""Status of a trial for which nobody had a valid plan."""
+"""Status of a trial for which neither a writer nor the model had a valid plan."""
 WORLD_ERROR: Final = "world_error"
-"""Status of a trial that the simulator ended, or did not let begin."""
+"""Status of a trial that an error of the simulator ended or prevented."""
 LOST: Final = "lost"
 """Status of a trial whose worker process died."""
 
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """An environment and a seed to be played; ``index`` counts from 0 in the order of (id, seed).
+    """An environment and a seed to be played.
 
-    ``outside`` means that the curriculum of the run lacks the id; category, skill and level are then those that the
-    planner is told all the same.
+    Attributes:
+        index: position among the episodes of the evaluation, from 0.
+        category, skill, level: description of the level for the planner.
+        outside: whether the curriculum of the run lacks ``env_id``.
     """
 
     index: int
@@ -40,11 +42,11 @@ class Episode:
 
     @property
     def name(self) -> str:
-        """``BabyAI-GoToObj-v0:1003``, which ``replay`` takes too."""
+        """Id and seed, such as ``BabyAI-GoToObj-v0:1003``; the command ``replay`` accepts the same text."""
         return f"{self.env_id}:{self.seed}"
 
     def info(self) -> LevelInfo:
-        """Return what planner and writers get of it."""
+        """Return the description of the episode that planner and writers receive."""
         return LevelInfo(self.category, self.skill, self.level)
 
 
@@ -53,13 +55,13 @@ class Trial:
     """A plan and its execution from the beginning of the episode.
 
     Attributes:
-        planner: label of the stored writer (``unlock/v003``), or name of the model; "" if nobody had a plan.
-        status: a :class:`~spca.contracts.Status`, or one of this module.
-        reason: why it failed, "" for a success.
-        plan: its calls as text.
-        acted: for each of the calls that were carried out the codes of its :class:`~spca.contracts.Primitive`.
-        corrections: what of the simulator's own judgement was corrected.
-        end_hash: of the state in which it ended, "" if nothing was executed.
+        planner: label of the stored writer (``unlock/v003``), or name of the model; "" if there was no plan.
+        status: a :class:`~spca.contracts.Status`, or a status constant of this module.
+        reason: why the trial failed; "" for a success.
+        plan: calls of the plan as text.
+        acted: codes of the :class:`~spca.contracts.Primitive` values that each executed call yielded, one tuple a call.
+        corrections: corrections of the simulator's own judgement.
+        end_hash: hash of the last state; "" if nothing was executed.
     """
 
     planner: str
@@ -84,10 +86,10 @@ class Trial:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the value of what :func:`dataclasses.asdict` made of one, also after JSON.
+        """Restore a trial from the output of :func:`dataclasses.asdict`, which may have passed through JSON.
 
         Raises:
-            KeyError, TypeError: the data is something else.
+            KeyError, TypeError: the data does not describe a trial.
         """
         lists = {name: tuple(map(str, data[name])) for name in ("plan", "corrections")}
         return cls(**{**data, **lists, "acted": tuple(map(tuple, data["acted"]))})
@@ -95,7 +97,10 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """How an episode went: its trials, at least one; each but the first began after an undo of the one before."""
+    """An episode and its trials, of which there is at least one.
+
+    Before each later trial, the previous trial was undone. Only the last trial can be a success.
+    """
 
     episode: Episode
     trials: tuple[Trial, ...]
@@ -111,7 +116,7 @@ class Played:
 
     @property
     def pass1(self) -> bool:
-        """Whether the first plan succeeded, executed once, nothing undone."""
+        """Whether the first trial succeeded."""
         return self.trials[0].solved
 
     @property
@@ -125,31 +130,31 @@ class Played:
 
     @property
     def steps(self) -> int:
-        """Primitives of the first trial, which pass@1 is about."""
+        """Number of primitives of the first trial."""
         return self.trials[0].steps
 
     @property
     def failure(self) -> str:
-        """Status of the first trial, "" if it succeeded."""
+        """Status of the first trial; "" if the first trial succeeded."""
         return "" if self.pass1 else self.trials[0].status
 
     @property
     def reason(self) -> str:
-        """Why the first trial failed, "" if it succeeded."""
+        """Why the first trial failed; "" if the first trial succeeded."""
         return self.trials[0].reason
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the line of ``episodes.jsonl``."""
-        flat = {"pass1": self.pass1, "solved": self.solved, "steps": self.steps, "failure": self.failure}
+        """Return the episode's line of ``episodes.jsonl``, as a JSON-compatible object."""
+        figures = {"pass1": self.pass1, "solved": self.solved, "steps": self.steps, "failure": self.failure}
         trials = [asdict(each) for each in self.trials]
-        return {**asdict(self.episode), **flat, "trials": trials, "seconds": round(self.seconds, 4)}
+        return {**asdict(self.episode), **figures, "trials": trials, "seconds": round(self.seconds, 4)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the value of such a line.
+        """Restore the value from a line of ``episodes.jsonl``.
 
         Raises:
-            KeyError, TypeError, ValueError: the data is something else.
+            KeyError, TypeError, ValueError: the data is no line of ``episodes.jsonl``.
         """
         episode = Episode(*(data[name] for name in Episode.__slots__))
         trials = tuple(map(Trial.from_dict, data["trials"]))
@@ -158,14 +163,14 @@ class Played:
         return cls(episode, trials, float(data["seconds"]))
 
     @classmethod
-    def lost(cls, episode: Episode, how: str) -> Self:
-        """Return what is known of an episode whose worker process died."""
+    def make_lost_result(cls, episode: Episode, how: str) -> Self:
+        """Return the result for an episode whose worker process died; ``how`` describes the death."""
         return cls(episode, (Trial("", LOST, how),))
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a search with full information proved of an episode that failed."""
+    """The verdict of a search with full information on a failed episode."""
 
     env_id: str
     seed: int
@@ -177,29 +182,35 @@ class Judged:
         return self.verdict.solvability is not Solvability.UNDECIDED
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the line of ``proofs.jsonl``."""
-        return {"env_id": self.env_id, "seed": self.seed, **asdict(self.verdict), "seconds": round(self.seconds, 4)}
+        """Return the episode's line of ``proofs.jsonl``, as a JSON-compatible object."""
+        seconds = round(self.seconds, 4)
+        return {"env_id": self.env_id, "seed": self.seed, **asdict(self.verdict), "seconds": seconds}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the value of such a line.
+        """Restore the value from a line of ``proofs.jsonl``.
 
         Raises:
-            KeyError, TypeError, ValueError: the data is something else.
+            KeyError, TypeError, ValueError: the data is no line of ``proofs.jsonl``.
         """
         lists = {name: tuple(data[name]) for name in ("witness", "map")}
         verdict = Verdict(Solvability(data["solvability"]), data["reason"], **lists)
         return cls(data["env_id"], data["seed"], verdict, float(data["seconds"]))
 
     @classmethod
-    def lost(cls, episode: Episode, how: str) -> Self:
-        """Return what is known of an episode whose worker process died."""
+    def make_lost_result(cls, episode: Episode, how: str) -> Self:
+        """Return the result for an episode whose worker process died; ``how`` describes the death."""
         return cls(episode.env_id, episode.seed, Verdict(Solvability.UNDECIDED, how))
 
 
 @dataclass(frozen=True, slots=True)
 class BotPlayed:
-    """How the bot of BabyAI did in an episode: its primitives, and why it failed, "" where it did not."""
+    """The result of the bot of BabyAI in an episode.
+
+    Attributes:
+        steps: number of primitives that the bot carried out.
+        reason: why the bot failed; "" for a success.
+    """
 
     env_id: str
     seed: int
@@ -214,19 +225,19 @@ class BotPlayed:
         return self.reason != UNSUPPORTED
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the line of ``bot.jsonl``."""
+        """Return the episode's line of ``bot.jsonl``, as a JSON-compatible object."""
         return {**asdict(self), "seconds": round(self.seconds, 4)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the value of such a line.
+        """Restore the value from a line of ``bot.jsonl``.
 
         Raises:
-            KeyError, TypeError: the data is something else.
+            KeyError, TypeError: the data is no line of ``bot.jsonl``.
         """
         return cls(*(data[name] for name in cls.__slots__))
 
     @classmethod
-    def lost(cls, episode: Episode, how: str) -> Self:
-        """Return what is known of an episode whose worker process died."""
+    def make_lost_result(cls, episode: Episode, how: str) -> Self:
+        """Return the result for an episode whose worker process died; ``how`` describes the death."""
         return cls(episode.env_id, episode.seed, False, 0, how)

@@ -1,17 +1,17 @@
-"""The folder of an evaluation: all that it needs to go on, wherever it was killed, and its results.
+"""The folder of an evaluation: its results, and all files that an interrupted evaluation needs to continue.
 
 ::
 
     runs/<id>/
-      evaluation.json       settings, what was frozen, versions, when it ended
-      episodes.jsonl        a line per episode, when all are played
-      proofs.jsonl          what a search with full information found of those that failed
-      bot.jsonl             how the bot of BabyAI did, if it was asked for
+      evaluation.json       settings, versions, time of the end
+      episodes.jsonl        one line for each episode, written when all episodes are played
+      proofs.jsonl          one line for each failed episode: the verdict of a search with full information
+      bot.jsonl             one line for each episode that the bot of BabyAI played, if the user asked for the bot
       summary.json          figures; written last
       report.html           the page
-      frozen/               agents by category, curriculum and writers as they were when it began
-      state/                journals of what is finished, until the results are written
-      calls.jsonl, llm/     requests to a model that was named, as in a run
+      frozen/               copies of agents by category, curriculum and writers, made when the evaluation began
+      state/                journals of the finished episodes, kept until the results are written
+      calls.jsonl, llm/     requests to the model that the user named, as in a run
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ _CURRICULUM: Final = "frozen/curriculum.json"
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSettings:
-    """What decides the results of an evaluation.
+    """The settings that determine the results of an evaluation.
 
     Attributes:
-        agent: id of the run, or file of the agent.
-        planner_model: asked where no stored writer has a plan; ``none`` for writers alone.
-        planning: settings of that model, as a run's.
+        agent: id of the run, or path of the agent's file.
+        planner_model: the model that is asked when no stored writer has a plan; ``none`` if no model is asked.
+        planning: settings of ``planner_model``, in the form of a run's settings.
         versus: ``bot`` to have the bot of BabyAI play the same episodes.
     """
 
@@ -74,7 +74,7 @@ class EvaluationSettings:
     upstream_rules: bool = False
 
     def record(self) -> dict[str, Any]:
-        """Return what ``evaluation.json`` holds of them."""
+        """Return the settings as ``evaluation.json`` stores them."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {**values, "seeds": self.seeds.text, "planning": self.planning.record()}
 
@@ -84,9 +84,9 @@ class EvaluationFolder:
     """Files of one evaluation.
 
     Attributes:
-        path: of the folder, which exists.
-        settings: what decides the results.
-        record: all of ``evaluation.json``.
+        path: the existing folder.
+        settings: the settings that determine the results.
+        record: the content of ``evaluation.json``.
     """
 
     path: Path
@@ -95,7 +95,12 @@ class EvaluationFolder:
 
     @classmethod
     def create(cls, runs: Path, settings: EvaluationSettings, learned: Learned, made_with: Mapping[str, Any]) -> Self:
-        """Make a new folder; it is one of an evaluation once ``evaluation.json`` is there.
+        """Make a new folder in ``runs`` with the frozen files, and write ``evaluation.json`` last.
+
+        A folder without ``evaluation.json`` is no folder of an evaluation.
+
+        Args:
+            made_with: versions, hashes and sandbox for ``evaluation.json``.
 
         Raises:
             SettingsError: ``runs`` cannot be written to.
@@ -104,14 +109,14 @@ class EvaluationFolder:
         record = {"id": path.name, "settings": settings.record(), **made_with}
         writers = {"writers": list(learned.writers), "of_category": learned.of_category}
         agents = {category: agent.text for category, agent in learned.agents.items()}
-        texts = {
-            "frozen/agent.py": agents[""],
-            _AGENTS: _write_object(agents),
-            _CURRICULUM: learned.text,
-            **{f"frozen/{name}": text for name, text in learned.writer_texts.items()},
-            _WRITERS: _write_object(writers),
-            RECORD: _write_object(record),
-        }
+
+        # In the order of writing: the record, which completes the folder, is the last file.
+        texts = {"frozen/agent.py": agents[""], _AGENTS: _format_json(agents), _CURRICULUM: learned.text}
+        for name, text in learned.writer_texts.items():
+            texts[f"frozen/{name}"] = text
+        texts[_WRITERS] = _format_json(writers)
+        texts[RECORD] = _format_json(record)
+
         for folder in (runs, path / "frozen", path / "state"):
             make_folder(folder)
         for name, text in texts.items():
@@ -121,19 +126,22 @@ class EvaluationFolder:
 
     @classmethod
     def find(cls, runs: Path, name: str) -> Self:
-        """Return the folder of an earlier evaluation.
+        """Return the folder of an earlier evaluation in ``runs``.
+
+        Args:
+            name: the evaluation's id, or a unique beginning of the id.
 
         Raises:
-            ResumeError: there is none of this name, or it cannot be read.
+            ResumeError: there is no evaluation of this name, or the evaluation cannot be read.
         """
         return cls.load(existing(runs, name, RECORD))
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Return the evaluation in a folder.
+        """Read the evaluation in a folder.
 
         Raises:
-            ResumeError: it cannot be read, or is of another version.
+            ResumeError: the evaluation cannot be read, or another version of the program began it.
         """
         record = _read_object(path / RECORD, settings=dict, versions=dict, sandbox=str)
         recorded = record["settings"]
@@ -143,7 +151,8 @@ class EvaluationFolder:
             settings = TypeAdapter(EvaluationSettings).validate_json(json.dumps(recorded), strict=True)
         except ValidationError as error:
             fault = error.errors()[0]
-            raise ResumeError(f"{path / RECORD}: {fault['loc'][0]}: {fault['msg']}") from error
+            field_name = fault["loc"][0]
+            raise ResumeError(f"{path / RECORD}: {field_name}: {fault['msg']}") from error
         return cls(path, settings, record)
 
     @property
@@ -152,7 +161,7 @@ class EvaluationFolder:
 
     @property
     def began(self) -> float | None:
-        """When it began, in seconds since the epoch, as its id tells; None if that is another name."""
+        """The time of the begin, read from the id, in seconds since the epoch; None if the id has no time."""
         try:
             return float(calendar.timegm(time.strptime(self.id[:15], "%Y%m%d-%H%M%S")))
         except ValueError:
@@ -163,35 +172,37 @@ class EvaluationFolder:
         return (self.path / SUMMARY).is_file()
 
     def summary(self) -> dict[str, Any]:
-        """Return ``summary.json``.
+        """Return the content of ``summary.json``.
 
         Raises:
-            ResumeError: it cannot be read.
+            ResumeError: ``summary.json`` cannot be read.
         """
         return _read_object(self.path / SUMMARY)
 
     def change(self, settings: EvaluationSettings, record: Mapping[str, Any]) -> Self:
-        """Record what an evaluation goes on with, and return it.
+        """Write new settings and a new record to ``evaluation.json``, and return the changed folder.
 
         Args:
-            record: ``evaluation.json`` but for the settings.
+            record: the new content of ``evaluation.json``; ``settings`` replaces its settings.
 
         Raises:
-            SettingsError: it cannot be written.
+            SettingsError: ``evaluation.json`` cannot be written.
         """
         changed = {**record, "settings": settings.record()}
         if changed != self.record:
-            self.write(RECORD, _write_object(changed))
+            self.write(RECORD, _format_json(changed))
         return replace(self, settings=settings, record=changed)
 
     def agents(self) -> dict[str, AgentSource]:
-        """Return the frozen agents by category; "" is that of all other categories.
+        """Return the frozen agents by category; the key "" stands for all other categories.
 
         Raises:
-            ResumeError: they cannot be read, or must not be run.
+            ResumeError: an agent cannot be read, or the policy for generated code forbids to run an agent.
         """
+        agents: dict[str, AgentSource] = {}
         try:
-            agents = {category: AgentSource(text) for category, text in self.agent_texts().items()}
+            for category, text in self.agent_texts().items():
+                agents[category] = AgentSource(text)
             for agent in agents.values():
                 policy.check_agent(agent)
         except (AttributeError, PatchError) as error:
@@ -200,56 +211,67 @@ class EvaluationFolder:
         return agents
 
     def agent_texts(self) -> dict[str, str]:
-        """Return the texts of the frozen agents by category.
+        """Return the source texts of the frozen agents by category; the key "" stands for all other categories.
 
         Raises:
-            ResumeError: they cannot be read.
+            ResumeError: the file of the frozen agents cannot be read.
         """
         return _read_object(self.path / _AGENTS, **{"": str})
 
     def writers(self) -> tuple[tuple[StoredWriter, ...], str | None]:
-        """Return the frozen problem writers, and the only category that they are for; None for all.
+        """Return the frozen problem writers, and the only category that they are for (None for all categories).
 
         Raises:
-            ResumeError: they cannot be read.
+            ResumeError: the file of the frozen writers cannot be read.
         """
-        kept = _read_object(self.path / _WRITERS, writers=list)
-        check_record(WRITERS, kept["writers"], self.path / _WRITERS, "writers")
-        stored = WriterFiles(RunFolder(self.path / "frozen"), kept["writers"]).stored
-        return stored, kept.get("of_category")
+        record = _read_object(self.path / _WRITERS, writers=list)
+        check_record(WRITERS, record["writers"], self.path / _WRITERS, "writers")
+        stored = WriterFiles(RunFolder(self.path / "frozen"), record["writers"]).stored
+        return stored, record.get("of_category")
 
     @property
     def curriculum(self) -> Path:
         return self.path / _CURRICULUM
 
     def finish(self, summary: Mapping[str, Any]) -> None:
-        """Write when it ended, then the summary, which makes the evaluation final.
+        """Record the time of the end, then write the summary, which marks the evaluation as finished.
 
         Raises:
-            SettingsError: it cannot be written.
+            SettingsError: a file cannot be written.
         """
-        self.write(RECORD, _write_object({**self.record, "ended": round(time.time(), 3)}))
-        self.write(SUMMARY, _write_object(summary))
+        ended = round(time.time(), 3)
+        self.write(RECORD, _format_json({**self.record, "ended": ended}))
+        self.write(SUMMARY, _format_json(summary))
 
     def write(self, name: str, text: str) -> None:
-        """Write a file of results.
+        """Write a file into the folder.
 
         Raises:
-            SettingsError: it cannot be written.
+            SettingsError: the file cannot be written.
         """
         write_atomic(self.path / name, text)
 
 
-def _write_object(value: object) -> str:
+def _format_json(value: object) -> str:
     return json_text(value, indent=1) + "\n"
 
 
 def _read_object(path: Path, **kinds: type) -> dict[str, Any]:
-    """Return an object that has such values."""
+    """Read a JSON object.
+
+    Args:
+        kinds: keys that the object must have, and the types of their values.
+
+    Raises:
+        ResumeError: the file cannot be read, is no JSON object, or lacks one of the keys.
+    """
     try:
         value = json.loads(read_text(path, LARGEST))
-        if not isinstance(value, dict) or not all(isinstance(value.get(key), kinds[key]) for key in kinds):
+        if not isinstance(value, dict):
             raise ValueError("it is incomplete")
+        for key, kind in kinds.items():
+            if not isinstance(value.get(key), kind):
+                raise ValueError("it is incomplete")
     except SPCAError as error:
         raise ResumeError(str(error)) from error
     except (ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""An evaluation on the terminal: how far it is, and its figures as tables; 80 columns are enough."""
+"""Terminal output of an evaluation: progress bars, and the figures as tables of at most 80 columns."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rich.console import Console
 from spca.common.jobs.progress import show_bar
 from spca.common.printing import open_console, print_line, print_table
 from spca.common.statistics import Estimate, Rate
-from spca.common.text import beginning, counted, one_line
-from spca.evaluation.alike import Alike, alike, replay
+from spca.common.text import beginning, format_count, one_line
+from spca.evaluation.alike import Alike, group_failures, replay
 from spca.evaluation.eval_folder import EvaluationFolder
 from spca.evaluation.options import NO_MODEL
 from spca.evaluation.playing.harness import OnProgress
@@ -21,58 +21,70 @@ from spca.evaluation.proof.certifying import Solvability
 from spca.evaluation.summary import Block, Results, Versus
 from spca.report.read.origin import describe_continuations, describe_origin
 
-_LISTED = 10
-"""Kinds of failures that are listed; the page and the files have them all."""
-_IDS = 3
-_REASON = 160
+_MAX_GROUPS = 10
+"""Groups of failures that are printed; the page and the files have all groups."""
+_MAX_IDS = 3
+_MAX_REASON = 160
+"""Characters."""
 _GOOD = {"episodes": "at the first attempt", "proofs": "decided", "bot": "by the bot"}
+"""Description of the successful episodes of a stage, by name of the stage."""
 
 
 @contextmanager
-def shown(quiet: bool) -> Iterator[OnProgress]:
-    """Show a progress bar for each stage if standard error is a terminal, else a line now and then."""
-    is_told = not (quiet or sys.stderr.isatty())
+def show_progress(quiet: bool) -> Iterator[OnProgress]:
+    """Show a progress bar for each stage; if standard error is no terminal, print a line for every 10 % of a stage.
+
+    If ``quiet`` is set, show nothing. The context's value is the function that reports progress.
+    """
+    prints_lines = not (quiet or sys.stderr.isatty())
     with ExitStack() as stack:
         bars: dict[str, Callable[[int, int, int], None]] = {}
         tenths: dict[str, int] = {}
 
         def update(stage: str, finished: int, total: int, good: int) -> None:
             if stage not in bars:
-                stack.close()
+                stack.close()  # ends the bar of the stage before
                 bars[stage] = stack.enter_context(show_bar(quiet, stage, _GOOD[stage]))
             bars[stage](finished, total, good)
-            done = 10 * finished // total if total else 0
-            if is_told and done > tenths.setdefault(stage, 0):
-                tenths[stage] = done
-                print(f"{stage}: {finished:,} of {total:,}, {good:,} {_GOOD[stage]}", flush=True)
+            finished_tenths = 10 * finished // total if total else 0
+            if prints_lines and finished_tenths > tenths.setdefault(stage, 0):
+                tenths[stage] = finished_tenths
+                successes = f"{good:,} {_GOOD[stage]}"
+                print(f"{stage}: {finished:,} of {total:,}, {successes}", flush=True)
 
         yield update
 
 
 def announce(folder: EvaluationFolder, episodes: int) -> None:
-    """Print what will be played, by which planner, and the id of the evaluation."""
+    """Print the id of the evaluation, the number and source of its episodes, and who plans.
+
+    Args:
+        episodes: the number of all episodes of the evaluation.
+    """
     settings = folder.settings
     writers, of_category = folder.writers()
-    stored = ""
+    planners = []
     if writers:
-        stored = counted(len(writers), "writer")
-        if of_category:
-            stored += f" of {of_category}"
+        scope = f" of {of_category}" if of_category else ""
+        planners.append(f"{format_count(len(writers), 'writer')}{scope}")
+    if settings.planner_model != NO_MODEL:
+        planners.append(settings.planner_model)
+    planned_by = ", then ".join(planners) or "nobody"
 
-    model = "" if settings.planner_model == NO_MODEL else settings.planner_model
     categories = f"; categories: {settings.categories}" if settings.categories else ""
-    planners = ", then ".join(filter(None, (stored, model))) or "nobody"
-    played = f"{counted(episodes, 'episode')} of {settings.agent}, seeds {settings.seeds}{categories}"
-    print(one_line(f"evaluation {folder.id}: {played}; planned by {planners}"), flush=True)
+    count = format_count(episodes, "episode")
+    played = f"{count} of {settings.agent}, seeds {settings.seeds}{categories}"
+    print(one_line(f"evaluation {folder.id}: {played}; planned by {planned_by}"), flush=True)
 
 
 def show(results: Results, folder: EvaluationFolder) -> None:
-    """Print the figures."""
+    """Print the figures of an evaluation: tables by category, pairs with the bot, and groups of failures."""
     console = open_console()
     settings = folder.settings
     print_line(console, f"{folder.id}  {settings.agent}, frozen", "bold")
-    made = ", ".join(f"{count:,} by {name or 'nobody'}" for name, count in results.planners.most_common())
-    print_line(console, f"{counted(len(results.played), 'episode')} of seeds {settings.seeds}; first plans: {made}")
+    first_plans = [f"{count:,} by {name or 'nobody'}" for name, count in results.planners.most_common()]
+    episodes = format_count(len(results.played), "episode")
+    print_line(console, f"{episodes} of seeds {settings.seeds}; first plans: {', '.join(first_plans)}")
     record = folder.record
     origin = [f"source: {describe_origin(record)}", *describe_continuations(record)]
     for line in origin:
@@ -81,8 +93,8 @@ def show(results: Results, folder: EvaluationFolder) -> None:
     for name, block in (("category", results.inside), ("outside the curriculum", results.outside)):
         if block.ids:
             _print_block(console, name, block)
-    for env_id, why in record.get("unplayable", {}).items():
-        print_line(console, f"not played: {env_id}: {why}")
+    for env_id, reason in record.get("unplayable", {}).items():
+        print_line(console, f"not played: {env_id}: {reason}")
     for name, versus in (("against the bot", results.versus), ("the bot, outside", results.versus_outside)):
         if versus:
             _print_versus(console, name, versus)
@@ -91,33 +103,37 @@ def show(results: Results, folder: EvaluationFolder) -> None:
 
 
 def describe_no_width(block: Block) -> str:
-    """Return what to think of a pooled interval without width, "" if it has one."""
+    """If the pooled bootstrap interval has no width, return Wilson's interval in words; else return ""."""
     interval = block.interval
     if interval is None or interval.low < interval.high:
         return ""
     low, high = block.pooled.pass1.interval
-    return f"no width, since all ids have the same share: Wilson's interval is {100 * low:.2f} to {100 * high:.2f} %"
+    percents = f"{100 * low:.2f} to {100 * high:.2f} %"
+    return f"no width, since all ids have the same share: Wilson's interval is {percents}"
 
 
 def describe_ratio(versus: Versus) -> str:
-    """Return the ratio of summed steps in words."""
+    """Return the ratio of our summed steps to the bot's summed steps in words."""
     interval = versus.interval
     if interval is None:
         return "no episode was solved by both"
-    said = f"{interval.value:.3f} of the bot's steps (95 %: {interval.low:.3f} to {interval.high:.3f}; less is better)"
-    pairs = counted(versus.pooled.both, "pair")
-    return f"{said} over the {pairs} that both solve; {versus.unsupported} the bot cannot play"
+    bounds = f"{interval.low:.3f} to {interval.high:.3f}"
+    ratio = f"{interval.value:.3f} of the bot's steps (95 %: {bounds}; less is better)"
+    pairs = format_count(versus.pooled.both, "pair")
+    return f"{ratio} over the {pairs} that both solve; {versus.unsupported} the bot cannot play"
 
 
 def _print_block(console: Console, name: str, block: Block) -> None:
+    """Print a table with a row for each category and a last row for all; ``name`` is the head of the first column."""
+    has_later_solutions = block.pooled.solved != block.pooled.pass1
     rows = []
     for row in (*block.categories, block.pooled):
         is_pooled = row is block.pooled
         cells: dict[str, object] = {name: row.name}
-        cells["pass@1"] = f"{row.pass1.good:,}/{row.pass1.total:,}"
+        cells["pass@1"] = _format_rate(row.pass1)
         cells["95 %"] = _format_share(block.interval if is_pooled else row.pass1)
-        if block.pooled.solved != block.pooled.pass1:
-            cells["pass@N"] = f"{row.solved.good:,}/{row.solved.total:,}"
+        if has_later_solutions:
+            cells["pass@N"] = _format_rate(row.solved)
             cells["95 % of N"] = _format_share(block.interval_solved if is_pooled else row.solved)
         cells["steps"] = row.steps
         if block.pooled.unsolvable:
@@ -128,17 +144,25 @@ def _print_block(console: Console, name: str, block: Block) -> None:
 
 
 def _print_versus(console: Console, name: str, versus: Versus) -> None:
+    """Print the pairs with the bot: a row for each category and a last row for all pairs."""
     rows = []
     for row in (*versus.categories, versus.pooled):
-        solved = {"both": row.both, "ours only": row.ours_only, "bot only": row.bots_only, "neither": row.neither}
+        cells: dict[str, object] = {name: row.name}
+        cells |= {"both": row.both, "ours only": row.ours_only, "bot only": row.bots_only, "neither": row.neither}
         ratio = None if row.ratio is None else f"{row.ratio:.3f}"
-        rows.append({name: row.name, **solved, "steps": row.our_steps, "bot's": row.bots_steps, "ratio": ratio})
+        cells |= {"steps": row.our_steps, "bot's": row.bots_steps, "ratio": ratio}
+        rows.append(cells)
     print_table(console, rows, has_total=True)
     print_line(console, describe_ratio(versus))
 
 
+def _format_rate(rate: Rate) -> str:
+    """Return a rate such as ``1,990/2,000``."""
+    return f"{rate.good:,}/{rate.total:,}"
+
+
 def _format_share(share: Rate | Estimate | None) -> str:
-    """Return ``99.50 % (99.1 to 99.8)``, "-" if there is no share."""
+    """Return a share with its 95 % interval, such as ``99.50 % (99.1 to 99.8)``; "-" for None."""
     if share is None:
         return "-"
     low, high = share.interval if isinstance(share, Rate) else (share.low, share.high)
@@ -147,34 +171,39 @@ def _format_share(share: Rate | Estimate | None) -> str:
 
 
 def _print_failures(console: Console, results: Results, folder: EvaluationFolder) -> None:
-    groups = alike(results.failed)
+    """Print the counts of failures by status and by proof, then the largest groups of failures."""
+    groups = group_failures(results.failed)
     if not groups:
         return
     print_line(console, "failed at the first attempt", "bold")
     statuses = Counter(failure.played.failure for failure in results.failed)
     proofs = Counter(failure.proof for failure in results.failed)
     for counts in (statuses, proofs):
-        print_line(console, ", ".join(f"{count:,} {name}" for name, count in counts.most_common()))
+        parts = [f"{count:,} {name}" for name, count in counts.most_common()]
+        print_line(console, ", ".join(parts))
 
-    for group in groups[:_LISTED]:
-        episodes = counted(len(group.failures), "episode")
-        print_line(console, f"{episodes:>12}  {beginning(group.title, _REASON)} ({group.example.proof})")
+    for group in groups[:_MAX_GROUPS]:
+        episodes = format_count(len(group.failures), "episode")
+        title = beginning(group.title, _MAX_REASON)
+        print_line(console, f"{episodes:>12}  {title} ({group.example.proof})")
         for line in _describe_group(group, folder):
             print_line(console, line, "dim", indent=14)
-    left = groups[_LISTED:]
-    if left:
-        episodes_left = sum(len(group.failures) for group in left)
-        print_line(console, f"and {episodes_left:,} of {len(left)} more kinds: see the page")
+    omitted = groups[_MAX_GROUPS:]
+    if omitted:
+        omitted_episodes = sum(len(group.failures) for group in omitted)
+        print_line(console, f"and {omitted_episodes:,} of {len(omitted)} more kinds: see the page")
 
 
 def _describe_group(group: Alike, folder: EvaluationFolder) -> Iterator[str]:
-    """Yield what is told of a group of failures: certificate, ids, and how to see its first episode."""
-    judged = group.example.judged
-    if group.example.proof == Solvability.UNSOLVABLE and judged:
-        yield beginning(judged.verdict.reason, _REASON)
-    if group.example.refuted_by:
-        yield f"the certificate is wrong: {group.example.refuted_by} solved {group.example.played.episode.name}"
+    """Yield lines about a group of failures: certificate, ids, and the command that replays the first episode."""
+    example = group.example
+    judged = example.judged
+    if example.proof == Solvability.UNSOLVABLE and judged:
+        yield beginning(judged.verdict.reason, _MAX_REASON)
+    if example.refuted_by:
+        yield f"the certificate is wrong: {example.refuted_by} solved {example.played.episode.name}"
     ids = [f"{env_id} ({len(failures)})" for env_id, failures in group.ids.items()]
-    more = f" and {len(ids) - _IDS} more" if len(ids) > _IDS else ""
-    yield f"{counted(len(ids), 'id')}: {', '.join(ids[:_IDS])}{more}"
-    yield replay(group.example, folder.path)
+    omitted = f" and {len(ids) - _MAX_IDS} more" if len(ids) > _MAX_IDS else ""
+    listed = ", ".join(ids[:_MAX_IDS])
+    yield f"{format_count(len(ids), 'id')}: {listed}{omitted}"
+    yield replay(example, folder.path)

@@ -1,4 +1,4 @@
-"""What a run has learned, as an evaluation freezes it."""
+"""Reading of an agent and of what a run has learned, which an evaluation freezes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from spca.code.policy import check as policy
 from spca.common.errors import SettingsError
 from spca.common.files import read_text
-from spca.common.text import escaped_code
+from spca.common.text import escape_code
 from spca.contracts import AgentSource
 from spca.errors import PatchError
 from spca.runs.curriculum import Curriculum, Task, parse
@@ -20,21 +20,21 @@ from spca.runs.recording.writer_files import WriterFiles
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """An agent and what it was learned with.
+    """The agents, curriculum and problem writers of a run, or of an agent's file.
 
     Attributes:
-        source: id of the run, or the file of the agent.
-        agents: by category; "" is that of all other categories.
-        text: of the curriculum's file.
-        curriculum: what that text says.
-        tasks: all of its levels.
-        categories: those of its levels that were learned, in order; () for a file.
-        settings: of the run, {} for a file.
-        warning: that the run has levels to come, "" if it has none.
-        writers: what the run's state says of its problem writers.
-        of_category: the only category that these are for; None for all. A run in which each category has a library of
-            its own keeps the writers of its last category only.
-        writer_texts: of the files that they need, by name.
+        source: id of the run, or path of the agent's file as the user gave it.
+        agents: agents by category; the key "" stands for all other categories.
+        text: content of the curriculum's file.
+        curriculum: the curriculum parsed from ``text``.
+        tasks: all levels of the curriculum.
+        categories: categories of the levels that the run has learned, in order; () for a file.
+        settings: settings of the run; {} for a file.
+        warning: a warning that the run has not learned all its levels yet; "" if no level is left.
+        writers: records of the problem writers in the run's state.
+        of_category: the only category that the writers are for; None for all categories. If each category of a run
+            has a library of its own, the run keeps the writers of its last category only.
+        writer_texts: contents of the files that the writers need, by file name.
     """
 
     source: str
@@ -51,21 +51,24 @@ class Learned:
 
 
 def read_learned(given: str | None, runs: Path, cwd: Path, root: Path) -> Learned:
-    """Return what ``given`` means: a file of an agent, a run's folder, a run of ``runs``; None: the latest finished.
+    """Return the agent's file or the run that ``given`` names.
 
     Args:
-        root: folder of the applications, whose curriculum goes with a file.
+        given: an agent's file, the path of a run's folder, or the id of a run in ``runs``; None for the latest
+            finished run.
+        root: folder of the applications; an agent's file is combined with the curriculum in this folder.
 
     Raises:
-        ResumeError: there is no such run, or it cannot be read.
-        SettingsError: an agent must not be run.
-        FileError: it cannot be read.
+        ResumeError: the run does not exist or cannot be read.
+        SettingsError: the policy for generated code forbids to run an agent.
+        FileError: the agent's file cannot be read.
     """
     path = cwd / (given or "")
     folder: RunFolder | None = None
     if given and (given.endswith(".py") or path.is_file()):
-        text = escaped_code(read_text(path))
-        files = LearnedFiles({"settings": {}}, {}, read_text(root / "merged_curriculum2.json"), {"": ""}, {"": text})
+        text = escape_code(read_text(path))
+        curriculum_text = read_text(root / "merged_curriculum2.json")
+        files = LearnedFiles({"settings": {}}, {}, curriculum_text, {"": ""}, {"": text})
         source = given
     else:
         folder = RunFolder.find_learned(given, runs, cwd)
@@ -73,10 +76,12 @@ def read_learned(given: str | None, runs: Path, cwd: Path, root: Path) -> Learne
         source = folder.run_id
         path = folder.path
 
-    agents = {category: AgentSource(files.texts[name]) for category, name in files.agents.items()}
+    agents: dict[str, AgentSource] = {}
+    for category, name in files.agents.items():
+        agents[category] = AgentSource(files.texts[name])
     for category, agent in agents.items():
         try:
-            policy.check_agent(agent)  # what would be refused in every episode is told at once
+            policy.check_agent(agent)  # an agent that every episode would refuse is refused before the first one
         except PatchError as error:
             fault = str(error).partition("\n")[0]
             raise SettingsError(f"--agent {path / files.agents[category]}: {fault}") from error
@@ -89,7 +94,8 @@ def read_learned(given: str | None, runs: Path, cwd: Path, root: Path) -> Learne
     warning = ""
     if folder is not None and len(finished) < len(selected):
         warning = f"{source} has learned {len(finished)} of {len(selected)} levels so far"
-    # The writers of the last category fit no other library.
+    # If several categories have libraries of their own (more than "" and one category), the kept writers fit the
+    # library of the last category only.
     writers = files.state.get("writers", ()) if len(agents) <= 2 else ()
     categories = tuple(dict.fromkeys(summary["level"]["category"] for summary in finished))
     of_category = None if settings.get("carry_over", True) else files.state["category"]

@@ -1,4 +1,4 @@
-"""``report`` and ``replay`` of an evaluation: its page and figures, and an episode again."""
+"""The commands ``report`` and ``replay`` for an evaluation: print the figures, write the page, replay an episode."""
 
 from __future__ import annotations
 
@@ -27,16 +27,21 @@ if TYPE_CHECKING:
 
 
 def find_evaluation(name: str, runs: Path) -> EvaluationFolder | None:
-    """Return the finished evaluation that a user names, None if the name means something else.
+    """Return the finished evaluation that a user names, or None if the name is not that of an evaluation.
+
+    Args:
+        name: the evaluation's id, a unique beginning of the id, or a path relative to the working folder.
 
     Raises:
         ReportError: the evaluation is not finished.
-        ResumeError: its files cannot be read.
+        ResumeError: a file of the evaluation cannot be read.
     """
-    places = (runs / name, Path.cwd() / name, only_folder(runs, name))
-    path = next((each for each in places if each and os.path.isfile(each / RECORD)), None)
+    candidates = (runs / name, Path.cwd() / name, only_folder(runs, name))
+    evaluations = (each for each in candidates if each and os.path.isfile(each / RECORD))
+    path = next(evaluations, None)
     if path is None:
         return None
+
     folder = EvaluationFolder.load(path.resolve())
     if not folder.is_finished:
         command = f"{program()} evaluate --resume {folder.id}{where_runs_lie(folder.path.parent)}"
@@ -45,7 +50,11 @@ def find_evaluation(name: str, runs: Path) -> EvaluationFolder | None:
 
 
 def write_page(found: Results, folder: EvaluationFolder, make_world: WorldMaker, target: Path | None = None) -> Path:
-    """Write the page of a finished evaluation; return where it lies."""
+    """Write the page of a finished evaluation and return the path of the page.
+
+    Args:
+        target: the path of the page; None for ``report.html`` in the evaluation's folder.
+    """
     from spca.evaluation.page.rendering import render_page
 
     path = target or folder.path / REPORT
@@ -54,35 +63,37 @@ def write_page(found: Results, folder: EvaluationFolder, make_world: WorldMaker,
 
 
 def describe_page(page: Path) -> str:
-    """Return the line that says where a page lies."""
+    """Return the line that tells the user the path and the size of a page."""
     size = page.stat().st_size
-    written = f"{size / 1e6:.1f} MB" if size > 1e5 else f"{size / 1e3:.0f} kB"
-    return one_line(f"page: {page} ({written}); open it in a browser")
+    size_text = f"{size / 1e3:.0f} kB"
+    if size > 1e5:
+        size_text = f"{size / 1e6:.1f} MB"
+    return one_line(f"page: {page} ({size_text}); open it in a browser")
 
 
 def look_at(folder: EvaluationFolder) -> str:
-    """Return the line that names the command which shows an evaluation."""
+    """Return the line that tells the user the command which shows an evaluation."""
     return one_line(f"look at it: {program()} report {folder.id}{where_runs_lie(folder.path.parent)}")
 
 
 def show_evaluation(
     folder: EvaluationFolder, target: Path | None, load_phases: LoadPhases, *, writes_page: bool
 ) -> None:
-    """Print the figures of an evaluation and write its page.
+    """Print the figures of an evaluation and, if ``writes_page`` is set, write its page.
 
     Args:
-        target: where the page goes; None for the usual place.
-        load_phases: asked only where the page is written.
+        target: the path of the page; None for ``report.html`` in the evaluation's folder.
+        load_phases: called only if the page is written.
 
     Raises:
         ReportError: the page cannot be written.
     """
     path = target or folder.path / REPORT
-    found = results(folder)
+    evaluation_results = results(folder)
     if writes_page:
         check_target(path)
-        write_page(found, folder, load_phases().make_world, path)
-    show(found, folder)
+        write_page(evaluation_results, folder, load_phases().make_world, path)
+    show(evaluation_results, folder)
     if writes_page:
         print(describe_page(path))
 
@@ -90,7 +101,7 @@ def show_evaluation(
 def replay_episode(
     folder: EvaluationFolder, name: str, options: ReplayOptions, make_world: WorldMaker, console: Console
 ) -> int:
-    """Show an episode again; return the exit code.
+    """Replay an episode of an evaluation and return the exit code of the command.
 
     Args:
         name: ``ENVIRONMENT:SEED``, as in ``episodes.jsonl``.
@@ -101,11 +112,12 @@ def replay_episode(
     from spca.report.read.recordings import Recording
     from spca.report.replay.playback import replay
 
-    played = next((each for each in results(folder).played if each.episode.name == name), None)
+    matches = (each for each in results(folder).played if each.episode.name == name)
+    played = next(matches, None)
     if played is None:
         raise ReportError(f"there is no episode {name!a:.80}: name one as in episodes.jsonl, ENVIRONMENT:SEED")
     trajectory = make_trajectory(played, make_world, upstream_rules=folder.settings.upstream_rules)
     title = f"{played.episode.name} of {folder.id}"
-    # Which lines yielded the primitives is not recorded.
+    # An evaluation does not record which lines of code yielded the primitives, so the recording has no lines.
     recording = Recording(folder.path, name, title, trajectory, folder.record)
     return replay(recording, options, make_world, console)

@@ -1,6 +1,6 @@
-"""What a user says of an evaluation on the command line; None, False or () where nothing is said.
+"""Command-line options of an evaluation; an option that the user leaves out is None, False or ().
 
-The docstrings are what ``--help`` shows.
+``--help`` shows the docstrings.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spca.runs.options import SEED, CapOptions, ServerOptions, SolverOptions
 DEFAULT_SEEDS: Final = Seeds.read("1000:1100")
 EMBEDDED: Final = "reference/planner"
 NO_MODEL: Final = "none"
-"""``--planner-model`` that asks no model: stored writers plan alone."""
+"""Value of ``--planner-model`` with which no model is asked, so that only stored writers plan."""
 
 _SELECTION: Final = option_group("What is played", leads=True)
 _HOW: Final = option_group("How", leads=True)
@@ -25,7 +25,7 @@ _MODEL: Final = option_group("A model for what no stored writer plans", leads=Tr
 
 
 SEEDS: Final = text_option(Seeds.read, "A:B")
-"""The kind of an option that names seeds."""
+"""Parser and placeholder of an option whose value is a list of seeds."""
 
 
 @Parameter(name="*", group=_SELECTION)

@@ -1,4 +1,4 @@
-"""Transfer: the ids that minigrid registers and a curriculum lacks, and which of them cannot be played."""
+"""Transfer: the environment ids that minigrid registers and a curriculum lacks, playable and unplayable ones."""
 
 from __future__ import annotations
 
@@ -23,43 +23,51 @@ UNPLAYABLE: Final[Mapping[str, str]] = {
     "MiniGrid-WFC-ObstaclesHogs3-v0": _NO_PATTERN.format("Hogs"),
     "MiniGrid-WFC-RoomsFabric-v0": _NO_PATTERN.format("Fabric"),
 }
-"""Registered ids that cannot be played -> why (minigrid 3.2)."""
+"""Reason why a registered id cannot be played, by id (minigrid 3.2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutsideIds:
-    """Ids that a curriculum lacks: those that can be played as tasks, and id -> cause for those that cannot."""
+    """Environment ids that a curriculum lacks.
+
+    Attributes:
+        tasks: one task for each id that can be played, in alphabetical order of the ids.
+        unplayable: the reason why an id cannot be played, by id.
+    """
 
     tasks: tuple[Task, ...]
     unplayable: Mapping[str, str]
 
 
 def find_outside(known: Iterable[str], learned: Iterable[str], ids: str | None = None) -> OutsideIds:
-    """Return the ids of ``known`` that ``learned`` lacks, in the order of their names.
+    """Return the ids of ``known`` that ``learned`` lacks.
 
     Args:
-        ids: a glob that those must match that cannot be played; see :func:`matches_id`.
+        ids: a glob that filters the unplayable ids only; see :func:`matches_id`.
     """
-    lacking = sorted({*known} - {*learned})
-    playable = (env_id for env_id in lacking if env_id not in UNPLAYABLE)
+    outside_ids = sorted({*known} - {*learned})
+    playable = (env_id for env_id in outside_ids if env_id not in UNPLAYABLE)
     tasks = []
     for index, env_id in enumerate(playable):
         tasks.append(Task(index, CATEGORY, SKILL, level_name(env_id), env_id))
 
     unplayable = {}
-    for env_id in lacking:
+    for env_id in outside_ids:
         if env_id in UNPLAYABLE and matches_id(env_id, ids):
             unplayable[env_id] = UNPLAYABLE[env_id]
     return OutsideIds(tuple(tasks), unplayable)
 
 
 def matches_id(env_id: str, pattern: str | None) -> bool:
-    """Return whether an id matches a glob, case ignored; None matches all."""
+    """Return whether an id matches a glob, ignoring case; the pattern None matches every id."""
     return pattern is None or fnmatchcase(env_id.casefold(), pattern.casefold())
 
 
 def level_name(env_id: str) -> str:
-    """Return what an id says of its level, without sizes: ``Go To Local`` for ``BabyAI-GoToLocalS7N4-v0``."""
+    """Return the name of the level in an id, without sizes: ``Go To Local`` for ``BabyAI-GoToLocalS7N4-v0``.
+
+    If no word is left, return the id.
+    """
     level = env_id.partition("-")[2].rpartition("-")[0]
     words = re.findall(r"(?<!\d)[A-Z][a-z]+", level)
     return " ".join(words) or env_id

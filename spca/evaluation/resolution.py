@@ -1,4 +1,4 @@
-"""From what a user says of an evaluation to its settings, new or of one that goes on."""
+"""Conversion of command-line options into the settings of a new or a resumed evaluation."""
 
 from __future__ import annotations
 
@@ -10,53 +10,41 @@ from spca.common.environment import load_environment
 from spca.common.errors import SettingsError
 from spca.evaluation.eval_folder import EvaluationSettings
 from spca.evaluation.learned import Learned
-from spca.evaluation.options import DEFAULT_SEEDS, EMBEDDED, NO_MODEL, EvaluateOptions
+from spca.evaluation.options import DEFAULT_SEEDS, EMBEDDED, NO_MODEL, EvaluateOptions, PlannerOptions
 from spca.evaluation.outside import CATEGORY
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.runs.curriculum import Curriculum, Task
 from spca.runs.options import AblationOptions, ModelOptions, RunOptions
 from spca.runs.resolution import Claim, require_same, resolve_models, resolve_settings
+from spca.runs.settings import Settings
 
 
 def resolve_evaluation(options: EvaluateOptions, learned: Learned) -> EvaluationSettings:
-    """Return the settings of a new evaluation; a model of the environment is never taken.
+    """Return the settings of a new evaluation.
+
+    A model that an environment variable names is not used. The settings of the run are the defaults for renamed words
+    and the rules. If words are renamed, the default is to ask no model.
 
     Raises:
-        SettingsError: an option that cannot be meant, or more than one process would ask a model.
+        SettingsError: an option is invalid, or more than one process would ask a model.
     """
     episodes = options.episodes
-    known = learned.settings
-    words = known.get("rename_words") if episodes.rename_words is None else episodes.rename_words
-    model = options.planner.planner_model or (EMBEDDED if words is None else NO_MODEL)
+    run_settings = learned.settings
+    words = run_settings.get("rename_words") if episodes.rename_words is None else episodes.rename_words
+    default_model = EMBEDDED if words is None else NO_MODEL
+    model = options.planner.planner_model or default_model
     require_one_process(options.how.workers, model)
 
-    taught = name_taught(learned.categories, learned.tasks, outside=episodes.outside)
-
-    name = EMBEDDED if model == NO_MODEL else model
-    is_embedded = ModelRef.parse(name).is_embedded
-    ablations = AblationOptions(
-        compile=False,
-        bare_prompt=known.get("bare_prompt", False) and not is_embedded,  # which it does not read
-        rename_words=None if model == NO_MODEL else words,  # nobody is asked in any words
-    )
-    models = ModelOptions(
-        planner_model=name,
-        planner_small_model=name,
-        coder_model="reference/coder" if is_embedded else name,  # it is never asked
-        planner_effort=options.planner.planner_effort,
-        where=options.planner.where,
-        caps=options.planner.caps,
-    )
-    environ = load_environment(options.planner.where.servers)
-    planning = resolve_settings(RunOptions(ablations=ablations, models=models, solver=options.planner.solver), environ)
-
+    learned_categories = name_taught(learned.categories, learned.tasks, outside=episodes.outside)
+    planning = _resolve_planning(options.planner, model, words, bare_prompt=run_settings.get("bare_prompt", False))
     categories, ids = learned.curriculum.split_selection(episodes.only)
     if categories is None and ids is None:
-        categories = taught
+        categories = learned_categories
+    planner_name = model if model == NO_MODEL else str(planning.models.planner)
     return EvaluationSettings(
         agent=learned.source,
         seeds=episodes.seeds or DEFAULT_SEEDS,
-        planner_model=model if model == NO_MODEL else str(planning.models.planner),
+        planner_model=planner_name,
         planning=planning,
         categories=categories,
         ids=ids,
@@ -64,40 +52,85 @@ def resolve_evaluation(options: EvaluateOptions, learned: Learned) -> Evaluation
         attempts=episodes.attempts or 1,
         versus=episodes.versus,
         rename_words=words,
-        upstream_rules=episodes.upstream_rules or bool(known.get("upstream_rules")),
+        upstream_rules=episodes.upstream_rules or bool(run_settings.get("upstream_rules")),
     )
 
 
-def name_taught(categories: Sequence[str], tasks: Sequence[Task], *, outside: bool) -> str | None:
-    """Return ``categories`` of a curriculum, which a run has learned, as an evaluation takes them.
-
-    None means all: the run has learned something in each category, or what it has learned is not known.
+def _resolve_planning(planner: PlannerOptions, model: str, words: int | None, *, bare_prompt: bool) -> Settings:
+    """Return the settings of the model that plans, in the form of a run's settings.
 
     Args:
+        model: the planner model, or :data:`NO_MODEL`.
+        words: seed of the invented words for colours and kinds; None for the true words.
+    """
+    # Settings of a run need a valid model for each role, so a model that is never asked gets an embedded model.
+    name = EMBEDDED if model == NO_MODEL else model
+    is_embedded = ModelRef.parse(name).is_embedded
+    ablations = AblationOptions(
+        compile=False,
+        bare_prompt=bare_prompt and not is_embedded,  # embedded models do not read prompts
+        rename_words=None if model == NO_MODEL else words,
+    )
+    models = ModelOptions(
+        planner_model=name,
+        planner_small_model=name,
+        coder_model="reference/coder" if is_embedded else name,  # an evaluation never asks the coder
+        planner_effort=planner.planner_effort,
+        where=planner.where,
+        caps=planner.caps,
+    )
+    environ = load_environment(planner.where.servers)
+    return resolve_settings(RunOptions(ablations=ablations, models=models, solver=planner.solver), environ)
+
+
+def name_taught(categories: Sequence[str], tasks: Sequence[Task], *, outside: bool) -> str | None:
+    """Return the learned categories, separated by commas, as the default of an evaluation's categories.
+
+    None stands for all categories: the run has learned in every category, or the learned categories are not known.
+
+    Args:
+        categories: the categories that a run has learned; () if they are not known.
+        tasks: all levels of the curriculum.
         outside: whether ids outside the curriculum are played, too.
     """
     if not categories or {task.category for task in tasks} <= {*categories}:
         return None
-    return ",".join([*categories, *[CATEGORY] * outside])
+    names = [*categories, CATEGORY] if outside else categories
+    return ",".join(names)
 
 
 def resume_settings(options: EvaluateOptions, recorded: EvaluationSettings, known: Curriculum) -> EvaluationSettings:
-    """Return the settings of an evaluation that goes on: as recorded, but for caps and addresses of its model.
+    """Return the settings of a resumed evaluation: the recorded settings, with the caps and addresses of ``options``.
 
     Args:
         known: the curriculum of the evaluation.
 
     Raises:
-        ResumeError: an option contradicts the evaluation.
-        SettingsError: an address that cannot be meant, or more than one process would ask a model.
+        ResumeError: an option contradicts the recorded settings.
+        SettingsError: an address is invalid, or more than one process would ask a model.
     """
-    episodes = options.episodes
     planner = options.planner
     planning = recorded.planning
-    is_same_file = episodes.agent is not None and Path(episodes.agent).name == recorded.agent
+    require_same(_list_claims(options, recorded, known), "evaluation")
+    require_one_process(options.how.workers, recorded.planner_model)
+
+    environ = load_environment((*planner.where.servers, *planning.models.key_variables))
+    model_options = ModelOptions(planner_effort=planner.planner_effort, where=planner.where, caps=planner.caps)
+    models = resolve_models(model_options, environ, Path.cwd(), planning.models, "evaluation")
+    return replace(recorded, planning=replace(planning, models=models))
+
+
+def _list_claims(options: EvaluateOptions, recorded: EvaluationSettings, known: Curriculum) -> list[Claim]:
+    """Return the options that must agree with the recorded settings; None where the user has not set the option."""
+    episodes = options.episodes
     categories, ids = known.split_selection(episodes.only)
-    claims = [
-        Claim("--agent", None if is_same_file else episodes.agent, recorded.agent),
+    # The settings record the file's name as the user gave it then; now the user may give a path of the same file.
+    is_same_file = episodes.agent is not None and Path(episodes.agent).name == recorded.agent
+    agent = None if is_same_file else episodes.agent
+    solver = options.planner.solver
+    unsafe = solver.unsafe_no_sandbox or None
+    return [
+        Claim("--agent", agent, recorded.agent),
         Claim("--seeds", episodes.seeds, recorded.seeds),
         Claim("--only", categories, recorded.categories),
         Claim("--only", ids, recorded.ids),
@@ -106,24 +139,21 @@ def resume_settings(options: EvaluateOptions, recorded: EvaluationSettings, know
         Claim("--versus", episodes.versus, recorded.versus),
         Claim("--rename-words", episodes.rename_words, recorded.rename_words),
         Claim("--upstream-rules", episodes.upstream_rules or None, recorded.upstream_rules),
-        Claim("--planner-model", planner.planner_model, recorded.planner_model),
-        Claim("--engine", planner.solver.engine, planning.engine),
-        Claim("--unsafe-no-sandbox", planner.solver.unsafe_no_sandbox or None, planning.unsafe_no_sandbox),
+        Claim("--planner-model", options.planner.planner_model, recorded.planner_model),
+        Claim("--engine", solver.engine, recorded.planning.engine),
+        Claim("--unsafe-no-sandbox", unsafe, recorded.planning.unsafe_no_sandbox),
     ]
-    require_same(claims, "evaluation")
-    require_one_process(options.how.workers, recorded.planner_model)
-
-    environ = load_environment((*planner.where.servers, *planning.models.key_variables))
-    said = ModelOptions(planner_effort=planner.planner_effort, where=planner.where, caps=planner.caps)
-    models = resolve_models(said, environ, Path.cwd(), planning.models, "evaluation")
-    return replace(recorded, planning=replace(planning, models=models))
 
 
 def require_one_process(given: int | None, model: str) -> None:
-    """Refuse several processes that would ask a model: its requests have one ledger, which one process keeps.
+    """Refuse several processes if a model is asked, because only one process can keep the ledger of its requests.
+
+    Args:
+        given: the number of processes that the user chose; None if the user chose no number.
 
     Raises:
-        SettingsError: names the option.
+        SettingsError: ``given`` is more than 1, and the model is not embedded.
     """
-    if model not in (EMBEDDED, NO_MODEL) and given not in (None, 1):
+    asks_model = model not in (EMBEDDED, NO_MODEL)
+    if asks_model and given not in (None, 1):
         raise SettingsError(f"--workers {given}: what is asked of {model} is counted by one process: leave it out")

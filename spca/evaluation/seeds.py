@@ -1,4 +1,4 @@
-"""Seeds as a user writes them (pure)."""
+"""Parser of the seeds that a user writes (no input or output)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Seeds:
     """Seeds that a user has named.
 
     Attributes:
-        text: as they were given, such as ``1000:1020,5000``.
-        values: each once, in order; ranges exclude their end.
+        text: the user's text, such as ``1000:1020,5000``; the end of a range is excluded.
+        values: the distinct seeds in ascending order.
     """
 
     text: str = field(compare=False)
@@ -25,13 +25,13 @@ class Seeds:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Return the seeds that a text names.
+        """Return the seeds that a text names, such as ``7,1000:1020``.
 
         Raises:
-            ValueError: says what is wrong.
+            ValueError: the text is no list of seeds and ranges, or a seed or a range is too large.
         """
-        most = f"{MAX_EPISODES:,} seeds of at most 1,000,000,000"
-        found: set[int] = set()
+        limits = f"{MAX_EPISODES:,} seeds of at most 1,000,000,000"
+        values: set[int] = set()
         for part in text.split(","):
             match = _RANGE.fullmatch(part.strip())
             if match is None:
@@ -41,9 +41,9 @@ class Seeds:
             if end <= first:
                 raise ValueError(f"invalid seeds {part.strip()}: the end, which is excluded, must be above {first}")
             if end - 1 > _LARGEST_SEED or end - first > MAX_EPISODES:
-                raise ValueError(f"invalid seeds {part.strip()}: at most {most}")
-            found.update(range(first, end))
-        return cls(text, tuple(sorted(found)))
+                raise ValueError(f"invalid seeds {part.strip()}: at most {limits}")
+            values.update(range(first, end))
+        return cls(text, tuple(sorted(values)))
 
     def __str__(self) -> str:
         return self.text

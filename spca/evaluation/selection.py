@@ -1,9 +1,8 @@
-"""Which episodes are played: seeds, categories and environment ids as a user writes them (pure)."""
+"""Selection of the episodes that an evaluation plays, by seed, category and environment id (no input or output)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from spca.common.errors import SettingsError
 from spca.common.names import find_nearest
@@ -16,19 +15,20 @@ from spca.runs.curriculum import Task, split_names
 
 
 def list_warnings(learned: Learned, words: int | None, seeds: Sequence[int]) -> list[str]:
-    """Return what makes an evaluation less than its user may think.
+    """Return warnings about circumstances that devalue the results of an evaluation.
 
     Args:
-        learned: what is evaluated.
-        words: the seed of the words that the evaluation uses; None for the true ones.
-        seeds: those that it plays.
+        learned: the agents and writers that are evaluated.
+        words: seed of the invented words that replace the words for colours and kinds; None for the true words.
+        seeds: the seeds that the evaluation plays.
     """
     warnings = [learned.warning] if learned.warning else []
     seed = learned.settings.get("seed")
     if seed in seeds:
         warnings.append(f"seed {seed} is no unseen one: {learned.source} has learned on it")
     learned_with = learned.settings.get("rename_words")
-    if learned.settings and words != learned_with:  # nobody knows the words of a file
+    is_run = bool(learned.settings)  # an agent's file does not say with which words the agent was learned
+    if is_run and words != learned_with:
         known = "the true words" if learned_with is None else f"--rename-words {learned_with}"
         warnings.append(
             f"{learned.source} was learned with {known}: writers and actions that spell words out cannot succeed"
@@ -39,52 +39,68 @@ def list_warnings(learned: Learned, words: int | None, seeds: Sequence[int]) -> 
 def select_episodes(
     settings: EvaluationSettings, tasks: Sequence[Task], outside: Sequence[Task]
 ) -> tuple[Episode, ...]:
-    """Return the episodes of an evaluation: ids of the curriculum, then those outside it, each by seed.
+    """Return the episodes of an evaluation: the tasks of ``tasks``, then those of ``outside``, each with every seed.
 
     Args:
-        tasks: those of the curriculum.
-        outside: those that it lacks and that are played, too.
+        tasks: the tasks of the curriculum.
+        outside: tasks whose environment ids the curriculum lacks.
 
     Raises:
-        SettingsError: a category that does not exist, or no episode or too many are left.
+        SettingsError: a category does not exist, no episode is selected, or too many episodes are selected.
     """
-    categories = settings.categories
     ids = settings.ids
+    chosen = _filter_tasks(settings, [*tasks, *outside])
     seeds = settings.seeds.values
-    chosen = [*((task, False) for task in tasks), *((task, True) for task in outside)]
-    if categories is not None:
-        wanted = _read_categories(categories, [task.category for task, _ in chosen])
-        chosen = [each for each in chosen if each[0].category in wanted]
-    if ids is not None:
-        chosen = [each for each in chosen if matches_id(each[0].env_id, ids)]
-    if not chosen or not seeds:
+    count = len(chosen) * len(seeds)
+    if count == 0:
         raise SettingsError(f"no episode is selected: {_explain_nothing(tasks, ids)}")
-    if len(chosen) * len(seeds) > MAX_EPISODES:
-        raise SettingsError(f"{len(chosen) * len(seeds):,} episodes are selected: at most {MAX_EPISODES:,} (--seeds)")
-    pairs = [
-        Episode(0, task.env_id, seed, task.category, task.skill, task.level, is_outside)
-        for task, is_outside in chosen
-        for seed in seeds
-    ]
-    return tuple(replace(episode, index=index) for index, episode in enumerate(pairs))
+    if count > MAX_EPISODES:
+        raise SettingsError(f"{count:,} episodes are selected: at most {MAX_EPISODES:,} (--seeds)")
+
+    outside_ids = {task.env_id for task in outside}
+    episodes: list[Episode] = []
+    for task in chosen:
+        is_outside = task.env_id in outside_ids
+        for seed in seeds:
+            index = len(episodes)
+            episodes.append(Episode(index, task.env_id, seed, task.category, task.skill, task.level, is_outside))
+    return tuple(episodes)
+
+
+def _filter_tasks(settings: EvaluationSettings, tasks: Sequence[Task]) -> list[Task]:
+    """Return the tasks whose category and environment id the settings select."""
+    chosen = list(tasks)
+    if settings.categories is not None:
+        wanted = _read_categories(settings.categories, [task.category for task in tasks])
+        chosen = [task for task in chosen if task.category in wanted]
+    if settings.ids is not None:
+        chosen = [task for task in chosen if matches_id(task.env_id, settings.ids)]
+    return chosen
 
 
 def _read_categories(names: str, known: Iterable[str]) -> frozenset[str]:
-    there = dict.fromkeys(known)
-    wanted = split_names(names, there)
+    """Return the categories that the user names, separated by commas.
+
+    Raises:
+        SettingsError: a category is not one of ``known``.
+    """
+    categories = dict.fromkeys(known)  # distinct names in order
+    wanted = split_names(names, categories)
     for name in wanted:
-        if name not in there:
-            near = find_nearest(name, there, 1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(there)}"
+        if name not in categories:
+            near = find_nearest(name, categories, 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(categories)}"
             raise SettingsError(f"--only: no category {name!a:.80}; {hint}")
     return frozenset(wanted)
 
 
 def _explain_nothing(tasks: Sequence[Task], ids: str | None) -> str:
+    """Return why no task matches the glob ``ids``."""
     if ids is None:
         return "there are no ids"
     for env_id in UNPLAYABLE:
         if matches_id(env_id, ids):
             return f"{env_id} cannot be played: {UNPLAYABLE[env_id]}"
-    near = find_nearest(ids, (task.env_id for task in tasks), 1)
-    return f"no id matches --only {ids!a:.80}{f'; did you mean {near[0]}?' if near else ''}"
+    nearest = find_nearest(ids, (task.env_id for task in tasks), 1)
+    hint = f"; did you mean {nearest[0]}?" if nearest else ""
+    return f"no id matches --only {ids!a:.80}{hint}"

@@ -1,4 +1,4 @@
-"""Figures of an evaluation: shares by id and category, pooled, failures, and pairs with the bot (pure)."""
+"""Figures of an evaluation: success rates, failures, and comparison with the bot (no input or output)."""
 
 from __future__ import annotations
 
@@ -26,19 +26,22 @@ SAME_WORLDS: Final[Mapping[str, str]] = {
     "BabyAI-SynthSeq-v0": "BabyAI-BossLevel-v0",
     "MiniGrid-UnlockPickup-v0": "BabyAI-UnlockPickup-v0",
 }
-"""Ids of which most seeds give the world and the mission that they give under another id, too (minigrid 3.2): the two
-differ in how they are judged, or not at all. They are one cluster."""
+"""Pairs of ids that give the same world and mission for most seeds (minigrid 3.2).
+
+The two ids of a pair are judged alike or differently. They are one cluster of the bootstrap, because their episodes are
+not independent.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Figures of a group of episodes, those that nothing can solve left out.
+    """Figures of a group of episodes; ``pass1``, ``solved`` and ``steps`` ignore episodes proven to be unsolvable.
 
     Attributes:
-        pass1: solved by the first plan, executed once.
-        solved: solved by any trial.
-        steps: primitives of the episodes that count for ``pass1``.
-        unsolvable: episodes that were left out.
+        pass1: rate of episodes that the first trial solved.
+        solved: rate of episodes that any trial solved.
+        steps: sum of the primitives in the episodes that the first trial solved.
+        unsolvable: number of the ignored episodes.
     """
 
     name: str
@@ -54,11 +57,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Figures of the ids of the curriculum, or of those outside it.
+    """Figures of all ids of the curriculum, or of all ids outside of the curriculum.
 
     Attributes:
-        pooled: of all; ``interval`` is that of its share of ``pass1``, and ``interval_solved`` that of ``solved``, by a
-            bootstrap that draws ids; None if there is no episode.
+        pooled: figures of all episodes.
+        interval: share and interval of ``pooled.pass1`` by a bootstrap that resamples ids; None if there is no episode.
+        interval_solved: share and interval of ``pooled.solved`` by the same bootstrap.
+        categories: figures by category.
+        ids: figures by environment id.
     """
 
     pooled: Row
@@ -69,13 +75,21 @@ class Block:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON-compatible data."""
-        rows = {name: [row.to_dict() for row in getattr(self, name)] for name in ("categories", "ids")}
-        return {**asdict(self), "pooled": self.pooled.to_dict(), **rows}
+        return {
+            **asdict(self),
+            "pooled": self.pooled.to_dict(),
+            "categories": [row.to_dict() for row in self.categories],
+            "ids": [row.to_dict() for row in self.ids],
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """Episodes that both played: who solved them, and the steps of both where both did."""
+    """Counts of the episodes that we (the frozen agent) and the bot played, by who solved them.
+
+    Attributes:
+        our_steps, bots_steps: primitives in the episodes that both solved.
+    """
 
     name: str
     both: int
@@ -87,18 +101,21 @@ class PairRow:
 
     @property
     def ratio(self) -> float | None:
-        """Our steps over the bot's, None where no episode was solved by both."""
+        """Our steps divided by the bot's steps; None if no episode was solved by both."""
         return self.our_steps / self.bots_steps if self.bots_steps else None
 
 
 @dataclass(frozen=True, slots=True)
 class Versus:
-    """Episodes that the bot can play: all, by category and by id.
+    """Comparison with the bot on the episodes that the bot can play.
 
     Attributes:
-        interval: of the ratio of all steps, by a bootstrap that draws ids.
-        reasons: why the bot failed, and how often.
-        unsupported: episodes that it cannot play at all.
+        pooled: counts of all these episodes.
+        interval: ratio of our steps to the bot's steps, with an interval by a bootstrap that resamples ids.
+        categories: counts by category.
+        ids: counts by environment id.
+        reasons: number of the bot's failures by reason.
+        unsupported: number of the episodes that the bot cannot play.
     """
 
     pooled: PairRow
@@ -115,10 +132,11 @@ class Versus:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An episode that the first plan did not solve, and what is proven of it; None where nothing was looked for.
+    """An episode that the first trial did not solve.
 
     Attributes:
-        refuted_by: who solved it although it was proven that nothing can; "" if nobody did.
+        judged: the verdict on whether the episode can be solved; None if no proof was attempted.
+        refuted_by: the bot or the attempt that solved the episode although the verdict is "unsolvable"; else "".
     """
 
     played: Played
@@ -127,33 +145,29 @@ class Failure:
 
     @property
     def proof(self) -> str:
-        """``solvable``, ``unsolvable``, ``undecided``, or ``refuted``: a certificate that is wrong."""
+        """``solvable``, ``unsolvable``, ``undecided``, or ``refuted`` if a certificate is wrong."""
         if self.refuted_by:
             return "refuted"
-        return (self.judged.verdict.solvability if self.judged else Solvability.UNDECIDED).value
+        solvability = self.judged.verdict.solvability if self.judged else Solvability.UNDECIDED
+        return solvability.value
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON-compatible data; ``replay`` is what the command ``replay`` takes after the evaluation."""
+        """Return the failure as JSON-compatible data; the key ``replay`` is an argument of the command ``replay``."""
         played = self.played
-        judged = self.judged
-        return {
-            "replay": played.episode.name,
-            "category": played.episode.category,
-            "failure": played.failure,
-            "reason": played.reason,
-            "planner": played.trials[0].planner,
-            "solved_later": played.solved,
-            "proof": self.proof,
-            "refuted_by": self.refuted_by,
-            "certificate": judged.verdict.reason if judged else "",
-            "map": list(judged.verdict.map) if judged else [],
-            "witness": list(judged.verdict.witness) if judged else [],
-        }
+        result: dict[str, Any] = {"replay": played.episode.name, "category": played.episode.category}
+        result |= {"failure": played.failure, "reason": played.reason, "planner": played.trials[0].planner}
+        result |= {"solved_later": played.solved, "proof": self.proof, "refuted_by": self.refuted_by}
+        if self.judged:
+            verdict = self.judged.verdict
+            result |= {"certificate": verdict.reason, "map": list(verdict.map), "witness": list(verdict.witness)}
+        else:
+            result |= {"certificate": "", "map": [], "witness": []}
+        return result
 
 
 @dataclass(frozen=True)
 class Results:
-    """All that an evaluation found, in the order of its episodes."""
+    """All results of an evaluation, each tuple in the order of the episodes."""
 
     played: tuple[Played, ...]
     judged: tuple[Judged, ...] = ()
@@ -161,43 +175,44 @@ class Results:
 
     @cached_property
     def failed(self) -> tuple[Failure, ...]:
-        """Episodes that the first plan did not solve."""
+        """Episodes that the first trial did not solve."""
         verdicts = {(each.env_id, each.seed): each for each in self.judged}
         failures = []
         for played in self.played:
             if not played.pass1:
-                name = (played.env_id, played.seed)
-                failures.append(Failure(played, verdicts.get(name), self._refuted.get(name, "")))
+                key = (played.env_id, played.seed)
+                refuted_by = self._refuted.get(key, "")
+                failures.append(Failure(played, verdicts.get(key), refuted_by))
         return tuple(failures)
 
     @cached_property
     def inside(self) -> Block:
         """Figures of the ids that the curriculum has."""
-        return self._summarize([each for each in self.played if not each.episode.outside])
+        return self._summarize(self._select_played(outside=False))
 
     @cached_property
     def outside(self) -> Block:
         """Figures of the ids that the curriculum lacks."""
-        return self._summarize([each for each in self.played if each.episode.outside])
+        return self._summarize(self._select_played(outside=True))
 
     @cached_property
     def planners(self) -> Counter[str]:
-        """Episodes by who made the first plan: "writers", or the name of a model; "" where nobody did."""
-        made_by = (each.trials[0].planner for each in self.played)
-        return Counter("writers" if _is_writer(name) else name for name in made_by)
+        """Number of episodes by maker of the first plan: "writers", the name of a model, or "" for no plan."""
+        first_planners = (each.trials[0].planner for each in self.played)
+        return Counter("writers" if _is_writer(name) else name for name in first_planners)
 
     @cached_property
     def versus(self) -> Versus | None:
-        """The pairs with the bot on ids that the curriculum has; None if there are none."""
-        return self._versus([each for each in self.played if not each.episode.outside])
+        """Comparison with the bot on the ids that the curriculum has; None if the bot played no such episode."""
+        return self._versus(self._select_played(outside=False))
 
     @cached_property
     def versus_outside(self) -> Versus | None:
-        """The pairs with the bot on ids that the curriculum lacks; None if there are none."""
-        return self._versus([each for each in self.played if each.episode.outside])
+        """Comparison with the bot on the ids that the curriculum lacks; None if the bot played no such episode."""
+        return self._versus(self._select_played(outside=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return ``summary.json``."""
+        """Return the content of ``summary.json``."""
         return {
             "episodes": len(self.played),
             "planners": dict(self.planners),
@@ -209,85 +224,104 @@ class Results:
             "bot_outside": self.versus_outside.to_dict() if self.versus_outside else None,
         }
 
+    def _select_played(self, *, outside: bool) -> list[Played]:
+        """Return the played episodes whose ids the curriculum lacks (``outside``) or has."""
+        return [each for each in self.played if each.episode.outside == outside]
+
     @cached_property
     def _certified(self) -> frozenset[tuple[str, int]]:
+        """Pairs (id, seed) of the episodes with a certificate of unsolvability, which may be wrong."""
         unsolvable = [each for each in self.judged if each.verdict.solvability is Solvability.UNSOLVABLE]
         return frozenset((each.env_id, each.seed) for each in unsolvable)
 
     @cached_property
     def _refuted(self) -> dict[tuple[str, int], str]:
-        """Return who solved what is certified to be unsolvable: such a certificate is wrong."""
-        solved = [(each.env_id, each.seed, "the bot") for each in self.bot if each.solved]
-        solved += [(each.env_id, each.seed, f"attempt {each.attempts}") for each in self.played if each.solved]
-        return {(env_id, seed): who for env_id, seed, who in solved if (env_id, seed) in self._certified}
+        """The bot or the attempt that solved an episode with a certificate of unsolvability, by (id, seed)."""
+        solvers = {(each.env_id, each.seed): "the bot" for each in self.bot if each.solved}
+        for played in self.played:
+            if played.solved:
+                solvers[played.env_id, played.seed] = f"attempt {played.attempts}"
+        return {key: solver for key, solver in solvers.items() if key in self._certified}
 
     @cached_property
     def _unsolvable(self) -> frozenset[tuple[str, int]]:
+        """Pairs (id, seed) of the episodes with a certificate of unsolvability that no solution refutes."""
         return self._certified - self._refuted.keys()
 
     def _drop_unsolvable(self, played: Iterable[Played]) -> list[Played]:
-        """Return those that are not proven to be unsolvable."""
+        """Return the episodes that are not proven to be unsolvable."""
         return [each for each in played if (each.env_id, each.seed) not in self._unsolvable]
 
     def _versus(self, played: Sequence[Played]) -> Versus | None:
+        """Compare episodes with the bot's results; return None if the bot was not run or ``played`` is empty."""
         if not (self.bot and played):
             return None
         bots = {(each.env_id, each.seed): each for each in self.bot}
         pairs = [(each, bots[each.env_id, each.seed]) for each in self._drop_unsolvable(played)]
-        playable = [pair for pair in pairs if pair[1].is_supported]
-        ids = _group_rows(playable, lambda pair: pair[0].env_id, _count_pairs)
-        reasons = Counter(bot.reason for _, bot in playable if not bot.solved)
+        supported = [(ours, bot) for ours, bot in pairs if bot.is_supported]
+        ids = _group_rows(supported, lambda pair: pair[0].env_id, _count_pairs)
+        categories = _group_rows(supported, lambda pair: pair[0].episode.category, _count_pairs)
+        reasons = Counter(bot.reason for _, bot in supported if not bot.solved)
+        steps = [(row.name, row.our_steps, row.bots_steps) for row in ids]
         return Versus(
-            pooled=_count_pairs("all", playable),
-            interval=_ratio((row.name, row.our_steps, row.bots_steps) for row in ids),
-            categories=_group_rows(playable, lambda pair: pair[0].episode.category, _count_pairs),
+            pooled=_count_pairs("all", supported),
+            interval=_estimate_ratio(steps),
+            categories=categories,
             ids=ids,
             reasons=dict(reasons.most_common()),
-            unsupported=len(pairs) - len(playable),
+            unsupported=len(pairs) - len(supported),
         )
 
     def _summarize(self, played: Sequence[Played]) -> Block:
         ids = _group_rows(played, lambda each: each.env_id, self._row)
-        return Block(
-            pooled=self._row("all", played),
-            interval=_ratio((row.name, row.pass1.good, row.pass1.total) for row in ids),
-            interval_solved=_ratio((row.name, row.solved.good, row.solved.total) for row in ids),
-            categories=_group_rows(played, lambda each: each.episode.category, self._row),
-            ids=ids,
-        )
+        categories = _group_rows(played, lambda each: each.episode.category, self._row)
+        pass1 = [(row.name, row.pass1.good, row.pass1.total) for row in ids]
+        solved = [(row.name, row.solved.good, row.solved.total) for row in ids]
+        pooled = self._row("all", played)
+        return Block(pooled, _estimate_ratio(pass1), _estimate_ratio(solved), categories, ids)
 
     def _row(self, name: str, played: Sequence[Played]) -> Row:
-        counting = self._drop_unsolvable(played)
-        total = len(counting)
-        good = [each for each in counting if each.pass1]
-        solved = sum(each.solved for each in counting)
-        steps = sum(each.steps for each in good)
-        return Row(name, Rate(len(good), total), Rate(solved, total), steps, len(played) - total)
+        """Return the figures of a group of episodes."""
+        counted = self._drop_unsolvable(played)
+        total = len(counted)
+        solved_first = [each for each in counted if each.pass1]
+        solved = sum(each.solved for each in counted)
+        steps = sum(each.steps for each in solved_first)
+        return Row(name, Rate(len(solved_first), total), Rate(solved, total), steps, len(played) - total)
 
 
 def _is_writer(planner: str) -> bool:
-    """Return whether it is a label such as ``unlock/v003``; a model may well be called ``openai/4``."""
+    """Return whether a planner's name is the label of a writer, such as ``unlock/v003``.
+
+    Names of models can look similar, such as ``openai/4``.
+    """
     return re.fullmatch(r"[^/]+/v\d{3,}", planner) is not None
 
 
 def _group_rows(items: Iterable[T], key: Callable[[T], str], row: Callable[[str, Sequence[T]], R]) -> tuple[R, ...]:
+    """Group items by ``key`` in order of first appearance, and return ``row(name, group)`` of each group."""
     groups: dict[str, list[T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
     return tuple(row(name, group) for name, group in groups.items())
 
 
-def _ratio(ids: Iterable[tuple[str, int, int]]) -> Estimate | None:
-    """Return the sum of the first numbers of ids over that of the second ones, as :func:`ratio_of_sums`."""
+def _estimate_ratio(terms: Iterable[tuple[str, int, int]]) -> Estimate | None:
+    """Return the sum of numerators divided by the sum of denominators, with a bootstrap interval.
+
+    Args:
+        terms: (environment id, numerator, denominator); ids of :data:`SAME_WORLDS` are added up to one cluster.
+    """
     clusters: dict[str, tuple[int, int]] = {}
-    for name, above, below in ids:
-        world = SAME_WORLDS.get(name, name)
-        others = clusters.get(world, (0, 0))
-        clusters[world] = others[0] + above, others[1] + below
+    for env_id, numerator, denominator in terms:
+        cluster = SAME_WORLDS.get(env_id, env_id)
+        numerators, denominators = clusters.get(cluster, (0, 0))
+        clusters[cluster] = numerators + numerator, denominators + denominator
     return ratio_of_sums(list(clusters.values()))
 
 
 def _count_pairs(name: str, pairs: Sequence[tuple[Played, BotPlayed]]) -> PairRow:
+    """Count pairs of our result and the bot's result in the same episode; ours counts if the first trial succeeded."""
     both = [(ours, bot) for ours, bot in pairs if ours.pass1 and bot.solved]
     ours_only = sum(ours.pass1 and not bot.solved for ours, bot in pairs)
     bots_only = sum(bot.solved and not ours.pass1 for ours, bot in pairs)

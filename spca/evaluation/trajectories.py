@@ -1,4 +1,4 @@
-"""Episodes of an evaluation as trajectories of a run, which can be re-simulated."""
+"""Conversion of episodes of an evaluation into trajectories in the format of a run, for re-simulation."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from spca.report.replay.resimulation import ENV_ID
 
 
 def make_trajectory(played: Played, make_world: WorldMaker, *, upstream_rules: bool) -> dict[str, Any]:
-    """Return the trials of an episode as a run's trajectory has them.
+    """Return the trajectory of an episode, with one attempt for each trial, in the format of a run's trajectory.
 
     Raises:
-        ReportError: its environment is none of MiniGrid.
-        WorldError: its world cannot be built.
+        ReportError: the environment is not an environment of MiniGrid.
+        WorldError: the world cannot be built.
     """
     if not ENV_ID.fullmatch(played.env_id):
         raise ReportError(f"{played.env_id!a:.80} is not an environment of MiniGrid")
-    # Id and seed determine the first state, so that it is not recorded. It is the last one that is checked.
+    # An evaluation does not record the hash of the first state, because id and seed determine the first state. The
+    # re-simulation therefore checks the last state only.
     with closing(make_world(played.env_id, played.seed, upstream_rules=upstream_rules)) as world:
         start_hash = world.checkpoint().state_hash
     attempts = [_make_attempt(number, trial, start_hash) for number, trial in enumerate(played.trials, 1)]
@@ -28,12 +29,15 @@ def make_trajectory(played: Played, make_world: WorldMaker, *, upstream_rules: b
 
 
 def _make_attempt(number: int, trial: Trial, start_hash: str) -> dict[str, Any]:
+    """Return one attempt of a trajectory; each step is (primitive, position in the plan, -1 for an unknown line)."""
     plan = []
     for call in trial.plan:
-        action, _, args = call.partition("(")
-        plan.append({"action": action, "args": args.removesuffix(")").split(", ")})
+        action, _, arguments = call.partition("(")
+        plan.append({"action": action, "args": arguments.removesuffix(")").split(", ")})
 
-    steps = [[code, position, -1] for position, codes in enumerate(trial.acted) for code in codes]
+    steps = []
+    for position, codes in enumerate(trial.acted):
+        steps += [[code, position, -1] for code in codes]
     return {
         "round": 1,
         "attempt": number,

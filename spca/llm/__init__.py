@@ -1,1 +1,1 @@
-"""Models: providers, the handling of requests, and feedback to a model."""
+"""Models: catalogue, providers, the handling of calls, and feedback to a model."""

@@ -1,4 +1,4 @@
-"""Which answers of a level's models could be used, and when a level has asked often enough."""
+"""Tally of the usable and unusable answers in a level, which decides when the level stops to ask its models."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from spca.llm.catalogue.model_ref import ModelRef
 Role = Literal["planner", "coder"]
 
 MAX_BARREN_CALLS: Final = 12
-"""Calls of planner and coder together after which a level ends, while either of them has not answered usably.
+"""Counted calls after which a level ends, as long as planner or coder has given no usable answer.
 
-Unusable answers of the one that has also answered usably do not count: where both err often, each has its chance.
+For a role with a usable answer, only the usable answers count, so that its errors do not use up the other's calls.
+For a role without a usable answer, all calls count.
 """
 
 QUOTED: Final = 80
-"""Characters of an unusable answer that people are shown."""
+"""Characters of an unusable answer that are shown to people."""
 
 
 @dataclass(slots=True)
 class _Answers:
-    """What came of the calls of one role in a level."""
+    """Counts of one role's answers in a level; ``began`` is the beginning of the last unusable answer."""
 
     model: ModelRef
     calls: int = 0
@@ -35,14 +36,14 @@ class _Answers:
 class AnswerTally:
     """Counts the answers of planner and coder in a level.
 
-    A planner's answer is usable if it yields a valid plan, also one that the loop then refuses. A coder's is usable if
-    it is a patch that merges, also one that the regression check refuses, or an objection to the plan. How a plan or
-    code does in the world does not count: such a model works, it is only wrong.
+    A planner's answer is usable if it yields a valid plan, even if the loop refuses the plan. A coder's answer is
+    usable if it is an objection to the plan or a patch that merges, even if the regression check refuses the patch.
+    Whether a plan or code succeeds in the world does not matter here.
 
-    A role that was asked in a level and gave no usable answer is *barren* there. A role that was not asked is not.
+    A role is *barren* in a level if the role was asked in the level and gave no usable answer.
 
     Args:
-        max_barren_calls: after which a level is exhausted while a role is barren; None for no bound.
+        max_barren_calls: counted calls after which a level with a barren role is exhausted; None for no bound.
     """
 
     def __init__(self, max_barren_calls: int | None = MAX_BARREN_CALLS) -> None:
@@ -50,11 +51,11 @@ class AnswerTally:
         self._answers: dict[Role, _Answers] = {}
 
     def begin_level(self) -> None:
-        """Forget the level before."""
+        """Forget the answers of the previous level."""
         self._answers = {}
 
     def count(self, role: Role, model: ModelRef, text: str, *, is_usable: bool) -> None:
-        """Count one answer; ``text`` is what the model said, "" if nothing can be quoted."""
+        """Count one answer; ``text`` is the answer of the model, "" if no text can be quoted."""
         answers = self._answers.setdefault(role, _Answers(model))
         answers.model = model
         answers.calls += 1
@@ -67,22 +68,26 @@ class AnswerTally:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether no further call is worth its price: a role is barren, and all calls of such a level were made."""
+        """Whether a role is barren and the counted calls have reached the bound; see :data:`MAX_BARREN_CALLS`."""
         if self._max_barren_calls is None or not self._barren:
             return False
-        counted = sum(answers.usable or answers.calls for answers in self._answers.values())
+        counted = 0
+        for answers in self._answers.values():
+            is_barren = answers.usable == 0
+            counted += answers.calls if is_barren else answers.usable
         return counted >= self._max_barren_calls
 
     def unusable_in_a_row(self, role: Role) -> int:
-        """Return how many answers of a role could not be used since its last usable one."""
-        return self._answers[role].unusable_in_a_row if role in self._answers else 0
+        """Return the number of unusable answers of a role since its last usable answer."""
+        answers = self._answers.get(role)
+        return answers.unusable_in_a_row if answers else 0
 
     def barren_roles(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return the barren roles: ``model``, ``calls``, and how the last answer ``began``."""
-        return {
-            role: {"model": str(answers.model), "calls": answers.calls, "began": answers.began}
-            for role, answers in self._barren.items()
-        }
+        """Return the barren roles, each with its ``model``, number of ``calls`` and how the last answer ``began``."""
+        described: dict[str, Mapping[str, Any]] = {}
+        for role, answers in self._barren.items():
+            described[role] = {"model": str(answers.model), "calls": answers.calls, "began": answers.began}
+        return described
 
     @property
     def _barren(self) -> Mapping[Role, _Answers]:

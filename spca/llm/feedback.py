@@ -1,4 +1,4 @@
-"""What went wrong, in words that an LLM can act on, in the shortest useful form (pure)."""
+"""Feedback to a model: short descriptions of failures that the model can act on (pure)."""
 
 from __future__ import annotations
 
@@ -17,52 +17,58 @@ _MAX_TRACEBACK: Final = 900
 _MAX_PRINTED: Final = 400
 _MAX_ERROR: Final = 1500
 _FRAME: Final = re.compile(r"^  \S+, line (\d+), in (\w+)$", re.MULTILINE)
+"""A frame of the traceback; groups: line number, method."""
 _PLACE: Final = re.compile(r"\((\w+)(?: > (\w+))?, line (\d+)\)")
+"""The place of a primitive; groups: high-level action, method that the action calls (if any), line number."""
 _MAX_REASON: Final = 290
-"""Characters of the reason why a plan failed that a planner gets; the plan itself says most."""
+"""Most characters of the reason for a plan's failure; short, because the plan itself tells the planner more."""
 
 
 def failure_report(plan: Plan, outcome: Outcome, method_at: Callable[[int], str] = lambda _line: "") -> str:
-    """Return status, failing step, traceback, last primitives and end of a failed attempt, each cut to its size.
+    """Return a report on a failed attempt: status, failing step, traceback, last primitives and final map.
+
+    Each part is shortened to a fixed number of characters.
 
     Args:
-        method_at: the method that a line of the agent's source lies in, "" for none.
+        method_at: returns the method that contains a line of the agent's source, "" if no method contains the line.
     """
-    message = shortened(outcome.message, _MAX_MESSAGE)
-    text = shortened(plan.text, _MAX_PLAN)
-    lines = [f"status: {outcome.status.value}", f"message: {message}", f"plan: {text}"]
+    status = outcome.status.value
+    message = shorten_middle(outcome.message, _MAX_MESSAGE)
+    text = shorten_middle(plan.text, _MAX_PLAN)
+    lines = [f"status: {status}", f"message: {message}", f"plan: {text}"]
     if outcome.action is not None and outcome.position is not None:
-        step = shortened(str(plan.steps[outcome.position]), _MAX_PLAN)
+        step = shorten_middle(str(plan.steps[outcome.position]), _MAX_PLAN)
         number = outcome.position + 1
-        lines.append(f"failing step: {number} of {len(plan.steps)}: {step}")
+        count = len(plan.steps)
+        lines.append(f"failing step: {number} of {count}: {step}")
     if outcome.traceback:
-        lines += ["traceback:", shortened(outcome.traceback, _MAX_TRACEBACK)]
+        lines += ["traceback:", shorten_middle(outcome.traceback, _MAX_TRACEBACK)]
     lines.append(f"primitives executed: {outcome.steps}")
     if outcome.trace:
         last = outcome.trace[-_LAST_PRIMITIVES:]
         lines.append(f"last primitives: {_describe_primitives(last, method_at)}")
     if outcome.printed.strip():
-        lines += ["printed:", shortened(outcome.printed.strip(), _MAX_PRINTED)]
+        lines += ["printed:", shorten_middle(outcome.printed.strip(), _MAX_PRINTED)]
     end = end_state(outcome.last_map, outcome.direction or None, outcome.inventory)
     return "\n".join([*lines, "map at the end:", *end])
 
 
-def failed_plans(failed: Sequence[FailedPlan]) -> dict[str, Any]:
-    """Return the feedback on the plans that did not solve a level, oldest first."""
+def plan_failure(failed: Sequence[FailedPlan]) -> dict[str, Any]:
+    """Return the feedback on the failed plans of a level, in the given order (oldest first)."""
     plans = []
-    for each in failed:
-        plan = shortened(each.plan, _MAX_PLAN)
-        plans.append({"plan": plan, "status": each.status, "message": _find_reason(each)})
+    for failed_plan in failed:
+        text = shorten_middle(failed_plan.plan, _MAX_PLAN)
+        plans.append({"plan": text, "status": failed_plan.status, "message": _find_reason(failed_plan)})
     return {"kind": "plan_failed", "failed_plans": plans}
 
 
 def pddl_error(message: str) -> dict[str, str]:
     """Return the feedback on PDDL that cannot be used."""
-    return {"kind": "pddl_error", "message": shortened(message, _MAX_ERROR)}
+    return {"kind": "pddl_error", "message": shorten_middle(message, _MAX_ERROR)}
 
 
-def shortened(text: str, limit: int) -> str:
-    """Return at most ``limit`` characters, the beginning and the end of a longer text."""
+def shorten_middle(text: str, limit: int) -> str:
+    """Return a text of at most ``limit`` characters; replace the middle of a longer text by dots."""
     if len(text) <= limit:
         return text
 
@@ -73,34 +79,37 @@ def shortened(text: str, limit: int) -> str:
 
 
 def _find_reason(failed: FailedPlan) -> str:
-    """Return the first line of the message without the status that stands beside it."""
+    """Return the first line of the message, without its leading status, which the feedback names separately."""
     line = failed.message.strip().partition("\n")[0]
-    return shortened(line.removeprefix(f"{failed.status}: "), _MAX_REASON)
+    return shorten_middle(line.removeprefix(f"{failed.status}: "), _MAX_REASON)
 
 
-def cited(report: str) -> tuple[str, ...]:
-    """Return the methods that a report names as places: of the traceback, innermost first, then of the primitives."""
-    places = [method for _, method in _FRAME.findall(report)[::-1]]
-    for action, method, _ in _PLACE.findall(report)[::-1]:
-        places += [method, action]
-    return tuple(dict.fromkeys(filter(None, places)))
+def find_cited_methods(report: str) -> tuple[str, ...]:
+    """Return the methods that a failure report names, each once.
+
+    Methods of the traceback come first (innermost first), methods of the primitives follow (latest first).
+    """
+    methods = [method for _line, method in reversed(_FRAME.findall(report))]
+    for action, method, _line in reversed(_PLACE.findall(report)):
+        methods += [method, action]
+    return tuple(dict.fromkeys(filter(None, methods)))
 
 
-def cited_lines(report: str) -> frozenset[int]:
-    """Return the line numbers of those places."""
-    numbers = [line for line, _ in _FRAME.findall(report)]
-    numbers += [line for *_, line in _PLACE.findall(report)]
-    return frozenset(int(line) for line in numbers if len(line) < 8)
+def find_cited_lines(report: str) -> frozenset[int]:
+    """Return the line numbers that a failure report names in its traceback and its primitives."""
+    numbers = [line for line, _method in _FRAME.findall(report)]
+    numbers += [line for _action, _method, line in _PLACE.findall(report)]
+    return frozenset(int(line) for line in numbers if len(line) < 8)  # a longer number is no line of the agent
 
 
 def _describe_primitives(trace: Sequence[TraceStep], method_at: Callable[[int], str]) -> str:
-    """Return primitives with their places, equal neighbours once: ``toggle x3 (walk > _step, line 70)``."""
+    """Return primitives with their places; a run of equal steps is one part: ``toggle x3 (walk > _step, line 70)``."""
     parts = []
-    for step, run in groupby(trace, key=lambda step: (step.code, step.action, step.line)):
-        count = len(list(run))
-        code, action, line = step
+    for (code, action, line), equal_steps in groupby(trace, key=lambda step: (step.code, step.action, step.line)):
+        count = len(list(equal_steps))
+        times = f" x{count}" if count > 1 else ""
         method = method_at(line)
         place = f"{action} > {method}" if method not in ("", action) else action
-        times = f" x{count}" if count > 1 else ""
-        parts.append(f"{PRIMITIVE_METHODS[code]}{times} ({place}, line {line})")
+        primitive = PRIMITIVE_METHODS[code]
+        parts.append(f"{primitive}{times} ({place}, line {line})")
     return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""The solver's process as its host sees it: start, send, receive with a deadline, stop."""
+"""The host's handle for the solver's process: start, send, receive with a deadline, stop."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from spca.plan.wire import receive_message, send_message
 _LOG: Final = logging.getLogger(__name__)
 
 START_LIMIT = 120.0
-"""Seconds that importing Unified Planning may take."""
+"""Seconds that the import of Unified Planning may take."""
 
 STOP_LIMIT = 5.0
-"""Seconds that the process has to end its children before it is killed itself."""
+"""Seconds that the process may take to end its children; after that time the host kills the process."""
 
 _ROOT = Path(__file__).parents[2]
 
@@ -31,12 +31,14 @@ class GoneError(Exception):
 
 
 class ServerProcess:
-    """A running :mod:`spca.plan.worker`; starting it does not wait for it."""
+    """A process that runs :mod:`spca.plan.worker`; the constructor does not wait until the process is ready."""
 
     def __init__(self) -> None:
-        # What a new process does not find by itself; site-packages would come before the standard library.
-        own = [] if _ROOT.name in ("site-packages", "dist-packages") else [str(_ROOT)]
-        paths = [*own, *filter(None, [os.environ.get("PYTHONPATH")])]
+        # PYTHONPATH precedes the standard library, so an installed package, which is found anyway, is not added.
+        is_installed = _ROOT.name in ("site-packages", "dist-packages")
+        paths = [] if is_installed else [str(_ROOT)]
+        if inherited := os.environ.get("PYTHONPATH"):
+            paths.append(inherited)
         self._connection, theirs = Pipe()
         with theirs:
             self._process = subprocess.Popen(
@@ -44,12 +46,12 @@ class ServerProcess:
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for the host, which then stops this process
+                start_new_session=True,  # Ctrl-C goes to the host only, which then stops this process
                 env={
                     **os.environ,
                     "PYTHONPATH": os.pathsep.join(paths),
                     "PYTHONHASHSEED": "0",  # engines iterate over sets: the same text must give the same plan
-                    "OPENBLAS_NUM_THREADS": "1",  # the process forks, so it must have one thread
+                    "OPENBLAS_NUM_THREADS": "1",  # a process that forks must have only one thread
                     "OMP_NUM_THREADS": "1",
                 },
             )
@@ -64,7 +66,7 @@ class ServerProcess:
         """Wait until Unified Planning is loaded.
 
         Raises:
-            GoneError: the process ended for no reason of its own.
+            GoneError: the process has ended.
             SettingsError: Unified Planning cannot be loaded.
         """
         if self._ready:
@@ -80,7 +82,7 @@ class ServerProcess:
         """Send a request.
 
         Raises:
-            GoneError: nobody receives it.
+            GoneError: the process has ended.
         """
         try:
             send_message(self._connection, message)
@@ -88,7 +90,7 @@ class ServerProcess:
             raise GoneError from error
 
     def receive(self, deadline: float) -> dict[str, Any] | None:
-        """Return the next message, or None when ``time.monotonic()`` passes ``deadline`` first.
+        """Return the next message, or None if ``time.monotonic()`` passes ``deadline`` first.
 
         Raises:
             GoneError: the process has ended.
@@ -101,7 +103,7 @@ class ServerProcess:
             raise GoneError from error
 
     def stop(self) -> None:
-        """End the process and everything it started; idempotent."""
+        """End the process and all processes that it started; idempotent."""
         self._process.terminate()
         try:
             self._process.wait(STOP_LIMIT)

@@ -1,4 +1,4 @@
-"""Why a planning problem has no solution, as far as predicates alone can tell."""
+"""Reasons why a planning problem has no solution, found by its predicates alone."""
 
 from __future__ import annotations
 
@@ -9,52 +9,52 @@ from unified_planning.model import FNode, Problem
 
 
 def why_unsolvable(task: Problem) -> str:
-    """Return a sentence on goal predicates that no action can ever make true; empty when none is found.
+    """Return a sentence about a goal predicate that no action can ever make true; "" if there is no such predicate.
 
-    Predicates are taken without their arguments and deletions are ignored, so what is reported is certain, but a
-    problem may be unsolvable without a report.
+    This analysis ignores the arguments of predicates and all deletions. Therefore a reported reason is certain, but
+    an unsolvable problem may have no reported reason.
     """
     true_atoms = [atom for atom, value in task.initial_values.items() if value.is_true()]
     initial = {atom.fluent().name for atom in true_atoms}
     reachable, blocked = _reach(task, initial)
-    for goal in (atom for condition in task.goals for atom in _required(condition)):
+    for goal in (atom for condition in task.goals for atom in _iterate_required(condition)):
         if goal not in reachable:
             return _explain(goal, task, blocked)
     return ""
 
 
 def _reach(task: Problem, initial: set[str]) -> tuple[set[str], dict[str, set[str]]]:
-    """Return the predicates that can become true, and for each action that can never apply those it waits for."""
+    """Return the predicates that can become true, and the missing predicates of each action that can never apply."""
     reachable = set(initial)
-    waiting = {action.name: _needs(action) for action in task.actions}
-    makes = {action.name: _changes(action) for action in task.actions}
+    waiting = {action.name: _needed_predicates(action) for action in task.actions}
+    changes = {action.name: _changed_predicates(action) for action in task.actions}
     while ready := [name for name, needs in waiting.items() if needs <= reachable]:
         for name in ready:
-            reachable |= makes[name]
+            reachable |= changes[name]
             del waiting[name]
     return reachable, {name: needs - reachable for name, needs in waiting.items()}
 
 
-def _needs(action: Any) -> set[str]:
-    return {atom for condition in action.preconditions for atom in _required(condition)}
+def _needed_predicates(action: Any) -> set[str]:
+    return {atom for condition in action.preconditions for atom in _iterate_required(condition)}
 
 
-def _changes(action: Any) -> set[str]:
+def _changed_predicates(action: Any) -> set[str]:
     return {effect.fluent.fluent().name for effect in action.effects}
 
 
-def _required(condition: FNode) -> Iterator[str]:
-    """Yield the predicates of the positive literals of a conjunction; anything else is taken as satisfiable."""
+def _iterate_required(condition: FNode) -> Iterator[str]:
+    """Yield the predicates of the positive literals of a conjunction; other conditions count as satisfiable."""
     if condition.is_and():
         for part in condition.args:
-            yield from _required(part)
+            yield from _iterate_required(part)
     elif condition.is_fluent_exp():
         yield condition.fluent().name
 
 
 def _explain(goal: str, task: Problem, blocked: dict[str, set[str]]) -> str:
     stuck = [action for action in task.actions if action.name in blocked]
-    makers = [action.name for action in stuck if goal in _changes(action)]
+    makers = [action.name for action in stuck if goal in _changed_predicates(action)]
     if not makers:
         return f"No action has ({goal} ...) as an effect, and :init does not state it."
     missing = sorted(blocked[makers[0]] - {goal}) or [goal]

@@ -1,4 +1,4 @@
-"""The planning engines of Unified Planning that may be used, by the name ``--engine`` takes."""
+"""The supported planning engines of Unified Planning, by the names that the option ``--engine`` accepts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import Final
 
 OWN: Final = "pyperplan-adl"
-"""pyperplan behind a grounding of ours (:mod:`spca.plan.grounding`)."""
+"""This project's engine: pyperplan applied to the problem that :mod:`spca.plan.grounding` grounds."""
 
 AUTOMATIC: dict[str, str] = {
     "pyperplan": "up_pyperplan",
@@ -14,19 +14,19 @@ AUTOMATIC: dict[str, str] = {
     OWN: "up_pyperplan",
     "fast-downward": "up_fast_downward",
 }
-"""Engines tried when none is asked for, with their modules; the fastest first, the most capable last.
+"""Engines to try if the user chose no engine, with their Python modules; the fastest first, the most capable last.
 
-Medians on the 58 different problems of the curriculum, on two busy cores: pyperplan 11 ms, but it knows STRIPS with
-types only; tamer 25 ms, it adds negative and disjunctive conditions and equality but no subtypes; Fast Downward 290 ms,
-it covers all of classical PDDL. pyperplan-adl solves in 2 to 70 ms most of what was left to it. Their plans were
-equally long, and as short as those of Fast Downward's optimal search.
+Median times for the 58 different problems of the curriculum, on two busy cores: pyperplan takes 11 ms, but supports
+only STRIPS with types. tamer takes 25 ms and also supports negative conditions, disjunctive conditions and equality,
+but no subtypes. pyperplan-adl solves most problems that both refuse, in 2 to 70 ms. Fast Downward takes 290 ms and
+supports all of classical PDDL. All plans were as short as the plans of Fast Downward's optimal search.
 """
 
 ENGINES: dict[str, str] = AUTOMATIC | {
     "pyperplan-opt": "up_pyperplan",
     "fast-downward-opt": "up_fast_downward",
 }
-"""All engines that can be asked for: the automatic ones and those that find shortest plans."""
+"""All engines that a user can choose: the automatic engines and two engines that find shortest plans."""
 
 
 def available_engines() -> tuple[str, ...]:

@@ -224,11 +224,13 @@ class _Grounder:
     def _literal(self, node: FNode, positive: bool) -> Condition:
         if node.is_equals():
             one, other = map(_term, node.args)
-            return lambda binding: _decided((binding.get(one, one) == binding.get(other, other)) == positive)
+            return lambda binding: _make_constant_cubes(
+                (binding.get(one, one) == binding.get(other, other)) == positive
+            )
         atom = _atom(node)
         if node.fluent().name in self._changed:
             return lambda binding: (frozenset(((atom(binding), positive),)),)
-        return lambda binding: _decided((atom(binding) in self._true) == positive)
+        return lambda binding: _make_constant_cubes((atom(binding) in self._true) == positive)
 
     def _objects(self, kind: Any) -> list[str]:
         if kind not in self._known:
@@ -293,7 +295,7 @@ def _split(cases: Iterable[_Case], change: _Change) -> list[_Case]:
             needs = _both(case.needs, cube)
             if needs is not None:
                 found.append(case._replace(needs=needs))
-    return _limited(found)
+    return _limit_cases(found)
 
 
 def _both(one: Cube, other: Cube) -> Cube | None:
@@ -310,7 +312,7 @@ def _conjunction(parts: Iterable[Cubes]) -> Cubes:
             continue
         merged = (_both(one, other) for one in found for other in part)
         cubes = dict.fromkeys(cube for cube in merged if cube is not None)
-        found = tuple(_limited(list(cubes)))
+        found = tuple(_limit_cases(list(cubes)))
         if not found:
             break
     return found
@@ -322,10 +324,10 @@ def _disjunction(parts: Iterable[Cubes]) -> Cubes:
         if part is _TRUE:
             return _TRUE
         found |= dict.fromkeys(part)
-    return tuple(_limited(list(found)))
+    return tuple(_limit_cases(list(found)))
 
 
-def _limited(cases: list[_T]) -> list[_T]:
+def _limit_cases(cases: list[_T]) -> list[_T]:
     if len(cases) > MOST_CASES:
         raise TooLargeError(f"a condition of more than {MOST_CASES} cases")
     return cases
@@ -339,12 +341,12 @@ def _any(parts: Sequence[Condition]) -> Condition:
     return lambda binding: _disjunction(part(binding) for part in parts)
 
 
-def _decided(holds: bool) -> Cubes:
+def _make_constant_cubes(holds: bool) -> Cubes:
     return _TRUE if holds else _FALSE
 
 
 def _constant(holds: bool) -> Condition:
-    return lambda _binding: _decided(holds)
+    return lambda _binding: _make_constant_cubes(holds)
 
 
 def _atom(node: FNode) -> Callable[[Binding], Atom]:

@@ -70,7 +70,7 @@ def attempt(domain: str, problem: str, engines: Sequence[str], report: Report) -
     kind = task.kind
     suitable = [name for name in engines if _engine_class(name).supports(kind)]
     if not suitable:
-        report(_result(SolveStatus.ENGINE_ERROR, _unsupported(task, engines), final=True))
+        report(_result(SolveStatus.ENGINE_ERROR, _find_unsupported(task, engines), final=True))
         return
     report({"solving": suitable[0], "left": len(suitable) - 1})
     report(_solve(task, suitable[0]))
@@ -83,13 +83,13 @@ def read(domain: str, problem: str) -> Problem:
         UnreadableError: with the parser's message, and line and column where it tells.
     """
     try:
-        return _KnownKind.of(_parsed(domain, problem))
+        return _KnownKind.remember_kind(_parse_problem(domain, problem))
     except Exception as error:  # boundary: the reader raises anything from SyntaxError to KeyError and AssertionError
         in_domain = not _reads_alone(domain)
         raise UnreadableError(_explain(error, *(("domain", domain) if in_domain else ("problem", problem)))) from error
 
 
-def _parsed(domain: str, problem: str) -> Problem:
+def _parse_problem(domain: str, problem: str) -> Problem:
     with suppress(Exception):  # boundary: what the reader refuses, the grammar refuses with a better message
         return parse_plain(_first_reader(), domain, problem)
     return _reader().parse_problem_string(domain, problem)
@@ -99,7 +99,7 @@ class _KnownKind(Problem):  # type: ignore[misc]  # Unified Planning has no type
     """A problem that is complete: what kind it is of, which everyone asks, is found out once."""
 
     @classmethod
-    def of(cls, task: Problem) -> Problem:
+    def remember_kind(cls, task: Problem) -> Problem:
         if type(task) is Problem:
             known = task.kind
             task.__class__ = cls
@@ -117,16 +117,16 @@ def prepare() -> None:
     Fast Downward gains nothing from it: it runs in processes of its own.
     """
     get_environment().credits_stream = None
-    for name in _own_engines():
+    for name in _list_in_process_engines():
         attempt(_FIRST_DOMAIN, _FIRST_PROBLEM, [name], lambda _: None)
 
 
 def rehearse() -> None:
     """Touch in a forked process, while it waits, what an attempt needs: memory is copied when it is first touched."""
-    attempt(_FIRST_DOMAIN, _FIRST_PROBLEM, _own_engines()[:1], lambda _: None)
+    attempt(_FIRST_DOMAIN, _FIRST_PROBLEM, _list_in_process_engines()[:1], lambda _: None)
 
 
-def _own_engines() -> list[str]:
+def _list_in_process_engines() -> list[str]:
     return [name for name in available_engines() if not name.startswith("fast-downward")]
 
 
@@ -188,7 +188,7 @@ def _engine_class(name: str) -> Any:
     return _factory().engine(name)
 
 
-def _unsupported(task: Problem, engines: Iterable[str]) -> str:
+def _find_unsupported(task: Problem, engines: Iterable[str]) -> str:
     """Return what the most capable engine lacks for this problem."""
     needed = set(task.kind.features)
     missing = [needed - set(_engine_class(name).supported_kind().features) for name in engines]
@@ -208,7 +208,7 @@ def _solve(task: Problem, engine: str) -> Mapping[str, object]:
     except Exception as error:  # boundary: engines raise exceptions of their own making
         return _result(SolveStatus.ENGINE_ERROR, f"{engine} failed: {_one_line(error)}", engine)
     if answer.plan is not None:
-        return _validated(task, answer.plan, engine)
+        return _validate(task, answer.plan, engine)
     status = _FAILURES.get(answer.status, SolveStatus.ENGINE_ERROR)
     if status is SolveStatus.UNSOLVABLE:
         return _result(status, f"no plan exists: the goal cannot be reached. {why_unsolvable(task)}".strip(), engine)
@@ -216,7 +216,7 @@ def _solve(task: Problem, engine: str) -> Mapping[str, object]:
     return _result(status, f"{engine} found no plan: {reason}", engine)
 
 
-def _validated(task: Problem, plan: Any, engine: str) -> Mapping[str, object]:
+def _validate(task: Problem, plan: Any, engine: str) -> Mapping[str, object]:
     """Return the plan as a result, if validators that did not make it agree that it reaches the goal."""
     if not isinstance(plan, SequentialPlan):
         return _result(SolveStatus.ENGINE_ERROR, "actions must take no time; write no durative actions", final=True)

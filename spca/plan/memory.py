@@ -1,4 +1,4 @@
-"""What a solver has found, by the words of domain and problem: the same question is solved once."""
+"""Memory of a solver's plans, by the words of domain and problem, so that each problem is solved only once."""
 
 from __future__ import annotations
 
@@ -10,43 +10,42 @@ from spca.contracts import SolveResult
 from spca.plan.pddl import MAX_CHARS, words
 
 MOST = 4096
-"""Results that are remembered; a kilobyte each, at most."""
+"""Number of remembered results; each takes at most one kilobyte."""
 
 
 class SolvedTexts:
-    """The latest plans by the words of their PDDL, whatever its spaces, comments and case; safe between threads.
+    """The latest plans by the words of their PDDL, independent of spaces, comments and case; safe between threads.
 
-    Only plans are kept: they depend on the words alone. Messages quote the text, and a failure may be one of the
-    moment.
+    Only successful results are kept. A failure may be temporary, and its message quotes the exact text.
     """
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
         self._lock = Lock()
-        self._found: OrderedDict[bytes, SolveResult] = OrderedDict()
+        self._results: OrderedDict[bytes, SolveResult] = OrderedDict()
 
     def find(self, domain: str, problem: str) -> SolveResult | None:
-        """Return the plan for these words, None when it is not known."""
+        """Return the remembered result for texts with the same words, or None."""
         key = _key(domain, problem)
         with self._lock:
-            if key in self._found:
-                self._found.move_to_end(key)
-            return self._found.get(key)
+            if key in self._results:
+                self._results.move_to_end(key)
+            return self._results.get(key)
 
     def keep(self, domain: str, problem: str, result: SolveResult) -> None:
-        """Remember a plan; anything else is not kept."""
+        """Remember ``result`` if it is a plan."""
         if not result.solved:
             return
         with self._lock:
-            self._found[_key(domain, problem)] = result
-            while len(self._found) > self._most:
-                self._found.popitem(last=False)
+            self._results[_key(domain, problem)] = result
+            while len(self._results) > self._most:
+                self._results.popitem(last=False)
 
 
 def _key(domain: str, problem: str) -> bytes:
     digest = hashlib.sha256()
     for text in (domain, problem):
         plain = words(text) if len(text) <= MAX_CHARS else None
-        said = text if plain is None else " ".join(plain)
-        digest.update(f"{len(said)};{said}".encode(errors="surrogatepass"))
+        normalized = text if plain is None else " ".join(plain)
+        digest.update(f"{len(normalized)};{normalized}".encode(errors="surrogatepass"))
     return digest.digest()

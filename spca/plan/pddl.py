@@ -1,8 +1,9 @@
-"""PDDL and plans as text: action schemas, names on both sides, and faults a reader can point at.
+"""PDDL and plans as text: action schemas, names in PDDL and in Python, and faults with their lines.
 
-PDDL names are case-insensitive and may hold hyphens; agents are Python. ``Pick-Up`` and ``pick_up`` are one name here,
-written ``pick_up`` on the Python side, which also undoes the renamings of planning libraries. Everything is linear
-in the length of the text and free of recursion, so hostile input costs no more than its size.
+PDDL names are case-insensitive and may contain hyphens; agents are written in Python. Therefore this module treats
+``Pick-Up`` and ``pick_up`` as the same name, with the Python spelling ``pick_up``. The Python spelling also undoes the
+renamings of planning libraries. All functions take linear time in the length of the text and use no recursion, so
+that hostile texts are harmless.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from spca.contracts import PRIMITIVE_METHODS, ActionSchema, Plan, PlannedAction,
 from spca.errors import PlanTextError
 
 MAX_CHARS = 200_000
-"""Longest domain or problem that is read at all."""
+"""Characters of the longest domain or problem that is accepted."""
 
 MAX_DEPTH = 100
-"""Deepest nesting of parentheses that is read at all."""
+"""Deepest nesting of parentheses that is accepted."""
 
 STATE_ATTRIBUTES: tuple[str, ...] = (
     "mission",
@@ -36,16 +37,18 @@ STATE_ATTRIBUTES: tuple[str, ...] = (
     "start_position",
     "start_dir",
 )
-"""Attributes of the agent that an action of the same name would hide."""
+"""Attributes of the agent with its state; an action of the same name would hide the attribute."""
 
 _TOKEN = re.compile(r";[^\n]*|[()]|[^\s();]+")
-_PLAIN = re.compile(r";[^\n]*|[()]|[^() \t\r\n]+")
-_HEAD = 3  # "(", ":action" and the name
+_WORD_OR_COMMENT = re.compile(r";[^\n]*|[()]|[^() \t\r\n]+")
+_HEAD_TOKENS = 3  # "(", ":action" and the name
 _STEP = re.compile(r"\s*([^\s(),\[\]]+)\(([^()\[\]]*)\)\s*")
 _SECTION = re.compile(r":(types|constants|predicates|functions|action|objects|init|goal|metric)", re.IGNORECASE)
 
 
 class _Token(NamedTuple):
+    """A parenthesis or word, with its offset in the PDDL text."""
+
     text: str
     start: int
 
@@ -64,7 +67,7 @@ def extract_actions(domain: str) -> tuple[ActionSchema, ...]:
     """Return every ``(:action ...)`` block of a domain, verbatim, in source order.
 
     Raises:
-        PlanTextError: a block is not closed, has no name, or a name that cannot be a method of the agent.
+        PlanTextError: a block is not closed, has no name, or has a name that cannot be a method of the agent.
     """
     tokens = _tokens(domain)
     written: dict[str, str] = {}
@@ -78,11 +81,12 @@ def extract_actions(domain: str) -> tuple[ActionSchema, ...]:
 
 
 def words(text: str) -> list[str] | None:
-    """Return what PDDL consists of: parentheses and words, in lower case, without comments.
+    """Return the parentheses and words of a PDDL text in lower case, without comments.
 
-    Texts of the same words mean the same. None for a text with a comment that touches a word: readers disagree on it.
+    Texts with equal words have the same meaning. If a comment touches a word, return None, because PDDL readers
+    disagree about the end of that word.
     """
-    found = _PLAIN.findall(text.lower())
+    found = _WORD_OR_COMMENT.findall(text.lower())
     if ";" not in text:
         return found
     kept = [word for word in found if word[0] != ";"]
@@ -91,47 +95,52 @@ def words(text: str) -> list[str] | None:
 
 @dataclass(frozen=True, slots=True)
 class NameMap:
-    """Names of one domain and problem in Python; those of objects with the spelling in the PDDL text."""
+    """The Python names of one domain and problem.
+
+    Attributes:
+        actions: the names of the actions.
+        objects: the names of the objects, each with its spelling in the PDDL text.
+    """
 
     actions: frozenset[str]
     objects: Mapping[str, str]
 
     @classmethod
-    def of(cls, domain: str, problem: str) -> NameMap:
+    def from_pddl(cls, domain: str, problem: str) -> NameMap:
         """Collect the actions, constants and objects.
 
         Raises:
             PlanTextError: two names become one in Python, or an action's name cannot be a method of the agent.
         """
         objects = dict(_constants(domain))
-        for name in _declared(problem, _tokens(problem), ":objects"):
+        for name in _iterate_declared(problem, _tokens(problem), ":objects"):
             _register(objects, name, "objects")
         return cls(frozenset(schema.name for schema in extract_actions(domain)), objects)
 
     def step(self, planned: PlannedAction) -> PlanStep:
-        """Return the Python side of a planned action, whatever spelling the planner used.
+        """Return a planned action with Python names, independent of the planner's spelling.
 
         Raises:
-            PlanTextError: an action or object that the PDDL does not declare.
+            PlanTextError: the PDDL does not declare the action or an object.
         """
-        args = tuple(_known(self.objects, arg, "object") for arg in planned.args)
-        return PlanStep(_known(self.actions, planned.name, "action"), args)
+        args = tuple(_require_known(self.objects, arg, "object") for arg in planned.args)
+        return PlanStep(_require_known(self.actions, planned.name, "action"), args)
 
 
 @lru_cache(maxsize=64)
 def _constants(domain: str) -> Mapping[str, str]:
-    """Return the constants of a domain, from the Python spelling to the one in the text."""
+    """Return the constants of a domain: the spelling in the text by the Python name."""
     constants: dict[str, str] = {}
-    for name in _declared(domain, _tokens(domain), ":constants"):
+    for name in _iterate_declared(domain, _tokens(domain), ":constants"):
         _register(constants, name, "objects")
     return MappingProxyType(constants)
 
 
 def plan_of(solve: Callable[[str, str], SolveResult], domain: str, problem: str, mode: PlannerMode) -> Plan | str:
-    """Return the validated plan that ``solve`` finds for a domain and a problem, or why there is none."""
+    """Return the validated plan that ``solve`` finds for the domain and problem, or else the reason of the failure."""
     try:
         schemas = {schema.name: schema for schema in extract_actions(domain)}
-        names = NameMap.of(domain, problem)
+        names = NameMap.from_pddl(domain, problem)
         result = solve(domain, problem)
         if not result.solved:
             return f"{result.status.value}: {result.message}"
@@ -139,9 +148,9 @@ def plan_of(solve: Callable[[str, str], SolveResult], domain: str, problem: str,
     except PlanTextError as error:
         return str(error)
     steps = tuple(replace(step, parameters=schemas[step.action].parameters) for step in steps)
-    used = {step.action for step in steps}
-    called = tuple(schema for name, schema in schemas.items() if name in used)
-    return Plan(steps, domain, problem, called, mode, result.engine)
+    used_names = {step.action for step in steps}
+    used_schemas = tuple(schema for name, schema in schemas.items() if name in used_names)
+    return Plan(steps, domain, problem, used_schemas, mode, result.engine)
 
 
 def parse_plan(text: str) -> tuple[PlanStep, ...]:
@@ -155,7 +164,7 @@ def parse_plan(text: str) -> tuple[PlanStep, ...]:
         raise PlanTextError(f"a plan is written [action(arg, ...), ...], not {stripped[:80]!r}")
     body = stripped[1:-1].strip()
     steps: list[PlanStep] = []
-    position = -1
+    position = -1  # of the comma before the next step
     while position < len(body) and body:
         step = _STEP.match(body, position + 1)
         if step is None:
@@ -171,10 +180,11 @@ def parse_plan(text: str) -> tuple[PlanStep, ...]:
 
 
 def shape_fault(text: str) -> str | None:
-    """Return what is wrong with PDDL before any grammar: too long, too deep, or unbalanced; None when nothing is."""
+    """Return why a text cannot be PDDL (too long, nested too deeply, or unbalanced parentheses), or None."""
     if len(text) > MAX_CHARS:
         return f"it has {len(text)} characters; at most {MAX_CHARS} are read"
     opened: list[_Token] = []
+    # A section inside another section shows where a parenthesis is probably missing.
     suspect: str | None = None
     tokens = _tokens(text)
     for token, following in zip_longest(tokens, tokens[1:], fillvalue=_Token("", len(text))):
@@ -200,36 +210,41 @@ def shape_fault(text: str) -> str | None:
 
 
 def _tokens(text: str) -> list[_Token]:
-    """Return parentheses and words with their offsets; comments are skipped."""
+    """Return the parentheses and words of a text, without comments."""
     return [_Token(m[0], m.start()) for m in _TOKEN.finditer(text) if not m[0].startswith(";")]
 
 
 def _forms(text: str, tokens: Sequence[_Token], head: str) -> Iterator[tuple[int, int]]:
-    """Yield the token ranges of the forms ``(head ...)`` that do not lie in one another."""
+    """Yield the token range (start, end exclusive) of each outermost form ``(head ...)``.
+
+    Raises:
+        PlanTextError: such a form is not closed.
+    """
     start = 0
     depth = 0
     inside = False
-    for i, token in enumerate(tokens):
-        if not inside and token.text == "(" and i + 1 < len(tokens) and tokens[i + 1].text.lower() == head:
-            start = i
+    for index, token in enumerate(tokens):
+        if not inside and token.text == "(" and index + 1 < len(tokens) and tokens[index + 1].text.lower() == head:
+            start = index
             depth = 0
             inside = True
         if inside:
             depth += (token.text == "(") - (token.text == ")")
             if depth == 0:
-                yield start, i + 1
+                yield start, index + 1
                 inside = False
     if inside:
         raise PlanTextError(f"the ({head} ...) that begins on line {_line(text, tokens[start])} is not closed")
 
 
 def _line(text: str, token: _Token) -> int:
+    """Return the number of the token's line, from 1."""
     return text.count("\n", 0, token.start) + 1
 
 
 def _register_action(names: dict[str, str], domain: str, form: Sequence[_Token]) -> str:
-    """Register the name of an ``(:action ...)`` form; return its Python spelling."""
-    written = form[2].text if len(form) > _HEAD else ")"
+    """Add the name of an ``(:action ...)`` form to ``names``; return its Python spelling."""
+    written = form[2].text if len(form) > _HEAD_TOKENS else ")"
     if written in "()" or written.startswith(":"):
         raise PlanTextError(f"the (:action ...) on line {_line(domain, form[0])} has no name")
     name = python_name(written)
@@ -241,7 +256,7 @@ def _register_action(names: dict[str, str], domain: str, form: Sequence[_Token])
 
 
 def _parameters(action: str, form: Sequence[_Token]) -> tuple[str, ...]:
-    """Return the Python names of the ``:parameters``; a keyword or ``self`` gets a trailing underscore."""
+    """Return the Python names of an action's ``:parameters``; a keyword or ``self`` gets a trailing underscore."""
     names: list[str] = []
     depth = 0
     inside = False
@@ -267,19 +282,21 @@ def _parameters(action: str, form: Sequence[_Token]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _declared(text: str, tokens: Sequence[_Token], head: str) -> Iterator[str]:
-    """Yield the names in a typed list ``(head a b - type c - (either t u))``."""
-    for i, j in _forms(text, tokens, head):
+def _iterate_declared(text: str, tokens: Sequence[_Token], head: str) -> Iterator[str]:
+    """Yield the names, without the types, in a typed list ``(head a b - type c - (either t u))``."""
+    for start, end in _forms(text, tokens, head):
         depth = 0
         previous = ""
-        for token in tokens[i + 2 : j - 1]:
+        for token in tokens[start + 2 : end - 1]:  # without "(", the head and ")"
             depth += (token.text == "(") - (token.text == ")")
-            if token.text not in "()-" and depth == 0 and previous != "-":
+            is_type = depth > 0 or previous == "-"
+            if token.text not in "()-" and not is_type:
                 yield token.text
             previous = token.text
 
 
 def _register(names: dict[str, str], written: str, kind: str) -> None:
+    """Add a name to ``names`` (Python to PDDL spelling); raise if another name has the same Python spelling."""
     python = python_name(written)
     first = names.setdefault(python, written)
     if first.lower() != written.lower():
@@ -287,6 +304,7 @@ def _register(names: dict[str, str], written: str, kind: str) -> None:
 
 
 def _check_action_name(name: str) -> None:
+    """Raise if no method of the agent can have this name."""
     if name in PRIMITIVE_METHODS:
         reason = "is the name of one of the agent's primitive methods"
     elif name in STATE_ATTRIBUTES:
@@ -301,7 +319,8 @@ def _check_action_name(name: str) -> None:
     raise PlanTextError(f"action '{name}' {reason}; rename the action in the domain, for example to 'do_{word}'")
 
 
-def _known(names: Container[str], name: str, kind: str) -> str:
+def _require_known(names: Container[str], name: str, kind: str) -> str:
+    """Return the Python spelling of ``name``; raise if ``names`` do not contain it."""
     python = python_name(name)
     if python not in names:
         raise PlanTextError(f"the plan uses {kind} '{name}', which the PDDL does not declare")

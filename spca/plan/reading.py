@@ -1,7 +1,8 @@
-"""Reads PDDL as Unified Planning does, without its grammar, which takes most of the time that a short problem costs.
+"""A fast reader of plain PDDL, which replaces Unified Planning's grammar.
 
-The words are cut here and handed to Unified Planning's own reader, which makes the problem of them. Only what is
-plainly written is read this way: anything else, and anything wrong, is left to the grammar, whose messages say where.
+The grammar takes most of the time that a short problem needs. This module splits the text into nested forms and passes
+them to Unified Planning's own reader, which builds the problem. Texts with unusual constructs or errors are refused
+here and left to the grammar, whose messages name the place of an error.
 """
 
 from __future__ import annotations
@@ -39,11 +40,14 @@ _Form: TypeAlias = "str | list[_Form]"
 
 
 class UnusualError(Exception):
-    """The text is not written plainly enough, or is wrong."""
+    """The text contains an unusual construct or an error."""
 
 
 class _Node:
-    """What pyparsing's ``Located`` makes; its places are for messages, and those come from the grammar."""
+    """A replacement for the result of pyparsing's ``Located``.
+
+    The locations are always 0, because Unified Planning uses locations only in messages.
+    """
 
     __slots__ = ("value",)
     locn_start = locn_end = 0
@@ -53,85 +57,86 @@ class _Node:
 
 
 def parse_plain(reader: PDDLReader, domain: str, problem: str) -> Problem:
-    """Return the problem that ``reader`` makes of the texts, without its grammar.
+    """Return the problem that ``reader`` builds from the texts, without its grammar.
 
     Raises:
-        UnusualError: the grammar has to read them.
-        Exception: whatever the reader raises for names and types that do not fit.
+        UnusualError: only the grammar can read the texts.
+        Exception: any error of the reader, for names and types that do not match.
     """
     described = _domain(_form(domain)), "", _problem(_form(problem)), ""
     return copy(reader)._parse_problem(*described)
 
 
 def _form(text: str) -> _Form:
-    """Return the only form of a text."""
-    found = words(text)
+    """Return a text as nested lists of words; the text must be a single form."""
     outermost: list[_Form] = []
-    above = list[list[_Form]]()
-    inner = outermost
-    for word in found or ():
+    parents = list[list[_Form]]()
+    current = outermost
+    for word in words(text) or ():
         if word == "(":
-            above.append(inner)
-            inner = []
-            above[-1].append(inner)
-        elif word == ")" and above:
-            inner = above.pop()
+            parents.append(current)
+            current = []
+            parents[-1].append(current)
+        elif word == ")" and parents:
+            current = parents.pop()
         else:
-            inner.append(word)
-    if above or len(outermost) != 1:
+            current.append(word)
+    if parents or len(outermost) != 1:
         raise UnusualError
     return outermost[0]
 
 
 def _domain(form: _Form) -> Mapping[str, Any]:
-    name, sections = _defined(form, "domain")
+    """Return a domain as the reader's mapping; sections must stand in the usual order."""
+    name, sections = _read_define(form, "domain")
     described: dict[str, Any] = {"name": name, "actions": []}
-    _flags(sections)
-    if types := _section(sections, ":types", at_least=1):
-        described["types"] = list(_typed(types))
-    if constants := _section(sections, ":constants"):
-        described["constants"] = [_Node(group) for group in _typed(constants)]
-    if predicates := _section(sections, ":predicates", at_least=1):
-        described["predicates"] = [_predicate(_listed(each)) for each in predicates]
+    _skip_requirements(sections)
+    if types := _take_section(sections, ":types", at_least=1):
+        described["types"] = list(_iterate_typed(types))
+    if constants := _take_section(sections, ":constants"):
+        described["constants"] = [_Node(group) for group in _iterate_typed(constants)]
+    if predicates := _take_section(sections, ":predicates", at_least=1):
+        described["predicates"] = [_predicate(_require_list(each)) for each in predicates]
     for section in sections:
-        described["actions"].append(_action(_listed(section)))
+        described["actions"].append(_action(_require_list(section)))
     return described
 
 
 def _problem(form: _Form) -> Mapping[str, Any]:
-    name, sections = _defined(form, "problem")
-    match _section(sections, ":domain", at_least=1):
+    """Return a problem as the reader's mapping; sections must stand in the usual order."""
+    name, sections = _read_define(form, "problem")
+    match _take_section(sections, ":domain", at_least=1):
         case [str(domain)] if _NAME.fullmatch(domain):
             pass
         case _:
             raise UnusualError
-    _flags(sections)
-    objects = list(_typed(_section(sections, ":objects") or []))
+    _skip_requirements(sections)
+    objects = list(_iterate_typed(_take_section(sections, ":objects") or []))
     if not sections or sections[0][:1] != [":init"]:
         raise UnusualError
-    init = [_expression(_listed(each)) for each in _section(sections, ":init") or []]
-    goal = _section(sections, ":goal", at_least=1)
+    init = [_expression(_require_list(each)) for each in _take_section(sections, ":init") or []]
+    goal = _take_section(sections, ":goal", at_least=1)
     if sections or goal is None or len(goal) != 1:
         raise UnusualError
-    return {"name": name, "objects": objects, "init": init, "goal": [_expression(_listed(goal[0]))]}
+    return {"name": name, "objects": objects, "init": init, "goal": [_expression(_require_list(goal[0]))]}
 
 
-def _defined(form: _Form, kind: str) -> tuple[str, list[list[_Form]]]:
-    """Return the name of ``(define (kind name) ...)``, and what follows it."""
+def _read_define(form: _Form, kind: str) -> tuple[str, list[list[_Form]]]:
+    """Return the name of ``(define (kind name) ...)``, and the sections after the name."""
     match form:
         case ["define", [head, str(name)], *sections] if head == kind and _NAME.fullmatch(name):
-            return name, [_listed(section) for section in sections]
+            return name, [_require_list(section) for section in sections]
     raise UnusualError
 
 
-def _listed(form: _Form) -> list[_Form]:
+def _require_list(form: _Form) -> list[_Form]:
     if isinstance(form, str):
         raise UnusualError
     return form
 
 
-def _section(sections: list[list[_Form]], head: str, at_least: int = 0) -> list[_Form] | None:
-    """Take off the first section, if it has that head, and return its contents, else None."""
+def _take_section(sections: list[list[_Form]], head: str, at_least: int = 0) -> list[_Form] | None:
+    """If the first section begins with ``head``, remove the section and return its contents; else return None."""
     if not sections or sections[0][:1] != [head]:
         return None
     contents = sections.pop(0)[1:]
@@ -140,31 +145,35 @@ def _section(sections: list[list[_Form]], head: str, at_least: int = 0) -> list[
     return contents
 
 
-def _flags(sections: list[list[_Form]]) -> None:
-    for flag in _section(sections, ":requirements", at_least=1) or []:
+def _skip_requirements(sections: list[list[_Form]]) -> None:
+    """Remove a leading ``:requirements`` section; raise if a flag is not supported here."""
+    for flag in _take_section(sections, ":requirements", at_least=1) or []:
         if not isinstance(flag, str) or flag not in _FLAGS:
             raise UnusualError
 
 
-def _typed(forms: Sequence[_Form], mark: str = "") -> Iterator[list[Any]]:
-    """Yield the groups of ``a b - type c``: names, which are written after ``mark``, and their type if any."""
+def _iterate_typed(forms: Sequence[_Form], mark: str = "") -> Iterator[list[Any]]:
+    """Yield each group of a list ``a b - type c`` as [names, type] or [names].
+
+    In the text every name begins with ``mark``, which the yielded names leave out.
+    """
     names: list[str] = []
     parts = iter(forms)
     for form in parts:
         if not isinstance(form, str):
             raise UnusualError
         if form == "-" and names:
-            yield [names, _named(next(parts, ""))]
+            yield [names, _require_name(next(parts, ""))]
             names = []
         elif form.startswith(mark):
-            names.append(_named(form[len(mark) :]))
+            names.append(_require_name(form[len(mark) :]))
         else:
             raise UnusualError
     if names:
         yield [names]
 
 
-def _named(form: _Form) -> str:
+def _require_name(form: _Form) -> str:
     if not isinstance(form, str) or not _NAME.fullmatch(form):
         raise UnusualError
     return form
@@ -173,21 +182,21 @@ def _named(form: _Form) -> str:
 def _predicate(form: list[_Form]) -> list[Any]:
     if not form:
         raise UnusualError
-    return [_named(form[0]), [_Node(group) for group in _typed(form[1:], "?")]]
+    return [_require_name(form[0]), [_Node(group) for group in _iterate_typed(form[1:], "?")]]
 
 
 def _action(form: list[_Form]) -> Mapping[str, Any]:
     match form:
         case [":action", str(name), ":parameters", list(parameters), *rest]:
             action: dict[str, Any] = {
-                "name": _named(name),
-                "params": [_Node(group) for group in _typed(parameters, "?")],
+                "name": _require_name(name),
+                "params": [_Node(group) for group in _iterate_typed(parameters, "?")],
             }
         case _:
             raise UnusualError
     for key, part in _PARTS.items():
         if rest[:1] == [key] and len(rest) > 1:
-            action[part] = [_expression(_listed(rest[1]))]
+            action[part] = [_expression(_require_list(rest[1]))]
             rest = rest[2:]
     if rest:
         raise UnusualError

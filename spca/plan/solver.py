@@ -1,9 +1,9 @@
-"""Solving PDDL in a process of its own, under a hard time limit (one-shot, by Unified Planning's engines).
+"""One-shot planning with Unified Planning's engines, in a separate process and under a hard time limit.
 
-Importing Unified Planning takes seconds, some of its engines ignore time limits, hold the interpreter lock or leave
-processes behind, and some return wrong plans. So one process keeps it loaded and forks a child for every attempt,
-which can be killed with all that it started; and every plan is validated by code that did not make it. What was solved
-once is remembered.
+Importing Unified Planning takes seconds; some of its engines ignore time limits, hold the interpreter lock or leave
+processes behind. Therefore one process keeps Unified Planning loaded and forks a child for every attempt, so that the
+child can be killed with all processes that it started. Some engines return wrong plans, so independent code validates
+every plan. Solved problems are remembered.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ _LOG: Final = logging.getLogger(__name__)
 __all__ = ["Solver", "available_engines"]
 
 SECOND_OPINION = 5.0
-"""Seconds that further engines have to find a plan where one says that the problem has no plan."""
+"""Seconds for all further engines after one engine has answered that the problem has no plan."""
 
-_MOST_TELLING = (
+# the most informative status first
+_BY_INFORMATION = (
     SolveStatus.SOLVED,
     SolveStatus.PARSE_ERROR,
     SolveStatus.UNSOLVABLE,
@@ -44,22 +45,22 @@ _MOST_TELLING = (
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """What one engine made of it; after a final attempt no other engine is tried."""
+    """The answer of one engine; after a final attempt no other engine is tried."""
 
     result: SolveResult
     final: bool
 
 
 class Solver:
-    """Parses, solves and validates PDDL; one problem at a time, safe to share between threads.
+    """Parser, solver and validator of PDDL; solves one problem at a time, and is safe to share between threads.
 
     Args:
-        engine: the engine to use, one of :func:`available_engines`; None tries the suitable ones, fastest first,
-            until a plan is found and valid.
-        time_limit: seconds for one problem, all engines together, counted once the process is warm.
+        engine: the only engine to use, one of :func:`available_engines`. None tries the suitable engines, the fastest
+            first, until an engine finds a valid plan.
+        time_limit: seconds for one problem, summed over all engines; the start of the process is not counted.
 
     Raises:
-        SettingsError: the engine is not installed, or none is.
+        SettingsError: the engine is not installed, or no engine is installed.
     """
 
     def __init__(self, engine: str | None = None, time_limit: float = 30.0) -> None:
@@ -85,20 +86,19 @@ class Solver:
         self.close()
 
     def warm(self) -> None:
-        """Start the process if it is not running; does not wait until it is warm."""
-        self._started()
+        """Start the process unless it runs already; do not wait until the process is ready."""
+        self._start_server()
 
     def close(self) -> None:
-        """End the process and every planner it runs; idempotent."""
+        """End the process and every planner that it runs; idempotent."""
         self._closed = True
         self._drop()
 
     def solve(self, domain: str, problem: str, seconds: float = math.inf) -> SolveResult:
-        """Find a validated plan, in at most ``seconds`` if those are fewer than the time limit.
+        """Search for a validated plan, for at most ``seconds`` and at most the time limit; return the result.
 
-        The result says what is wrong with the texts.
-
-        ``steps`` carry the names of the PDDL in lower case. Texts of the same words get the same plan, from memory.
+        If there is no plan, the result says what is wrong with the texts. The ``steps`` contain the names of the PDDL
+        in lower case. Texts with the same words as solved texts get the remembered plan.
 
         Raises:
             SettingsError: Unified Planning cannot be loaded.
@@ -114,11 +114,12 @@ class Solver:
                 found = self._solve(domain, problem, min(seconds, self._time_limit))
                 self._solved.keep(domain, problem, found)
                 return found
-            except BaseException:  # boundary: an interrupt must not leave a half-read conversation behind
+            except BaseException:  # boundary: an interrupt must not leave an incomplete exchange of messages behind
                 self._drop()
                 raise
 
     def _solve(self, domain: str, problem: str, limit: float) -> SolveResult:
+        """Let one engine after the other try within ``limit`` seconds; return the most informative result."""
         attempts: list[_Attempt] = []
         budget = limit
         restarts = 0
@@ -139,45 +140,52 @@ class Solver:
                 self._drop()
                 restarts += 1
                 if restarts > 1:
-                    attempts.append(_failed("the solver's process ended unexpectedly"))
+                    attempts.append(_make_failure("the solver's process ended unexpectedly"))
             budget -= time.monotonic() - began
             if attempts and attempts[-1].result.status is SolveStatus.UNSOLVABLE:
                 budget = min(budget, SECOND_OPINION)
         return _best([attempt.result for attempt in attempts], limit)
 
     def _attempt(self, server: ServerProcess, job: Mapping[str, object], deadline: float) -> _Attempt:
-        """Have one engine try; it gets an equal share of the time that is left for it and those after it."""
+        """Let the next engine try; return its answer.
+
+        The engine gets an equal share of the time left for all engines that have not tried yet.
+        """
         server.send(job)
         engine = ""
-        others = 0
-        stage = deadline
-        while (message := server.receive(stage)) is not None:
+        others = 0  # engines that could try after this one
+        engine_deadline = deadline
+        while (message := server.receive(engine_deadline)) is not None:
             if "solving" in message:
                 engine = message["solving"]
                 others = message["left"]
                 now = time.monotonic()
-                stage = now + (deadline - now) / (others + 1)
+                engine_deadline = now + (deadline - now) / (others + 1)
             elif "ended" in message:
-                _LOG.info("%s %s", engine or "reading the PDDL", _ending(message["ended"]))
-                return _failed(f"{engine or 'reading the PDDL'} {_ending(message['ended'])}", engine, not others)
+                activity = engine or "reading the PDDL"
+                ending = _describe_end(message["ended"])
+                _LOG.info("%s %s", activity, ending)
+                return _make_failure(f"{activity} {ending}", engine, not others)
             else:
-                return _Attempt(_result(message), message["final"] or not others)
+                return _Attempt(_read_result(message), message["final"] or not others)
         _LOG.info("%s is cancelled: its time is up", engine or "reading the PDDL")
         self._cancel(server)
         is_last = not others or time.monotonic() >= deadline
         return _Attempt(SolveResult(SolveStatus.TIMEOUT, engine=engine), is_last)
 
     def _cancel(self, server: ServerProcess) -> None:
+        """Cancel the attempt and wait for its last message; if no message comes, stop the process."""
         server.send({"cancel": True})
         deadline = time.monotonic() + STOP_LIMIT
         while (message := server.receive(deadline)) is not None:
-            if "ended" in message or "status" in message:  # it may just have finished
+            if "ended" in message or "status" in message:  # the attempt may have finished before the cancellation
                 return
         self._drop()
 
     def _ready_server(self) -> ServerProcess:
+        """Return the running process when it is ready; retry once if the process ends while it starts."""
         for _ in range(2):
-            server = self._started()
+            server = self._start_server()
             try:
                 server.await_ready()
             except GoneError:
@@ -186,7 +194,7 @@ class Solver:
                 return server
         raise SettingsError("the solver's process ends while it loads Unified Planning")
 
-    def _started(self) -> ServerProcess:
+    def _start_server(self) -> ServerProcess:
         with self._starting:
             if self._closed:
                 raise ValueError("the solver is closed")
@@ -200,22 +208,22 @@ class Solver:
             server.stop()
 
 
-def _result(message: Mapping[str, Any]) -> SolveResult:
+def _read_result(message: Mapping[str, Any]) -> SolveResult:
     steps = tuple(PlannedAction(name, tuple(args)) for name, args in message["steps"])
     return SolveResult(SolveStatus(message["status"]), steps, message["engine"], message["message"])
 
 
-def _failed(message: str, engine: str = "", final: bool = True) -> _Attempt:
+def _make_failure(message: str, engine: str = "", final: bool = True) -> _Attempt:
     return _Attempt(SolveResult(SolveStatus.ENGINE_ERROR, engine=engine, message=message), final)
 
 
-def _ending(code: int) -> str:
+def _describe_end(code: int) -> str:
     return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended without an answer (code {code})"
 
 
 def _best(results: Sequence[SolveResult], limit: float) -> SolveResult:
-    """Return the most telling of the engines' answers; if no engine found anything out, with how each ended."""
-    best = min(results, key=lambda result: _MOST_TELLING.index(result.status))
+    """Return the most informative result; if all engines failed or timed out, its message names every engine."""
+    best = min(results, key=lambda result: _BY_INFORMATION.index(result.status))
     if best.status is SolveStatus.TIMEOUT:
         tried = ", ".join(result.engine or "reading the PDDL" for result in results)
         message = f"no plan was found within the limit of {limit:g} s ({tried}); "

@@ -1,4 +1,4 @@
-"""Messages between the solver and its process: JSON objects, which do nothing when they are read."""
+"""Messages between the solver and its process: JSON objects, because reading JSON executes no code."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ def send_message(connection: Connection[Any, Any], message: Mapping[str, object]
     """Send a message.
 
     Raises:
-        ConnectionError: nobody is left to receive it.
+        ConnectionError: the other process has ended.
     """
     connection.send_bytes(json.dumps(message).encode())
 
 
 def receive_message(connection: Connection[Any, Any]) -> dict[str, Any]:
-    """Return the next message; waits until there is one.
+    """Wait for the next message and return it.
 
     Raises:
-        EOFError, OSError: there are no more.
+        EOFError, OSError: the other process has ended.
     """
     message: dict[str, Any] = json.loads(connection.recv_bytes())
     return message

@@ -1,12 +1,14 @@
-"""The solver's process: keeps Unified Planning loaded and forks one child for every attempt.
+"""The solver's process, which keeps Unified Planning loaded and forks one child for every attempt.
 
-The process itself never runs a planner, so it always answers, and every attempt begins in the same state: a plan
-depends on its texts alone. The child of the next attempt is forked ahead. A child, and whatever planners it starts, are
-killed when the attempt is over or cancelled, when the connection closes and when the host is gone, even by SIGKILL:
-the process is a *subreaper*, so a planner that leaves its process group and loses its parent becomes a child of this
-one.
-What is not covered: if this very process is killed by SIGKILL, its child dies with it, but a Fast Downward that runs
-at that moment goes on until its limit of processor time.
+The process itself never runs a planner, so it always answers. Every attempt begins in the same state, so that a plan
+depends only on the PDDL texts. The child for the next attempt is forked ahead.
+
+This process kills a child, and all planners that the child started, if the attempt is over or cancelled, if the
+connection closes, or if the host has ended, even by SIGKILL. The process is a *subreaper*: a planner that leaves its
+process group and loses its parent becomes a child of this process.
+
+Not covered: if this process itself is killed by SIGKILL, its child dies too, but a running Fast Downward continues up
+to its limit of processor time.
 """
 
 from __future__ import annotations
@@ -32,70 +34,72 @@ from spca.plan import configspace
 from spca.plan.wire import receive_message, send_message
 
 MEMORY_LIMIT = 4 << 30
-"""Bytes of address space that an attempt may use, for each of its processes."""
+"""Bytes of address space for each process of an attempt."""
 
 HOST_CHECK = 1.0
-"""Seconds between looks whether the host is alive; the closed connection usually tells earlier."""
+"""Seconds between checks whether the host is alive; usually the closed connection reveals its end earlier."""
 
 _GARBAGE = 50_000
-"""Allocations between collections in a child, which lives shortly: looking through all of memory would copy it."""
+"""Allocations between garbage collections in a child; few collections, because each would copy the shared memory."""
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
 
 class _HostGoneError(Exception):
-    """Nobody is left to answer to."""
+    """The host has ended."""
 
 
 class _Child(NamedTuple):
-    """A process that waits for its request: its id, and the connection to it."""
+    """A forked process that waits for its request: process id, and the connection to this process."""
 
     pid: int
     connection: Connection[Any, Any]
 
 
 class _Server:
+    """Answers the host's requests, each by an attempt in a new child."""
+
     def __init__(self, connection: Connection[Any, Any], host: int) -> None:
         self._connection = connection
         self._host = host
         self._next: _Child | None = None
 
     def serve(self) -> NoReturn:
-        """Answer requests until the host is gone.
+        """Answer requests until the host ends.
 
         Raises:
-            _HostGoneError, EOFError, ConnectionError: always, in the end.
+            _HostGoneError, EOFError, ConnectionError: the host has ended; the only way to leave the method.
         """
         self._next = _fork()
         while True:
             if self._wait():
                 message = receive_message(self._connection)
-                if "domain" in message:  # a cancellation may come late, when its attempt is over
+                if "domain" in message:  # a cancellation may arrive after the end of its attempt
                     self._attempt(message)
 
     def _attempt(self, request: Mapping[str, Any]) -> None:
-        """Have a child attempt it; the last message is its result or, where there is none, how it ended."""
+        """Let a child attempt the request; send its result to the host, or its exit code if the child gave no result."""
         folder = tempfile.mkdtemp(prefix="spca-solver-")
         child = self._next or _fork()
         self._next = None
-        told = False
+        has_result = False
         try:
-            with suppress(ConnectionError):  # it has died while it waited: that is how it ended
+            with suppress(ConnectionError):  # a child that died before the request: its exit code is reported below
                 send_message(child.connection, {**request, "folder": folder})
-            told = self._relay(child.connection)
+            has_result = self._relay(child.connection)
         finally:
             os.kill(child.pid, signal.SIGKILL)
             _, status = os.waitpid(child.pid, 0)
             end_children()
             child.connection.close()
             shutil.rmtree(folder, ignore_errors=True)
-        if not told:
+        if not has_result:
             send_message(self._connection, {"ended": os.waitstatus_to_exitcode(status)})
         self._next = _fork()
 
     def _relay(self, child: Connection[Any, Any]) -> bool:
-        """Pass on what the child reports until it finishes or is cancelled; return whether there was a result."""
+        """Send the child's reports to the host until its result or a cancellation; return whether there was a result."""
         while True:
             ready = self._wait(child)
             if self._connection in ready and "cancel" in receive_message(self._connection):
@@ -110,6 +114,7 @@ class _Server:
                     return True
 
     def _wait(self, *others: Connection[Any, Any]) -> list[Any]:
+        """Return which of the host's connection and ``others`` have a message; none after :data:`HOST_CHECK`."""
         ready = wait([self._connection, *others], HOST_CHECK)
         if os.getppid() != self._host:
             raise _HostGoneError
@@ -117,30 +122,34 @@ class _Server:
 
 
 def end_children() -> None:
-    """Kill and reap every child; orphaned grandchildren become children, so in the end none is left."""
-    while True:
+    """Kill and reap every child until no child is left; orphaned grandchildren become children meanwhile."""
+    while True:  # until waitpid finds no child
         try:
             pid, _ = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
             return
         if pid:
             continue
-        for child in _children():
+        for child in _list_children():
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
         os.waitpid(-1, 0)
 
 
-def _children() -> list[int]:
-    own = str(os.getpid())
-    found: list[int] = []
+def _list_children() -> list[int]:
+    """Return the process ids of this process's children."""
+    this_pid = str(os.getpid())
+    children: list[int] = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with suppress(OSError):
-                # The command's name, in parentheses, may hold anything; the parent is the second field behind it.
-                if (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()[1] == own:
-                    found.append(int(entry.name))
-    return found
+                status = (entry / "stat").read_text(errors="replace")
+                # The command's name stands in parentheses and may hold any character; the next fields are the state
+                # and the parent's id.
+                _state, parent, *_ = status.rpartition(")")[2].split()
+                if parent == this_pid:
+                    children.append(int(entry.name))
+    return children
 
 
 def _fork() -> _Child:
@@ -154,7 +163,7 @@ def _fork() -> _Child:
 
 
 def _run_child(connection: Connection[Any, Any]) -> NoReturn:
-    """Carry out one attempt in a process and a folder of its own, then end the process."""
+    """Make one attempt in this forked process, in the folder of the request, then end the process."""
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -175,11 +184,12 @@ def _run_child(connection: Connection[Any, Any]) -> NoReturn:
             partial(send_message, connection),
         )
         os._exit(0)
-    finally:  # whatever happened, this copy of the server must not go on
+    finally:  # this copy of the server must not continue after any error
         os._exit(1)
 
 
 def _limit(kind: int, value: int) -> None:
+    """Set soft and hard limit of a resource to ``value``, or to the present hard limit if that limit is lower."""
     _, hard = resource.getrlimit(kind)
     allowed = value if hard == resource.RLIM_INFINITY else min(value, hard)
     resource.setrlimit(kind, (allowed, allowed))
@@ -205,15 +215,18 @@ def _load() -> None:
 
 
 def _take_connection() -> Connection[Any, Any]:
-    """Return the connection to the host, which came as standard input; that leads nowhere from now on."""
+    """Return the connection to the host, which is standard input; connect standard input to the null device."""
     connection: Connection[Any, Any] = Connection(os.dup(0))
-    with open(os.devnull) as nowhere:
-        os.dup2(nowhere.fileno(), 0)
+    with open(os.devnull) as null_device:
+        os.dup2(null_device.fileno(), 0)
     return connection
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Serve the process whose id is the only argument, over standard input."""
+    """Answer the requests of the host, whose process id is the only argument; return the exit code.
+
+    The connection to the host is standard input.
+    """
     (host,) = sys.argv[1:] if argv is None else argv
     connection = _take_connection()
     signal.signal(signal.SIGTERM, _stop)

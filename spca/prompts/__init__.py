@@ -11,7 +11,7 @@ from typing import Any, Final
 import jinja2
 
 from spca.errors import PromptError
-from spca.sense.map_text import as_data, as_state
+from spca.sense.map_text import format_data, format_state
 from spca.sense.renaming import TRUE_WORDS, Renaming
 
 _BARE: Final = "bare_"
@@ -69,16 +69,19 @@ USUAL: Final = Wording()
 @lru_cache(maxsize=4)
 def _environment(renaming: Renaming) -> jinja2.Environment:
     # Prompts are plain text for a model, not markup: data blocks are made safe by the `data` filter.
-    def worded(name: str) -> str | None:
+    def load_source(name: str) -> str | None:
         source = _source(name)
         return source and renaming.text(source)
 
     environment = jinja2.Environment(  # noqa: S701
-        loader=jinja2.FunctionLoader(worded), undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.FunctionLoader(load_source),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    environment.filters["data"] = partial(_strict, as_data)
-    environment.filters["state"] = partial(_strict, as_state)
-    environment.filters["quoted"] = quoted
+    environment.filters["data"] = partial(_strict, format_data)
+    environment.filters["state"] = partial(_strict, format_state)
+    environment.filters["quoted"] = quote_untrusted
     return environment
 
 
@@ -97,7 +100,7 @@ def _strict(written: Callable[[Any], str], value: object) -> str:
     return str(value) if isinstance(value, jinja2.Undefined) else written(value)  # str() of an undefined one raises
 
 
-def quoted(text: str, limit: int = 4000) -> str:
+def quote_untrusted(text: str, limit: int = 4000) -> str:
     """Return untrusted text as data: without control characters, our own tags' brackets defused, length bounded."""
     lines = [line if line.isprintable() else _printable(line) for line in text.split("\n")]
     clean = "\n".join(lines)

@@ -28,7 +28,7 @@ def writers() -> tuple[ShippedWriter, ...]:
     return tuple(_read())
 
 
-def compiled(state: Mapping[str, Any], known: Container[str] = ()) -> tuple[ProblemWriter, str] | None:
+def choose_writer(state: Mapping[str, Any], known: Container[str] = ()) -> tuple[ProblemWriter, str] | None:
     """Return a writer that reads a state (:func:`spca.writers.stored.writer_state`), and its problem.
 
     That is the smallest version, or the largest one if a writer of its name is ``known``: it must go on reading all

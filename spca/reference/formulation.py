@@ -95,7 +95,7 @@ class _Task:
         lone_clause = self._clauses[0] if len(self._clauses) == 1 else None
         self._announces = isinstance(lone_clause, GoTo)
         self._picks_alone = isinstance(lone_clause, PickUp) and "pickup_only" in context.category
-        self._held = self._held_symbol()
+        self._held = self._name_held()
 
         self._rooms: tuple[str, ...] = ()
         if not self._key_at_hand():
@@ -107,9 +107,9 @@ class _Task:
         self._rules = frozenset(self._choose_rules())
 
     def domain(self) -> Domain:
-        plain = vocabulary.refined(self._action_names(), self._rules)
+        plain = vocabulary.refine_actions(self._action_names(), self._rules)
         actions = tuple(sequence_action(action, self._goals, self._waits) for action in plain)
-        predicates = {name: vocabulary.PREDICATES[name] for name in vocabulary.used_predicates(actions)}
+        predicates = {name: vocabulary.PREDICATES[name] for name in vocabulary.find_used_predicates(actions)}
         for action in actions:
             predicates.update(sequence_predicates(action, vocabulary.PREDICATES))
         return Domain(DOMAIN_NAME, vocabulary.TYPES, self._constants(), predicates, actions)
@@ -257,7 +257,7 @@ class _Task:
             if not lock.blocked:
                 yield ("clear", lock.door)
 
-    def _held_symbol(self) -> str | None:
+    def _name_held(self) -> str | None:
         """Return the name for what is carried: as the task calls it if it may be that, else by its own."""
         if self._scene.held is None:
             return None

@@ -92,9 +92,9 @@ def _barring_door(clauses: Sequence[Clause], context: Context, strategy: Strateg
     been seen; the contrary view is to deal with one where none would be, and with none where one would be.
     """
     scene = context.scene
-    wanted = [what for what in map(_wanted, clauses) if what is not None]
+    wanted = [what for what in map(_find_wanted, clauses) if what is not None]
     seen = all(map(scene.fitting, wanted))
-    locked = [door.colour for door in scene.locked_doors()]
+    locked = [door.colour for door in scene.find_locked_doors()]
     with_key = [colour for colour in locked if key_in_reach(colour, scene)]
     likely = next((colours for colours in (with_key, locked) if len(set(colours)) == 1), None)
     usual = likely is not None and context.expects_locks and not seen
@@ -105,7 +105,7 @@ def _barring_door(clauses: Sequence[Clause], context: Context, strategy: Strateg
     return Description("door") if context.expects_locks and not seen else None
 
 
-def _wanted(clause: Clause) -> Description | None:
+def _find_wanted(clause: Clause) -> Description | None:
     """Return what the agent has to get at for a clause."""
     match clause:
         case GoTo(what) | PickUp(what) | PutNextTo(what, _) | PutNear(what, _) if what.kind != "door":
@@ -128,4 +128,4 @@ def _lock(door: Description, scene: Scene) -> Lock:
     if door.colour:
         colours.add(door.colour)
     key = Description("key", colours.pop() if len(colours) == 1 else None)
-    return Lock(symbol(door), symbol(key), any(map(scene.blocked, doors)))
+    return Lock(symbol(door), symbol(key), any(map(scene.is_blocked, doors)))

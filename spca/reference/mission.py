@@ -274,7 +274,7 @@ def parse(text: str) -> Instruction:
     reader = _Reader(words)
     instruction = reader.sequence()
     if reader.rest:
-        raise MissionError(f"cannot read {quoted(reader.rest)} in the mission {quoted(text)}")
+        raise MissionError(f"cannot read {shorten_quote(reader.rest)} in the mission {shorten_quote(text)}")
     return instruction
 
 
@@ -291,12 +291,12 @@ class _Reader:
         return self._text[self._at :]
 
     def sequence(self) -> Clause | And | After | Before:
-        first = self._ordered()
+        first = self._read_ordered()
         return Before(first, self.sequence()) if self._skip(_THEN) else first
 
-    def _ordered(self) -> Clause | And | After:
+    def _read_ordered(self) -> Clause | And | After:
         later = self._group()
-        return After(later, self._ordered()) if self._skip(_AFTER) else later
+        return After(later, self._read_ordered()) if self._skip(_AFTER) else later
 
     def _group(self) -> Clause | And:
         clauses = [self._clause()]
@@ -314,7 +314,7 @@ class _Reader:
             # "open the red door then the blue door": the verb is said once.
             clause = self._verb(_description(match[0]))
         else:
-            raise MissionError(f"cannot read {quoted(self.rest)} in the mission {quoted(self._text)}")
+            raise MissionError(f"cannot read {shorten_quote(self.rest)} in the mission {shorten_quote(self._text)}")
         self._at = match.end()
         return clause
 
@@ -327,14 +327,14 @@ class _Reader:
 def _description(text: str) -> Description:
     match = _DESCRIPTION.fullmatch(text)
     if match is None:
-        raise MissionError(f"cannot read {quoted(text)} as a description")
+        raise MissionError(f"cannot read {shorten_quote(text)} as a description")
     colour = _colour(match["colour"]) if match["colour"] else None
     place = _PLACES[match["place"]] if match["place"] else None
     definite = match["article"] not in {"a", "an"}
     return Description(match["kind"], colour, place, definite=definite)
 
 
-def quoted(text: str) -> str:
+def shorten_quote(text: str) -> str:
     """Return the text, or the beginning of a long one, for a message."""
     return repr(text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}...")
 

@@ -85,9 +85,9 @@ def domain_forms(domain: Domain) -> tuple[str, ...]:
         features.append(":universal-preconditions")
 
     requirements = f"(:requirements {' '.join(features)})"
-    constants = (f"(:constants {_typed(domain.constants)})",) if domain.constants else ()
-    predicates = (f"({name} {_typed(signature)})" for name, signature in domain.predicates.items())
-    types = f"(:types {_typed(domain.types)})"
+    constants = (f"(:constants {_format_typed(domain.constants)})",) if domain.constants else ()
+    predicates = (f"({name} {_format_typed(signature)})" for name, signature in domain.predicates.items())
+    types = f"(:types {_format_typed(domain.types)})"
     return (requirements, types, *constants, *predicates, *map(action_text, domain.actions))
 
 
@@ -114,7 +114,7 @@ def action_text(action: Action) -> str:
     conditions += map(_format_universal, action.universals)
 
     needs = f"\n    :precondition {_all(conditions)}" if conditions else ""
-    parameters = f"\n    :parameters ({_typed(action.parameters)})"
+    parameters = f"\n    :parameters ({_format_typed(action.parameters)})"
     return f"(:action {action.name}{parameters}{needs}\n    :effect {_all(effects)})"
 
 
@@ -138,7 +138,7 @@ def _format_implication(rule: Implication) -> str:
 
 
 def _format_universal(rule: Universal) -> str:
-    variable = _typed((rule.variable,))
+    variable = _format_typed((rule.variable,))
     return f"(forall ({variable}) (imply {_atom(rule.premise)} {_atom(rule.fact)}))"
 
 
@@ -150,5 +150,5 @@ def _all(parts: Iterable[str]) -> str:
     return f"(and {' '.join(parts)})"
 
 
-def _typed(signature: Signature) -> str:
+def _format_typed(signature: Signature) -> str:
     return " ".join(f"{name} - {kind}" for name, kind in signature)

@@ -13,7 +13,7 @@ from typing import Any
 from spca.contracts import GRIDWORLD
 from spca.errors import BadAnswerError
 from spca.llm.providers.base import Message
-from spca.reference.compiled import compiled
+from spca.reference.compiled import choose_writer
 from spca.reference.formulation import STRATEGIES, formulate
 from spca.reference.locks import Context
 from spca.reference.mechanisms import formulation as mechanisms
@@ -41,13 +41,13 @@ def answer(messages: Sequence[Message]) -> str:
     level = _newest(messages, "level") or {}
     trusted = str((_newest(messages, "trusted_pddl") or {}).get("domain", ""))
     if level.get("category") == GRIDWORLD:
-        return _written(*_mechanisms(snapshot, level, messages), trusted)
+        return _write_answer(*_mechanisms(snapshot, level, messages), trusted)
     scene = read_scene(snapshot)
-    if found := _with_writer(snapshot, level, messages):
+    if found := _add_writer(snapshot, level, messages):
         return found
     context = Context(scene, str(level.get("category", "")).lower())
     tasks = formulations(_read_mission(scene.mission), context)
-    return _written(*tasks[_failures(messages) % len(tasks)], trusted)
+    return _write_answer(*tasks[_failures(messages) % len(tasks)], trusted)
 
 
 def _mechanisms(
@@ -57,14 +57,14 @@ def _mechanisms(
     terrain = read_terrain(snapshot)
     errands = read_errands(str(snapshot.get("mission", "")))
     keeps_keys = "in hand, which then stays in hand" in str(level.get("skill", ""))
-    history = History.read(_failed_plans(messages))
+    history = History.read(_list_failed_plans(messages))
     if not history.plans:  # the agent stands where it started
         errands = tuple(errand.from_start(terrain.position) for errand in errands)
     work = jobs(terrain, errands, history, keeps_keys=keeps_keys)
     return mechanisms.formulate(work, terrain.held, keeps_keys=keeps_keys)
 
 
-def _written(domain: Domain, problem: Problem, trusted: str) -> str:
+def _write_answer(domain: Domain, problem: Problem, trusted: str) -> str:
     text = trusted if _suffices(trusted, domain) else domain_text(domain)
     return json.dumps({"domain": text, "problem": problem_text(problem, domain.name)})
 
@@ -89,14 +89,14 @@ def _read_mission(mission: str) -> Stages:
     return parts
 
 
-def _with_writer(snapshot: Mapping[str, Any], level: Mapping[str, Any], messages: Sequence[Message]) -> str:
+def _add_writer(snapshot: Mapping[str, Any], level: Mapping[str, Any], messages: Sequence[Message]) -> str:
     """The answer with a problem writer, "" where none is asked for or none reads the snapshot."""
     asked = any("make_problem" in message.text for message in messages if message.role == "system")
     if not asked or _failures(messages):
         return ""
     told = _newest(messages, "writers") or {}
     known = {str(each.get("writer_name")) for each in told.get("missed", ())}
-    found = compiled({**snapshot, "level": {"category": "", **level}}, known)
+    found = choose_writer({**snapshot, "level": {"category": "", **level}}, known)
     if found is None:
         return ""
     writer, problem = found
@@ -114,10 +114,10 @@ def _suffices(trusted: str, domain: Domain) -> bool:
 
 def _failures(messages: Sequence[Message]) -> int:
     """How many plans of this level have failed so far."""
-    return len(_failed_plans(messages))
+    return len(_list_failed_plans(messages))
 
 
-def _failed_plans(messages: Sequence[Message]) -> list[str]:
+def _list_failed_plans(messages: Sequence[Message]) -> list[str]:
     """Those plans as text, oldest first."""
     told = [block for block in _blocks(messages, "feedback") if block.get("kind") == "plan_failed"]
     plans = told[-1].get("failed_plans") if told else []

@@ -43,10 +43,10 @@ class Scene:
     def holds(self, what: Description) -> bool:
         return self.held is not None and what.matches(*self.held)
 
-    def locked_doors(self) -> tuple[Thing, ...]:
+    def find_locked_doors(self) -> tuple[Thing, ...]:
         return tuple(thing for thing in self.things if thing.state == "locked")
 
-    def blocked(self, door: Thing) -> bool:
+    def is_blocked(self, door: Thing) -> bool:
         """Return whether something portable stands directly before a door; its own key is no obstacle."""
         own_key = ("key", door.colour)
         portable = (thing for thing in self.things if thing.kind not in {"door", "goal"})

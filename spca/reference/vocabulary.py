@@ -134,7 +134,7 @@ _BARRED: Final = frozenset(
 )
 
 
-def refined(names: Iterable[str], rules: frozenset[Rule]) -> tuple[Action, ...]:
+def refine_actions(names: Iterable[str], rules: frozenset[Rule]) -> tuple[Action, ...]:
     """Return the named actions in the order of the vocabulary, refined by ``rules``."""
     wanted = set(names)
     return tuple(_refine(action, rules) for name, action in ACTIONS.items() if name in wanted)
@@ -169,7 +169,7 @@ def _refine(action: Action, rules: frozenset[Rule]) -> Action:
     return replace(action, needs=tuple(needs), adds=tuple(adds), deletes=tuple(deletes))
 
 
-def used_predicates(actions: Iterable[Action]) -> Iterator[str]:
+def find_used_predicates(actions: Iterable[Action]) -> Iterator[str]:
     """Return the names of the predicates that occur in ``actions``, in the order of the vocabulary."""
     used = {atom[0] for action in actions for atom in (*action.needs, *action.adds, *action.deletes)}
     return (name for name in PREDICATES if name in used)

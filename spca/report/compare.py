@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from spca.common.text import counted
+from spca.common.text import format_count
 from spca.report.differences import describe_differences
 from spca.report.read.comparison import ComparedLevel, Comparison, Side
 from spca.report.read.model import LevelRow, Run
@@ -21,8 +21,8 @@ _UNSANDBOXED: Final = ("unsafe", "none")
 
 def compare(a: Run, b: Run) -> Comparison:
     """Match the levels of two runs by category and environment id; one that is there twice, in order."""
-    of_a = _by_key(a)
-    of_b = _by_key(b)
+    of_a = _index_levels(a)
+    of_b = _index_levels(b)
     levels = []
     for key in dict.fromkeys((*of_a, *of_b)):
         category, env_id, _ = key
@@ -31,7 +31,7 @@ def compare(a: Run, b: Run) -> Comparison:
 
     notes = tuple(_notes(a, b, levels))
     unjudged = Comparison(a.id, b.id, tuple(levels), notes, describe_differences(a, b))
-    verdict, tone = _judge(shared(unjudged))
+    verdict, tone = _judge(pair_ended_levels(unjudged))
     return replace(unjudged, verdict=verdict, tone=tone)
 
 
@@ -55,7 +55,7 @@ def totals(sides: Sequence[Side]) -> dict[str, Any]:
     return sums
 
 
-def shared(comparison: Comparison) -> list[tuple[Side, Side]]:
+def pair_ended_levels(comparison: Comparison) -> list[tuple[Side, Side]]:
     """Return both sides of the levels that have ended in both runs."""
     pairs = []
     for level in comparison.levels:
@@ -73,9 +73,9 @@ def _judge(pairs: Sequence[tuple[Side, Side]]) -> tuple[str, str]:
     lost, gained = count_exclusive(pairs)
     outcomes = []
     if gained:
-        outcomes.append(f"B solves {counted(gained, 'level')} that A does not")
+        outcomes.append(f"B solves {format_count(gained, 'level')} that A does not")
     if lost:
-        outcomes.append(f"B fails {counted(lost, 'level')} that A solves")
+        outcomes.append(f"B fails {format_count(lost, 'level')} that A solves")
     solved = [pair for pair in pairs if all(map(_is_solved, pair))]
     parts = [" and ".join(outcomes) or "same outcome"]
     parts += _describe_changes(pairs, ("calls", "tokens"), "that ended in both")
@@ -104,7 +104,7 @@ def _describe_changes(pairs: Sequence[tuple[Side, Side]], names: Sequence[str], 
     if not changes:
         return []
 
-    levels = f"{counted(len(pairs), 'level')} {which}"
+    levels = f"{format_count(len(pairs), 'level')} {which}"
     return [f"B took {', '.join(changes)}, over {levels}"]
 
 
@@ -124,7 +124,7 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return sum(known) if len(known) == len(values) else None
 
 
-def _by_key(run: Run) -> dict[tuple[str, str, int], LevelRow]:
+def _index_levels(run: Run) -> dict[tuple[str, str, int], LevelRow]:
     found: dict[tuple[str, str, int], LevelRow] = {}
     times = Counter[tuple[str, str]]()
     for row in run.levels:
@@ -160,7 +160,7 @@ def _notes(a: Run, b: Run, levels: Sequence[ComparedLevel]) -> list[str]:
     only_b = sum(level.a is None for level in levels)
     for run, exclusive in ((a, only_a), (b, only_b)):
         if exclusive:
-            notes.append(f"{counted(exclusive, 'level')} only in {run.id}")
+            notes.append(f"{format_count(exclusive, 'level')} only in {run.id}")
         if open_levels := sum(row.outcome not in ENDED for row in run.levels):
-            notes.append(f"{counted(open_levels, 'level')} of {run.id} not finished")
+            notes.append(f"{format_count(open_levels, 'level')} of {run.id} not finished")
     return notes

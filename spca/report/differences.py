@@ -64,15 +64,15 @@ def describe_differences(a: Run, b: Run) -> tuple[str, ...]:
 
 def _aspects(a: Run, b: Run) -> Iterator[_Aspect]:
     """Yield all that is compared, in the order in which it is told."""
-    yield _Aspect("commit", _known_hash(a.git_commit), _known_hash(b.git_commit))
+    yield _Aspect("commit", _format_hash(a.git_commit), _format_hash(b.git_commit))
     yield _Aspect("edited files", _EDITED[a.git_dirty], _EDITED[b.git_dirty], "since the commit")
     for name in HASHED:
-        in_a = _known_hash(a.hashes.get(name))
-        in_b = _known_hash(b.hashes.get(name))
+        in_a = _format_hash(a.hashes.get(name))
+        in_b = _format_hash(b.hashes.get(name))
         yield _Aspect(name, in_a, in_b, _EXPLAINED[name])
     yield _Aspect("models", *_describe_entries(a.models, b.models))
     seed_note = "other worlds" if a.seed != b.seed else ""
-    yield _Aspect("seed", _known(a.seed), _known(b.seed), seed_note)
+    yield _Aspect("seed", _format_known(a.seed), _format_known(b.seed), seed_note)
     flags = _describe_flags(a.settings, b.settings)
     all_flags = " ".join(filter(None, flags))
     flags_note = "other rules" if "--upstream-rules" in all_flags else ""
@@ -131,11 +131,11 @@ def _join_entries(entries: Mapping[str, str], names: list[str]) -> str | None:
     return ", ".join(texts)
 
 
-def _known(value: object) -> str | None:
+def _format_known(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _known_hash(value: str | None) -> str | None:
+def _format_hash(value: str | None) -> str | None:
     return None if value is None else shorten_hash(value)
 
 

@@ -13,7 +13,7 @@ from spca.common.encoding import json_text
 from spca.common.files import LARGEST, make_folder, read_text, write_atomic
 from spca.common.installation import applications
 from spca.errors import ReportError
-from spca.llm.calls.packed import PACKED, pack, without_path
+from spca.llm.calls.packed import PACKED, pack, strip_path
 from spca.llm.calls.transcripts import FOLDER, read_all
 from spca.runs.recording.folder import CURRICULUM, RunFolder
 from spca.runs.settings import ABLATIONS, MAY_CHANGE_ON_RESUME, MODELS, OF_THIS_SESSION, Settings
@@ -47,7 +47,7 @@ def pack_run(run: Path, name: str, answered_by: str | None = None) -> dict[str, 
     if not calls:
         raise ReportError(f"{run}: no model was asked anything: there is nothing to pack")
     _check_free(target, run.name)
-    said = about(folder.info(), folder.read_json("summary.json"), calls)
+    said = describe_calls(folder.info(), folder.read_json("summary.json"), calls)
     said |= {"answered_by": answered_by} if answered_by else {}
     make_folder(target)
     levels = read_text(run / CURRICULUM)
@@ -70,14 +70,14 @@ def _check_free(target: Path, run_id: str) -> None:
         raise ReportError(f"{target}: the folder holds an example of {of}: give one that is new, or remove it first")
 
 
-def about(info: Mapping[str, Any], summary: Mapping[str, Any], calls: list[dict[str, Any]]) -> dict[str, Any]:
+def describe_calls(info: Mapping[str, Any], summary: Mapping[str, Any], calls: list[dict[str, Any]]) -> dict[str, Any]:
     """What is to be known of recorded calls.
 
     Args:
         info: the run's ``run.json``.
         summary: its ``summary.json``.
     """
-    models = {role: without_path(model) for role, model in info["models"].items()}
+    models = {role: strip_path(model) for role, model in info["models"].items()}
     return {
         "run": info["run_id"],
         "recorded": time.strftime("%Y-%m-%d", time.strptime(info["run_id"].partition("-")[0], "%Y%m%d")),

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spca.common.printing import make_cell, make_table, make_text, print_line, print_table
-from spca.common.text import beginning, clock, counted
+from spca.common.text import beginning, clock, format_count
 from spca.llm import spending
 from spca.report import compare
 from spca.report.read.comparison import ComparedLevel, Comparison, Side
@@ -164,7 +164,7 @@ def _describe_usage(run: Run) -> dict[str, str | Text]:
     usage = asdict(run.usage)
     spent = f"{spending.usd(usage)} USD, tokens not known" if run.published else spending.spent(usage)
     if spent:
-        spent = f"{counted(run.usage.requests, 'request')}, {spent}"
+        spent = f"{format_count(run.usage.requests, 'request')}, {spent}"
     return {
         "spent": spent,
         "time": ", ".join(times),
@@ -182,7 +182,7 @@ def _describe_writers(rows: Sequence[WriterRow]) -> Text:
 def _describe_writer(row: WriterRow) -> str:
     failed = f", {row.failed} failed" if row.failed else ""
     left_out = f"; left out: {row.left_out}" if row.left_out else ""
-    planned = f"planned {counted(row.planned, 'level')} without a call"
+    planned = f"planned {format_count(row.planned, 'level')} without a call"
     return f"{row.label}  of level {row.level}, {planned}{failed}{left_out}"
 
 
@@ -247,7 +247,7 @@ def _format_pair(level: ComparedLevel, name: str) -> str:
 
 
 def _print_shared_totals(comparison: Comparison, console: Console) -> None:
-    pairs = compare.shared(comparison)
+    pairs = compare.pair_ended_levels(comparison)
     if not pairs:
         print_line(console, "no level has ended in both runs")
         return
@@ -255,7 +255,7 @@ def _print_shared_totals(comparison: Comparison, console: Console) -> None:
     sums = [compare.totals([pair[side] for pair in pairs]) for side in (0, 1)]
     told = [name for name in compare.TOLD if any(total[name] for total in sums)]
     names = ("solved", *compare.KNOWN, *told)
-    heading = f"{counted(len(pairs), 'level')} ended in both"
+    heading = f"{format_count(len(pairs), 'level')} ended in both"
     rows = []
     for mark, total in zip("AB", sums, strict=True):
         figures = {name: total[name] for name in names}

@@ -139,7 +139,9 @@ class Curriculum:
 
     def _is_pattern(self, text: str) -> bool:
         """Return whether a value of ``--only`` means levels or ids, not categories."""
-        names_level = any(_reduced(category, level, text) for category in self.categories for level in category.levels)
+        names_level = any(
+            _filter_configs(category, level, text) for category in self.categories for level in category.levels
+        )
         known = {category.name for category in self.categories}
         if known.issuperset(split_names(text, known)):
             return False
@@ -160,7 +162,7 @@ class Curriculum:
         names = [category.name.casefold() for category in self.categories]
         if name.casefold() not in names:
             hint = _hint(name, (category.name for category in self.categories))
-            raise CurriculumError(f"{self.source}: no category {_quoted(name)}{hint}")
+            raise CurriculumError(f"{self.source}: no category {_quote_json(name)}{hint}")
         return names.index(name.casefold())
 
     def _matching(self, categories: tuple[Category, ...], pattern: str) -> tuple[Category, ...]:
@@ -170,14 +172,14 @@ class Curriculum:
             levels = list[Level]()
             for level in category.levels:
                 names += [level.name, *level.configs]
-                if reduced := _reduced(category, level, pattern):
+                if reduced := _filter_configs(category, level, pattern):
                     levels.append(reduced)
             if levels:
                 kept.append(replace(category, levels=tuple(levels)))
 
         if not kept:
             hint = _hint(pattern, names)
-            raise CurriculumError(f"{self.source}: no level or environment id matches {_quoted(pattern)}{hint}")
+            raise CurriculumError(f"{self.source}: no level or environment id matches {_quote_json(pattern)}{hint}")
         return tuple(kept)
 
 
@@ -240,14 +242,14 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(entries) < len(pairs):
         counts = Counter(key for key, _ in pairs)
         repeated = next(key for key, times in counts.items() if times > 1)
-        raise ValueError(f"an object has the key {_quoted(repeated)} twice")
+        raise ValueError(f"an object has the key {_quote_json(repeated)} twice")
     return entries
 
 
 def _category(entry: object, where: str) -> Category:
     fields = _fields(entry, _CATEGORY_KEYS, where)
     name = _name(fields, "category_name", where)
-    where = f"{where} {_quoted(name)}"
+    where = f"{where} {_quote_json(name)}"
     skill = _text(fields, "skill", where)
     entries = _non_empty_list(fields, "levels", "levels", where)
     levels = list[Level]()
@@ -259,11 +261,11 @@ def _category(entry: object, where: str) -> Category:
 def _level(entry: object, where: str) -> Level:
     fields = _fields(entry, _LEVEL_KEYS, where)
     name = _name(fields, "name", where)
-    where = f"{where} {_quoted(name)}"
+    where = f"{where} {_quote_json(name)}"
     configs = []
     for index, config in enumerate(_non_empty_list(fields, "configs", "ids", where)):
         if not isinstance(config, str) or not config or not config.isprintable() or " " in config:
-            raise CurriculumError(f"{where}: configs[{index}] must be an environment id, not {_quoted(config)}")
+            raise CurriculumError(f"{where}: configs[{index}] must be an environment id, not {_quote_json(config)}")
         _check_length(config, f"{where}: configs[{index}]")
         configs.append(config)
     return Level(name, tuple(configs))
@@ -271,25 +273,27 @@ def _level(entry: object, where: str) -> Level:
 
 def _fields(entry: object, keys: tuple[str, ...], where: str) -> Mapping[str, object]:
     if not isinstance(entry, dict):
-        raise CurriculumError(f"{where}: must be an object with {', '.join(map(_quoted, keys))}")
+        raise CurriculumError(f"{where}: must be an object with {', '.join(map(_quote_json, keys))}")
     for key in entry:
         if key not in keys:
-            raise CurriculumError(f"{where}: unknown key {_quoted(key)}{_hint(key, keys)}")
+            raise CurriculumError(f"{where}: unknown key {_quote_json(key)}{_hint(key, keys)}")
     return entry
 
 
 def _text(fields: Mapping[str, object], key: str, where: str) -> str:
     text = fields.get(key)
     if not isinstance(text, str) or not text.strip() or not text.isprintable():
-        raise CurriculumError(f"{where}: {_quoted(key)} must be a non-empty line of text")
+        raise CurriculumError(f"{where}: {_quote_json(key)} must be a non-empty line of text")
     return text
 
 
 def _name(fields: Mapping[str, object], key: str, where: str) -> str:
     name = _text(fields, key, where)
     if "/" in name or "\\" in name or name.startswith("."):
-        raise CurriculumError(f'{where}: {_quoted(key)} becomes part of file names: no "/", no "\\", no leading "."')
-    _check_length(name, f"{where}: {_quoted(key)}")
+        raise CurriculumError(
+            f'{where}: {_quote_json(key)} becomes part of file names: no "/", no "\\", no leading "."'
+        )
+    _check_length(name, f"{where}: {_quote_json(key)}")
     return name
 
 
@@ -301,7 +305,7 @@ def _check_length(name: str, where: str) -> None:
 def _non_empty_list(fields: Mapping[str, object], key: str, of: str, where: str) -> list[object]:
     entries = fields.get(key)
     if not isinstance(entries, list) or not entries:
-        raise CurriculumError(f"{where}: {_quoted(key)} must be a non-empty list of {of}")
+        raise CurriculumError(f"{where}: {_quote_json(key)} must be a non-empty list of {of}")
     return entries
 
 
@@ -309,11 +313,11 @@ def _check_names_differ(categories: Iterable[Category], source: str) -> None:
     seen: set[str] = set()
     for category in categories:
         if category.name.casefold() in seen:
-            raise CurriculumError(f"{source}: the category {_quoted(category.name)} is there twice")
+            raise CurriculumError(f"{source}: the category {_quote_json(category.name)} is there twice")
         seen.add(category.name.casefold())
 
 
-def _reduced(category: Category, level: Level, pattern: str) -> Level | None:
+def _filter_configs(category: Category, level: Level, pattern: str) -> Level | None:
     """Return the level with the configs that the glob asks for, None when it asks for none."""
     folded = pattern.casefold()
     full_name = f"{category.name}/{level.name}"
@@ -326,13 +330,13 @@ def _reduced(category: Category, level: Level, pattern: str) -> Level | None:
 def _hint(name: str, names: Iterable[str]) -> str:
     names = tuple(names)
     if near := find_nearest(name, names):
-        return f"; did you mean {', '.join(map(_quoted, near))}?"
+        return f"; did you mean {', '.join(map(_quote_json, near))}?"
     if len(names) > _FEW:
         return ""
-    return f"; there are {', '.join(map(_quoted, names))}"
+    return f"; there are {', '.join(map(_quote_json, names))}"
 
 
-def _quoted(value: object) -> str:
+def _quote_json(value: object) -> str:
     """Return JSON text, so that no control character reaches the terminal; cut so that it stays one line."""
     text = json.dumps(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -24,7 +24,7 @@ from spca.llm.catalogue.lookup import KnownList, ask_lists
 from spca.llm.catalogue.model_ref import ModelRef
 from spca.llm.catalogue.servers import SERVERS_VARIABLE, is_providers_own, parse_servers
 from spca.llm.providers.base import Listing
-from spca.llm.providers.secrets import quoted
+from spca.llm.providers.secrets import quote_line
 from spca.runs.default_models import DEFAULTS
 from spca.runs.options import ModelOptions, ServerOptions
 from spca.runs.resolution import resolve_models
@@ -202,7 +202,7 @@ def _make_offer(prefix: str, state: str, known: KnownList | None, catalogue: Cat
         return Offer(prefix, state, known is not None, roles, tuple(left))
 
     short = [each for each in known.entries[:_MOST] if len(each.name) <= _LONGEST_NAME]
-    ends = {f"{prefix}/{quoted(each.name)}": each.shutdown for each in short}
+    ends = {f"{prefix}/{quote_line(each.name)}": each.shutdown for each in short}
     names = [name for name in first if name in ends]
     names += [name for name in ends if name not in first]
 

@@ -41,7 +41,7 @@ def find_run(options: RunOptions) -> tuple[Settings, Begun | None]:
     recorded: Settings | None = None
     keys: tuple[str, ...] = ()
     if options.kept.resume is not None:
-        begun = RunFolder.begun(find_runs(options.kept.runs), options.kept.resume)
+        begun = RunFolder.load_begun(find_runs(options.kept.runs), options.kept.resume)
         runs = str(begun.folder.path.parent)
         recorded = replace(Settings.from_record(begun.info["settings"]), runs=runs)
         keys = recorded.models.key_variables
@@ -284,29 +284,29 @@ def _add_effort(said: _RoleChoice, ref: ModelRef, environ: Mapping[str, str]) ->
     A flag goes before what a variable says. A variable says nothing of a model without efforts that is not its own.
 
     Raises:
-        SettingsError: see :meth:`ModelRef.with_effort`.
+        SettingsError: see :meth:`ModelRef.set_effort`.
     """
     is_given = bool(said.model)
     is_set = not is_given and bool(environ.get(said.model_variable))
     if said.effort:
-        base = ref if is_given else ref.without_effort()
-        return base.with_effort(said.effort, said.effort_flag)
+        base = ref if is_given else ref.drop_effort()
+        return base.set_effort(said.effort, said.effort_flag)
 
     variable = f"SPCA_{said.role.upper()}_EFFORT"
     word = environ.get(variable)
     is_settled = bool(is_given and ref.effort) or (ref.runs_in_process and not is_set)
     if not word or is_settled:
         return ref
-    base = ref if is_given or is_set else ref.without_effort()
-    return base.with_effort(word, variable)
+    base = ref if is_given or is_set else ref.drop_effort()
+    return base.set_effort(word, variable)
 
 
 def _resume_model(said: _RoleChoice, known: ModelRef, kind: str) -> ModelRef:
     """Return the model with which a role goes on."""
     ref = ModelRef.parse(said.model) if said.model else known
     if said.effort:
-        base = ref if said.model else ref.without_effort()
-        ref = base.with_effort(said.effort, said.effort_flag)
+        base = ref if said.model else ref.drop_effort()
+        ref = base.set_effort(said.effort, said.effort_flag)
 
     if ref != known and kind != "run":
         flag = said.effort_flag if said.effort else said.flag

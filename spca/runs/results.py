@@ -59,7 +59,7 @@ class LevelContext:
     tried: tuple[Attempt, ...] = ()
     writers: Mapping[str, Any] | None = None
 
-    def tried_before(self, plan: Plan, start: Checkpoint) -> list[Attempt]:
+    def find_earlier_attempt(self, plan: Plan, start: Checkpoint) -> list[Attempt]:
         """Return the attempt at the same steps from the same state in round 0, if any."""
         return [each for each in self.tried if each.plan.steps == plan.steps and each.start == start]
 
@@ -136,7 +136,7 @@ class Round:
     def solved(self) -> bool:
         return bool(self.outcome and self.outcome.solved)
 
-    def kept(self, agent: AgentSource) -> AgentSource:
+    def choose_kept_library(self, agent: AgentSource) -> AgentSource:
         """Return the library to go on with: the code of a plan that was carried out is worth keeping."""
         carried_out = self.outcome and self.outcome.status is Status.GOAL_NOT_REACHED
         return self.attempts[-1].agent if carried_out else agent
@@ -146,7 +146,7 @@ class Round:
         """How the last attempt ended; None when nothing was executed."""
         return self.attempts[-1].outcome if self.attempts else None
 
-    def failed_plan(self) -> FailedPlan:
+    def make_failed_plan(self) -> FailedPlan:
         """Return the planner's feedback on the plan of this round, which did not solve the level."""
         never = "sent_back" if self.objection else Status.MISSING_METHOD.value
         status = self.outcome.status.value if self.outcome else never
@@ -172,7 +172,7 @@ class LevelResult:
     unusable: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def from_rounds(
         cls, rounds: Sequence[Round], known: AgentSource, unusable: Mapping[str, Mapping[str, Any]] | None = None
     ) -> LevelResult:
         """A level that ended with the last of ``rounds``; ``known`` is the library before it."""

@@ -80,7 +80,7 @@ class Run:
         with self.open(self._phases.watch_signals):
             greeting = describe_run(self._prepared, os.environ)
             self._display.begin(greeting, recorder.sandbox, recorder.finished, recorder.spent)
-            self._display.played_again(recorder.taken_back)
+            self._display.announce_replayed_levels(recorder.taken_back)
             try:
                 for task in tasks[len(recorder.finished) :]:
                     self.play_level(task.index + 1, task)
@@ -114,7 +114,7 @@ class Run:
 
             solver = stack.enter_context(Solver(self._settings.engine))
             solver.warm()
-            self._regression.extend(recorder.solved_levels())
+            self._regression.extend(recorder.load_solved_levels())
             library = WriterLibrary(self._prepared.executor, solver.solve, self._make_world)
             self._writers = stack.enter_context(closing(library))
             self._writers.load(recorder.writers, recorder.rejection, recorder.accepted)
@@ -162,11 +162,11 @@ class Run:
             result = LevelResult(False, str(error), recorder.agent, None, ())
 
         considered = self._loop.compiled.conclude(info, task.env_id, settings.seed, result)
-        with self._log.uninterrupted():
+        with self._log.delay_interrupts():
             summary = recorder.finish(task, settings.seed, result, self._log, self._writers.versions, considered)
             self._display.level_ended(summary, result.failed_attempts)
             self._workspace.save(recorder.agent, recorder.trusted)
-        self._regression.extend(recorder.solved_levels(since=number - 1))
+        self._regression.extend(recorder.load_solved_levels(since=number - 1))
         return result, summary
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spca.common.command import program
-from spca.common.files import locked, read_text, remove_torn_files
+from spca.common.files import lock_folder, read_text, remove_torn_files
 from spca.common.installation import applications, where_runs_lie
 from spca.contracts import AgentSource
 from spca.llm.calls.budget import Caps
@@ -86,7 +86,7 @@ def prepare_run(
                     settings.wording.describe_templates(),
                 )
 
-            with locked(folder.path, "run", LOCK):
+            with lock_folder(folder.path, "run", LOCK):
                 remove_torn_files(folder.path)
                 if begun:
                     record_continuation(begun, settings, sandbox)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from spca.code.policy import check as policy
 from spca.common.errors import FileError, SettingsError
-from spca.common.files import check_folder, locked, make_folder, read_text, remove_torn_files, write_atomic
-from spca.common.text import escaped_code
+from spca.common.files import check_folder, lock_folder, make_folder, read_text, remove_torn_files, write_atomic
+from spca.common.text import escape_code
 from spca.contracts import AgentSource, TrustedPDDL
 from spca.errors import PatchError
 from spca.plan.pddl import shape_fault
@@ -35,24 +35,24 @@ class Workspace:
             is_new: a run that goes on has its own files.
 
         Raises:
-            SettingsError: as :meth:`kept`, or no run can be written; nothing was changed then.
+            SettingsError: as :meth:`load_kept`, or no run can be written; nothing was changed then.
             WorkspaceBusyError: another process holds it.
         """
         if is_new:
-            self.kept(settings)
+            self.load_kept(settings)
         check_folder(Path(settings.runs))
         make_folder(self.path)
-        with locked(self.path, "workspace"):
+        with lock_folder(self.path, "workspace"):
             remove_torn_files(self.path, ".*.tmp")
-            yield self.kept(settings) if is_new else (None, None)  # once more: nobody else can write it now
+            yield self.load_kept(settings) if is_new else (None, None)  # once more: nobody else can write it now
 
-    def kept(self, settings: Settings) -> tuple[AgentSource | None, TrustedPDDL | None]:
+    def load_kept(self, settings: Settings) -> tuple[AgentSource | None, TrustedPDDL | None]:
         """Return the agent and the PDDL that a new run is to continue from.
 
         Raises:
-            SettingsError: as :meth:`agent` and :meth:`trusted_pddl`.
+            SettingsError: as :meth:`agent` and :meth:`load_trusted_pddl`.
         """
-        return self.agent() if settings.keep_agent else None, self.trusted_pddl() if settings.keep_pddl else None
+        return self.agent() if settings.keep_agent else None, self.load_trusted_pddl() if settings.keep_pddl else None
 
     def agent(self) -> AgentSource:
         """The agent to continue from (``--keep-agent``).
@@ -60,7 +60,7 @@ class Workspace:
         Raises:
             SettingsError: it is missing, it is not the source of an agent, or the policy refuses to run it.
         """
-        agent = AgentSource(escaped_code(self._kept("agent.py", "--keep-agent")))
+        agent = AgentSource(escape_code(self._read_kept_file("agent.py", "--keep-agent")))
         try:
             policy.check_agent(agent)
         except PatchError as error:
@@ -68,13 +68,15 @@ class Workspace:
             raise SettingsError(f"--keep-agent: {self.path / 'agent.py'}: {fault}") from error
         return agent
 
-    def trusted_pddl(self) -> TrustedPDDL:
+    def load_trusted_pddl(self) -> TrustedPDDL:
         """The PDDL to continue from (``--keep-pddl``).
 
         Raises:
             SettingsError: it is missing, or not PDDL.
         """
-        kept = TrustedPDDL(self._kept("domain.pddl", "--keep-pddl"), self._kept("problem.pddl", "--keep-pddl"))
+        kept = TrustedPDDL(
+            self._read_kept_file("domain.pddl", "--keep-pddl"), self._read_kept_file("problem.pddl", "--keep-pddl")
+        )
         for name, text in (("domain.pddl", kept.domain), ("problem.pddl", kept.problem)):
             fault = shape_fault(text) or ("" if "(define" in text.lower() else "it holds no (define ...)")
             if fault:
@@ -103,7 +105,7 @@ class Workspace:
                 return
         write_atomic(path, text)
 
-    def _kept(self, name: str, flag: str) -> str:
+    def _read_kept_file(self, name: str, flag: str) -> str:
         try:
             return read_text(self.path / name)
         except FileError as error:

@@ -1,1 +1,1 @@
-"""The sandbox for generated code: what a method may be, where it runs, and what it costs when it misbehaves."""
+"""The sandbox for generated code: its processes, its restrictions by the kernel, and tests of both."""

@@ -1,4 +1,4 @@
-"""The Executor of every run: generated code is checked, and executed in a worker in the sandbox."""
+"""The executor of every run: it checks generated code and executes the code in a worker in the sandbox."""
 
 from __future__ import annotations
 
@@ -32,33 +32,34 @@ UNSAFE = "unsafe"
 
 
 @lru_cache(maxsize=8)
-def _compiled(agent: AgentSource) -> CodeType:
+def _compile_agent(agent: AgentSource) -> CodeType:
     return compilation.code(compilation.tree(agent.text, FILENAME), FILENAME)
 
 
 @lru_cache(maxsize=1)
-def _of_process(pid: int) -> SandboxExecutor:  # noqa: ARG001 - a fork of this process must have one of its own
+def _make_process_executor(pid: int) -> SandboxExecutor:  # noqa: ARG001 - the cache's key
+    """Return a new executor; a forked process has another ``pid`` and so gets an executor of its own."""
     executor = SandboxExecutor()
     atexit.register(executor.close)
     return executor
 
 
 def default_executor() -> SandboxExecutor:
-    """The executor of those who bring none: one for the whole process, started when it is first used."""
-    return _of_process(os.getpid())
+    """Return the executor that all callers in this process share; its sandbox is started on first use."""
+    return _make_process_executor(os.getpid())
 
 
 class SandboxExecutor:
-    """Runs agent sources in the sandbox; a context manager. Making one does nothing yet.
+    """Executor that runs agent sources in the sandbox; also a context manager. The constructor starts no process.
 
     Args:
-        limits: budgets of each episode.
+        limits: budgets of each episode; None means the defaults of :class:`Limits`.
         check: the static policy, which raises :class:`~spca.errors.PatchError` for a source that must not be executed;
-            None leaves it out.
-        unsafe: without the sandbox: a plain process of its own, nothing more.
+            None skips the check.
+        unsafe: whether workers are plain processes without any layer of the sandbox.
 
     Raises:
-        SandboxError: from :meth:`start` and :meth:`verify`, when the sandbox does not hold here.
+        SandboxError: from :meth:`start` and :meth:`verify`, if the sandbox does not work on this host.
     """
 
     def __init__(
@@ -82,18 +83,18 @@ class SandboxExecutor:
         return self._level
 
     def begin(self) -> None:
-        """Start the process that workers are forked from, without waiting for it."""
+        """Start the zygote (the process that workers are forked from) without waiting until the zygote is ready."""
         with self._lock:
-            self._process()
+            self._get_zygote()
 
     def verify(self) -> str:
-        """Prove on throw-away workers that the sandbox holds here; returns the level.
+        """Test the sandbox once on throw-away workers; return its level.
 
         Raises:
-            SandboxError: it does not; says which layer, and what would mend it.
+            SandboxError: the sandbox does not work here; the message names the layer and the remedy.
         """
         with self._lock:
-            zygote = self._process()
+            zygote = self._get_zygote()
             if not self._level:
                 if self._unsafe:
                     zygote.await_ready()
@@ -109,34 +110,37 @@ class SandboxExecutor:
     def start(
         self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]
     ) -> SandboxEpisode | RefusedEpisode:
-        """Begin ``steps`` with a fresh ``Agent`` in a worker of its own.
+        """Begin an episode that executes ``steps`` with a fresh ``Agent`` in a new worker.
+
+        ``previous`` holds the codes of the primitives executed so far. If the source is not allowed or does not
+        compile, the returned episode fails at once.
 
         Raises:
-            SandboxError: there is no sandbox to run it in.
+            SandboxError: there is no working sandbox.
         """
         try:
             if self._check is not None:
                 self._check(agent)
-            module = _compiled(agent)
+            module = _compile_agent(agent)
         except PatchError as error:
             return RefusedEpisode(Failed(Status.SYNTAX_ERROR, reports.clean(str(error), reports.MAX_MESSAGE)))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             return RefusedEpisode(reports.syntax_error(error, agent))
         self.verify()
         with self._lock:
-            worker = self._process().worker(self._layers, self._limits)
+            worker = self._get_zygote().worker(self._layers, self._limits)
         return SandboxEpisode(worker, agent, module, steps, previous, self._limits)
 
     def caller(self, module: str, limits: Limits) -> Caller:
-        """Return what calls a module of our own in this sandbox, each time in a process of its own."""
-        return Caller(self._verified_layers, module, limits)
+        """Return a caller of the trusted ``module``: each call runs in a new process of this sandbox."""
+        return Caller(self._verify_layers, module, limits)
 
-    def _verified_layers(self) -> Layer:
+    def _verify_layers(self) -> Layer:
         self.verify()
         return self._layers
 
     def close(self) -> None:
-        """End every worker; idempotent. Episodes must not be used afterwards."""
+        """End the zygote and every worker; idempotent. Episodes must not be used afterwards."""
         with self._lock:
             if self._zygote is not None:
                 self._zygote.close()
@@ -149,7 +153,7 @@ class SandboxExecutor:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _process(self) -> Zygote:
+    def _get_zygote(self) -> Zygote:
         if self._zygote is not None and not self._zygote.usable():
             _LOG.info("the sandbox's process %d cannot be used any more: another one is started", self._zygote.pid)
             self._zygote.close()

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from spca.contracts import Snapshot, VisibleObject
 from spca.sense.mission_words import mission_words
-from spca.sense.renaming import meant
+from spca.sense.renaming import find_meaning
 
 _SYMBOLS: Final = {
     "unseen": "?",
@@ -52,23 +52,23 @@ Grid = Sequence[Sequence[str]]
 def symbol(word: str) -> str:
     """Return the symbol of a cell word."""
     kind, *rest = word.split(" ")
-    kind = meant(kind)
+    kind = find_meaning(kind)
     if len(rest) > 1:
         return _BY_STATE[kind][rest[1]]
     return _SYMBOLS[kind]
 
 
-def cropped(grid: Grid) -> Grid:
+def crop_map(grid: Grid) -> Grid:
     """Return the part of a map between the outermost cells that were seen."""
-    rows = _seen_lines(grid)
-    columns = _seen_lines(zip(*grid, strict=True))
+    rows = _find_seen_lines(grid)
+    columns = _find_seen_lines(zip(*grid, strict=True))
     if not rows:
         return ()
     width = slice(columns[0], columns[-1] + 1)
     return [row[width] for row in grid[rows[0] : rows[-1] + 1]]
 
 
-def _seen_lines(lines: Iterable[Sequence[str]]) -> list[int]:
+def _find_seen_lines(lines: Iterable[Sequence[str]]) -> list[int]:
     """Return the numbers of the rows or columns in which a cell was seen."""
     return [number for number, line in enumerate(lines) if any(word != "unseen" for word in line)]
 
@@ -87,7 +87,7 @@ def legend(rows: Iterable[str], grid: Grid = ()) -> str:
     for row in grid:
         for cell in row:
             kind = cell.partition(" ")[0]
-            kinds[meant(kind)] = kind
+            kinds[find_meaning(kind)] = kind
 
     used = set().union(*rows)
     entries: list[str] = []
@@ -103,38 +103,40 @@ def end_state(grid: Grid, direction: str | None = None, inventory: str | None = 
 
     Rows and columns are those of the drawn map, counted from 0.
     """
-    seen = cropped(grid)
+    seen = crop_map(grid)
     rows = draw(seen, direction)
     hand = [f"the agent faces {direction}; in its hand: {inventory or 'nothing'}"] if direction else []
 
     places: list[str] = []
-    for name, cells in known_objects(seen).items():
+    for name, cells in list_known_objects(seen).items():
         positions = " ".join(f"[{r}, {c}]" for r, c in cells)
         places.append(f"{name} {positions}")
     known = [f"known objects at [row, column]: {', '.join(places)}"] if places else []
     return [*hand, *known, f"({legend(rows, seen)})", *rows]
 
 
-def known_objects(grid: Grid) -> dict[str, list[list[int]]]:
+def list_known_objects(grid: Grid) -> dict[str, list[list[int]]]:
     """Find doors, keys, balls, boxes, goals and the like on the map: by name, the [row, column] of all called so."""
     found: dict[str, list[list[int]]] = {}
     for r, row in enumerate(grid):
         for c, word in enumerate(row):
-            if meant(word) not in _SCENERY:
+            if find_meaning(word) not in _SCENERY:
                 found.setdefault(word, []).append([r, c])
     return found
 
 
 def planner_state(snapshot: Snapshot) -> dict[str, Any]:
     """Return what a planner is shown of a snapshot; rows and columns are those of the drawn map, counted from 0."""
-    grid = cropped(snapshot.visible_grid)
+    grid = crop_map(snapshot.visible_grid)
     rows = draw(grid, snapshot.direction)
     return {
         "mission": snapshot.mission,
         "direction": snapshot.direction,
         "inventory": snapshot.inventory,
-        "visible_objects": [_in_view(thing) for thing in snapshot.visible_objects if meant(thing.name) not in _SCENERY],
-        "known_objects": known_objects(grid),
+        "visible_objects": [
+            _describe_in_view(thing) for thing in snapshot.visible_objects if find_meaning(thing.name) not in _SCENERY
+        ],
+        "known_objects": list_known_objects(grid),
         "legend": legend(rows, grid),
         "map": rows,
     }
@@ -152,28 +154,28 @@ def agent_state(snapshot: Snapshot, skill: str = "", names: Iterable[str] = ()) 
     return state
 
 
-def as_data(value: object) -> str:
+def format_data(value: object) -> str:
     """Return JSON that cannot close the block it stands in: ``<`` and ``>`` are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=None)
     return text.replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def as_state(state: Mapping[str, Any]) -> str:
-    """Return JSON like :func:`as_data`, with the rows of the ``map`` below each other.
+def format_state(state: Mapping[str, Any]) -> str:
+    """Return JSON like :func:`format_data`, with the rows of the ``map`` below each other.
 
     In them ``<`` is the agent, never a tag.
     """
-    quoted_rows = [f'"{row}"' if _ROW.fullmatch(row) else as_data(row) for row in state.get("map", ())]
+    quoted_rows = [f'"{row}"' if _ROW.fullmatch(row) else format_data(row) for row in state.get("map", ())]
     if not quoted_rows:
-        return as_data(state)
+        return format_data(state)
 
     rows = ",\n".join(quoted_rows)
-    rest = as_data({key: value for key, value in state.items() if key != "map"})
+    rest = format_data({key: value for key, value in state.items() if key != "map"})
     separator = ", " if len(rest) > 2 else ""
     return f'{rest[:-1]}{separator}"map": [\n{rows}\n]}}'
 
 
-def _in_view(thing: VisibleObject) -> str:
+def _describe_in_view(thing: VisibleObject) -> str:
     """Describe a thing and its place: "door red closed: 2 ahead, 1 left"."""
     distances: list[str] = []
     if thing.forward:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from spca.sense.perception import COLOURS
-from spca.sense.renaming import meant
+from spca.sense.renaming import find_meaning
 
 _SIDES: Final = frozenset({"left", "right", "front", "behind"})
 _PLACE: Final = "in front of you|behind you|on your left|on your right"
@@ -26,7 +26,7 @@ def mission_words(mission: str, names: Iterable[str]) -> dict[str, str]:
 
 def _words(mission: str, name: str) -> str:
     kind, colour, *rest = [*name.split("_"), ""]
-    mentioned = [word for word in re.findall("[a-z]+", mission) if meant(word) in COLOURS]
+    mentioned = [word for word in re.findall("[a-z]+", mission) if find_meaning(word) in COLOURS]
     alternatives = dict.fromkeys((colour or "any", *mentioned))
     colours = "|".join(map(re.escape, alternatives))
     thing = rf"(?:\b(?P<colour>{colours}) )?\b{re.escape(kind)}\b(?: square\b)?"

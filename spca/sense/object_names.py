@@ -12,7 +12,7 @@ from typing import Final
 
 from spca.contracts import LevelInfo, Snapshot
 from spca.sense.perception import COLOURS, DOOR_STATES, VOCABULARY
-from spca.sense.renaming import TRUE_WORDS, Renaming, meant
+from spca.sense.renaming import TRUE_WORDS, Renaming, find_meaning
 
 _CELLS: Final = [word.split(" ") for word in VOCABULARY]
 KINDS: Final = frozenset({"object", *(kind for kind, *rest in _CELLS if rest)})
@@ -61,7 +61,7 @@ def kind_of(name: str) -> str:
 
     It is the true word for the kind, whatever the name calls it.
     """
-    stem = meant(_stem(name.partition("_")[0]))
+    stem = find_meaning(_stem(name.partition("_")[0]))
     return stem if stem in KINDS else ""
 
 
@@ -75,9 +75,9 @@ def fault_of(name: str, told: frozenset[str]) -> str:
     colour = rest[0] if rest else ""
     if _stem(kind) in _PLAIN and not is_thing("_".join(rest)):
         return ""
-    if meant(kind) in KINDS:
-        is_told = colour in told and meant(colour) not in _NO_COLOURS
-        if is_told or meant(colour) in (*COLOURS, *_ANY):
+    if find_meaning(kind) in KINDS:
+        is_told = colour in told and find_meaning(colour) not in _NO_COLOURS
+        if is_told or find_meaning(colour) in (*COLOURS, *_ANY):
             return ""
         return f"'{colour}' is no colour that is known here" if _is_odd(colour) else "it names no colour"
     if is_thing(name):
@@ -92,8 +92,8 @@ def suggest_name(name: str, told: frozenset[str]) -> str:
     kinds = [_stem(word) for word in words if _is_kind(word)]
     if not kinds:
         return ""
-    colours = [word for word in words if meant(word) in (*COLOURS, *_ANY)]
-    colours += [word for word in words if word in told and meant(word) not in _NO_COLOURS]
+    colours = [word for word in words if find_meaning(word) in (*COLOURS, *_ANY)]
+    colours += [word for word in words if word in told and find_meaning(word) not in _NO_COLOURS]
     behind = [word for word in words if word in _SIDES or word.isdigit()]
     colour = colours[0] if colours else "any"
     return "_".join([kinds[0], colour, *behind])
@@ -112,9 +112,9 @@ def _stem(word: str) -> str:
 
 
 def _is_kind(word: str) -> bool:
-    return meant(_stem(word)) in KINDS
+    return find_meaning(_stem(word)) in KINDS
 
 
 def _is_odd(colour: str) -> bool:
     """Return whether a word stands where the colour does, and is none of those that may follow it."""
-    return bool(colour) and not colour.isdigit() and meant(colour) not in _NO_COLOURS
+    return bool(colour) and not colour.isdigit() and find_meaning(colour) not in _NO_COLOURS

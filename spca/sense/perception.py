@@ -129,7 +129,7 @@ def agent_cell(view_size: int, direction: int) -> tuple[int, int]:
     return ((half, 0), (0, half), (half, last), (last, half))[direction]
 
 
-def carried(view: NDArray[np.uint8]) -> str | None:
+def read_carried(view: NDArray[np.uint8]) -> str | None:
     """Return what the agent carries ("key blue"), read from its own cell of an egocentric view; None for nothing."""
     size = view.shape[0]
     return _IN_HAND[int(view[size - 1, size // 2])]

@@ -19,14 +19,14 @@ from spca.contracts import LevelInfo
 from spca.sense.perception import COLOURS, VOCABULARY
 
 
-def _mixed(text: str) -> int:
+def _hash_text(text: str) -> int:
     """Return a number that tells nothing of a text and is the same everywhere."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest())
 
 
 RENAMED: Final = (*COLOURS, "door", "key", "ball", "box", "lava")
 """The words that are renamed. The goal keeps its name, which PDDL needs too, and so do walls and ground."""
-_INVENTED: Final = sorted(map("".join, product("bfgklmnprtvz", "aeiou", "vxz", "ao", "bfp")), key=_mixed)
+_INVENTED: Final = sorted(map("".join, product("bfgklmnprtvz", "aeiou", "vxz", "ao", "bfp")), key=_hash_text)
 _POOLS: Final = {word: _INVENTED[number :: len(RENAMED)] for number, word in enumerate(RENAMED)}
 _MEANT: Final = {invented: word for word, pool in _POOLS.items() for invented in pool}
 _ALIASES: Final = {"gray": "grey"}
@@ -35,7 +35,7 @@ _WORD: Final = re.compile(rf"(?:(?<![A-Za-z])({_ANY})|({_ANY.title()}))(e?s)?(?!
 """A word alone, between underscores, or as a capitalised part of a name; plurals too."""
 
 
-def meant(word: str) -> str:
+def find_meaning(word: str) -> str:
     """Return what an invented word stands for; any other word stands for itself."""
     return _MEANT.get(word, word)
 
@@ -57,12 +57,12 @@ class Renaming:
             return text
         words = _words(self.seed)
 
-        def invented(found: re.Match[str]) -> str:
+        def replace_word(found: re.Match[str]) -> str:
             lower, title, plural = found.groups()
             word = words[lower] if lower else words[title.lower()].title()
             return f"{word}s" if plural else word
 
-        return _WORD.sub(invented, text)
+        return _WORD.sub(replace_word, text)
 
     def level(self, level: LevelInfo) -> LevelInfo:
         """Return what a planner is told of a level."""
@@ -76,7 +76,7 @@ TRUE_WORDS: Final = Renaming()
 def _words(seed: int) -> Mapping[str, str]:
     words: dict[str, str] = {}
     for word, pool in _POOLS.items():
-        drawn = _mixed(f"{seed} {word}") % len(pool)
+        drawn = _hash_text(f"{seed} {word}") % len(pool)
         words[word] = pool[drawn]
     return words | {alias: words[word] for alias, word in _ALIASES.items()}
 

@@ -29,7 +29,7 @@ class GridMap:
         """Return the (row, column) in ``codes`` of a displacement from the start."""
         return self.origin[0] + position[0], self.origin[1] + position[1]
 
-    def with_agent(self, position: tuple[int, int]) -> NDArray[np.uint8]:
+    def mark_agent(self, position: tuple[int, int]) -> NDArray[np.uint8]:
         """Return a copy of the codes in which the agent's cell is marked."""
         grid = self.codes.copy()
         grid[self.index(position)] = AGENT
@@ -53,7 +53,7 @@ def integrate(grid: GridMap, view: NDArray[np.uint8], position: tuple[int, int],
     size = view.shape[0]
     top = grid.origin[0] + position[0] - agent_at[0]
     left = grid.origin[1] + position[1] - agent_at[1]
-    codes, (north, west) = _padded(grid.codes, top, left, size)
+    codes, (north, west) = _pad_codes(grid.codes, top, left, size)
     top = top + north
     left = left + west
     seen = view != UNSEEN
@@ -62,7 +62,7 @@ def integrate(grid: GridMap, view: NDArray[np.uint8], position: tuple[int, int],
     return GridMap(codes, (grid.origin[0] + north, grid.origin[1] + west))
 
 
-def _padded(codes: NDArray[np.uint8], top: int, left: int, size: int) -> tuple[NDArray[np.uint8], tuple[int, int]]:
+def _pad_codes(codes: NDArray[np.uint8], top: int, left: int, size: int) -> tuple[NDArray[np.uint8], tuple[int, int]]:
     """Return a writable copy large enough for the window, and the rows and columns added north and west."""
     rows, columns = codes.shape
     north = max(0, -top)

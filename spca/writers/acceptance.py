@@ -12,7 +12,7 @@ from typing import Final
 from spca.common.text import one_line
 from spca.contracts import AgentSource, Plan, ProblemWriter
 from spca.errors import PlanTextError, RestoreError, WorldError
-from spca.llm.feedback import shortened
+from spca.llm.feedback import shorten_middle
 from spca.plan.pddl import NameMap
 from spca.protocols import World
 from spca.writers.checking import fault_of_draft
@@ -80,25 +80,25 @@ class Acceptance:
         if next(results) != first:
             return "it does not write the same problem twice for its own snapshot: derive it from nothing else"
         return (
-            _of_own(first.text, case.problem)
-            or _of_renamed(first.text, [(probe, next(results)) for probe in probes])
-            or _of_kinds(draft, first.text, next(results), str(case.state["mission"]))
-            or _of_unread(next(results))
-            or self._of_plans(draft, chain([(case, first)], zip(kept, results, strict=True)), agent)
+            _check_own_snapshot(first.text, case.problem)
+            or _check_renamed(first.text, [(probe, next(results)) for probe in probes])
+            or _check_kinds(draft, first.text, next(results), str(case.state["mission"]))
+            or _check_unread(next(results))
+            or self._check_plans(draft, chain([(case, first)], zip(kept, results, strict=True)), agent)
         )
 
-    def _of_plans(self, draft: ProblemWriter, cases: Iterable[tuple[Case, Written]], agent: AgentSource) -> str:
+    def _check_plans(self, draft: ProblemWriter, cases: Iterable[tuple[Case, Written]], agent: AgentSource) -> str:
         """Return what is wrong with the plans for levels that were solved, "" if nothing is."""
         for case, written in cases:
             fault = written.reason
             if written.miss is None and not _is_unchanged(draft, case, written):
-                fault = self._of_plan(self._planned(draft, written.text), case, agent)
+                fault = self._check_plan(self._planned(draft, written.text), case, agent)
             if fault:
-                mission = shortened(one_line(str(case.state["mission"])), _LONGEST_MISSION)
+                mission = shorten_middle(one_line(str(case.state["mission"])), _LONGEST_MISSION)
                 return f"for the mission '{mission}', which was solved, {fault}"
         return ""
 
-    def _of_plan(self, plan: Plan | Written, case: Case, agent: AgentSource) -> str:
+    def _check_plan(self, plan: Plan | Written, case: Case, agent: AgentSource) -> str:
         if not isinstance(plan, Plan):
             return f"there is no plan any more: {plan.reason}"
         solved = case.solved
@@ -120,48 +120,50 @@ def _is_unchanged(draft: ProblemWriter, case: Case, written: Written) -> bool:
     return (draft.domain, written.text) == (case.solved.plan.domain, case.problem)
 
 
-def _of_own(text: str, answered: str) -> str:
+def _check_own_snapshot(text: str, answered: str) -> str:
     try:
-        difference = ProblemSets.of(text).difference(ProblemSets.of(answered))
+        difference = ProblemSets.from_text(text).difference(ProblemSets.from_text(answered))
     except PlanTextError as error:
         return f"what it writes for its own snapshot is no problem: {error}"
     return f"for its own snapshot it does not write the problem of the same answer: {difference}" if difference else ""
 
 
-def _of_renamed(text: str, renamed: Sequence[tuple[Permutation, Written]]) -> str:
+def _check_renamed(text: str, renamed: Sequence[tuple[Permutation, Written]]) -> str:
     """Return how a writer contradicts a change of colours, "" if it follows or refuses each, goals kept or not."""
     for variants in zip(renamed[::2], renamed[1::2], strict=True):
-        faults = [_of_renaming(text, renaming, written) for renaming, written in variants]
+        faults = [_check_renaming(text, renaming, written) for renaming, written in variants]
         if all(faults):
             return f"it does not follow when mission and map speak of other colours: {faults[0]}"
     return ""
 
 
-def _of_renaming(text: str, renaming: Permutation, written: Written) -> str:
+def _check_renaming(text: str, renaming: Permutation, written: Written) -> str:
     if written.miss is not None:
         return "" if written.miss is Miss.REFUSED else written.reason
     try:
-        return ProblemSets.of(written.text).difference(ProblemSets.of(renaming.text(text)))
+        return ProblemSets.from_text(written.text).difference(ProblemSets.from_text(renaming.text(text)))
     except PlanTextError as error:
         return str(error)
 
 
-def _of_kinds(draft: ProblemWriter, text: str, swapped: Written, mission: str) -> str:
+def _check_kinds(draft: ProblemWriter, text: str, swapped: Written, mission: str) -> str:
     """Return that a writer ignores kinds, or some of them; what else follows from one may differ."""
-    is_told = mission != _SWAP.text(mission) and ProblemSets.of(text) != ProblemSets.of(_SWAP.text(text))
+    is_told = mission != _SWAP.text(mission) and ProblemSets.from_text(text) != ProblemSets.from_text(_SWAP.text(text))
     when = "when mission and map speak of boxes instead of balls, or of balls instead"
     if swapped.text == text and is_told:
         return f"it writes the same problem {when}"
     if swapped.miss is not None:
         return ""
     try:
-        names = ProblemSets.of(swapped.text).undeclared(NameMap.of(draft.domain, swapped.text).objects)
+        names = ProblemSets.from_text(swapped.text).find_undeclared(
+            NameMap.from_pddl(draft.domain, swapped.text).objects
+        )
     except PlanTextError as error:
         return f"{when}, what it writes is no problem: {error}"
     return f"{when}, its problem names what it does not declare: {names}" if names else ""
 
 
-def _of_unread(unread: Written) -> str:
+def _check_unread(unread: Written) -> str:
     if unread.miss is not None:
         return ""
     return f"it must raise ValueError for a mission that it cannot read to the last word, such as '...{UNREADABLE}'"

@@ -77,7 +77,7 @@ def _faults(tree: ast.Module) -> Iterator[str]:
     attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     formats = not attributes.isdisjoint(("format", "format_map"))
     for node in sorted(nodes, key=_line):
-        words = [*_of_node(node, names)] or [*rules.of_node(node, names)]
+        words = [*_check_node(node, names)] or [*rules.check_node(node, names)]
         words += _faults_of_format(node) if formats else ()
         yield from (f"line {_line(node)}: {fault}" for fault in words if fault)
 
@@ -86,7 +86,7 @@ def _line(node: ast.AST) -> int:
     return getattr(node, "lineno", 1)
 
 
-def _of_node(node: ast.AST, names: Names) -> Iterator[str]:
+def _check_node(node: ast.AST, names: Names) -> Iterator[str]:
     match node:
         case ast.Import(names=aliases):
             yield from (_no_module(alias.name) for alias in aliases if alias.name not in _MODULES)
@@ -97,18 +97,18 @@ def _of_node(node: ast.AST, names: Names) -> Iterator[str]:
         case ast.Global():
             yield "a writer keeps nothing from call to call: return values instead of a global"
         case ast.Attribute(attr=name, ctx=ast.Load()):
-            yield from _of_attribute(name)
+            yield from _check_attribute(name)
         case ast.Attribute():
             yield "attributes must not be assigned or deleted"
         case ast.MatchClass(kwd_attrs=attributes):
-            yield from (words for name in attributes for words in _of_attribute(name))
+            yield from (words for name in attributes for words in _check_attribute(name))
         case ast.Name(id=name, ctx=ast.Load()) if name.startswith("__") or _is_missing(name, names):
             yield "print nothing: return the problem" if name == "print" else f"{name} is not available to a writer"
         case ast.Name(id=name) | ast.arg(arg=name) | ast.FunctionDef(name=name) if name.startswith("__"):
             yield f"{name} must not be defined"
 
 
-def _of_attribute(name: str) -> Iterator[str]:
+def _check_attribute(name: str) -> Iterator[str]:
     if _INSIDES.match(name):
         yield f"the attribute {name} is not available to a writer"
 

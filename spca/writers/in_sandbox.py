@@ -124,12 +124,12 @@ def _namespace() -> dict[str, Any]:
     own: dict[str, Any] = {name: getattr(builtins, name) for name in BUILTINS}
     expressions = SimpleNamespace(**{name: getattr(re, name) for name in EXPRESSIONS})
 
-    def imported(name: str, *_: object) -> object:
+    def import_allowed(name: str, *_: object) -> object:
         if name not in ("re", "__future__"):
             raise ImportError(f"module {name} is not available")
         return expressions if name == "re" else SimpleNamespace(annotations=None)
 
-    own["__import__"] = imported
+    own["__import__"] = import_allowed
     return {"__builtins__": own, "__name__": "writer"}
 
 

@@ -20,14 +20,14 @@ from spca.contracts import (
     SolveStatus,
 )
 from spca.errors import PlanTextError
-from spca.llm.feedback import shortened
+from spca.llm.feedback import shorten_middle
 from spca.plan import pddl
 from spca.protocols import World
 from spca.sandbox.executor import SandboxExecutor
 from spca.writers import merit
 from spca.writers.acceptance import Acceptance
 from spca.writers.running import WriterRunner, Written
-from spca.writers.stored import Case, Miss, StoredWriter, WriterFailure, with_case, writer_state
+from spca.writers.stored import Case, Miss, StoredWriter, WriterFailure, add_case, writer_state
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -153,7 +153,7 @@ class WriterLibrary:
         self.rejection = _short(f"{draft.name}: {objection}") if objection else ""
         _LOG.info("problem writer %s: %s", draft.name, objection or "accepted")
         if not objection:
-            version = StoredWriter(draft, (old.version if old else 0) + 1, born, with_case(kept, case))
+            version = StoredWriter(draft, (old.version if old else 0) + 1, born, add_case(kept, case))
             while version.label in self._labels:
                 version = replace(version, version=version.version + 1)
             self._labels.add(version.label)
@@ -161,7 +161,7 @@ class WriterLibrary:
             self._replaced += (old,) if old else ()
         return self.rejection
 
-    def told(self, missed: Sequence[WriterFailure], level: LevelInfo) -> dict[str, Any] | None:
+    def describe_writers(self, missed: Sequence[WriterFailure], level: LevelInfo) -> dict[str, Any] | None:
         """Return what a planner is told of the writers, None where there is nothing.
 
         Those that have solved levels of such a category and skill come first, newer before older ones. ``nearest``:
@@ -189,7 +189,7 @@ class WriterLibrary:
         statuses = list[SolveStatus]()
 
         def solve(domain: str, problem: str) -> SolveResult:
-            count = len(pddl.NameMap.of(domain, problem).objects)
+            count = len(pddl.NameMap.from_pddl(domain, problem).objects)
             if count > MAX_OBJECTS:
                 raise PlanTextError(f"the problem has {count} objects, at most {MAX_OBJECTS} are planned with")
             result = self._solve(domain, problem, SOLVE_SECONDS)
@@ -204,4 +204,4 @@ class WriterLibrary:
 
 
 def _short(text: str) -> str:
-    return shortened(one_line(text), _LONGEST_REASON)
+    return shorten_middle(one_line(text), _LONGEST_REASON)

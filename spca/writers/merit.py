@@ -9,7 +9,7 @@ from typing import Final
 
 from spca.contracts import LevelInfo
 from spca.writers.renamings import likeness
-from spca.writers.stored import Case, Miss, StoredWriter, Tally, with_case
+from spca.writers.stored import Case, Miss, StoredWriter, Tally, add_case
 
 MAX_STRIKES: Final = {Miss.FAILED: 2, Miss.LATE: 2, Miss.INVALID: 6}
 """With so many wrong plans, late or invalid answers a writer is left out.
@@ -45,7 +45,7 @@ def count_solved(writer: StoredWriter, category: str, case: Case) -> StoredWrite
     """Return a writer whose plan has solved a level: its strikes in that category are forgotten."""
     tally = Tally(solved=writer.tallies.get(category, Tally()).solved + 1)
     tallies = {**writer.tallies, category: tally}
-    return replace(writer, solved=writer.solved + 1, cases=with_case(writer.cases, case), tallies=tallies)
+    return replace(writer, solved=writer.solved + 1, cases=add_case(writer.cases, case), tallies=tallies)
 
 
 def count_miss(writer: StoredWriter, category: str, miss: Miss) -> StoredWriter:

@@ -24,7 +24,7 @@ class ProblemSets:
     goal: frozenset[Fact]
 
     @classmethod
-    def of(cls, text: str) -> ProblemSets:
+    def from_text(cls, text: str) -> ProblemSets:
         """Read a problem; names are lower case, hyphens underscores.
 
         Raises:
@@ -56,7 +56,7 @@ class ProblemSets:
         )
         return "; ".join(filter(None, (_describe_difference(*part) for part in parts)))
 
-    def undeclared(self, declared: Container[str]) -> str:
+    def find_undeclared(self, declared: Container[str]) -> str:
         """Return what ``:init`` and goal name beside what is declared, "" if nothing."""
         named = {name for fact in (*self.init, *self.goal) for name in _arguments(fact)}
         return _list_facts(name for name in named if name not in declared)

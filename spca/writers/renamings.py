@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from spca.sense.map_text import legend, symbol
 from spca.sense.perception import COLOURS
-from spca.sense.renaming import Renaming, meant
+from spca.sense.renaming import Renaming, find_meaning
 
 SWAPPED_KINDS: Final[Mapping[str, str]] = {"ball": "box", "box": "ball", "balls": "boxes", "boxes": "balls"}
 """Kinds that no rule of a world tells apart until one is opened; keys and doors have theirs."""
@@ -40,18 +40,18 @@ class Permutation:
         if not self.words:
             return text
         pattern = _pattern(frozenset(self.words), self.keep_goals)
-        return pattern.sub(self._renamed, text)
+        return pattern.sub(self._rename_word, text)
 
     def state(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return what a writer is given (:func:`spca.writers.stored.writer_state`) with the words renamed."""
-        renamed: dict[str, Any] = _mapped(state, self.text)
+        renamed: dict[str, Any] = _map_texts(state, self.text)
         if self.words.get("ball") == "box" and "map" in state:
             swap = str.maketrans({_BALL: _BOX, _BOX: _BALL})
             renamed["map"] = [row.translate(swap) for row in state["map"]]
             renamed["legend"] = legend(renamed["map"])
         return renamed
 
-    def _renamed(self, found: re.Match[str]) -> str:
+    def _rename_word(self, found: re.Match[str]) -> str:
         word = found["word"]
         if word is None:
             return found[0]
@@ -66,7 +66,7 @@ def recolourings(state: Mapping[str, Any]) -> tuple[dict[str, str], ...]:
     """
     used = _second_words(_names(state))
     text = " ".join(_texts(state)).lower()
-    invented = {word for word in re.findall("[a-z]+", text) if word != meant(word) in COLOURS}
+    invented = {word for word in re.findall("[a-z]+", text) if word != find_meaning(word) in COLOURS}
     others: Iterable[str] = ()
     if invented:
         others = map(Renaming(0).text, COLOURS)
@@ -98,14 +98,14 @@ def likeness(*texts: str) -> tuple[str, ...]:
     """Return texts with colours, balls and boxes numbered by first mention: the same for texts that are renamed."""
     numbers: dict[str, str] = {}
 
-    def numbered(found: re.Match[str]) -> str:
+    def number_word(found: re.Match[str]) -> str:
         word = found["word"].lower()
         plural = found["plural"]
         group = "kind" if word in SWAPPED_KINDS else "colour"
         numbered_word = numbers.setdefault(word, f"{group}{len(numbers)}")
         return f"{numbered_word}s" if plural else numbered_word
 
-    return tuple(_COMMON.sub(numbered, " ".join(text.split())) for text in texts)
+    return tuple(_COMMON.sub(number_word, " ".join(text.split())) for text in texts)
 
 
 def _count_same(present: list[str], image: Iterable[str], chosen: Iterable[Mapping[str, str]]) -> int:
@@ -135,12 +135,12 @@ def _texts(value: Any) -> Iterable[str]:
             yield from _texts(inner)
 
 
-def _mapped(value: Any, rename: Callable[[str], str]) -> Any:
+def _map_texts(value: Any, rename: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return rename(value)
     if isinstance(value, Mapping):
-        return {rename(key): _mapped(inner, rename) for key, inner in value.items()}
-    return [_mapped(inner, rename) for inner in value] if isinstance(value, list | tuple) else value
+        return {rename(key): _map_texts(inner, rename) for key, inner in value.items()}
+    return [_map_texts(inner, rename) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _any(words: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from spca.code import compilation
 from spca.common.text import one_line
-from spca.llm.feedback import shortened
+from spca.llm.feedback import shorten_middle
 from spca.sandbox.executor import SandboxExecutor
 from spca.sandbox.kernel.limits import Limits
 from spca.sandbox.process.calls import CallError
@@ -60,7 +60,7 @@ class WriterRunner:
             SandboxError: there is no sandbox to run them in.
         """
         for source, state in jobs:
-            key = source, _packed(state)
+            key = source, _pack_state(state)
             known = None if again else self._known.get(key)
             yield self._run(*key) if known is None else known
 
@@ -72,7 +72,7 @@ class WriterRunner:
         if fault := fault_of(source):
             return Written(miss=Miss.INVALID, reason=_short(fault))
         try:
-            answer = self._caller.call(marshal.dumps((_compiled(source), state)))
+            answer = self._caller.call(marshal.dumps((_compile_writer(source), state)))
         except CallError as error:
             return Written(miss=Miss.LATE if error.is_late else Miss.INVALID, reason=_short(str(error)))
         if answer.cpu_seconds > MAX_CPU_SECONDS:
@@ -95,14 +95,14 @@ def read_answer(printed: str) -> Written:
 
 
 def _short(text: str) -> str:
-    return shortened(one_line(text), _LONGEST_REASON) or "it gave no reason"
+    return shorten_middle(one_line(text), _LONGEST_REASON) or "it gave no reason"
 
 
-def _packed(state: Mapping[str, Any]) -> bytes:
+def _pack_state(state: Mapping[str, Any]) -> bytes:
     return marshal.dumps(dict(state), 2)  # version 2 marks no shared parts: equal values, equal bytes
 
 
 @lru_cache(maxsize=256)
-def _compiled(source: str) -> bytes:
+def _compile_writer(source: str) -> bytes:
     code = compilation.code(compilation.tree(source, in_sandbox.FILENAME), in_sandbox.FILENAME)
     return marshal.dumps(code)

@@ -101,7 +101,7 @@ def writer_state(snapshot: Snapshot, level: LevelInfo) -> dict[str, Any]:
     return {**planner_state(snapshot), "level": words}
 
 
-def with_case(cases: tuple[Case, ...], case: Case) -> tuple[Case, ...]:
+def add_case(cases: tuple[Case, ...], case: Case) -> tuple[Case, ...]:
     """Return the cases and one more, unless one has the same mission, problem and skill up to renaming."""
     return cases if _likeness(case) in map(_likeness, cases) else (*cases, case)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from spca.common.files import locked
+from spca.common.files import lock_folder
 from tests.e2e.conftest import Learned, Refused
 from tests.fakes.faults import FaultServer
 from tests.fakes.openai_wire import CHAT
@@ -158,7 +158,7 @@ def test_a_folder_that_may_not_be_written_to(tmp_path: Path, refused: Refused) -
 def test_a_workspace_in_use(tmp_path: Path, refused: Refused) -> None:
     workspace = tmp_path / "workspace"
     workspace.mkdir()
-    with locked(workspace, "workspace"):
+    with lock_folder(workspace, "workspace"):
         line = refused(*where(tmp_path))
     assert line == f"workspace {workspace} is in use by another run: wait for it or choose another folder"
 

@@ -60,7 +60,7 @@ def test_it_speaks_the_protocol_of_each_provider(prefix: str, monkeypatch: pytes
     with ReferenceServer(Settings(models=("m", "n"))) as server:
         provider, _ = provider_for(f"{prefix}/m", servers={prefix: Server(server.url)})
         assert isinstance(provider, Listing)
-        assert [each.name for each in provider.listed()] == ["m", "n"]
+        assert [each.name for each in provider.list_models()] == ["m", "n"]
         answer = provider.complete(request_of(*PROMPT, schema=PDDLResp))
         assert (answer.text, answer.usage) == (planner.answer(PROMPT), told(server.asked[0]))
         with pytest.raises(UnknownModelError):

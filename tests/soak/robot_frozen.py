@@ -17,7 +17,7 @@ import numpy as np
 from robot_bridge.contracts import REST, Command, Source, Twist
 from robot_bridge.safety.doubt import Phase
 from robot_bridge.twin.robot import MujocoRobot
-from robot_bridge.twin.worlds.random_worlds import cluttered
+from robot_bridge.twin.worlds.random_worlds import make_cluttered
 from tests.soak.common import resumable
 from tests.soak.journal import Figures, Found, Soak
 from tests.soak.robot_safety_scenes import PERIOD, Witness, bursts, still, timed
@@ -34,7 +34,7 @@ def done(item: Item) -> Figures:
     """The figures of an item."""
     name, seed = item
     rng = np.random.default_rng(seed)
-    robot = MujocoRobot(still(cluttered(seed)), seed=seed, with_camera=False)
+    robot = MujocoRobot(still(make_cluttered(seed)), seed=seed, with_camera=False)
     chain = Witness(robot, f"{name} {seed}")
     begins = float(rng.uniform(0.5, 6.0))
     sensors = FrozenSensors(DISGUISES[name], begins, rng)

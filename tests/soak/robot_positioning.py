@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from math import degrees, hypot, pi
 from random import Random
 
-from robot_bridge.contracts import Command, NavGoalTarget, Pose, Source, wrapped
+from robot_bridge.contracts import Command, NavGoalTarget, Pose, Source, wrap_angle
 from robot_bridge.navigation.driving import NavStatus
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.safety.chain import SafetyChain
@@ -73,7 +73,7 @@ class Course:
     def drive(self, cell: Cell, direction: int, found: Found) -> None:
         """One move, and what came of it."""
         start, began = self.world.start, self.robot.clock.now()
-        x, y, heading = cell[0] - start.x, cell[1] - start.y, wrapped(direction * pi / 2)
+        x, y, heading = cell[0] - start.x, cell[1] - start.y, wrap_angle(direction * pi / 2)
         self.navigation.go_to(NavGoalTarget(x, y, heading, 0.1))
         while self.navigation.status is NavStatus.DRIVING and self.robot.clock.now() - began < MOST_S:
             self.tick()
@@ -82,8 +82,8 @@ class Course:
             self.tick()
         truth, estimate = self.robot.truth, self.navigation.estimate.pose
         middle = truth.ahead(self._centre)
-        off = hypot(middle[0] - x, middle[1] - y), degrees(abs(wrapped(truth.heading - heading)))
-        wrong = truth.distance_to(estimate.x, estimate.y), degrees(abs(wrapped(truth.heading - estimate.heading)))
+        off = hypot(middle[0] - x, middle[1] - y), degrees(abs(wrap_angle(truth.heading - heading)))
+        wrong = truth.distance_to(estimate.x, estimate.y), degrees(abs(wrap_angle(truth.heading - estimate.heading)))
         for figures, figure in zip((found.place, found.heading), off, strict=True):
             figures.append(figure)
         for figures, figure in zip((found.estimate, found.bearing), wrong, strict=True):

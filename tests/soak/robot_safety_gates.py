@@ -17,11 +17,11 @@ from robot_bridge.control.controller import Controller
 from robot_bridge.exploration.asker import LockstepLink
 from robot_bridge.exploration.explorer import Explorer
 from robot_bridge.navigation.navigation import Navigation
-from robot_bridge.safety.chain import chosen, refused
-from robot_bridge.safety.geometry import along, clamped
+from robot_bridge.safety.chain import choose_command, find_refusal
+from robot_bridge.safety.geometry import along, clamp_steering
 from robot_bridge.tags import FACES
 from robot_bridge.twin.robot import MujocoRobot
-from robot_bridge.twin.worlds.random_worlds import cluttered
+from robot_bridge.twin.worlds.random_worlds import make_cluttered
 from robot_bridge.twin.worlds.world import Obstacle, Thing
 from tests.soak.journal import Figures
 from tests.soak.robot_safety_scenes import (
@@ -49,7 +49,7 @@ MINUTES = 5.0
 
 def hostile(seed: int) -> Figures:
     """A hostile model explores a cluttered world."""
-    robot = MujocoRobot(cluttered(seed), seed=seed, with_camera=False)
+    robot = MujocoRobot(make_cluttered(seed), seed=seed, with_camera=False)
     chain = Witness(robot, f"hostile {seed}")
     navigation = Navigation(robot.config, Pose(heading=robot.world.start.heading))
     controller = Controller(robot, robot.clock, navigation, chain)
@@ -64,7 +64,7 @@ def hostile(seed: int) -> Figures:
 
 def raw(seed: int) -> Figures:
     """Random commands of every source go straight to the chain, now and then with broken sensors."""
-    robot = MujocoRobot(cluttered(seed), seed=seed, with_camera=False)
+    robot = MujocoRobot(make_cluttered(seed), seed=seed, with_camera=False)
     chain = Witness(robot, f"raw {seed}")
     distance, rng = 0.0, np.random.default_rng(seed)
     for commands, is_blind in bursts(rng):
@@ -105,7 +105,7 @@ def false_stops(seed: int) -> Figures:
     Counted are the periods in which motion was commanded and the true distance was outside of the emergency zone by
     more than three deviations of the lidar's noise.
     """
-    world = still(cluttered(seed))
+    world = still(make_cluttered(seed))
     robot, walls = MujocoRobot(world, seed=seed, with_camera=False), surfaces(world)
     chain, rng = Witness(robot, f"false stops {seed}"), np.random.default_rng(seed)
     periods = stopped = 0
@@ -115,9 +115,9 @@ def false_stops(seed: int) -> Figures:
             break
         alive = timed(commands, now)
         applied = chain.step(alive, robot.observe(), now)
-        command = chosen(alive, now)
-        if command is not None and not refused(command) and "braking" not in applied.reason and now > 1:
-            wanted = clamped(command.twist, CONFIG.body)
+        command = choose_command(alive, now)
+        if command is not None and not find_refusal(command) and "braking" not in applied.reason and now > 1:
+            wanted = clamp_steering(command.twist, CONFIG.body)
             if wanted != REST and true_distance(robot, walls, wanted) > CONFIG.zones.emergency_stop + 0.03:
                 periods += 1
                 stopped += applied.twist == REST
@@ -137,7 +137,7 @@ def appearing(seed: int) -> Figures:
     trial.until(rng.uniform(1.0, 2.0))
     edge = CONFIG.body.front if forward else CONFIG.body.rear
     gap = edge + rng.uniform(0.08, 0.13) + THING_SIZE / 2
-    x, y = trial.robot.truth.after(along(twist.angular / twist.linear, 0.05)).ahead(gap if forward else -gap)
+    x, y = trial.robot.truth.compose(along(twist.angular / twist.linear, 0.05)).ahead(gap if forward else -gap)
     trial.robot.put(0, x, y)
     box = rectangle(x - THING_SIZE / 2, y - THING_SIZE / 2, x + THING_SIZE / 2, y + THING_SIZE / 2)
     came, stood, held, periods = trial.robot.time, inf, 0, 0

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, Applied, Command, Observation, Pose, Scan, Source, Twist
 from robot_bridge.safety.chain import SafetyChain
-from robot_bridge.safety.geometry import curvature_of, free_distance, seen_from
+from robot_bridge.safety.geometry import curvature_of, free_distance, transform_to_frame
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.world import Obstacle, Thing, TwinWorld, Wall
 from tests.support.robot_bridge.collisions import watch_collisions
@@ -149,7 +149,7 @@ def true_distance(robot: MujocoRobot, points: NDArray[np.float64], twist: Twist)
     near = points[np.hypot(points[:, 0] - pose.x, points[:, 1] - pose.y) < 2]
     forward = twist.linear > 0
     padding = robot.config.zones.padding
-    free = free_distance(seen_from(near, pose), curvature_of(twist, body), forward, body, padding, 1.0)
+    free = free_distance(transform_to_frame(near, pose), curvature_of(twist, body), forward, body, padding, 1.0)
     return free + padding + (body.front - robot.config.lidar.x if forward else body.rear + robot.config.lidar.x)
 
 

@@ -10,7 +10,7 @@ from spca.code.policy import check as policy
 from spca.contracts import AgentSource, PlannedAction
 from spca.errors import PlanTextError
 from spca.llm import feedback
-from spca.llm.calls.answers import check_complete, parsed, plain, quotable
+from spca.llm.calls.answers import check_complete, parse_answer, plain, quotable
 from spca.llm.providers.base import Response
 from spca.plan import pddl
 from spca.prompts import render
@@ -35,7 +35,7 @@ def coder_call(answer: str, base: str, action: str = "go", parameters: tuple[str
         PatchError: it cannot be merged.
     """
     merged = merge.merge(base, merge.extract_code(answer), {action: parameters}).text
-    agent_source.changed_methods(base, merged)
+    agent_source.find_changed_methods(base, merged)
     agent_source.call_closure(merged, [action])
     show_agent(merged, action)
     return merged
@@ -48,7 +48,7 @@ def show_agent(source: str, action: str = "go") -> None:
         PatchError: it must not be run.
     """
     policy.check_agent(AgentSource(source))
-    involved = library.involved(source, [action], f"line 3: an error in {action}")
+    involved = library.find_involved(source, [action], f"line 3: an error in {action}")
     texts = [library.sources(source, involved), library.listing(source, relevant_to=[action], leave_out=involved)]
     texts += [library.action_listing(source, f"{action} to the red ball"), *library.missing(source, [action])]
     "".join(texts).encode()
@@ -61,10 +61,10 @@ def planner_call(answer: str) -> tuple[pddl.NameMap, Sequence[PlannedAction]]:
         BadAnswerError: it is not of the form.
         PlanTextError: its PDDL cannot be read.
     """
-    made = parsed(answer, PDDLResp)
+    made = parse_answer(answer, PDDLResp)
     domain = made.domain or ""  # none to be kept
     schemas = pddl.extract_actions(domain)
-    names = pddl.NameMap.of(domain, made.problem)
+    names = pddl.NameMap.from_pddl(domain, made.problem)
     for text in (domain, made.problem):
         if fault := pddl.shape_fault(text):
             raise PlanTextError(fault)

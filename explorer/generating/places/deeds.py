@@ -1,4 +1,4 @@
-"""The deeds of a scene's witness, in the order in which its gates open, and the resulting order of the hops."""
+"""List the deeds of a scene's witness, in the order in which its gates open, and the resulting order of the hops."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from explorer.solver import steps as do
 from explorer.solver.steps import Step
 
 LOOK_WITHIN: Final = 4.0
-"""Metres within which a target counts as found."""
+"""Greatest distance in metres from which a look finds a target."""
 
 
 class Deeds:
-    """The abstract steps of a placed plan.
+    """The abstract steps that achieve the goal of a placed plan.
+
+    The steps follow from a walk back from the goal: before a hop, the witness does everything that the hop needs.
 
     Attributes:
         steps: steps for :func:`explorer.solver.witness.carry_out`.
@@ -31,14 +33,14 @@ class Deeds:
         self._placed = placed
         self.steps: list[Step] = []
         self.hops: list[Hop] = []
-        self._areas: set[Area] = {plan.areas[0]}
-        self._at = plan.areas[0]
-        self._things: set[Thing] = set()
-        self._crafted: set[str] = set()
+        self._entered_areas: set[Area] = {plan.areas[0]}
+        self._current_area = plan.areas[0]
+        self._taken_things: set[Thing] = set()
+        self._crafted_items: set[str] = set()
         self._do_hop(plan.goal)
 
     def _do_hop(self, hop: Hop) -> None:
-        """Do a hop, after everything that it needs."""
+        """Append the steps that achieve a hop, after the steps for everything that the hop needs."""
         target = hop.target
         if hop.aim == "item":
             self._get_item(hop.item)
@@ -51,6 +53,7 @@ class Deeds:
             self._go_to(target.area)
             self.steps.append(do.Place(self._aim_cell(target), hop.item))
         else:
+            # The only aim left is "look".
             self._go_to(target.area)
             self.steps.append(do.LookAt(self._aim_cell(target), LOOK_WITHIN))
         self._mark_done(hop)
@@ -66,15 +69,15 @@ class Deeds:
     # areas
 
     def _enter_area(self, area: Area) -> None:
-        """Open the way to an area for good."""
-        if area in self._areas:
+        """Open the gates on the way to an area and enter the area, unless earlier steps have entered it."""
+        if area in self._entered_areas:
             return
         parent, gate = area.entrance
         self._enter_area(parent)
         if gate.item:
             self._get_item(gate.item)
 
-        # The second device of a timed door is behind it.
+        # The second device of a timed door is behind the door.
         devices = gate.devices[:1] if gate.timed else gate.devices
         for device in devices:
             self._go_to(device.area)
@@ -84,26 +87,30 @@ class Deeds:
         self._go_to(parent)
         self._pass_gate(gate, self._placed.layout.passages[area.number])
         self._step_in(area)
-        self._areas.add(area)
+        self._entered_areas.add(area)
         self._mark_done(gate.hop)
 
     def _go_to(self, area: Area) -> None:
-        """Go to an area, opening doors on the way that have closed again."""
+        """Go to an area; on the way, open again the timed doors, because they have closed since."""
         self._enter_area(area)
-        here = list(self._at.walk_to_root())
-        there = list(area.walk_to_root())
+        current_path = list(self._current_area.walk_to_root())
+        target_path = list(area.walk_to_root())
+        areas_to_leave = [each for each in current_path if each not in target_path]
+        areas_to_enter = [each for each in reversed(target_path) if each not in current_path]
 
-        for each in here:
-            if each not in there and each.entrance[1].timed:
+        for each in areas_to_leave:
+            _, gate = each.entrance
+            if gate.timed:
                 self._leave_by_timed_door(each)
-        for each in reversed(there):
-            if each not in here and each.entrance[1].timed:
-                self._use_device(each.entrance[1].devices[0])
+        for each in areas_to_enter:
+            _, gate = each.entrance
+            if gate.timed:
+                self._use_device(gate.devices[0])
                 self._step_in(each)
-        self._at = area
+        self._current_area = area
 
     def _leave_by_timed_door(self, area: Area) -> None:
-        """Open the door from behind, and step out in front of it."""
+        """Open the timed door of an area from inside, and step out into the parent area."""
         parent, gate = area.entrance
         self._use_device(gate.devices[1])
         x, z = self._placed.layout.passages[area.number].middle[0]
@@ -114,21 +121,22 @@ class Deeds:
         self.steps.append(do.Use(self._aim_cell(device)))
 
     def _step_in(self, area: Area) -> None:
+        """Step into an area through its gate, which is open."""
         inside = room_box(self._placed.layout.passages[area.number])
         self.steps.append(do.Enter(inside.least, inside.most))
-        self._at = area
+        self._current_area = area
 
     def _pass_gate(self, gate: Gate, passage: Passage) -> None:
-        """Open a gate from in front of it, with its key in hand."""
+        """Open a gate with its key, or lay blocks to cross the gate; the body is in the parent area."""
         if gate.opener == "handle":
             self.steps.append(do.PlaceBeside(door_name(passage), gate.item))
         elif gate.kind == "wooden_door":
             self.steps.append(do.Use(door_cells(passage)[0]))
         elif gate.opener == "blocks":
             x, z = passage.middle[passage.last + 1]
-            far = (x, passage.child.floor, z)
+            far_side = (x, passage.child.floor, z)
             cross = do.BridgeTo if gate.kind == "moat" else do.PillarTo
-            self.steps.append(cross(far, gate.item))
+            self.steps.append(cross(far_side, gate.item))
         elif gate.kind == "plug":
             level = passage.parent.floor
             for x, z in passage.middle[passage.first : passage.last + 1]:
@@ -138,6 +146,7 @@ class Deeds:
     # items
 
     def _get_item(self, item: str) -> None:
+        """Craft an item or take it from its sources; mark the hop done that asks for the item, if there is one."""
         hop = next(self._hops_for(item), None)
         if item in self._plan.crafts:
             self._craft_item(item)
@@ -153,10 +162,13 @@ class Deeds:
                 yield hop
 
     def _sources_of(self, item: str, hop: Hop | None) -> list[Thing]:
-        """Return the things that give an item: the target of its hop, or else all of them.
+        """Return the things to take an item from.
+
+        If the hop that asks for the item has a thing as its target, this is the only thing; otherwise, return all
+        things of the plan that give the item.
 
         Raises:
-            RejectedDraw: there are none.
+            RejectedDraw: no thing gives the item.
         """
         if hop is not None and isinstance(hop.target, Thing):
             return [hop.target]
@@ -166,9 +178,10 @@ class Deeds:
         return sources
 
     def _get_thing(self, thing: Thing) -> None:
-        if thing in self._things:
+        """Take what a thing gives, with the tool that it needs, unless earlier steps have taken it."""
+        if thing in self._taken_things:
             return
-        self._things.add(thing)
+        self._taken_things.add(thing)
         if thing.tool:
             self._get_item(thing.tool)
         self._go_to(thing.area)
@@ -183,9 +196,10 @@ class Deeds:
             self.steps.extend(do.Dig(cell) for cell in cells[: thing.count])
 
     def _craft_item(self, item: str) -> None:
-        if item in self._crafted:
+        """Get the raw materials of an item and craft it at its table, unless earlier steps have crafted it."""
+        if item in self._crafted_items:
             return
-        self._crafted.add(item)
+        self._crafted_items.add(item)
         for raw in self._plan.raws[item]:
             self._get_item(raw)
 
@@ -197,7 +211,11 @@ class Deeds:
         self.steps.extend(do.Craft(name, times) for name, times in self._plan.crafts[item])
 
     def _cell_before(self, table: Thing) -> Cell:
-        """Return a cell beside a table from which it is in reach."""
+        """Return a cell beside a table in which a body can stand.
+
+        Raises:
+            RejectedDraw: no neighbouring cell is free.
+        """
         draft = self._placed.draft
         x, y, z = self._aim_cell(table)
         for i, j in STEPS:
@@ -209,11 +227,12 @@ class Deeds:
 
 
 def room_box(passage: Passage) -> Box:
-    """Return the cells that count as behind a gate: the room, and its passage beyond the gate."""
+    """Return the smallest box that contains a room and the part of its passage that lies behind the gate."""
     box = passage.child.inside
     floor = passage.child.floor
-    beyond = passage.last + (2 if passage.gate.kind == "moat" else 1)
-    for row in passage.lanes[beyond:]:
+    # The first row behind a moat does not count.
+    first_row = passage.last + (2 if passage.gate.kind == "moat" else 1)
+    for row in passage.lanes[first_row:]:
         for x, z in row:
             box = box.include((x, floor, z))
     return box

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.rules.blocks import AIR, code
-from explorer.scene import Cell, Mob, Pose, Scene, Stack, Wire
+from explorer.scene import Cell, Mob, Pose, Scene, Stack, Wire, move_by, offset_to
 
 MASONRY = -1
-"""Owner of cells that belong to no area."""
+"""Number in :attr:`Draft.owner` for cells that belong to no area."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,11 @@ class Box:
 
     def grow(self, cells: int) -> Box:
         """Return the box grown by some cells on every side."""
-        x, y, z = self.least
-        u, v, w = self.most
-        return Box((x - cells, y - cells, z - cells), (u + cells, v + cells, w + cells))
+        margin = (cells, cells, cells)
+        return Box(offset_to(margin, self.least), move_by(self.most, margin))
 
     def include(self, cell: Cell) -> Box:
-        """Return the smallest box that contains this one and a cell."""
+        """Return the smallest box that contains this box and a cell."""
         x, y, z = map(min, self.least, cell)
         u, v, w = map(max, self.most, cell)
         return Box((x, y, z), (u, v, w))
@@ -42,7 +41,11 @@ class Box:
 
 
 def column_box(spot: tuple[int, int], floor: int, height: int) -> Box:
-    """Return the ``height`` cells of a column (x, z) from a level upwards."""
+    """Return the ``height`` cells of a column from the level ``floor`` upwards.
+
+    Args:
+        spot: x and z of the column.
+    """
     x, z = spot
     return Box((x, floor, z), (x, floor + height - 1, z))
 
@@ -53,7 +56,8 @@ class Draft:
 
     Attributes:
         blocks: uint16 ``[y, z, x]``.
-        owner: int16 ``[y, z, x]``: number of the area that an open cell belongs to, :data:`MASONRY` elsewhere.
+        owner: int16 ``[y, z, x]``: for an open cell of an area, the number of the area; otherwise :data:`MASONRY`.
+        items: cell -> stacks that lie there; ``chests``: cell -> stacks in the chest.
     """
 
     blocks: NDArray[np.uint16]
@@ -65,19 +69,19 @@ class Draft:
 
     @classmethod
     def make_solid(cls, size: Cell, masonry: str) -> Draft:
-        """Return a solid block of masonry."""
+        """Return a draft of the given size (x, y, z) in which every cell holds masonry."""
         x, y, z = size
         blocks = np.full((y, z, x), code(masonry), np.uint16)
         owner = np.full((y, z, x), MASONRY, np.int16)
         return cls(blocks, owner)
 
     def carve(self, box: Box, owner: int) -> None:
-        """Empty a box for an area."""
+        """Fill a box with air, and assign its cells to the area with the number ``owner``."""
         self.blocks[box.slices] = AIR
         self.owner[box.slices] = owner
 
     def fill(self, box: Box, name: str) -> None:
-        """Fill a box with a block."""
+        """Fill every cell of a box with a block."""
         self.blocks[box.slices] = code(name)
 
     def put(self, cell: Cell, name: str) -> None:
@@ -96,7 +100,7 @@ class Draft:
         return bool(self.blocks[y, z, x] == code(name))
 
     def scene(self, name: str, spawn: Pose) -> Scene:
-        """Return the scene; its array is read-only."""
+        """Return the scene; its array of blocks is a read-only copy."""
         blocks = self.blocks.copy()
         blocks.flags.writeable = False
         return Scene(name, spawn, blocks, self.items, self.chests, tuple(self.mobs), tuple(self.wires))

@@ -1,4 +1,4 @@
-"""Decorate rooms, and hide things from view: screens, pillars, furniture, borders, corners."""
+"""Decorate rooms with screens, pillars, furniture, borders and filled corners, which also hide things from view."""
 
 from __future__ import annotations
 
@@ -15,23 +15,26 @@ _FURNITURE: Final = ("cartography_table", "smithing_table", "fletching_table", "
 
 
 def dress_rooms(placed: Furnished, looks: list[Look]) -> None:
-    """Add decoration to each room; every way through it stays open."""
+    """Add one or two kinds of decoration to each room; every way through the room stays open."""
     for room, look in zip(placed.layout.rooms, looks, strict=True):
         amount = placed.rng.choice((1, 2, 2))
-        for build in placed.rng.sample(_DRESSES, amount):
-            build(placed, room, look)
+        for decorate in placed.rng.sample(_DECORATORS, amount):
+            decorate(placed, room, look)
 
 
 def _free_spots(placed: Furnished, room: Room, *, edge: bool | None) -> list[Spot]:
+    """Return the free columns for decoration in random order, with ``edge`` as in :meth:`Furnished.find_spots`."""
     return placed.find_spots(Thing("target", room.area), edge=edge, guarded=False)
 
 
 def _build_pillar(placed: Furnished, spot: Spot, room: Room, name: str, height: int) -> None:
+    """Fill the lowest ``height`` cells of a column with the block ``name``."""
     placed.taken.add(spot)
     placed.draft.fill(column_box(spot, room.floor, height), name)
 
 
 def _room_height(room: Room) -> int:
+    """Return the height of a room in cells."""
     return room.inside.most[1] - room.floor + 1
 
 
@@ -68,14 +71,14 @@ def _add_furniture(placed: Furnished, room: Room, _look: Look) -> None:
 
 def _fill_corners(placed: Furnished, room: Room, look: Look) -> None:
     """Fill corners up to the ceiling, so that the room is not a plain box."""
-    x, _, z = room.inside.least
-    u, _, w = room.inside.most
+    west, _, north = room.inside.least
+    east, _, south = room.inside.most
     free = set(_free_spots(placed, room, edge=None))
     size = placed.rng.choice((1, 2, 2, 3))
     triangle = [(i, j) for i in range(size) for j in range(size) if i + j < size]
 
-    for corner_x, step_x in ((x, 1), (u, -1)):
-        for corner_z, step_z in ((z, 1), (w, -1)):
+    for corner_x, step_x in ((west, 1), (east, -1)):
+        for corner_z, step_z in ((north, 1), (south, -1)):
             spots = [(corner_x + i * step_x, corner_z + j * step_z) for i, j in triangle]
             if free.issuperset(spots) and placed.rng.random() < 0.8:
                 for spot in spots:
@@ -83,7 +86,7 @@ def _fill_corners(placed: Furnished, room: Room, look: Look) -> None:
 
 
 def _lay_border(placed: Furnished, room: Room, look: Look) -> None:
-    """Lay a stripe of another block around the floor, except where the floor is not the room's own."""
+    """Lay a stripe of another block along the edge of the floor; cells that do not hold the look's floor stay."""
     name = placed.rng.choice((look.ceiling, look.wall))
     if "glass" in name:
         return
@@ -93,7 +96,7 @@ def _lay_border(placed: Furnished, room: Room, look: Look) -> None:
             placed.draft.put(ground, name)
 
 
-_DRESSES: Final[tuple[Callable[[Furnished, Room, Look], None], ...]] = (
+_DECORATORS: Final[tuple[Callable[[Furnished, Room, Look], None], ...]] = (
     _build_screens,
     _build_pillars,
     _add_furniture,

@@ -1,4 +1,4 @@
-"""Place chests, levers, trees and sheep in rooms, so that each thing can be reached only from its own room."""
+"""Place the things of a plan, such as chests, levers and trees, so that each is in reach only from its own room."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from explorer.scene import Cell, Mob, Stack, Wire
 from explorer.solver.touch import FARTHEST
 
 OUT_OF_TOUCH: Final = FARTHEST + 0.1
-"""Least metres between the cell of an eye before a gate and the cell of a thing that it must not touch."""
+"""Least distance in metres between the cell of an eye before a gate and the cell of a thing behind the gate."""
 OUT_OF_LOOK: Final = 6.2
-"""Least metres from open cells outside a room to a target that must be looked at from within 4."""
+"""Least distance in metres from the open cells outside a room to a target of a look, which counts from within 4 m."""
 _AISLE: Final = tuple((i, j) for i in range(-3, 4) for j in range(-3, 4) if abs(i) + abs(j) < 4)
 """Offsets (x, z) of the columns that stay free before an opening."""
 _TARGET_EDGES: Final[dict[str, bool | None]] = {
@@ -31,7 +31,7 @@ _TARGET_EDGES: Final[dict[str, bool | None]] = {
     "find_banner": None,
     "find_flower": None,
 }
-"""Role of a target -> where it stands, as ``edge`` of :meth:`Furnished.find_spots`; others stand away from walls."""
+"""Role of a target -> ``edge`` for :meth:`Furnished.find_spots`; for all other roles, ``edge`` is False."""
 
 
 @dataclass(slots=True, eq=False)
@@ -39,8 +39,9 @@ class Furnished:
     """The placed things of a plan.
 
     Attributes:
-        cells: thing -> its cells; the first is the one to aim at or stand in.
+        cells: thing -> its cells; the witness aims at the first cell, or stands in it.
         names: thing -> names of its mobs.
+        taken: columns (x, z) that hold something.
     """
 
     draft: Draft
@@ -59,14 +60,14 @@ class Furnished:
         """Return the free columns for a thing, in random order.
 
         Args:
-            edge: True: only along walls; False: only away from them; None: anywhere.
-            clear: radius in columns that must hold nothing else.
-            guarded: whether the thing must be out of touch from in front of each gate.
+            edge: True: only columns along walls; False: only columns away from walls; None: all columns.
+            clear: radius in columns around a column within which nothing may stand.
+            guarded: whether the thing must be out of touch for a body before each gate that leads to the thing.
         """
         room = self.room(thing.area)
         aisles = self._find_aisles(room)
 
-        found = []
+        free = []
         for spot in room.columns:
             if edge is not None and room.is_on_edge(spot) != edge:
                 continue
@@ -74,13 +75,17 @@ class Furnished:
                 continue
             if guarded and not self._is_guarded(thing, (spot[0], room.floor, spot[1])):
                 continue
-            found.append(spot)
+            free.append(spot)
 
-        self.rng.shuffle(found)
-        return found
+        self.rng.shuffle(free)
+        return free
 
     def take_spots(self, thing: Thing, spots: Iterable[Spot], height: int = 0) -> list[Cell]:
-        """Take columns for a thing; return their cells at a height above the floor."""
+        """Mark columns as taken by a thing; return their cells at ``height`` above the floor.
+
+        Raises:
+            RejectedDraw: ``spots`` is empty.
+        """
         floor = self.room(thing.area).floor
         cells = [(x, floor + height, z) for x, z in spots]
         if not cells:
@@ -90,19 +95,23 @@ class Furnished:
         return cells
 
     def take_first_spot(self, thing: Thing, edge: bool | None = None, height: int = 0) -> Cell:
-        """Take the first free column for a thing; return its cell at a height above the floor."""
+        """Take a random free column for a thing; return its cell at ``height`` above the floor.
+
+        Raises:
+            RejectedDraw: no column is free.
+        """
         spots = self.find_spots(thing, edge=edge)
         return self.take_spots(thing, spots[:1], height)[0]
 
     def _is_crowded(self, spot: Spot, clear: int) -> bool:
-        """Return whether a column within a radius of another is taken."""
+        """Return whether a column at most ``clear`` columns from ``spot`` along x and z is taken."""
         x, z = spot
         offsets = range(-clear, clear + 1)
         around = [(x + i, z + j) for i in offsets for j in offsets]
         return not self.taken.isdisjoint(around)
 
     def _find_aisles(self, room: Room) -> set[Spot]:
-        """Return the columns in front of the openings of a room."""
+        """Return the columns before the openings of a room, which must stay free."""
         openings: list[Spot] = []
         for passage in self.layout.passages.values():
             if passage.parent is room:
@@ -116,7 +125,7 @@ class Furnished:
         return aisles
 
     def _is_guarded(self, thing: Thing, cell: Cell) -> bool:
-        """Return whether a cell is out of touch from in front of each gate that guards it."""
+        """Return whether a cell is out of touch for a body before any gate that is a hop on the way to a thing."""
         for area in thing.area.walk_to_root():
             if area.gate is None or area.gate.hop is None:
                 continue
@@ -125,19 +134,20 @@ class Furnished:
         return True
 
     def _eyes_before(self, area: Area) -> NDArray[np.intp]:
-        """Return the cells of eyes that have not, or only just, passed the gate of an area, ``[n, x y z]``."""
+        """Return the cells of eyes before the gate of an area and in the first row behind the gate, ``[n, x y z]``."""
         cached = self._eyes.get(area)
         if cached is not None:
             return cached
 
         passage = self.layout.passages[area.number]
-        before = np.argwhere(self.draft.owner == passage.parent.area.number)[:, [2, 0, 1]]
+        # ``owner`` is indexed y, z, x.
+        feet_before = np.argwhere(self.draft.owner == passage.parent.area.number)[:, [2, 0, 1]]
 
         row = min(passage.last + 1, len(passage.lanes) - 1)
         floor = passage.parent.floor
-        just_behind = np.array([(x, floor, z) for x, z in passage.lanes[row]], np.intp)
+        feet_behind = np.array([(x, floor, z) for x, z in passage.lanes[row]], np.intp)
 
-        feet = np.concatenate((before, just_behind))
+        feet = np.concatenate((feet_before, feet_behind))
         eyes: NDArray[np.intp] = feet + np.array((0, 1, 0))
         self._eyes[area] = eyes
         return eyes
@@ -147,11 +157,11 @@ def furnish_rooms(rng: random.Random, plan: Plan, layout: Layout, draft: Draft) 
     """Put the things of a plan into its rooms, and wire its doors.
 
     Raises:
-        RejectedDraw: a thing has no place where only its own room reaches it.
+        RejectedDraw: a thing has no place that is in reach only from its own room.
     """
     placed = Furnished(draft, layout, rng)
 
-    # Bulky things come first, while there is most room.
+    # Place bulky things first, while most columns are free.
     bulky = ("block", "tree", "target")
     for thing in sorted(plan.things, key=lambda thing: thing.kind not in bulky):
         _PLACERS[thing.kind](placed, thing)
@@ -163,6 +173,7 @@ def furnish_rooms(rng: random.Random, plan: Plan, layout: Layout, draft: Draft) 
 
 
 def _wire_door(placed: Furnished, passage: Passage) -> None:
+    """Add the wire between a door and its devices."""
     gate = passage.gate
     door = door_cells(passage)
     needs = tuple(placed.cells[device][0] for device in gate.devices)
@@ -171,10 +182,10 @@ def _wire_door(placed: Furnished, passage: Passage) -> None:
 
 
 def _time_to_pass(device: Cell, door: Cell) -> int:
-    """Return the steps that a timed door stays open: the way from its device, and some to spare."""
-    x, _, z = device
-    u, _, w = door
-    return abs(x - u) + abs(z - w) + 8
+    """Return for how many steps a timed door stays open: the distance from its device, and 8 steps to spare."""
+    device_x, _, device_z = device
+    door_x, _, door_z = door
+    return abs(device_x - door_x) + abs(device_z - door_z) + 8
 
 
 def _place_lying(placed: Furnished, thing: Thing) -> None:
@@ -205,6 +216,7 @@ def _place_plate(placed: Furnished, thing: Thing) -> None:
 
 
 def _place_mob(placed: Furnished, thing: Thing) -> None:
+    """Place each mob of a herd, and name the mobs by kind and number."""
     mobs = placed.draft.mobs
     spots = placed.find_spots(thing, edge=False, clear=0)[: thing.count]
     if len(spots) < thing.count:
@@ -219,7 +231,10 @@ def _place_mob(placed: Furnished, thing: Thing) -> None:
 
 
 def _place_block(placed: Furnished, thing: Thing) -> None:
-    """Put soft ground into the floor, blocks that need a tool into the wall, and other blocks onto the floor."""
+    """Put soft ground into the floor, blocks that need a tool into a wall, and all other blocks onto the floor.
+
+    Cobweb needs a tool but stands on the floor.
+    """
     if thing.block in FIELDS:
         _place_patch(placed, thing)
         return
@@ -228,30 +243,42 @@ def _place_block(placed: Furnished, thing: Thing) -> None:
         _place_vein(placed, thing)
         return
 
-    spots = placed.find_spots(thing, edge=kind.solid or None, clear=0)
+    # Solid blocks stand along walls, where they bar no way; others stand anywhere.
+    edge = True if kind.solid else None
+    spots = placed.find_spots(thing, edge=edge, clear=0)
     for cell in placed.take_spots(thing, _nearest_spots(spots, thing.count)):
         placed.draft.put(cell, thing.block)
 
 
 def _nearest_spots(spots: list[Spot], count: int) -> list[Spot]:
-    """Return the ``count`` columns nearest to the first."""
+    """Return the ``count`` columns nearest to the first column of a list.
+
+    Raises:
+        RejectedDraw: the list is shorter than ``count``.
+    """
     if len(spots) < count:
         raise RejectedDraw("things: no place for a heap")
-    x, z = spots[0]
-    return sorted(spots, key=lambda spot: (abs(spot[0] - x) + abs(spot[1] - z), spot))[:count]
+    first_x, first_z = spots[0]
+
+    def rank(spot: Spot) -> tuple[int, Spot]:
+        distance = abs(spot[0] - first_x) + abs(spot[1] - first_z)
+        return distance, spot
+
+    return sorted(spots, key=rank)[:count]
 
 
 def _place_patch(placed: Furnished, thing: Thing) -> None:
+    """Replace adjoining blocks of the floor by soft ground."""
     spots = placed.find_spots(thing, edge=False, clear=0)
     for cell in placed.take_spots(thing, _nearest_spots(spots, thing.count), height=-1):
         placed.draft.put(cell, thing.block)
 
 
 def _place_vein(placed: Furnished, thing: Thing) -> None:
-    """Put blocks into a wall, two above each other."""
+    """Put blocks into a wall, two in each column: one at the height of the head, one at the feet."""
     room = placed.room(thing.area)
-    needed = math.ceil(thing.count / 2)
-    spots = _nearest_spots(placed.find_spots(thing, edge=True, clear=0), needed)
+    columns = math.ceil(thing.count / 2)
+    spots = _nearest_spots(placed.find_spots(thing, edge=True, clear=0), columns)
     placed.take_spots(thing, spots)
 
     cells = [_cell_in_wall(room, spot, height) for height in (1, 0) for spot in spots]
@@ -264,7 +291,7 @@ def _place_vein(placed: Furnished, thing: Thing) -> None:
 
 
 def _cell_in_wall(room: Room, spot: Spot, height: int) -> Cell:
-    """Return the cell of the wall beside a column on the edge of a room."""
+    """Return the cell of the wall beside a column on the edge of a room, ``height`` cells above the floor."""
     west, _, north = room.inside.least
     east, _, _ = room.inside.most
     x, z = spot
@@ -279,7 +306,7 @@ def _cell_in_wall(room: Room, spot: Spot, height: int) -> Cell:
 
 
 def _place_tree(placed: Furnished, thing: Thing) -> None:
-    """Plant trunks of 3 logs, with leaves where there is space."""
+    """Plant trunks of 3 logs, and put leaves into the air cells around and above the top log."""
     trunks = _trunk_spots(placed, thing)
     placed.take_spots(thing, trunks)
     floor = placed.room(thing.area).floor
@@ -299,11 +326,16 @@ def _place_tree(placed: Furnished, thing: Thing) -> None:
 
 
 def _trunk_spots(placed: Furnished, thing: Thing) -> list[Spot]:
-    """Return the columns of the trunks, none beside another."""
+    """Return the columns of the trunks, no two of them adjoining, not even by a corner.
+
+    Raises:
+        RejectedDraw: too few columns are free.
+    """
     needed = math.ceil(thing.count / 3)
     spots: list[Spot] = []
     for x, z in placed.find_spots(thing, edge=False):
-        if all(max(abs(x - u), abs(z - w)) > 1 for u, w in spots):
+        distances = (max(abs(x - other_x), abs(z - other_z)) for other_x, other_z in spots)
+        if all(distance > 1 for distance in distances):
             spots.append((x, z))
     if len(spots) < needed:
         raise RejectedDraw("things: no place for a tree")
@@ -311,12 +343,14 @@ def _trunk_spots(placed: Furnished, thing: Thing) -> list[Spot]:
 
 
 def _place_pedestal(placed: Furnished, thing: Thing) -> None:
+    """Build a pedestal; the cell of the thing is the free cell on top of it."""
     x, y, z = placed.take_first_spot(thing, edge=False)
     placed.draft.put((x, y, z), "chiseled_quartz_block")
     placed.cells[thing] = [(x, y + 1, z)]
 
 
 def _place_hole(placed: Furnished, thing: Thing) -> None:
+    """Dig a hole of one cell into the floor."""
     cell = placed.take_first_spot(thing, edge=False, height=-1)
     placed.draft.carve(Box(cell, cell), thing.area.number)
 
@@ -340,14 +374,14 @@ def _place_gap(placed: Furnished, thing: Thing) -> None:
 
 
 def _place_target(placed: Furnished, thing: Thing) -> None:
-    """Put a target far from all open cells outside its room, and add lookalikes."""
+    """Put a target far from all open cells outside its room; for some roles, add pillars that look similar."""
     draft = placed.draft
     room = placed.room(thing.area)
     edge = _TARGET_EDGES.get(thing.role, False)
     outside = _open_cells_outside(placed, room)
     spots = placed.find_spots(thing, edge=edge)
-    far = [(x, z) for x, z in spots if _is_far((x, room.floor, z), outside, OUT_OF_LOOK)]
-    x, y, z = placed.take_spots(thing, far[:1])[0]
+    hidden = [(x, z) for x, z in spots if _is_far((x, room.floor, z), outside, OUT_OF_LOOK)]
+    x, y, z = placed.take_spots(thing, hidden[:1])[0]
 
     target = (x, y, z)
     if thing.role == "find_odd":
@@ -369,7 +403,7 @@ def _place_target(placed: Furnished, thing: Thing) -> None:
 
 
 def _add_lone_pillar(placed: Furnished, thing: Thing, height: int) -> None:
-    """Add a lone pillar of the target's block, if there is a place for it."""
+    """Add a lone pillar of the target's block, ``height`` cells high, if a column is free."""
     spots = placed.find_spots(thing, edge=False, clear=2)
     if spots:
         placed.taken.add(spots[0])
@@ -381,7 +415,8 @@ def _open_cells_outside(placed: Furnished, room: Room) -> NDArray[np.intp]:
     """Return the open cells near a room but not in it, ``[n, x y z]``."""
     inside = room.inside
     near = inside.grow(7)
-    low_x, low_y, low_z = (max(0, each) for each in near.least)
+    # A negative bound would count from the other end of the array.
+    low_x, low_y, low_z = (max(0, bound) for bound in near.least)
     nearby = Box((low_x, low_y, low_z), near.most)
 
     is_open = placed.draft.owner[nearby.slices] >= 0
@@ -391,7 +426,7 @@ def _open_cells_outside(placed: Furnished, room: Room) -> NDArray[np.intp]:
 
 
 def _is_far(cell: Cell, others: NDArray[np.intp], metres: float) -> bool:
-    """Return whether a cell is farther than a distance from all others."""
+    """Return whether a cell is more than ``metres`` from each of the other cells, ``[n, x y z]``."""
     squares = ((others - cell) ** 2).sum(axis=1)
     return bool((squares > metres**2).all())
 

@@ -14,11 +14,17 @@ from explorer.generating.plans.plan import GateKind
 from explorer.scene import Cell
 
 PIT: Final = 6
+"""Depth in cells of a pit without liquid."""
 HEADROOM: Final = 3
+"""Height in cells of a passage, unless its gate needs another height."""
 
 
 def build_rooms(rng: random.Random, layout: Layout, looks: list[Look]) -> Draft:
-    """Return the rooms and gates of a layout, without devices and things."""
+    """Return a draft with the rooms and gates of a layout, without devices and things.
+
+    Args:
+        looks: look of each area, by the area's number.
+    """
     draft = Draft.make_solid(layout.size, looks[0].wall)
     for room, look in zip(layout.rooms, looks, strict=True):
         _build_room(draft, room, look)
@@ -36,14 +42,14 @@ def door_name(passage: Passage) -> str:
 
 
 def door_cells(passage: Passage) -> tuple[Cell, Cell]:
-    """Return the two cells of a door, lower one first."""
+    """Return the two cells of a door, the lower cell first."""
     x, z = passage.middle[passage.first]
     floor = passage.parent.floor
     return (x, floor, z), (x, floor + 1, z)
 
 
 def plug_box(passage: Passage) -> Box:
-    """Return the cells of a plug, which is 2 cells high."""
+    """Return the box of a plug, which is 1 cell wide and 2 cells high."""
     floor = passage.parent.floor
     first = column_box(passage.middle[passage.first], floor, 2)
     x, z = passage.middle[passage.last]
@@ -51,28 +57,34 @@ def plug_box(passage: Passage) -> Box:
 
 
 def _build_room(draft: Draft, room: Room, look: Look) -> None:
+    """Build the walls, ceiling, floor and lamps of a room, and empty its inside."""
     shell = room.inside.grow(1)
-    x, y, z = shell.least
-    u, v, w = shell.most
+    west, bottom, north = shell.least
+    east, top, south = shell.most
     draft.fill(shell, look.wall)
-    draft.fill(Box((x, v, z), shell.most), look.ceiling)
-    draft.fill(Box(shell.least, (u, y, w)), look.floor)
+    draft.fill(Box((west, top, north), shell.most), look.ceiling)
+    draft.fill(Box(shell.least, (east, bottom, south)), look.floor)
     draft.carve(room.inside, room.area.number)
 
-    for lamp_x in range(x + 3, u - 1, 4):
-        for lamp_z in range(z + 3, w - 1, 4):
-            draft.put((lamp_x, v, lamp_z), look.lamp)
+    for lamp_x in range(west + 3, east - 1, 4):
+        for lamp_z in range(north + 3, south - 1, 4):
+            draft.put((lamp_x, top, lamp_z), look.lamp)
 
 
 def _carve_column(draft: Draft, spot: Spot, low: int, height: int, owner: int, floor: str) -> None:
-    """Empty ``height`` cells of a column from ``low`` upwards, and lay a floor below them."""
+    """Empty ``height`` cells of a column from the level ``low`` upwards, and lay a floor below these cells.
+
+    Args:
+        owner: number of the area to which the cells belong.
+        floor: block of the floor.
+    """
     x, z = spot
     draft.carve(column_box(spot, low, height), owner)
     draft.put((x, low - 1, z), floor)
 
 
 def _carve_tunnel(draft: Draft, passage: Passage, height: int, floor: str) -> None:
-    """Carve a level passage; cells beyond the gate belong to the child."""
+    """Carve a level passage; rows behind the gate belong to the child area, all others to the parent area."""
     level = passage.parent.floor
     for number, row in enumerate(passage.lanes):
         room = passage.parent if number <= passage.last else passage.child
@@ -81,7 +93,13 @@ def _carve_tunnel(draft: Draft, passage: Passage, height: int, floor: str) -> No
 
 
 def _dig_pit(draft: Draft, spot: Spot, level: int, liquid: str) -> None:
-    """Dig a pit below the feet, or a cell above liquid."""
+    """Dig a pit into a column of a passage.
+
+    With a liquid, the pit is one cell deep and the liquid is at its bottom; without, it is :data:`PIT` cells deep.
+
+    Args:
+        level: level of the feet in the passage.
+    """
     x, z = spot
     depth = 1 if liquid else PIT
     bottom = level - depth
@@ -91,14 +109,18 @@ def _dig_pit(draft: Draft, spot: Spot, level: int, liquid: str) -> None:
 
 
 def _continue_line(before: Spot, end: Spot) -> Spot:
-    """Return the column after the end of a line."""
-    x, z = before
-    u, w = end
-    return 2 * u - x, 2 * w - z
+    """Return the column that follows ``end`` in a straight line from ``before`` to the adjoining ``end``."""
+    before_x, before_z = before
+    end_x, end_z = end
+    return 2 * end_x - before_x, 2 * end_z - before_z
 
 
 class _Gates:
-    """Builds the gate of a passage, by its kind."""
+    """Builder of the gates of passages.
+
+    Each method carves a passage, builds a gate of one kind, and sets ``passage.first`` and ``passage.last`` to the
+    first and last row of the gate.
+    """
 
     def __init__(self, rng: random.Random, draft: Draft) -> None:
         self.rng = rng
@@ -149,7 +171,10 @@ class _Gates:
             _dig_pit(self.draft, spot, passage.parent.floor, liquid)
 
     def build_ledge(self, passage: Passage, look: Look) -> None:
-        """Build a cliff behind a step; it is 3 cells above the step, too high to climb and low enough to drop down."""
+        """Build a step and, behind the step, a cliff up to the child area.
+
+        The top of the cliff is 3 cells above the step: too high for a jump, low enough to drop down.
+        """
         low = passage.parent.floor
         high = passage.child.floor
         ceiling = high + HEADROOM
@@ -170,6 +195,7 @@ class _Gates:
                     self.draft.fill(cliff, material)
 
     def build_stairs(self, passage: Passage, look: Look) -> None:
+        """Build stairs up or down, one cell per row, over the whole passage."""
         low = passage.parent.floor
         high = passage.child.floor
         owner = passage.parent.area.number
@@ -179,13 +205,16 @@ class _Gates:
         step = 1 if high > low else -1
         for number, row in enumerate(passage.lanes):
             level = low + step * min(number, abs(high - low))
-            # A stair down leaves room for the head of someone who still stands on the stair above.
+            # On the way down, the head of a body on the previous, higher stair needs room here.
             ceiling = max(level, level - step) + HEADROOM
             for spot in row:
                 _carve_column(self.draft, spot, level, ceiling - level + 1, owner, look.wall)
 
     def build_maze(self, passage: Passage, look: Look) -> None:
-        """Build walls across the passage, each with one opening at random, never straight behind the previous one."""
+        """Build walls across every second row.
+
+        Each wall has one random opening, never in line with the opening of the previous wall.
+        """
         passage.first = 0
         passage.last = len(passage.lanes) - 1
         _carve_tunnel(self.draft, passage, HEADROOM, look.floor)
@@ -199,7 +228,10 @@ class _Gates:
                     self.draft.fill(column_box(spot, level, HEADROOM), look.wall)
 
     def _cut_window(self, passage: Passage) -> None:
-        """Cut a glazed slit beside the door: one can see what is behind it but not touch it."""
+        """Cut a slit beside the door, with glass at both ends, unless a room does not adjoin.
+
+        Through the slit, an agent can see into the other room but not touch anything there.
+        """
         if passage.parent.floor != passage.child.floor:
             return
         along_x = passage.middle[0][1] == passage.middle[-1][1]
@@ -208,6 +240,7 @@ class _Gates:
 
         level = passage.parent.floor + 1
         ends = (_continue_line(spots[1], spots[0]), _continue_line(spots[-2], spots[-1]))
+        # The slit is useless if one of its ends meets masonry.
         if any(self.draft.owner[level, z, x] == MASONRY for x, z in ends):
             return
 

@@ -1,4 +1,4 @@
-"""Lay out areas: rooms on a grid, around a hall or along a corridor, and the passages between them."""
+"""Lay out areas: rooms on a grid, around a hall or along a corridor, and the passages between rooms."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from explorer.generating.plans.plan import Area, Gate, Plan, RejectedDraw
 from explorer.scene import Cell
 
 MARGIN: Final = 2
+"""Cells of masonry around all rooms."""
 DEPTHS: Final = {"moat": 8, "trench": 8}
-"""Cells below the feet that a gate needs; all others need 2."""
+"""Kind of gate -> depth in cells, below the feet, that the gate needs; other kinds need only the margin."""
 LENGTHS: Final = {
     "open": 3,
     "iron_door": 4,
@@ -25,8 +26,9 @@ LENGTHS: Final = {
     "stairs": 6,
     "maze": 7,
 }
-"""Least cells between the rooms on both sides of a gate."""
+"""Kind of gate -> least distance in cells between the rooms on both sides of the gate."""
 RISES: Final = {"ledge": CLIFF + 1, "stairs_up": 4, "stairs_down": -4}
+"""Gadget -> cells by which its area lies above the parent area; for all other gadgets 0."""
 _HALF_WIDTHS: Final[dict[str, tuple[int, ...]]] = {
     "moat": (1, 2),
     "trench": (0, 1, 2),
@@ -35,10 +37,11 @@ _HALF_WIDTHS: Final[dict[str, tuple[int, ...]]] = {
     "stairs": (1,),
     "maze": (2,),
 }
-"""Cells that a passage may reach to either side of its middle column; all others are 1 cell wide."""
+"""Kind of gate -> possible numbers of cells on either side of the passage's middle; for other kinds 0."""
 STEPS: Final = ((1, 0), (-1, 0), (0, 1), (0, -1))
+"""Offsets (x, z) to the four neighbours."""
 Spot = tuple[int, int]
-"""A place on the grid, or a column of cells (x, z)."""
+"""(x, z) of a place on the coarse grid of rooms, or of a column of cells."""
 
 
 @dataclass(slots=True, eq=False)
@@ -46,8 +49,8 @@ class Room:
     """A placed area.
 
     Attributes:
-        inside: its open cells.
-        spots: places on the grid that it occupies.
+        spots: places on the grid that the room occupies.
+        inside: box of the room's open cells.
     """
 
     area: Area
@@ -61,25 +64,26 @@ class Room:
 
     @property
     def columns(self) -> list[Spot]:
-        """All of its columns (x, z)."""
-        x, _, z = self.inside.least
-        u, _, w = self.inside.most
-        return [(a, b) for b in range(z, w + 1) for a in range(x, u + 1)]
+        """All columns (x, z) of the room, row by row from the north."""
+        west, _, north = self.inside.least
+        east, _, south = self.inside.most
+        return [(x, z) for z in range(north, south + 1) for x in range(west, east + 1)]
 
     def is_on_edge(self, spot: Spot) -> bool:
         """Return whether a column touches a wall."""
-        x, _, z = self.inside.least
-        u, _, w = self.inside.most
-        return spot[0] in (x, u) or spot[1] in (z, w)
+        west, _, north = self.inside.least
+        east, _, south = self.inside.most
+        x, z = spot
+        return x in (west, east) or z in (north, south)
 
 
 @dataclass(slots=True, eq=False)
 class Passage:
-    """The way from a room to the one behind a gate.
+    """The way from a room through a gate to the room behind the gate.
 
     Attributes:
-        lanes: rows of columns across it, from the parent's end to the child's.
-        first, last: first and last row of the gate.
+        lanes: rows across the passage, from the parent's end to the child's end; each row is a list of columns.
+        first, last: indices of the first and last row that the gate occupies.
     """
 
     gate: Gate
@@ -91,13 +95,19 @@ class Passage:
 
     @property
     def middle(self) -> list[Spot]:
-        """The columns along its middle."""
+        """The middle column of each row, from the parent's end to the child's end."""
         return [row[len(row) // 2] for row in self.lanes]
 
 
 @dataclass(slots=True, eq=False)
 class Layout:
-    """All rooms and passages; passages by the number of the area behind them."""
+    """All rooms and passages of a scene.
+
+    Attributes:
+        rooms: room of each area, by the area's number.
+        passages: number of an area -> the passage to this area.
+        size: cells of the scene along x, y and z.
+    """
 
     rooms: list[Room]
     passages: dict[int, Passage]
@@ -108,20 +118,20 @@ def lay_out(rng: random.Random, plan: Plan) -> Layout:
     """Place the areas of a plan.
 
     Raises:
-        RejectedDraw: there is no room for them on the grid.
+        RejectedDraw: the areas do not fit on the grid.
     """
     spots = _embed_areas(rng, plan)
     rooms = [Room(area, spots[area.number]) for area in plan.areas]
-    base = max(_measure_depth(area) for area in plan.areas)
+    first_floor = max(_measure_depth(area) for area in plan.areas)
     columns = _Bands(rng, rooms, axis=0)
     rows = _Bands(rng, rooms, axis=1)
 
     for room in rooms:
-        floor = base + _measure_rise(room.area)
-        x, u = columns.draw_span(room)
-        z, w = rows.draw_span(room)
+        floor = first_floor + _measure_rise(room.area)
+        west, east = columns.draw_span(room)
+        north, south = rows.draw_span(room)
         height = rng.choice((3, 3, 4))
-        room.inside = Box((x, floor, z), (u, floor + height, w))
+        room.inside = Box((west, floor, north), (east, floor + height, south))
 
     passages = {room.area.number: _lay_passage(rng, rooms, room, columns, rows) for room in rooms if room.area.gate}
     top = max(room.inside.most[1] for room in rooms)
@@ -130,13 +140,13 @@ def lay_out(rng: random.Random, plan: Plan) -> Layout:
 
 
 def _measure_rise(area: Area) -> int:
-    """Return how far an area lies above the first one."""
+    """Return by how many cells an area lies above the first area."""
     gates = [each.gate for each in area.walk_to_root() if each.gate is not None]
     return sum(RISES.get(gate.gadget, 0) for gate in gates)
 
 
 def _measure_depth(area: Area) -> int:
-    """Return how far the masonry below an area reaches down from the level of the first area."""
+    """Return how many cells of masonry, below the level of the first area, an area and its gate need."""
     if area.parent is None or area.gate is None:
         return MARGIN
     below_room = MARGIN - _measure_rise(area)
@@ -145,37 +155,51 @@ def _measure_depth(area: Area) -> int:
 
 
 def _embed_areas(rng: random.Random, plan: Plan) -> list[tuple[Spot, ...]]:
-    """Return the grid places of each area; each child lies beside its parent."""
+    """Return the places on the grid of each area; each child lies beside its parent.
+
+    The first area may be a corridor of up to three places; every other area occupies one place.
+
+    Raises:
+        RejectedDraw: an area has no free place in any of 30 draws.
+    """
     for _ in range(30):
         children = sum(area.parent is plan.areas[0] for area in plan.areas)
-        long = rng.choice((1, 1, 2, 3)) if children > 1 else 1
-        corridor = tuple((number, 0) for number in range(long))
+        corridor_length = rng.choice((1, 1, 2, 3)) if children > 1 else 1
+        corridor = tuple((number, 0) for number in range(corridor_length))
 
-        taken: list[tuple[Spot, ...]] = [corridor]
+        places: list[tuple[Spot, ...]] = [corridor]
         used = set(corridor)
         for area in plan.areas[1:]:
             parent, _ = area.entrance
-            sides = [(x + i, z + j) for x, z in taken[parent.number] for i, j in STEPS]
+            sides = [(x + i, z + j) for x, z in places[parent.number] for i, j in STEPS]
             free = [spot for spot in sides if spot not in used]
             if not free:
                 break
             spot = rng.choice(free)
-            taken.append((spot,))
+            places.append((spot,))
             used.add(spot)
         else:
-            return taken
+            # Every area has a place.
+            return places
     raise RejectedDraw("rooms: no place on the grid")
 
 
 class _Bands:
-    """Widths of the grid's lines and of the masonry between them, along one axis."""
+    """Positions of the grid's lines along one axis.
+
+    A line is a column (axis 0) or a row (axis 1) of the grid. A line is as wide as its widest room. Between two lines
+    is a band of masonry, as wide as the longest passage that crosses the band.
+
+    Attributes:
+        end: coordinate after the last line and its band.
+    """
 
     def __init__(self, rng: random.Random, rooms: list[Room], axis: int) -> None:
         self._axis = axis
         self._rng = rng
         self._wide = {id(room): self._draw_width(rng, room) for room in rooms}
-        self._starts = {}
-        self._widths = {}
+        self._starts: dict[int, int] = {}
+        self._widths: dict[int, int] = {}
 
         lines: set[int] = set()
         for room in rooms:
@@ -186,16 +210,19 @@ class _Bands:
             self._starts[line] = start
             self._widths[line] = width
 
-            crossing = [room.area.entrance[1] for room in rooms if self._crosses(room, rooms, line)]
-            start += width + max((LENGTHS[gate.kind] for gate in crossing), default=3)
+            crossing_gates = [room.area.entrance[1] for room in rooms if self._crosses(room, rooms, line)]
+            start += width + max((LENGTHS[gate.kind] for gate in crossing_gates), default=3)
         self.end = start
 
     def _find_lines(self, room: Room) -> list[int]:
-        """Return the lines that a room lies on, in order."""
+        """Return the lines on which a room lies, in ascending order."""
         return sorted({spot[self._axis] for spot in room.spots})
 
     def _draw_width(self, rng: random.Random, room: Room) -> int:
-        """Draw the width of a room; a corridor is narrow across, and a first room is larger."""
+        """Draw the width of a room in cells.
+
+        A corridor is 5 cells wide across its direction; a first room that is no corridor is larger than other rooms.
+        """
         is_corridor = len(room.spots) > 1
         if is_corridor and len(self._find_lines(room)) == 1:
             return 5
@@ -205,14 +232,15 @@ class _Bands:
         return width
 
     def _crosses(self, room: Room, rooms: list[Room], line: int) -> bool:
-        """Return whether the passage to a room crosses the band after a line."""
+        """Return whether the passage from its parent to a room crosses the band after a line."""
         if room.area.parent is None:
             return False
-        ends = find_adjoining_spots(rooms[room.area.parent.number], room)
-        return {spot[self._axis] for spot in ends} == {line, line + 1}
+        parent = rooms[room.area.parent.number]
+        lines_of_ends = {spot[self._axis] for spot in find_adjoining_spots(parent, room)}
+        return lines_of_ends == {line, line + 1}
 
     def middle(self, line: int) -> int:
-        """Return the coordinate that every room on a line contains, with 2 cells to spare on both sides."""
+        """Return the coordinate in the middle of a line; every room on the line covers 2 more cells on both sides."""
         return self._starts[line] + self._widths[line] // 2
 
     def draw_span(self, room: Room) -> tuple[int, int]:
@@ -223,7 +251,7 @@ class _Bands:
         if len(lines) > 1:
             return start, end - 1
 
-        # A room narrower than its line slides along it, but always contains its middle.
+        # A room that is narrower than its line lies at a random position that includes the middle of the line.
         width = self._wide[id(room)]
         middle = self.middle(lines[0])
         least = max(start, middle + 3 - width)
@@ -233,32 +261,38 @@ class _Bands:
 
 
 def find_adjoining_spots(parent: Room, child: Room) -> tuple[Spot, Spot]:
-    """Return the grid places where two rooms adjoin, the parent's first."""
-    x, z = child.spots[0]
-    near = [(u, w) for u, w in parent.spots if abs(u - x) + abs(w - z) == 1]
-    return near[0], (x, z)
+    """Return the places on the grid where two rooms adjoin: a place of the parent, and the place of the child."""
+    child_x, child_z = child.spots[0]
+    adjoining = [(x, z) for x, z in parent.spots if abs(x - child_x) + abs(z - child_z) == 1]
+    return adjoining[0], (child_x, child_z)
 
 
 def _lay_passage(rng: random.Random, rooms: list[Room], child: Room, columns: _Bands, rows: _Bands) -> Passage:
-    before, gate = child.area.entrance
-    parent = rooms[before.number]
+    """Lay a straight passage of random width and offset from the parent of a room to the room."""
+    parent_area, gate = child.area.entrance
+    parent = rooms[parent_area.number]
     start, end = find_adjoining_spots(parent, child)
     along_x = start[1] == end[1]
     middle = rows.middle(end[1]) if along_x else columns.middle(end[0])
-    line = _cells_between(parent.inside, child.inside, axis=0 if along_x else 2, forward=end > start)
+    positions = _list_positions_between(parent.inside, child.inside, axis=0 if along_x else 2, forward=end > start)
 
+    # Both rooms cover 2 cells on either side of the middle; the passage stays within these cells.
     half = rng.choice(_HALF_WIDTHS.get(gate.kind, (0,)))
     middle += rng.randint(half - 2, 2 - half)
     across = range(middle - half, middle + half + 1)
     lanes = []
-    for at in line:
-        row = [(at, z) for z in across] if along_x else [(x, at) for x in across]
+    for position in positions:
+        row = [(position, z) for z in across] if along_x else [(x, position) for x in across]
         lanes.append(row)
     return Passage(gate, parent, child, lanes)
 
 
-def _cells_between(parent: Box, child: Box, axis: int, *, forward: bool) -> range:
-    """Return the coordinates along an axis of the masonry between two rooms, from the parent on."""
+def _list_positions_between(parent: Box, child: Box, axis: int, *, forward: bool) -> range:
+    """Return the coordinates along an axis of the masonry between two rooms, starting at the parent.
+
+    Args:
+        forward: whether the child has greater coordinates than the parent.
+    """
     if forward:
         return range(parent.most[axis] + 1, child.least[axis])
     return range(parent.least[axis] - 1, child.most[axis], -1)

@@ -16,30 +16,36 @@ from explorer.scene import FACINGS, Cell, Pose
 from explorer.worlds.observing import Observer
 
 _TRIES: Final = 24
+"""Number of poses that are tried as the spawn."""
 _OUTLOOK: Final = 4
+"""A pose looks out if all cells ahead of the eye at a distance of less than this are air."""
 
 
 def choose_spawn(rng: random.Random, plan: Plan, before: Order, placed: Furnished, occlusion: int) -> Pose:
-    """Return a spawn pose; with ``occlusion`` 1, nothing of the first hops is in view from it.
+    """Return a spawn pose in the first room.
+
+    Args:
+        before: the hops that must come before each hop.
+        occlusion: 1: nothing may be in view that gives away a hop without prerequisites; 0: everything may.
 
     Raises:
-        RejectedDraw: there is no such pose.
+        RejectedDraw: none of the tried poses fits.
     """
     first_hops = [hop for hop in before if not before[hop]]
-    hidden = [cell for hop in first_hops for cell in _telltale_cells(hop, placed)]
+    telltale_cells = [cell for hop in first_hops for cell in _find_telltale_cells(hop, placed)]
 
     poses = _list_poses(rng, plan.areas[0], placed)
     for pose in poses[:_TRIES]:
         if _is_near(pose, plan.goal, placed):
             continue
-        if occlusion and _is_in_view(placed.draft, pose, hidden):
+        if occlusion and _is_in_view(placed.draft, pose, telltale_cells):
             continue
         return pose
     raise RejectedDraw("spawn: the first hop is in sight")
 
 
 def _is_near(pose: Pose, goal: Hop, placed: Furnished) -> bool:
-    """Return whether a turn on the spot might find the goal."""
+    """Return whether the goal is a look that a turn at the spawn might achieve, without a step."""
     if goal.aim != "look" or not isinstance(goal.target, Thing):
         return False
     target = placed.cells[goal.target][0]
@@ -47,7 +53,10 @@ def _is_near(pose: Pose, goal: Hop, placed: Furnished) -> bool:
 
 
 def _list_poses(rng: random.Random, root: Area, placed: Furnished) -> list[Pose]:
-    """Return the poses away from walls and things, in random order; those that look out come first."""
+    """Return the poses in the first room away from walls and things.
+
+    The order is random, but the poses that look out precede all others.
+    """
     draft = placed.draft
     room = placed.room(root)
     free = []
@@ -62,7 +71,7 @@ def _list_poses(rng: random.Random, root: Area, placed: Furnished) -> list[Pose]
 
 
 def _looks_out(draft: Draft, pose: Pose) -> bool:
-    """Return whether the next cells ahead are free."""
+    """Return whether the next cells ahead of the eye are air."""
     x, y, z = pose.cell
     i, _, j = FACINGS[pose.facing]
     ahead = [(x + i * away, y + 1, z + j * away) for away in range(1, _OUTLOOK)]
@@ -70,7 +79,7 @@ def _looks_out(draft: Draft, pose: Pose) -> bool:
 
 
 def _is_clear(draft: Draft, cell: Cell) -> bool:
-    """Return whether a cell is empty, on built ground, and free of items and mobs."""
+    """Return whether a body fits into a cell on unbreakable ground, and no item or mob is in the cell."""
     x, y, z = cell
     ground = BLOCKS[draft.blocks[y - 1, z, x]]
     if not ground.solid or ground.breakable:
@@ -81,14 +90,19 @@ def _is_clear(draft: Draft, cell: Cell) -> bool:
 
 
 def _is_in_view(draft: Draft, pose: Pose, cells: list[Cell]) -> bool:
+    """Return whether an agent sees any of some cells from a pose."""
     observer = Observer(draft.scene("", pose))
     observer.look(pose, 0, {}, ())
     known = observer.known
     return any(known[y, z, x] for x, y, z in cells)
 
 
-def _telltale_cells(hop: Hop, placed: Furnished) -> list[Cell]:
-    """Return the cells that would give a hop away."""
+def _find_telltale_cells(hop: Hop, placed: Furnished) -> list[Cell]:
+    """Return the cells whose sight would give a hop away.
+
+    These are the cells of its target thing, of the ingredients of its item, of the devices of its gate, or, if the
+    gate has no devices, of the floor of its area.
+    """
     target = hop.target
     if isinstance(target, Thing):
         return placed.cells[target]

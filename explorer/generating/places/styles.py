@@ -1,4 +1,4 @@
-"""The looks of rooms; all of their blocks are built, so none can be dug."""
+"""The looks of rooms; all of their blocks are built blocks, which cannot be dug."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FLOORS: Final = {
     "sandstone": "sandstone",
     "prismarine": "prismarine",
 }
-"""Named look of a room, as in ``enter_room_red`` -> its floor; other rooms use none of these floors."""
+"""Name of a look, as in the task ``enter_room_red`` -> block of the floor; rooms without a name have other floors."""
 _STYLES: Final = (
     ("oak_planks", "stone_bricks", "spruce_planks"),
     ("spruce_planks", "birch_planks", "dark_oak_planks"),
@@ -33,7 +33,7 @@ _STYLES: Final = (
     ("smooth_stone", "end_stone_bricks", "gray_terracotta"),
     ("pink_terracotta", "magenta_terracotta", "light_gray_terracotta"),
 )
-"""Floor, wall and ceiling; glass in a ceiling has masonry above it."""
+"""Blocks of the floor, the walls and the ceiling; above a ceiling of glass is masonry."""
 _LAMPS: Final = ("sea_lantern", "glowstone")
 _LIT: Final = 0.35
 """Share of rooms with lamps in a dark scene."""
@@ -50,16 +50,19 @@ class Look:
 
 
 def draw_looks(rng: random.Random, named: list[str], *, dark: bool = False) -> list[Look]:
-    """Return a look for each area: one of the scene's few styles, with the named floor if the area has one.
+    """Return a look for each area, drawn from two to four styles per scene.
 
     Args:
+        named: for each area, a key of :data:`FLOORS` that determines the floor, or "" for the floor of the style.
         dark: whether most rooms have no lamps.
     """
     styles = rng.sample(_STYLES, rng.choice((2, 3, 4)))
     lamp = rng.choice(_LAMPS)
-    found = []
+    looks = []
     for name in named:
         floor, wall, ceiling = rng.choice(styles)
-        lit = not dark or rng.random() < _LIT
-        found.append(Look(FLOORS[name] if name else floor, wall, ceiling, lamp if lit else ceiling))
-    return found
+        has_lamps = not dark or rng.random() < _LIT
+        if name:
+            floor = FLOORS[name]
+        looks.append(Look(floor, wall, ceiling, lamp if has_lamps else ceiling))
+    return looks

@@ -1,4 +1,4 @@
-"""Distractors: levers without a wire, empty chests, tools that nothing needs."""
+"""Add distractors to plans: levers without a wire, empty chests, and items that no hop needs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _TOOLS: Final = (
     "clay_ball",
 )
 _ROOMS: Final = 3
-"""Rooms of a small plan at distance 1."""
+"""Least number of rooms of a plan if the knob ``distance`` is 1."""
 
 
 def add_distractors(rng: random.Random, plan: Plan, knobs: Knobs) -> None:
-    """Add distractors to a plan, as many as its knob says, and dead-end rooms if the plan is small."""
+    """Add distractors to a plan, as many as the knob says; if the plan has few rooms, add dead-end rooms first."""
     missing_rooms = _ROOMS + knobs.distance - 1 - len(plan.areas)
     for _ in range(missing_rooms):
         parent = rng.choice(plan.areas)

@@ -1,4 +1,7 @@
-"""Gates and their keys: each gadget spends some hops on hiding an area behind a gate that something opens."""
+"""Gates and their keys: each gadget spends some hops on hiding an area behind a gate and hiding the gate's key.
+
+The hops of a plan are a budget: a method that gets ``hops`` adds exactly this number of hops to the plan.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +18,24 @@ from explorer.solver.stock import bridges
 from explorer.tasks.pool import Task
 
 FOUND_TOOLS: Final[tuple[str, ...]] = ("shears", "iron_sword", "iron_pickaxe", "diamond_pickaxe")
+"""Tools that lie in scenes."""
 PLUGS: Final = ("stone", "granite", "diorite", "andesite", "cobblestone", "coal_ore")
+"""Blocks of plugs that need a pickaxe."""
 MOST_AREAS: Final = 9
+"""Once a plan has this many areas, it gets no further doorless side rooms."""
 MOAT: Final = 7
-"""Cells across a moat; a sprint jump from a pillar clears 5."""
+"""Width of a moat in cells; a sprint jump from a pillar clears 5 cells."""
 CLIFF: Final = 3
-"""Cells that a cliff rises above the step before it."""
+"""Height of a cliff in cells, above the step before the cliff."""
 _SCHEMAS_WITH_TOOLS: Final = ("mine_stone", "mine_ore", "cut_cobweb")
-"""Schemas whose block may need a tool, which takes a hop of its own."""
+"""Schemas whose block may need a tool; getting the tool takes a further hop."""
 
 
 class Draw:
-    """A plan being drawn.
+    """A plan that is being drawn.
 
-    Every method that takes ``hops`` spends exactly that many, its own included, and raises RejectedDraw if it cannot.
+    Every method with the parameter ``hops`` adds exactly this number of hops, including the hop of its gate or item.
+    If this fails, the method raises RejectedDraw. An optional ``parent`` is the area in front of the new gate.
     """
 
     def __init__(self, rng: random.Random, knobs: Knobs) -> None:
@@ -41,15 +48,16 @@ class Draw:
     # areas
 
     def extend(self, area: Area, hops: int) -> Area:
-        """Return an area that is ``hops`` hops away from another."""
+        """Return an area that takes ``hops`` hops to reach from ``area``, behind a gadget drawn at random."""
         if hops == 0:
             return self._wander(area)
         fitting = [gadget for gadget in GADGETS if gadget.least <= hops]
-        gadget = self.rng.choices(fitting, [gadget.weight for gadget in fitting])[0]
+        weights = [gadget.weight for gadget in fitting]
+        gadget = self.rng.choices(fitting, weights)[0]
         return gadget.build(self, area, hops)
 
     def merge(self, area: Area, hops: int) -> Area:
-        """Return an area that needs two branches from another, of at least 1 hop each, besides its own hop."""
+        """Return an area behind a gate that needs two branches from ``area``; each branch has at least 1 hop."""
         first = self.rng.randint(1, hops - 2)
         second = hops - 1 - first
         kind = self.rng.choice(("two_devices", "device", "key", "key"))
@@ -63,23 +71,28 @@ class Draw:
         return build(area, second + 1, parent)
 
     def _wander(self, area: Area) -> Area:
-        """Return the area itself or a doorless room beside it; the latter is likelier at the spawn."""
-        likely = (0.7 if area is self.root else 0.2) * self.knobs.distance
-        if len(self.plan.areas) >= MOST_AREAS or self.rng.random() >= likely:
+        """Return the area itself, or at random a new doorless room beside it; new rooms are likelier at the spawn."""
+        probability = (0.7 if area is self.root else 0.2) * self.knobs.distance
+        if len(self.plan.areas) >= MOST_AREAS or self.rng.random() >= probability:
             return area
         return self.plan.add_area(area, Gate("", "open"))
 
     def split(self, area: Area, hops: int, key: int) -> tuple[Area, Area]:
-        """Return the parent of a new gate and the area of its key; spend all hops but the gate's and the key's."""
+        """Return the parent area of a new gate and the area of its key.
+
+        Args:
+            hops: number of hops including the gate and the key.
+            key: number of hops that getting the key will take.
+        """
         where = self.extend(area, hops - 1 - key)
         return self.rng.choice((area, where)), where
 
     def _add_gated_area(self, parent: Area, gate: Gate, schema: str = "", thing: str = "", roomy: float = 0.25) -> Area:
-        """Add an area behind a gate, with a hop for passing it.
+        """Add an area behind a gate, with a hop for passing the gate.
 
         Args:
             schema, thing: schema and object of the hop's task.
-            roomy: how often the task is to enter a room with a named floor instead; always, without ``thing``.
+            roomy: probability that the task is to enter a room with a named floor instead; 1 if ``thing`` is "".
         """
         area = self.plan.add_area(parent, gate)
         if thing and self.rng.random() > roomy:
@@ -94,21 +107,25 @@ class Draw:
     # hops
 
     def add_hop(self, task: Task, aim: Aim, target: Area | Thing, item: str = "") -> Hop:
-        """Add a hop; each task may occur once per scene."""
+        """Add a hop with a task.
+
+        Raises:
+            RejectedDraw: another hop of the plan has the same task.
+        """
         if task.id in self._tasks:
             raise RejectedDraw("plan: a task twice")
         self._tasks.add(task.id)
         return self.plan.add_hop(Hop(task.schema, task.object, aim, target, item))
 
     def _draw_task(self, schema: str, thing: str = "") -> Task:
-        """Return a task of a schema, about ``thing`` if that is given."""
+        """Return a random task of a schema; if ``thing`` is not "", the task's object must be ``thing``."""
         fitting = [task for task in tasks_of(schema) if not thing or task.object == thing]
         if not fitting:
             raise RejectedDraw(f"plan: no task {schema} {thing}".rstrip())
         return self.rng.choice(fitting)
 
     def add_thing(self, kind: ThingKind, area: Area, item: str = "", count: int = 1, of: str = "") -> Thing:
-        """Add a thing to an area."""
+        """Add a thing to an area; ``of`` is the block that it is made of, or the kind of a mob."""
         return self.plan.add_thing(Thing(kind, area, item, count, of))
 
     # keys
@@ -128,19 +145,19 @@ class Draw:
         if tool:
             if hops < 2:
                 raise RejectedDraw("plan: no hop left for a tool")
-            before = self.rng.randint(0, hops - 2)
-            where = self.extend(area, before)
-            self.obtain(tool, where, hops - 1 - before)
+            way_hops = self.rng.randint(0, hops - 2)
+            where = self.extend(area, way_hops)
+            self.obtain(tool, where, hops - 1 - way_hops)
         else:
             where = self.extend(area, hops - 1)
 
-        found = self._add_source(task, item, where, count)
-        found.tool = tool
-        self.add_hop(task, "item", found, item)
+        source = self._add_source(task, item, where, count)
+        source.tool = tool
+        self.add_hop(task, "item", source, item)
         return where
 
     def _add_source(self, task: Task, item: str, where: Area, count: int) -> Thing:
-        """Add the thing that gives an item, as its task says."""
+        """Add the thing that gives an item; the schema of the task determines the kind of thing."""
         schema = task.schema
         if schema == "get_drop":
             return self.add_thing("mob", where, item, count, DROPPED[item])
@@ -157,7 +174,7 @@ class Draw:
         return self.add_thing("block", where, item, count, source_block(item))
 
     def _draw_tool(self, name: str) -> str:
-        """Return a tool that digs a block, or "" if bare hands do."""
+        """Return a tool that digs a block, or "" if bare hands dig it."""
         tools = find_block(name).tools
         if not tools:
             return ""
@@ -168,11 +185,14 @@ class Draw:
         return self.rng.choice(options)
 
     def craft(self, task: Task, area: Area, hops: int, count: int = 1) -> Area:
-        """Hide the ingredients of an item; one of them takes all the hops but one."""
-        raw, times = self._draw_recipe(task.object, count, hops)
+        """Hide the ingredients of an item to craft; return the area where the agent crafts it.
+
+        Getting one of the ingredients takes all hops except the hop to craft the item.
+        """
+        raw, recipes = self._draw_recipe(task.object, count, hops)
         if hops <= 1:
             where = self.extend(area, 0)
-            self._finish_recipe(task, raw, times, where, set())
+            self._finish_recipe(task, raw, recipes, where, set())
             return where
 
         names = [name for name in sorted(raw) if _can_be_hidden(name, hops - 1)]
@@ -180,12 +200,12 @@ class Draw:
             raise RejectedDraw(f"plan: nothing to hide of {task.object}")
         main = self.rng.choice(names)
         where = self.obtain(main, area, hops - 1, raw[main])
-        self._finish_recipe(task, raw, times, where, {main})
+        self._finish_recipe(task, raw, recipes, where, {main})
         return where
 
     def craft_of_two(self, task: Task, area: Area, hops: int) -> None:
-        """Hide two ingredients of an item, each behind its own hops."""
-        raw, times = self._draw_recipe(task.object, 1, hops)
+        """Hide two ingredients of an item to craft, each behind hops of its own."""
+        raw, recipes = self._draw_recipe(task.object, 1, hops)
         first_hops = self.rng.randint(1, hops - 2)
         second_hops = hops - 1 - first_hops
         least = min(first_hops, second_hops)
@@ -196,28 +216,32 @@ class Draw:
         first, second = self.rng.sample(names, 2)
         where = self.obtain(first, area, first_hops, raw[first])
         self.obtain(second, area, second_hops, raw[second])
-        self._finish_recipe(task, raw, times, where, {first, second})
+        self._finish_recipe(task, raw, recipes, where, {first, second})
 
     def _draw_recipe(self, item: str, count: int, hops: int) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
-        """Return the raw materials of an item, and the recipes with times."""
+        """Return raw material -> count, and the recipes to craft an item as (name, times), in order."""
         parts = self.rng.choice(_PARTS) if hops > 1 else ("oak_planks",)
         return take_apart(item, count, frozenset(parts))
 
     def _finish_recipe(
-        self, task: Task, raw: dict[str, int], times: tuple[tuple[str, int], ...], where: Area, hidden: set[str]
+        self, task: Task, raw: dict[str, int], recipes: tuple[tuple[str, int], ...], where: Area, hidden: set[str]
     ) -> None:
-        """Lay out the other ingredients of a recipe, and add its hop."""
+        """Lay out the ingredients that are not hidden and a table if a recipe needs one; add the hop to craft.
+
+        Args:
+            where: area where the agent crafts.
+        """
         for name in sorted(raw.keys() - hidden):
             self.supply(name, raw[name], where)
-        if any(_needs_table(name) for name, _ in times):
+        if any(_needs_table(name) for name, _ in recipes):
             self.add_thing("table", where, of="crafting_table")
-        self.plan.crafts[task.object] = times
+        self.plan.crafts[task.object] = recipes
         self.plan.raws[task.object] = tuple(sorted(raw))
         self.add_hop(task, "item", where, task.object)
         self.plan.gadgets.append("recipe")
 
     def supply(self, item: str, count: int, area: Area) -> None:
-        """Lay out an ingredient without a hop of its own."""
+        """Lay out an ingredient in the open, so that getting it takes no hop."""
         if item in DROPPED and self.rng.random() < 0.5:
             self.add_thing("mob", area, item, count, DROPPED[item])
         elif item.endswith("_log"):
@@ -228,7 +252,11 @@ class Draw:
     # gates: each spends one hop on itself
 
     def add_device_door(self, parent: Area, where: Area) -> Area:
-        """Add a door that a lever, button or plate opens for good."""
+        """Add a door that a lever, button or plate opens for good.
+
+        Args:
+            where: area of the lever, button or plate.
+        """
         schema = self.rng.choice(("pull_lever", "press_button", "stand_on_plate"))
         task = self._draw_task(schema)
         kind: ThingKind = "plate" if schema == "stand_on_plate" else "device"
@@ -238,7 +266,11 @@ class Draw:
         return self._add_gated_area(parent, gate, schema, task.object)
 
     def _add_two_device_door(self, parent: Area, first: Area, second: Area) -> Area:
-        """Add a door that two devices open together."""
+        """Add a door that opens once both of two devices are on.
+
+        Args:
+            first, second: areas of the devices.
+        """
         schema = self.rng.choice(("use_two_levers", "use_lever_and_button"))
         task = self._draw_task(schema)
         lever = self.add_thing("device", first, of="lever")
@@ -257,7 +289,7 @@ class Draw:
         return area
 
     def add_handle_door(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a door without a device; its lever or button lies elsewhere."""
+        """Add a door without a device; the agent must find a lever or button and place it beside the door."""
         schema = self.rng.choice(("place_lever", "place_button"))
         task = self._draw_task(schema)
         where = self.obtain(task.object, area, hops - 1)
@@ -266,7 +298,7 @@ class Draw:
         return self._add_gated_area(parent, gate, schema, task.object)
 
     def add_moat(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a moat of lava or a chasm, to be bridged with blocks."""
+        """Add a moat of lava or a chasm, which the agent bridges with blocks."""
         liquid, schema = self.rng.choice((("lava", "bridge_moat"), ("", "bridge_chasm")))
         item, where = self._hide_blocks(area, hops - 1, MOAT, schema)
         gadget = "moat" if liquid else "chasm"
@@ -275,50 +307,61 @@ class Draw:
         return self._add_crossing(parent, gate, schema, ("far_bank", "island"))
 
     def add_ledge(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a cliff, to be climbed by piling up blocks."""
+        """Add a cliff, which the agent climbs on blocks that it piles up."""
         item, where = self._hide_blocks(area, hops - 1, CLIFF, "build_step")
         material = self._draw_task("climb_ledge").object
         gate = Gate("ledge", "ledge", "blocks", material, item=item)
         parent = parent or self.rng.choice((area, where))
-        new = self.plan.add_area(parent, gate)
+        upper_area = self.plan.add_area(parent, gate)
 
-        built = [task for task in tasks_of("build_step") if task.object == item]
+        tasks = [task for task in tasks_of("build_step") if task.object == item]
         blocks_there = [thing.block for thing in self.plan.things if thing.area is parent]
-        if built and item not in blocks_there and self.rng.random() < 0.6:
-            gate.hop = self.add_hop(built[0], "lay", new, item)
+        # Blocks of the same name in the parent area would count as laid.
+        can_count_blocks = bool(tasks) and item not in blocks_there
+        if can_count_blocks and self.rng.random() < 0.6:
+            gate.hop = self.add_hop(tasks[0], "lay", upper_area, item)
         else:
-            gate.hop = self.add_hop(self._draw_task("climb_ledge", material), "enter", new)
-        return new
+            gate.hop = self.add_hop(self._draw_task("climb_ledge", material), "enter", upper_area)
+        return upper_area
 
     def _add_crossing(self, parent: Area, gate: Gate, schema: str, places: tuple[str, ...]) -> Area:
-        """Add an area across a moat: its hop is the bridge, if the pool has that block, or reaching the far side."""
-        built = [task for task in tasks_of(schema) if task.object == gate.item]
-        if built and self.rng.random() < 0.7:
+        """Add an area across a moat, with a hop to build the bridge or to reach the far side.
+
+        The hop is to build the bridge only if the pool has a task of the schema about the gate's block.
+        """
+        tasks = [task for task in tasks_of(schema) if task.object == gate.item]
+        if tasks and self.rng.random() < 0.7:
             area = self.plan.add_area(parent, gate)
-            gate.hop = self.add_hop(built[0], "lay", area, gate.item)
+            gate.hop = self.add_hop(tasks[0], "lay", area, gate.item)
             return area
         return self._add_gated_area(parent, gate, "reach_place", self.rng.choice(places), roomy=0.4)
 
     def _hide_blocks(self, area: Area, hops: int, count: int, schema: str) -> tuple[str, Area]:
-        """Hide blocks to lay, preferably such as the tasks of a schema ask for; return the item and its area."""
+        """Hide blocks to lay; return their item and its area.
+
+        Args:
+            count: number of blocks, without spare blocks.
+            schema: schema of the task to lay the blocks; items that its tasks ask for are preferred.
+        """
         count += self.knobs.spare
-        known = [task.object for task in tasks_of(schema)]
+        asked_for = [task.object for task in tasks_of(schema)]
         if hops == 0 or self.rng.random() < 0.25:
             where = self.extend(area, hops)
-            item = self.rng.choice([name for name in known if name.endswith("_planks")])
+            item = self.rng.choice([name for name in asked_for if name.endswith("_planks")])
             self.add_thing("chest", where, item, count)
             return item, where
 
-        # Stone needs a tool, and so a hop more.
+        # Stone needs a tool, and the tool takes a further hop.
         weights = {"dig_ground": 3, "take_wool": 2, "harvest": 1, "mine_stone": 2 if hops > 1 else 0, "chop_log": 1}
-        source = self.rng.choices(list(weights), list(weights.values()))[0]
-        items = [task.object for task in tasks_of(source) if bridges(task.object)]
-        item = self.rng.choice([name for name in items if name in known] or items)
-        where = self.obtain(item, area, hops, count, source)
+        source_schema = self.rng.choices(list(weights), list(weights.values()))[0]
+        items = [task.object for task in tasks_of(source_schema) if bridges(task.object)]
+        preferred = [name for name in items if name in asked_for]
+        item = self.rng.choice(preferred or items)
+        where = self.obtain(item, area, hops, count, source_schema)
         return item, where
 
     def add_plug(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a plug of natural stone, to be cleared with a pickaxe."""
+        """Add a plug of natural stone, which the agent clears with a pickaxe."""
         name = self.rng.choice(PLUGS)
         tool = self._draw_tool(name)
         where = self.obtain(tool, area, hops - 1)
@@ -327,7 +370,7 @@ class Draw:
         return self._add_plugged_area(parent, gate, "clear_plug")
 
     def add_curtain(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a plug of cobweb, to be cut with shears or a sword."""
+        """Add a plug of cobweb, which the agent cuts with shears or a sword."""
         tool = self.rng.choice(("shears", "iron_sword"))
         where = self.obtain(tool, area, hops - 1)
         gate = Gate("curtain", "plug", "tool", "cobweb", item=tool)
@@ -335,13 +378,19 @@ class Draw:
         return self._add_plugged_area(parent, gate, "")
 
     def add_leaves(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a plug of leaves, to be cleared with bare hands."""
+        """Add a plug of leaves, which the agent clears with bare hands."""
         parent = parent or self.extend(area, hops - 1)
         gate = Gate("leaves", "plug", "tool", self._draw_task("clear_leaves").object)
         return self._add_plugged_area(parent, gate, "clear_leaves", roomy=0.1)
 
     def _add_plugged_area(self, parent: Area, gate: Gate, schema: str, roomy: float = 0.3) -> Area:
-        """Add an area behind a plug; its hop is to clear it, if the pool has such a task, or to enter the room."""
+        """Add an area behind a plug, with a hop to clear the plug or to enter the room.
+
+        Args:
+            schema: schema of tasks to clear plugs, or "" for none; without a task for the plug's block, the hop is to
+                enter the room.
+            roomy: probability that the hop is to enter the room although there is a task to clear the plug.
+        """
         tasks = [task for task in tasks_of(schema) if task.object == gate.block] if schema else []
         if not tasks or self.rng.random() < roomy:
             return self._add_gated_area(parent, gate)
@@ -350,7 +399,7 @@ class Draw:
         return area
 
     def add_free_gate(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a gate without a key: a wooden door, a trench, stairs, a maze, or just a room."""
+        """Add a gate without a key: a wooden door, a trench, stairs, a maze, or a mere opening."""
         parent = parent or self.extend(area, hops - 1)
         kind = self.rng.choice(("wooden_door", "wooden_door", "trench", "stairs_up", "stairs_down", "maze", "room"))
         if kind == "wooden_door":
@@ -373,11 +422,12 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Gadget:
-    """A way to gate an area.
+    """A kind of gate that a plan may draw.
 
     Attributes:
-        least: least number of hops that it takes.
+        least: least number of hops that the gate and its key take.
         weight: weight in the draw.
+        build: function of a draw, an area and a number of hops that returns the area behind the new gate.
     """
 
     least: int
@@ -394,11 +444,13 @@ def _needs_table(name: str) -> bool:
 
 
 def _can_be_hidden(name: str, hops: int) -> bool:
-    """Return whether some task asks for an item within so many hops, including its tool."""
-    return any(hops > 1 or task.schema not in _SCHEMAS_WITH_TOOLS for task in tasks_for(name))
+    """Return whether getting an item, including the tool that it may need, can take ``hops`` hops."""
+    schemas = [task.schema for task in tasks_for(name)]
+    return any(hops > 1 or schema not in _SCHEMAS_WITH_TOOLS for schema in schemas)
 
 
 _PARTS: Final = (("oak_planks",), ("oak_log",), ("oak_planks", "stick"), ("stick",))
+"""Choices of the items that recipes start from, and that are hidden rather than crafted."""
 GADGETS: Final = (
     Gadget(1, 3, _split_device_door),
     Gadget(1, 0.8, Draw.add_timed_door),

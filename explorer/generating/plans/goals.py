@@ -1,4 +1,4 @@
-"""Draw the goal of a plan, and then what hides it."""
+"""Draw plans: a goal, and the gates and keys that hide the goal."""
 
 from __future__ import annotations
 
@@ -11,8 +11,16 @@ from explorer.generating.plans.keys import DROPPED, tasks_of
 from explorer.generating.plans.plan import Area, Plan, RejectedDraw, ThingKind
 from explorer.generating.plans.shapes import Order, classify_shape, order_hops
 
-_FIND: Final = ("find_block", "find_banner", "find_animal", "find_odd", "find_pair", "find_tallest", "find_flower")
-_HAVE: Final = (
+_SEARCH_SCHEMAS: Final = (
+    "find_block",
+    "find_banner",
+    "find_animal",
+    "find_odd",
+    "find_pair",
+    "find_tallest",
+    "find_flower",
+)
+_POSSESSION_SCHEMAS: Final = (
     "take_item",
     "take_from_chest",
     "take_from_third_chest",
@@ -35,11 +43,13 @@ _HAVE: Final = (
     "cut_cobweb",
 )
 _SPOTS: Final[dict[str, ThingKind]] = {"put_on_pedestal": "pedestal", "fill_hole": "hole", "close_gap": "gap"}
-_OF_TWO: Final = ("craft_gear", "craft_gear", "craft_furniture", "craft_bed", "craft_food", "craft_stone_tool")
+"""Schema -> kind of thing at which the agent places a block."""
+_CRAFT_SCHEMAS: Final = ("craft_gear", "craft_gear", "craft_furniture", "craft_bed", "craft_food", "craft_stone_tool")
+"""Schemas of goals with two hidden ingredients; a schema that occurs twice is twice as likely."""
 
 
 def draw_plan(rng: random.Random, knobs: Knobs) -> tuple[Plan, Order]:
-    """Draw a plan with the given hops and shape.
+    """Draw a plan with the hops and the shape of the knobs; return the plan and the order of its hops.
 
     Raises:
         RejectedDraw: this draw leads to no plan.
@@ -62,43 +72,47 @@ def draw_plan(rng: random.Random, knobs: Knobs) -> tuple[Plan, Order]:
 
 
 def _add_branches(draw: Draw, hops: int) -> None:
-    """Spend some hops before the branches and after they meet; a diamond has both."""
-    shape = draw.knobs.shape
-    least_last = 1 if shape == "diamond" else 0
-    first = 0
-    last = 0
-    if shape != "join":
-        first = draw.rng.randint(1, hops - 3 - least_last)
-    if shape != "fork":
-        last = draw.rng.randint(least_last, hops - first - 3)
+    """Add two branches that meet.
 
-    start = draw.extend(draw.root, first)
-    if not last and draw.rng.random() < 0.5:
-        _add_craft_of_two(draw, start, hops - first)
+    A fork has further hops before the branches, a join may have further hops after the branches, a diamond has both.
+    """
+    shape = draw.knobs.shape
+    least_after = 1 if shape == "diamond" else 0
+    hops_before = 0
+    hops_after = 0
+    # The two branches and the hop at which they meet take at least 3 hops.
+    if shape != "join":
+        hops_before = draw.rng.randint(1, hops - 3 - least_after)
+    if shape != "fork":
+        hops_after = draw.rng.randint(least_after, hops - hops_before - 3)
+
+    start = draw.extend(draw.root, hops_before)
+    if not hops_after and draw.rng.random() < 0.5:
+        _add_craft_of_two(draw, start, hops - hops_before)
         return
-    area = draw.merge(start, hops - first - last)
-    if last:
+    area = draw.merge(start, hops - hops_before - hops_after)
+    if hops_after:
         add_goal = draw.rng.choice((_add_possession, _add_possession, _add_search, _add_entry))
-        add_goal(draw, area, last)
+        add_goal(draw, area, hops_after)
 
 
 def _add_possession(draw: Draw, area: Area, hops: int) -> None:
     """Add the goal to have an item."""
-    schema = draw.rng.choice(_HAVE)
+    schema = draw.rng.choice(_POSSESSION_SCHEMAS)
     task = draw.rng.choice(tasks_of(schema) or tasks_of("take_item"))
     draw.obtain(task.object, area, hops, schema=task.schema)
 
 
 def _add_craft_of_two(draw: Draw, area: Area, hops: int) -> None:
-    """Add the goal to craft something from two ingredients, each behind its own hops."""
-    schema = draw.rng.choice(_OF_TWO)
+    """Add the goal to craft an item from two hidden ingredients, each behind hops of its own."""
+    schema = draw.rng.choice(_CRAFT_SCHEMAS)
     task = draw.rng.choice(tasks_of(schema))
     draw.craft_of_two(task, area, hops)
 
 
 def _add_search(draw: Draw, area: Area, hops: int) -> None:
-    """Add the goal to find something and look at it."""
-    schema = draw.rng.choice(_FIND)
+    """Add the goal to find a thing and look at it."""
+    schema = draw.rng.choice(_SEARCH_SCHEMAS)
     task = draw.rng.choice(tasks_of(schema))
     where = draw.extend(area, hops - 1)
     target = draw.add_thing("mob" if schema == "find_animal" else "target", where, of=task.object)
@@ -107,7 +121,7 @@ def _add_search(draw: Draw, area: Area, hops: int) -> None:
 
 
 def _add_entry(draw: Draw, area: Area, hops: int) -> None:
-    """Add the goal to get into an area."""
+    """Add the goal to enter an area: the hop of its gate is the goal."""
     draw.extend(area, hops)
 
 

@@ -1,4 +1,4 @@
-"""What opens gates: blocks that bridge, tools that dig, handles that open doors, and how to craft them."""
+"""Look up tasks, sources and recipes of the items that open gates."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ def tasks_for(item: str) -> tuple[Task, ...]:
 
 @cache
 def source_block(item: str) -> str:
-    """Return the natural block that drops an item, preferably of the same name, or ""."""
+    """Return a natural block that drops an item, preferably the block with the item's name, or "" if no block does."""
     names = [each.name for each in BLOCKS if each.breakable and each.drop == item]
     if item in names:
         return item
-    plain = {"cobblestone": "stone", "coal": "coal_ore", "string": "cobweb", "redstone": "redstone_ore"}
-    if item in plain:
-        return plain[item]
+    usual_sources = {"cobblestone": "stone", "coal": "coal_ore", "string": "cobweb", "redstone": "redstone_ore"}
+    if item in usual_sources:
+        return usual_sources[item]
     return names[0] if names else ""
 
 
 def add_craftable(have: set[str], table: bool, never: str = "") -> None:
-    """Add to ``have`` everything that can be crafted from it, ignoring counts.
+    """Add to ``have`` all items that can be crafted from items in ``have``, as if each were there in any number.
 
     Args:
         table: whether a crafting table is in reach.
@@ -68,9 +68,9 @@ def add_craftable(have: set[str], table: bool, never: str = "") -> None:
     fresh = list(have)
     table = table or "crafting_table" in have
     while fresh:
-        near = recipes_using(fresh)
+        recipes = recipes_using(fresh)
         fresh = []
-        for recipe in near:
+        for recipe in recipes:
             if recipe.makes in have or recipe.makes == never:
                 continue
             if recipe.table and not table:
@@ -79,17 +79,18 @@ def add_craftable(have: set[str], table: bool, never: str = "") -> None:
                 have.add(recipe.makes)
                 fresh.append(recipe.makes)
 
-        # A first table makes recipes possible that were passed over before.
+        # The first table makes recipes possible that the previous rounds skipped.
         if not table and "crafting_table" in have:
             table = True
             fresh = list(have)
 
 
 def take_apart(item: str, count: int, whole: frozenset[str]) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
-    """Return the raw materials of an item with counts, and the recipes with times, in order.
+    """Return what crafting an item takes: raw material -> count, and the recipes as (name, times), in order.
 
     Args:
-        whole: items to find rather than craft.
+        count: number of items to craft.
+        whole: items that count as raw materials although they could be crafted.
 
     Raises:
         RejectedDraw: the item cannot be crafted.
@@ -97,6 +98,7 @@ def take_apart(item: str, count: int, whole: frozenset[str]) -> tuple[dict[str, 
     raw: Counter[str] = Counter()
     times: Counter[str] = Counter()
     order: list[str] = []
+    # This fills raw, times and order.
     _add_parts(item, count, whole, raw, times, order, depth=0)
     return dict(raw), tuple((name, times[name]) for name in order)
 
@@ -106,40 +108,49 @@ def _add_parts(
     count: int,
     whole: frozenset[str],
     raw: Counter[str],
-    needed: Counter[str],
+    times: Counter[str],
     order: list[str],
     depth: int,
 ) -> None:
-    """Add the raw materials and recipes of an item; ``order`` has each recipe after those for its ingredients."""
-    ways = recipes_for(item)
-    if not ways or (depth and _is_found(item, whole)):
+    """Add the raw materials and recipes for ``count`` of an item to ``raw``, ``times`` and ``order``.
+
+    Args:
+        raw: raw material -> count.
+        times: name of a recipe -> how often it is used.
+        order: names of the recipes, each after the recipes for its ingredients.
+        depth: number of recipes that lie between this item and the item to craft in the end.
+    """
+    recipes = recipes_for(item)
+    is_raw = depth > 0 and _is_found(item, whole)
+    if not recipes or is_raw:
         raw[item] += count
         return
     if depth > 5:
         raise RejectedDraw(f"{item} is too deep to craft")
 
-    recipe = ways[0]
-    times = math.ceil(count / recipe.count)
+    recipe = recipes[0]
+    repeats = math.ceil(count / recipe.count)
     for kinds, number in recipe.needs:
         preferred = [name for name in sorted(whole) if name in kinds]
-        kind = preferred[0] if preferred else _choose_plainest(kinds)
-        _add_parts(kind, number * times, whole, raw, needed, order, depth + 1)
+        kind = preferred[0] if preferred else _choose_most_common(kinds)
+        _add_parts(kind, number * repeats, whole, raw, times, order, depth + 1)
 
-    needed[recipe.name] += times
+    times[recipe.name] += repeats
+    # Keep a recipe behind the recipes for the ingredients of its last use.
     if recipe.name in order:
         order.remove(recipe.name)
     order.append(recipe.name)
 
 
 def _is_found(item: str, whole: frozenset[str]) -> bool:
-    """Return whether an ingredient is found rather than crafted."""
+    """Return whether an ingredient is found in the scene rather than crafted."""
     if item in whole:
         return True
     return bool(source_block(item)) and not item.endswith("_planks")
 
 
-def _choose_plainest(kinds: frozenset[str]) -> str:
-    """Return the plainest of some items."""
+def _choose_most_common(kinds: frozenset[str]) -> str:
+    """Return the most common of some interchangeable ingredients."""
     for name in ("oak_planks", "oak_log", "white_wool", "cobblestone", "coal"):
         if name in kinds:
             return name

@@ -14,12 +14,15 @@ ThingKind = Literal[
     "lying", "chest", "block", "tree", "mob", "device", "plate", "table", "pedestal", "hole", "gap", "target"
 ]
 Aim = Literal["item", "enter", "lay", "gone", "look", "put"]
-"""What a hop asks for: ``item``: have it; ``enter``: be in an area; ``lay``: a block in a gate; ``gone``: a plug or mob
-removed; ``look``: look at a thing; ``put``: a block at a thing."""
+"""What a hop asks for.
+
+``item``: have an item; ``enter``: be in an area; ``lay``: place a block in a gate; ``gone``: remove a plug or mobs;
+``look``: look at a thing; ``put``: place a block at a thing.
+"""
 
 
 class RejectedDraw(Exception):  # noqa: N818  # a draw that does not fit is not an error
-    """A draw that leads to no scene; ``str`` is the reason under which it is counted."""
+    """A draw that leads to no scene; ``str`` is the reason by which statistics count the draw."""
 
 
 @dataclass(slots=True, eq=False)
@@ -28,8 +31,8 @@ class Hop:
 
     Attributes:
         schema, object: schema and object of the atomic task.
-        target: the area or thing that its rule refers to.
-        item: the item, for ``item``, ``lay`` and ``put``.
+        target: the area or thing to which the rule of the milestone refers.
+        item: the item to have, lay or put; "" for all other aims.
     """
 
     schema: str
@@ -40,7 +43,7 @@ class Hop:
 
     @property
     def area(self) -> Area:
-        """The area where it is achieved."""
+        """The area where the hop is achieved."""
         return self.target if isinstance(self.target, Area) else self.target.area
 
     @property
@@ -54,10 +57,10 @@ class Thing:
     """Something in an area.
 
     Attributes:
-        item, count: what it gives, "" for nothing.
-        block: the block it is made of, or the kind of a mob.
-        tool: tool with which the witness digs it.
-        role: for a target, the schema that decides how it looks.
+        item, count: the item that the thing gives and how many of it; "" if the thing gives nothing.
+        block: the block that the thing is made of, or the kind of a mob.
+        role: for a target, the schema of the task, which decides how the target looks.
+        tool: the tool with which the witness digs the thing; "" for bare hands.
     """
 
     kind: ThingKind
@@ -74,12 +77,13 @@ class Gate:
     """What lies between an area and its parent.
 
     Attributes:
-        gadget: name under which its use is counted.
-        block: block of the plug or door, or liquid of the moat.
-        devices: levers, buttons and plates that open it.
-        timed: whether it closes again; then the first device is in front of it, the second behind.
+        gadget: name of the gadget, by which statistics count the gate; "" for a mere opening.
+        block: block of the plug, door or cliff, or what the moat or trench holds; "" for nothing.
+        devices: levers, buttons and plates that open the gate.
+        mode: whether all devices must be on to open the gate, or any of them.
+        timed: whether the gate closes again; if so, the first device is in front of the gate, the second behind it.
         item: the key that the witness uses.
-        hop: the milestone for passing it, or None.
+        hop: the milestone for passing the gate, or None.
     """
 
     gadget: str
@@ -95,10 +99,11 @@ class Gate:
 
 @dataclass(slots=True, eq=False)
 class Area:
-    """A room, reached from its parent through its gate; the first area has neither.
+    """A room that is entered from its parent through its gate; the first area has no parent and no gate.
 
     Attributes:
-        look: key of :data:`explorer.generating.places.styles.FLOORS`.
+        number: index of the area in its plan.
+        look: key of :data:`explorer.generating.places.styles.FLOORS`, or "" for any floor.
     """
 
     number: int
@@ -108,17 +113,17 @@ class Area:
 
     @property
     def entrance(self) -> tuple[Area, Gate]:
-        """The parent and the gate.
+        """The parent and the gate of the area.
 
         Raises:
-            GenerationError: it is the first area.
+            GenerationError: this is the first area.
         """
         if self.parent is None or self.gate is None:
             raise GenerationError("the first area has no entrance")
         return self.parent, self.gate
 
     def walk_to_root(self) -> Iterator[Area]:
-        """Yield the area and its ancestors."""
+        """Yield the area, its parent, and so on up to the first area."""
         area: Area | None = self
         while area is not None:
             yield area
@@ -127,11 +132,13 @@ class Area:
 
 @dataclass(slots=True, eq=False)
 class Plan:
-    """A whole scene without places.
+    """A whole scene, before its areas and things have places.
 
     Attributes:
-        crafts: item -> intended recipes as (recipe, times), in order.
-        raws: item -> its raw materials.
+        hops: all hops; the goal is the last hop.
+        crafts: item to craft -> recipes that the witness uses as (name, times), in order.
+        raws: item to craft -> its raw materials.
+        gadgets: names of the gadgets used, with repetitions.
     """
 
     areas: list[Area] = field(default_factory=list)
@@ -142,7 +149,7 @@ class Plan:
     gadgets: list[str] = field(default_factory=list)
 
     def add_area(self, parent: Area | None = None, gate: Gate | None = None) -> Area:
-        """Add an area behind a gate."""
+        """Add an area behind a gate, and return the area."""
         area = Area(len(self.areas), parent, gate)
         self.areas.append(area)
         if gate is not None and gate.gadget:
@@ -150,16 +157,16 @@ class Plan:
         return area
 
     def add_thing(self, thing: Thing) -> Thing:
-        """Add a thing to its area."""
+        """Add a thing, and return it."""
         self.things.append(thing)
         return thing
 
     def add_hop(self, hop: Hop) -> Hop:
-        """Add a hop; the goal comes last."""
+        """Add a hop, and return it; the hop that is added last is the goal."""
         self.hops.append(hop)
         return hop
 
     @property
     def goal(self) -> Hop:
-        """The only hop that the agent is told about."""
+        """The last hop, which is the only hop that the text for the agent names."""
         return self.hops[-1]

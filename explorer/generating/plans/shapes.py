@@ -1,7 +1,7 @@
-"""Check a plan without places: compute which hop needs which, in a fraction of a millisecond.
+"""Compute which hops of a plan need which other hops, in a fraction of a millisecond.
 
-The relation is that of the certificate (a delete relaxation with one hop forbidden), over areas instead of cells. It
-avoids building scenes whose keys open each other's gates; it is not a proof.
+The method is the same as for the certificate, a delete relaxation with one hop forbidden, but over areas instead of
+cells. The result is not a proof; it only avoids building scenes whose keys open each other's gates.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ def order_hops(plan: Plan) -> Order:
     """Return the hops that must come before each hop.
 
     Raises:
-        RejectedDraw: a hop cannot be reached at all, or the goal can be reached without it.
+        RejectedDraw: a hop cannot be achieved, or the goal can be achieved without a hop.
     """
-    every = _Reach(plan, None).achievable_hops()
-    if len(every) < len(plan.hops):
+    achievable = _Reach(plan, None).achievable_hops()
+    if len(achievable) < len(plan.hops):
         raise RejectedDraw("plan: a hop is out of reach")
 
+    # Hop -> the hops that can be achieved while this hop stays undone.
     without = {hop: _Reach(plan, hop).achievable_hops() for hop in plan.hops}
     for hop in plan.hops:
         if hop is not plan.goal and plan.goal in without[hop]:
@@ -38,7 +39,7 @@ def order_hops(plan: Plan) -> Order:
 
 
 def reduce_order(before: Order) -> dict[Hop, tuple[Hop, ...]]:
-    """Return the hops directly before each: the transitive reduction of an order."""
+    """Return for each hop the hops directly before it: the transitive reduction of an order."""
     direct = {}
     for hop, earlier in before.items():
         implied = frozenset[Hop]().union(*(before[each] for each in earlier))
@@ -47,7 +48,7 @@ def reduce_order(before: Order) -> dict[Hop, tuple[Hop, ...]]:
 
 
 def classify_shape(before: Order) -> Shape:
-    """Return the shape of an order; its last hop is the goal."""
+    """Return the shape of an order; the last key of the order must be the goal."""
     direct = reduce_order(before)
     joins = [hop for hop, earlier in direct.items() if len(earlier) > 1]
     if not joins:
@@ -60,7 +61,10 @@ def classify_shape(before: Order) -> Shape:
 
 
 class _Reach:
-    """The fixpoint of items that can be obtained and areas that can be entered while one hop stays undone."""
+    """The items that can be obtained and the areas that can be entered while one hop stays undone.
+
+    The sets grow to a fixpoint: nothing that is possible becomes impossible, and nothing is used up.
+    """
 
     def __init__(self, plan: Plan, forbidden: Hop | None) -> None:
         self._plan = plan
@@ -74,16 +78,20 @@ class _Reach:
         self._areas: set[Area] = set()
         self._have: set[str] = set()
 
-        size = -1
-        while size != (size := len(self._areas) + len(self._have)):
+        previous_size = -1
+        size = 0
+        while size != previous_size:
             self._extend()
+            previous_size = size
+            size = len(self._areas) + len(self._have)
 
     def achievable_hops(self) -> frozenset[Hop]:
+        """Return the hops that can be achieved while the forbidden hop stays undone."""
         hops = [hop for hop in self._plan.hops if hop is not self._forbidden]
         return frozenset(hop for hop in hops if self._can_do(hop))
 
     def _extend(self) -> None:
-        """Add what can be entered and had next."""
+        """Add the areas that can be entered and the items that can be obtained with what is there already."""
         for area in self._plan.areas:
             if area not in self._areas and self._can_enter(area):
                 self._areas.add(area)
@@ -107,6 +115,7 @@ class _Reach:
             return self._can_reach(target) and (hop.aim != "put" or hop.item in self._have)
         if hop.aim == "enter":
             return target in self._areas
+        # The aim is "lay" or "gone", about the gate of an area.
         return target.gate is not None and target.parent in self._areas and self._can_pass(target.gate)
 
     def _can_enter(self, area: Area) -> bool:
@@ -117,11 +126,12 @@ class _Reach:
         return area.gate is None or self._can_pass(area.gate)
 
     def _forbids(self, target: Area | Thing) -> bool:
+        """Return whether the forbidden hop is to enter an area, to clear its plug, or to remove a thing."""
         hop = self._forbidden
         return hop is not None and hop.target is target and hop.aim in ("enter", "gone")
 
     def _plug_drop(self, area: Area) -> str | None:
-        """Return what a plug before an area drops once it is dug."""
+        """Return the item that the plug before an area drops, or None if there is no plug or it cannot be dug."""
         gate = area.gate
         if gate is None or gate.opener != "tool":
             return None
@@ -139,7 +149,7 @@ class _Reach:
         return True
 
     def _is_wired_open(self, gate: Gate) -> bool:
-        """Return whether the devices of a door that can be reached open it."""
+        """Return whether the devices in areas that can be entered are enough to open a door."""
         reached = [self._can_reach(device) for device in gate.devices]
         if not reached:
             return False

@@ -30,7 +30,7 @@ from gridworld.rules.observation import Observation
 from gridworld.runner.encoding import file_stem
 from gridworld.task_spec import TaskSpecification
 from spca.common.statistics import Rate
-from spca.common.text import counted, one_line
+from spca.common.text import format_count, one_line
 from spca.common.web.document import PageKind
 from spca.common.web.films import GridFrame, make_film
 from spca.common.web.packing import pack, strip_paths
@@ -99,7 +99,7 @@ def _describe_entry(entry: Entry, tasks: Iterable[str]) -> dict[str, Any]:
         "label": entry.label,
         "about": _ABOUT.get(entry.results.model_name.partition(" ")[0]),
         "source": entry.source,
-        "settings": f"{entry.run.settings}, {counted(len(outcomes), 'task')} ({entry.tasks_hash})",
+        "settings": f"{entry.run.settings}, {format_count(len(outcomes), 'task')} ({entry.tasks_hash})",
         "finished": entry.run.finished.replace("T", " ")[:16],
         "rate": Rate(entry.results.num_success, len(outcomes)).to_dict(),
         "errors": sum(each["error"] is not None for each in outcomes.values()),

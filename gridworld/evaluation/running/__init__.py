@@ -1,1 +1,1 @@
-"""Running an evaluation: episodes, workers, journal and settings."""
+"""Execution of an evaluation: settings, tasks, workers, episodes and resumption."""

@@ -1,4 +1,4 @@
-"""One evaluation from settings to results file; whatever stops it, nothing that is finished is lost."""
+"""One evaluation, from its settings to its results file; an interruption loses no finished task."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal, difference
 from spca.common.jobs.progress import OnProgress
 from spca.common.jobs.stamps import now, versions
-from spca.common.source_state import changed_source, read_source_state
+from spca.common.source_state import describe_changed_source, read_source_state
 
 OnFound = Callable[[int, int], None]
-"""Called with finished tasks and all tasks, where an evaluation that was interrupted goes on."""
+"""Called with the number of finished tasks and the number of all tasks if an interrupted evaluation goes on."""
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 
@@ -42,8 +42,10 @@ class Evaluated:
     """A finished evaluation.
 
     Attributes:
-        tiers: of the benchmark "tiers" only.
-        earlier: since when the results were there already, in words; "" where they are new.
+        benchmark: the metrics over all tasks.
+        tiers: the metrics per tier; None unless the benchmark is "tiers".
+        output: the results file.
+        earlier: since when the results have existed, in words; "" if the results are new.
     """
 
     benchmark: BenchmarkEvaluationResult
@@ -53,22 +55,22 @@ class Evaluated:
 
 
 class Evaluation:
-    """Everything that can be checked has been when this is made; :meth:`run` plays.
+    """An evaluation of one model. The constructor checks settings, tasks and model; :meth:`run` plays.
 
     Attributes:
         output: the results file.
-        finished: number of finished tasks, also after an interruption.
-        can_go_on: something is kept that :meth:`run` would go on with.
-        warnings: a line for each task file with unused content.
+        finished: number of finished tasks, which is also correct after an interruption.
+        can_go_on: whether files were kept with which :meth:`run` can go on after an interruption.
+        warnings: lines for the user, such as one for each task file with unused content.
 
     Raises:
-        GridworldError: a setting, task or model that cannot be used.
+        GridworldError: a setting, a task or the model cannot be used.
     """
 
     def __init__(self, settings: Settings, entry: ModelEntry, running: RunningOptions) -> None:
-        most = 1 if asks_people(settings.model) else entry.max_workers
-        if most is not None and running.workers > most:
-            raise EvaluationError(f"model {settings.model} runs in at most {most} process: --workers 1")
+        max_workers = 1 if asks_people(settings.model) else entry.max_workers
+        if max_workers is not None and running.workers > max_workers:
+            raise EvaluationError(f"model {settings.model} runs in at most {max_workers} process: --workers 1")
         self._settings = settings
         self._entry = entry
         self._running = running
@@ -82,18 +84,26 @@ class Evaluation:
         self._calls = KeptCalls(_name_calls_folder(self.output) if entry.admit else None)
         self._setup = replace(self._setup, books=str(self._calls.path or ""))
         if entry.admit is not None:
-            _require_different(self._tasks)
+            _require_distinct(self._tasks)
             self.warnings += entry.admit(self._setup.request())
         self.finished = 0
         self.can_go_on = False
 
     def run(self, on_progress: OnProgress = lambda *_: None, on_found: OnFound = lambda *_: None) -> Evaluated:
-        """Play what is not finished yet, and write the results; finished results of the same question are returned.
+        """Play the tasks that are not finished yet, write the results file and return the results.
+
+        If the results file of an evaluation with the same settings and tasks exists, nothing is played and its results
+        are returned, unless the option ``overwrite`` is set.
+
+        Args:
+            on_progress: called after each task with the numbers of finished, all and solved tasks.
+            on_found: called once if an interrupted evaluation goes on.
 
         Raises:
-            GridworldError: the model cannot be used, a file cannot be written, or the output belongs to something else.
+            GridworldError: the model cannot be used, a file cannot be written, or the results file belongs to another
+                evaluation.
         """
-        exists = _is_there(self.output)
+        exists = _require_file_or_nothing(self.output)
         header = {
             "settings": self._settings.to_dict(),
             "tasks": [task.to_dict() for task in self._tasks],
@@ -102,9 +112,13 @@ class Evaluation:
         }
         journal_path = self.output.with_name(f"{self.output.name}.partial.jsonl")
         overwrite = self._running.overwrite
-        if exists and not overwrite and not journal_path.exists():
+        # The journal exists only while an evaluation runs and after an interruption.
+        was_interrupted = journal_path.exists()
+        is_finished = exists and not was_interrupted
+        if is_finished and not overwrite:
             return self._load_earlier(header)
-        if not (journal_path.exists() or self._running.resume or overwrite):
+        starts_anew = not (was_interrupted or self._running.resume or overwrite)
+        if starts_anew:
             self._calls.check()
         with (
             Journal(
@@ -123,7 +137,7 @@ class Evaluation:
             if journal.finished:
                 on_found(len(journal.finished), len(self._tasks))
             try:
-                self._play(journal, on_progress)
+                self._play(journal, on_progress)  # adds results to ``journal.finished``, by index of the task
                 self._require_played(journal.finished.values())
             finally:
                 self.finished = sum(not _is_lost(result) for result in journal.finished.values())
@@ -131,14 +145,17 @@ class Evaluation:
                 if not self.can_go_on:
                     journal.remove()
                     self._calls.remove()
-            evaluated = self._write([journal.finished[task.index] for task in self._tasks], journal.header)
+            results = [journal.finished[task.index] for task in self._tasks]
+            evaluated = self._write(results, journal.header)
             journal.remove()
         return evaluated
 
     def _play(self, journal: Journal[TaskBenchmarkResult], on_progress: OnProgress) -> None:
+        """Play every task that the journal does not hold yet, and record each result in the journal."""
         solved = sum(result.success for result in journal.finished.values())
         on_progress(len(journal.finished), len(self._tasks), solved)
-        setup = replace(self._setup, answered=any(result.steps_taken for result in journal.finished.values()))
+        answered = any(result.steps_taken for result in journal.finished.values())
+        setup = replace(self._setup, answered=answered)
         running = self._running
         with closing(do_what_is_left(setup, self._tasks, journal, running.workers, running.executor)) as playing:
             for result in playing:
@@ -147,12 +164,14 @@ class Evaluation:
 
     @staticmethod
     def _require_played(results: Collection[TaskBenchmarkResult]) -> None:
-        """Raise if no task was played, which must not look like a score."""
+        """Raise if the workers died on every task, because a result without played tasks must not look like a score."""
         if results and all(map(_is_lost, results)):
-            why = next(iter(results)).episode.info["model_error"]
+            first = next(iter(results))
+            why = first.episode.info["model_error"]
             raise EvaluationError(f"no task was played, so there is no score: {why}")
 
     def _write(self, results: list[TaskBenchmarkResult], header: Mapping[str, Any]) -> Evaluated:
+        """Write the results file and return its content; ``header`` is the head of the journal."""
         evaluated = self._summarise(results)
         data = evaluated.benchmark.to_dict()
         task_results = data.pop("task_results")
@@ -161,7 +180,7 @@ class Evaluation:
         source = read_source_state(applications())
         run = {
             **header,
-            **changed_source(header, source),
+            **describe_changed_source(header, source),
             "finished": now(),
             "versions": versions(*DISTRIBUTIONS),
             "model": self._model_details,
@@ -177,27 +196,28 @@ class Evaluation:
         return Evaluated(benchmark, tiers, self.output)
 
     def _load_earlier(self, header: Mapping[str, Any]) -> Evaluated:
-        """Return the results of this question.
+        """Return the results in the results file if the file belongs to this evaluation.
 
         Raises:
-            EvaluationError: the file holds something else; names the ways out.
+            EvaluationError: the file belongs to another evaluation, or is no results file.
         """
         ways_out = f"choose another --output, such as {self._free_output()}, or --overwrite it"
         try:
-            found = BenchmarkEvaluationResult.load(self.output)
+            earlier = BenchmarkEvaluationResult.load(self.output)
         except EvaluationError as error:
             raise EvaluationError(f"{error}; {ways_out}") from error
-        different = difference(found.run, header, self._entry.may_change)
-        known = [task.spec.task_id for task in self._tasks]
-        if not different and [result.task_id for result in found.task_results] != known:
+        different = difference(earlier.run, header, self._entry.may_change)
+        expected_ids = [task.spec.task_id for task in self._tasks]
+        ids = [result.task_id for result in earlier.task_results]
+        if not different and ids != expected_ids:
             different = "its results are not of the tasks that it names"
         if different:
             raise EvaluationError(f"{self.output}: is of another evaluation: {different}; {ways_out}")
-        self.finished = len(found.task_results)
-        return replace(self._summarise(found.task_results), earlier=_describe_earlier(found.run))
+        self.finished = len(earlier.task_results)
+        return replace(self._summarise(earlier.task_results), earlier=_describe_earlier(earlier.run))
 
     def _free_output(self) -> Path:
-        """Return a name of results that nothing has."""
+        """Return the output with the lowest number from 2 appended to its name for which no file exists."""
         stem = self.output.stem
         names = (self.output.with_name(f"{stem}_{number}{self.output.suffix}") for number in count(2))
         return next(name for name in names if not os.path.lexists(name))
@@ -211,7 +231,7 @@ class Evaluation:
 
 
 def _describe_earlier(run: Mapping[str, Any]) -> str:
-    """Return since when there are results, and whether this program would make the same ones now."""
+    """Return since when the results have existed, and whether another source of this program made the results."""
     finished = run.get("finished")
     since = f"since {finished}" if isinstance(finished, str) else "before"
     hashes = run.get("hashes")
@@ -221,8 +241,8 @@ def _describe_earlier(run: Mapping[str, Any]) -> str:
     return f"{since}, made by {'an unknown' if product is None else 'another'} source of this program"
 
 
-def _require_different(tasks: Iterable[EvaluationTask]) -> None:
-    """Raise if two tasks are the same, whose calls would lie in the same place."""
+def _require_distinct(tasks: Iterable[EvaluationTask]) -> None:
+    """Raise if two files hold the same task, because the calls of both would be kept in the same folder."""
     files: dict[str, str] = {}
     for task in tasks:
         first = files.setdefault(json_text(task.spec.to_dict()), task.file)
@@ -231,24 +251,25 @@ def _require_different(tasks: Iterable[EvaluationTask]) -> None:
 
 
 def _is_lost(result: TaskBenchmarkResult) -> bool:
+    """Return whether the task was not played because its worker died each time."""
     return result.episode.info.get(LOST) is True
 
 
 def _name_calls_folder(output: Path) -> Path:
-    """Return the folder beside a results file that keeps the calls."""
+    """Return the absolute path of the folder beside a results file in which the model's calls are kept."""
     return output.with_name(f"{output.name.removesuffix('.json')}.calls").resolve()
 
 
 def _resolve_link(path: Path) -> Path:
-    """Return the file behind a symbolic link, which would be replaced itself otherwise."""
+    """Return the file behind a symbolic link, because writing would replace the link itself."""
     return Path(os.path.realpath(path)) if os.path.islink(path) else path
 
 
-def _is_there(output: Path) -> bool:
-    """Return whether such a file exists.
+def _require_file_or_nothing(output: Path) -> bool:
+    """Return whether the results file exists.
 
     Raises:
-        EvaluationError: it is something else, such as a folder or device, or cannot be reached.
+        EvaluationError: the path is something else, such as a folder or a device, or cannot be reached.
     """
     try:
         mode = output.stat().st_mode
@@ -263,6 +284,7 @@ def _is_there(output: Path) -> bool:
 
 
 def _by_tier(tasks: Iterable[EvaluationTask], results: Iterable[TaskBenchmarkResult]) -> dict[int, TierMetrics]:
+    """Return the metrics of each tier; tasks and results are in the same order."""
     episodes: dict[int, list[Any]] = {}
     for task, result in zip(tasks, results, strict=True):
         if task.tier is not None:

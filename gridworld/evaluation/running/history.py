@@ -1,6 +1,7 @@
-"""What a model is told about its last actions, from what it could see itself (pure).
+"""Descriptions of the effects of a model's last actions, made from the model's observations (pure).
 
-Observations before and after are compared, never states: nothing that the observability hides gets into the words.
+Only the observations before and after an action are compared, never the states. The descriptions therefore reveal
+nothing that the observability hides.
 """
 
 from __future__ import annotations
@@ -15,22 +16,23 @@ from gridworld.rules.observation import CODES, LOOKS, UNSEEN, Look, Observation
 from gridworld.rules.tilings import TILINGS
 
 _MOST_CHANGES: Final = 6
+"""The most changes that one line describes."""
 _WALL: Final = CODES[Look("wall")]
-"""Larger codes are things."""
+"""Larger codes are things: mechanisms, the goal and targets."""
 
 
 def line(step: int, action_name: str, before: Observation, after: Observation) -> str:
-    """Return one line: the step, the action and what it changed as far as the model could see."""
+    """Return a line with the step, the action and the changes that the model could see."""
     changes = list(changes_between(before, after))
-    told = changes[:_MOST_CHANGES]
-    if len(changes) > len(told):
-        told.append(f"{len(changes) - len(told)} more changes")
-    summary = "; ".join(told) if told else "nothing changed"
+    described = changes[:_MOST_CHANGES]
+    if len(changes) > len(described):
+        described.append(f"{len(changes) - len(described)} more changes")
+    summary = "; ".join(described) if described else "nothing changed"
     return f"step {step}: {action_name}: {summary}"
 
 
 def changes_between(before: Observation, after: Observation) -> Iterator[str]:
-    """Yield each visible change: place, heading, hand, and the looks of known cells that are seen now."""
+    """Yield a description of each visible change: of position, heading, key in hand, and cells known before."""
     if after.position != before.position:
         yield f"moved from {_at(before.position)} to {_at(after.position)}"
     if after.heading != before.heading:
@@ -40,27 +42,34 @@ def changes_between(before: Observation, after: Observation) -> Iterator[str]:
             yield f"the {after.carrying} key is in hand"
         else:
             yield f"the {before.carrying} key left the hand"
-    known = (before.codes != UNSEEN) & after.visible & (before.codes != after.codes)
-    for row, column in np.argwhere(known).tolist():
+    changed = (before.codes != UNSEEN) & after.visible & (before.codes != after.codes)
+    for row, column in np.argwhere(changed).tolist():
         old = LOOKS[before.codes[row, column]]
         new = LOOKS[after.codes[row, column]]
         yield f"{_at((column, row))}: {old} became {new}"
 
 
 def surprise(action_name: str, before: Observation, after: Observation) -> str:
-    """Return what an action did that its plan could not count on, "" if nothing: a reason to think again."""
-    changes = changes_between(before, after)
-    if action_name != ACTION_NAMES[Action.DONE] and next(changes, None) is None:
+    """Return why the model should plan again after an action, or "" if the plan may go on.
+
+    Reasons are an action without effect, a move by more than one cell, and a thing that came into view.
+    """
+    may_be_idle = action_name == ACTION_NAMES[Action.DONE]
+    has_effect = next(changes_between(before, after), None) is not None
+    if not (has_effect or may_be_idle):
         return "it changed nothing"
     tiling = TILINGS[after.tiling]
     if after.position not in (before.position, tiling.ahead(before.position, before.heading)):
         return f"it led to {_at(after.position)}"
-    new = (before.codes == UNSEEN) & (after.codes > _WALL)
-    for row, column in np.argwhere(new).tolist():
-        look = LOOKS[after.codes[row, column]]
-        return f"{look} came into view at {_at((column, row))}"
-    return ""
+    came_into_view = (before.codes == UNSEEN) & (after.codes > _WALL)
+    cells = np.argwhere(came_into_view).tolist()
+    if not cells:
+        return ""
+    row, column = cells[0]
+    look = LOOKS[after.codes[row, column]]
+    return f"{look} came into view at {_at((column, row))}"
 
 
 def _at(cell: tuple[int, int]) -> str:
-    return f"column {cell[0]}, row {cell[1]}"
+    column, row = cell
+    return f"column {column}, row {row}"

@@ -1,4 +1,4 @@
-"""The folder in which the calls of a model lie beside the results, as an evaluation begins, goes on or ends."""
+"""The folder beside a results file that keeps the calls of a paid model, so that answers are paid only once."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from gridworld.errors import EvaluationError
 
 @dataclass(frozen=True, slots=True)
 class KeptCalls:
-    """The calls of an evaluation; without a path none are kept."""
+    """The folder with the calls of an evaluation; if ``path`` is None, no calls are kept."""
 
     path: Path | None
 
     def check(self) -> None:
-        """Refuse to begin where calls lie already.
+        """Raise if the folder exists already, before an evaluation begins.
 
         Raises:
-            EvaluationError: they do; names the ways out.
+            EvaluationError: the folder holds the calls of an earlier evaluation.
         """
         if self.path is not None and self.path.exists():
             raise EvaluationError(
@@ -28,7 +28,7 @@ class KeptCalls:
             )
 
     def are_paid_for(self) -> bool:
-        """Return whether a model may have worked on one of them."""
+        """Return whether the folder holds a call on which a model may have worked, so that it may be billed."""
         if self.path is None or not self.path.is_dir():
             return False
         from gridworld.adapters.asking import was_worked_on
@@ -36,10 +36,10 @@ class KeptCalls:
         return was_worked_on(self.path)
 
     def remove(self) -> None:
-        """Delete them.
+        """Delete the folder with all calls.
 
         Raises:
-            EvaluationError: they cannot be deleted.
+            EvaluationError: the folder cannot be deleted.
         """
         if self.path is not None and self.path.exists():
             try:

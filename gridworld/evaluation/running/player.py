@@ -1,4 +1,4 @@
-"""A model as the policy of one episode: builds what it gets, checks what it says, catches what it raises."""
+"""A model as the policy of one episode: builds inputs, checks answers and catches the model's errors."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task_spec import TaskSpecification
 
 _NO_IMAGE: Final[NDArray[np.uint8]] = np.zeros((0, 0, 3), dtype=np.uint8)
-_LONGEST_ERROR: Final = 2000
+_MAX_ERROR: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """What a model is given beside the task and the present image.
+    """Settings of a model's input beside the task.
 
     Attributes:
-        history_images: how many earlier images.
-        history_text: whether the last actions and their visible effects are told.
-        history_text_window: how many of them.
-        text_observation: whether the observation is told as text too.
-        observation: "image", or "text": told as text and not shown.
+        history_images: the most earlier images.
+        history_text: whether the input describes the last actions and their visible effects.
+        history_text_window: the number of last actions that are described.
+        text_observation: whether the input holds the observation as text, beside the image.
+        observation: "image", or "text" for an observation as text without an image.
     """
 
     history_images: int = 2
@@ -49,12 +49,12 @@ class Telling:
 
 
 class Player:
-    """The policy of one episode.
+    """The policy of one episode, which asks a model for each action.
 
     Attributes:
-        error: what the model raised; the episode then stopped.
-        answers: how many actions the model chose.
-        seconds: the time it took, from the beginning of the episode to its end.
+        error: the error that the model raised, which stopped the episode; None without an error.
+        answers: number of actions that were taken from the model's answers.
+        seconds: time that the model took for all its calls of this episode.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Player:
         self.error: Exception | SystemExit | None = None
         self.answers = 0
         self.seconds = 0.0
-        self._begun = False
+        self._has_begun = False
         self._model = model
         self._backend = backend
         self._spec = spec
@@ -71,103 +71,110 @@ class Player:
         self._telling = telling
         self._images: deque[NDArray[np.uint8]] = deque(maxlen=telling.history_images)
         self._lines: deque[str] = deque(maxlen=telling.history_text_window if telling.history_text else 0)
-        self._before: tuple[str, Observation] | None = None
+        # Name of the last action, and the observation before the action.
+        self._last_step: tuple[str, Observation] | None = None
+        # Actions of the last answer that are still to do.
         self._plan: deque[Action] = deque()
-        self._dropped = ""
+        # Tells the model which actions of its last answer were dropped, and why.
+        self._dropped_note = ""
 
     def __call__(self, observation: Any, state: GridState, mission: str) -> tuple[int, Mapping[str, Any]] | None:
-        """Return the model's action and what it said, or None once it has failed.
+        """Return the model's action and notes on its answer, or None after the model has failed.
 
-        Raises:
-            Exception: what is not the model's: seeing and drawing.
+        Errors of the model are kept in :attr:`error`. Errors of the backend and of the drawing are raised.
         """
         del state
         seen = self._backend.observe()
-        if not self._begun:
-            spec = copy.deepcopy(self._spec)  # whatever a model does with it, the task stays what it is
-            with self._turn():
+        if not self._has_begun:
+            spec = copy.deepcopy(self._spec)  # so that the model cannot change the task
+            with self._models_turn():
                 backend = backend_name(self._backend)
                 self._model.begin_episode(spec, self._seed, backend=backend, tiling=seen.tiling)
-                self._begun = True
+                self._has_begun = True
             if self.error is not None:
                 return None
-        if self._before is not None and self._lines.maxlen:
-            self._lines.append(history.line(self.answers, *self._before, seen))
-        image = self._image(observation)
-        said: dict[str, Any] = {"model_planned": True}
-        if not self._may_go_on(seen):
-            asked = self._input(image, seen, mission)
-            with self._turn():
-                output = self._model.predict(asked)
+        if self._last_step is not None and self._lines.maxlen:
+            self._lines.append(history.line(self.answers, *self._last_step, seen))
+        image = self._image_for_model(observation)
+        notes: dict[str, Any] = {"model_planned": True}
+        if not self._plan_goes_on(seen):
+            model_input = self._model_input(image, seen, mission)
+            with self._models_turn():
+                output = self._model.predict(model_input)
                 actions = (output.action, *getattr(output, "further", ()))
                 self._plan.extend([as_action(each) for each in actions])
-                said = _record_answer(output)
+                notes = _record_answer(output)
         if not self._plan:
             return None
         action = self._plan.popleft()
         self.answers += 1
-        self._before = ACTION_NAMES[action], seen
+        self._last_step = ACTION_NAMES[action], seen
         if image.size:
             self._images.append(image)
-        return int(action), said
+        return int(action), notes
 
-    def _may_go_on(self, seen: Observation) -> bool:
-        """Return whether the last answer still holds an action that may be played now; else the rest is dropped."""
-        self._dropped = ""
-        if not self._plan or self._before is None:
+    def _plan_goes_on(self, seen: Observation) -> bool:
+        """Return whether the plan holds an action to do now; after a surprise, clear the plan and note why."""
+        self._dropped_note = ""
+        if not self._plan or self._last_step is None:
             return False
-        if why := history.surprise(*self._before, seen):
+        last_action, before = self._last_step
+        why = history.surprise(last_action, before, seen)
+        if why:
             left = ", ".join(ACTION_NAMES[action] for action in self._plan)
-            self._dropped = f"Not done of your last answer: {left}. After {self._before[0]} you are asked again: {why}."
+            self._dropped_note = (
+                f"Not done of your last answer: {left}. After {last_action} you are asked again: {why}."
+            )
             self._plan.clear()
         return bool(self._plan)
 
     def finish(self, result: EpisodeResult) -> None:
-        """Tell the model that the episode is over and note what is known about it.
+        """Tell the model that the episode is over, and add the model's details, error and time to the result.
 
         Raises:
-            ModelUnavailableError: nothing more can be had from it.
+            ModelUnavailableError: the model cannot be used any more.
         """
-        copied = _copy(result)
-        failed = self.error
+        copied = _copy_for_model(result)
+        earlier_error = self.error
         self.error = None
-        with self._turn():
-            if self._begun:
+        with self._models_turn():
+            if self._has_begun:
                 self._model.end_episode(copied)
             details = self._model.episode_details()
             if details is not None:
                 result.info["details"] = json.loads(json_text(dict(details)))
         if isinstance(self.error, ModelUnavailableError):
             raise self.error
-        self.error = failed or self.error
+        self.error = earlier_error or self.error
         if self.error is not None:
             result.info["model_error"] = error_line(self.error)
         result.info["model_seconds"] = round(self.seconds, 6)
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
-        """Time the model's turn; what it raises becomes ``error``."""
+    def _models_turn(self) -> Iterator[None]:
+        """Add the time of the enclosed calls to ``seconds``; keep an error of the model in ``error``."""
         started = time.perf_counter()
         try:
             yield
         except ImportError as error:
             self.error = missing_part(error, "the model")
-        except (Exception, SystemExit) as error:  # foreign code: whatever it raises fails this episode only
+        except (Exception, SystemExit) as error:  # a model is foreign code: its errors fail only this episode
             self.error = error
         finally:
             self.seconds += time.perf_counter() - started
 
-    def _image(self, observation: Any) -> NDArray[np.uint8]:
+    def _image_for_model(self, observation: Any) -> NDArray[np.uint8]:
+        """Return the present image, or an empty image if the model uses none."""
         if not self._model.uses_images:
             return _NO_IMAGE
         return observation if isinstance(observation, np.ndarray) else self._backend.render()
 
-    def _input(self, image: NDArray[np.uint8], seen: Observation, mission: str) -> ModelInput:
+    def _model_input(self, image: NDArray[np.uint8], seen: Observation, mission: str) -> ModelInput:
         context = []
         if self._lines:
             context.append("\n".join(("Last steps:", *self._lines)))
-        if self._dropped:
-            context.append(self._dropped)
+        if self._dropped_note:
+            context.append(self._dropped_note)
         if self._telling.text_observation or self._telling.observation == "text":
             context.append(seen.text())
         return ModelInput(
@@ -181,8 +188,8 @@ class Player:
         )
 
 
-def _copy(result: EpisodeResult) -> EpisodeResult:
-    """Copy what a model may change without changing the result; pictures and states of steps are shared."""
+def _copy_for_model(result: EpisodeResult) -> EpisodeResult:
+    """Return a copy that a model may change; only the observations and states of the steps are shared."""
     return replace(
         result,
         trajectory=[replace(each, info=dict(each.info)) for each in result.trajectory],
@@ -192,32 +199,32 @@ def _copy(result: EpisodeResult) -> EpisodeResult:
 
 
 def error_line(error: BaseException) -> str:
-    """Return an error as one line; foreign errors are named by their class."""
+    """Return an error as one line; the line starts with the class unless the error is a GridworldError."""
     text = " ".join(str(error).split())
     if not (isinstance(error, GridworldError) and text):
         text = f"{type(error).__name__}: {text}".rstrip(": ")
-    return text[:_LONGEST_ERROR]
+    return text[:_MAX_ERROR]
 
 
 def backend_name(backend: AbstractGridBackend) -> str:
-    """Return the name that ``--backend`` uses, else the name of its class."""
+    """Return the backend's word for ``--backend``; for a backend of the user, return the name of its class."""
     from gridworld.backends import BACKENDS
 
-    names = {of_class: name for name, of_class in BACKENDS.items()}
-    for each in type(backend).__mro__:
-        if each.__name__ in names:
-            return names[each.__name__]
+    name_of_class = {class_name: name for name, class_name in BACKENDS.items()}
+    for each in type(backend).__mro__:  # a subclass counts as its base class
+        if each.__name__ in name_of_class:
+            return name_of_class[each.__name__]
     return type(backend).__name__
 
 
 def _record_answer(output: ModelOutput) -> dict[str, Any]:
-    """Return what of an answer is written down: JSON-able, and absent where the model said nothing."""
-    said: dict[str, Any] = {}
+    """Return the JSON-able notes on an answer for the results file; what the model left out is left out."""
+    notes: dict[str, Any] = {}
     confidence = output.confidence
     if isinstance(confidence, int | float | np.floating) and math.isfinite(confidence):
-        said["model_confidence"] = float(confidence)
+        notes["model_confidence"] = float(confidence)
     for name in ("reasoning", "raw_output"):
         text = getattr(output, name)
         if text is not None:
-            said[f"model_{name}"] = str(text)
-    return said
+            notes[f"model_{name}"] = str(text)
+    return notes

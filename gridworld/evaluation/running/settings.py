@@ -1,4 +1,4 @@
-"""What an evaluation is told, and the tasks that this names."""
+"""Settings of an evaluation, and the tasks that the settings select."""
 
 from __future__ import annotations
 
@@ -16,20 +16,24 @@ from gridworld.evaluation.running.tasks import EvaluationTask, tasks_in
 from gridworld.search.solver import DEFAULT_LIMIT
 
 TILINGS_OF: Final[Mapping[str, tuple[str, ...]]] = {"minigrid": ("square",), "multigrid": ("square", "hex")}
-"""Tilings by backend."""
+"""Supported tilings of each backend."""
 
 _CREDENTIALS: Final = re.compile(r"(?<=://)[^/@\s]*@")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What decides the results of an evaluation; one value passed down.
+    """All settings that influence the results of an evaluation.
 
     Attributes:
-        tasks: what is played.
-        model: name in the table of models.
-        options: those of that model, a dataclass; None for a model without.
-        limit: states that the search for the shortest solution of a task may expand.
+        tasks: options of the benchmark, the backend and the seed.
+        model: name of the model, as for ``--model``.
+        options: options of this model, a dataclass; None for a model without options.
+        telling: settings of the model's input.
+        limit: states that the search for a shortest solution of a task may expand.
+
+    Raises:
+        EvaluationError: two options contradict each other.
     """
 
     tasks: TaskOptions
@@ -53,7 +57,7 @@ class Settings:
 
     @property
     def benchmark_name(self) -> str:
-        """What results call the set of tasks: part of the tiers is another set than all of them."""
+        """Name of the set of tasks in results files; a selection of tiers has another name than all tiers."""
         tasks = self.tasks
         if tasks.benchmark == "directory":
             return library.name_of(tasks.task_dir or ".")
@@ -62,25 +66,26 @@ class Settings:
         return f"{tasks.benchmark}_{','.join(map(str, tasks.tiers))}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-able dict, one level deep; addresses lose the name and password they may hold."""
+        """Return a JSON-able dict without nested dicts; user names and passwords in addresses are removed."""
         data = asdict(self)
         tasks = data.pop("tasks")
         telling = data.pop("telling")
         options = data.pop("options") or {}
-        if telling["observation"] == "image":  # as ever, so that what is older can go on
+        if telling["observation"] == "image":  # journals from before this setting existed must stay equal
             del telling["observation"]
-        plain = {**data, **tasks, **telling, **options}
-        for name, value in plain.items():
+        flat = {**data, **tasks, **telling, **options}
+        for name, value in flat.items():
             if isinstance(value, str):
-                plain[name] = _CREDENTIALS.sub("", value)
-        return plain
+                flat[name] = _CREDENTIALS.sub("", value)
+        return flat
 
 
 def tasks_of(settings: Settings, *, strict: bool = False, warnings: list[str] | None = None) -> list[EvaluationTask]:
-    """Return the tasks of an evaluation, in order; every file is read and checked before anything is played.
+    """Return the tasks of an evaluation, in order, after all files were read and checked.
 
     Args:
-        strict, warnings: as for :func:`gridworld.evaluation.running.tasks.tasks_in`.
+        settings: settings of the evaluation.
+        strict, warnings: see :func:`gridworld.evaluation.running.tasks.tasks_in`.
 
     Raises:
         TaskError: a folder or file cannot be used.
@@ -94,6 +99,8 @@ def tasks_of(settings: Settings, *, strict: bool = False, warnings: list[str] | 
             raise TaskError("there are no folders tier1, tier2, ...", str(where))
         files = [(file, tier) for tier in tiers for file in library.task_files(library.tier_dir(tier, where))]
     else:
-        chosen = asked.task_dir if asked.benchmark == "directory" else asked.benchmark
-        files = [(file, None) for file in library.task_files(chosen or asked.benchmark)]
+        source = asked.benchmark
+        if source == "directory" and asked.task_dir:
+            source = asked.task_dir
+        files = [(file, None) for file in library.task_files(source)]
     return tasks_in(files, asked.tiling, strict=strict, warnings=warnings)

@@ -1,4 +1,4 @@
-"""The tasks of an evaluation: read, checked, and told in its results."""
+"""Reading and checking of the tasks of an evaluation, and their entries in the results file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PACKAGE: Final = Path(library.__file__).resolve().parent
 
 
 DISTRIBUTIONS: Final = ("sense-plan-code-act", "gymnasium", "minigrid", "numpy")
-"""Those whose versions stand in results."""
+"""Packages whose versions the results file records."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +29,9 @@ class EvaluationTask(Job):
     """A task of an evaluation.
 
     Attributes:
-        tier: of its folder, for "tiers"; else None.
-        file: where it came from, of a shipped task the path in the repository; "" if from no file.
+        spec: the task itself.
+        tier: tier of the folder of the task, if the benchmark is "tiers"; else None.
+        file: path of the task's file; for a shipped task, the path in the repository; "" for a task without a file.
     """
 
     spec: TaskSpecification
@@ -38,7 +39,7 @@ class EvaluationTask(Job):
     file: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry of the results file about it."""
+        """Return the entry of this task in the results file."""
         tier = {} if self.tier is None else {"tier": self.tier}
         source = {"file": self.file, "sha256": self.sha256} if self.file else {}
         return {"task_id": self.id, **tier, **source}
@@ -51,27 +52,29 @@ def tasks_in(
     strict: bool = False,
     warnings: list[str] | None = None,
 ) -> list[EvaluationTask]:
-    """Return the tasks in files, each with the tier of its folder; all are read and checked before any is played.
+    """Return the tasks in files, in the order of the files.
 
     Args:
-        strict: refuse fields that the format does not know.
-        warnings: gets a line for each file with unused content; None: issue Python warnings instead.
+        files: pairs of (path of a file, tier of its folder or None).
+        tiling: name of the tiling on which the tasks are to be played.
+        strict: whether unknown fields are an error.
+        warnings: list to which a line for each file with unused content is appended; None issues Python warnings.
 
     Raises:
-        TaskError: one cannot be used on this tiling; names its file.
+        TaskError: a task cannot be read, is not valid, or was made for another tiling.
     """
     tasks = []
     for index, (file, tier) in enumerate(files):
         notes: list[str] = []
         spec = _load(file, tiling, strict, notes)
         if notes:
-            _tell(str(TaskError(notes, str(file))), warnings)
+            _warn(str(TaskError(notes, str(file))), warnings)
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
         tasks.append(EvaluationTask(index, spec.task_id, digest, spec=spec, tier=tier, file=_label(file)))
     return tasks
 
 
-def _tell(line: str, lines: list[str] | None) -> None:
+def _warn(line: str, lines: list[str] | None) -> None:
     if lines is None:
         warn(line, TaskWarning, stacklevel=4)
     else:
@@ -79,13 +82,17 @@ def _tell(line: str, lines: list[str] | None) -> None:
 
 
 def check_tiling(spec: TaskSpecification, tiling: str, source: str = "") -> None:
-    """Raise if a task was made for another tiling than the square one and is played on a third.
+    """Raise if a task was made for a tiling that is neither the square tiling nor the given tiling.
+
+    Tasks for the square tiling may be played on every tiling.
 
     Args:
-        source: the file of the task, "" for none.
+        spec: the task.
+        tiling: name of the tiling on which the task is to be played.
+        source: path of the task's file; "" without a file.
 
     Raises:
-        TaskError: it was made for another tiling.
+        TaskError: the task was made for another tiling.
     """
     made_for = _made_for(spec)
     if made_for not in (SQUARE.name, tiling):
@@ -95,11 +102,14 @@ def check_tiling(spec: TaskSpecification, tiling: str, source: str = "") -> None
 
 
 def _made_for(spec: TaskSpecification) -> str:
+    """Return the tiling that the metadata, or the generator's entry in the metadata, names; by default "square"."""
     metadata = spec.metadata or {}
     generator = metadata.get("generator")
-    for told in (metadata, generator if isinstance(generator, Mapping) else {}):
-        tiling = told.get("tiling")
-        if isinstance(tiling, str) and tiling in TILINGS and tiling != SQUARE.name:
+    sources = [metadata, generator] if isinstance(generator, Mapping) else [metadata]
+    for source in sources:
+        tiling = source.get("tiling")
+        is_known = isinstance(tiling, str) and tiling in TILINGS
+        if is_known and tiling != SQUARE.name:
             return tiling
     return SQUARE.name
 
@@ -108,11 +118,12 @@ def read_valid(path: str | os.PathLike[str], strict: bool, notes: list[str]) -> 
     """Return the task in a file.
 
     Args:
-        strict: refuse fields that the format does not know.
-        notes: gets a line for each field that is not used.
+        path: path of the file.
+        strict: whether unknown fields are an error.
+        notes: list to which a line for each unused field is appended.
 
     Raises:
-        TaskError: it cannot be read or is not valid; names the file.
+        TaskError: the file cannot be read, or the task is not valid.
     """
     spec = TaskSpecification.from_json(path, strict=strict, warnings=notes)
     _, problems = spec.validate()
@@ -122,14 +133,17 @@ def read_valid(path: str | os.PathLike[str], strict: bool, notes: list[str]) -> 
 
 
 def _load(file: Path, tiling: str, strict: bool, notes: list[str]) -> TaskSpecification:
+    """Return the task in a file that is valid on a tiling; append lines on unused content to ``notes``."""
     spec = read_valid(file, strict, notes)
     check_tiling(spec, tiling, str(file))
-    _, unused = stored_proof(spec, TILINGS[tiling])
-    notes += [unused] if unused else []
+    _, why_unused = stored_proof(spec, TILINGS[tiling])
+    if why_unused:
+        notes.append(why_unused)
     return spec
 
 
 def _label(file: Path) -> str:
+    """Return the path in the repository for a shipped task, else the path itself."""
     try:
         return str(Path("gridworld") / file.resolve().relative_to(_PACKAGE))
     except ValueError:

@@ -1,4 +1,4 @@
-"""How a worker makes what it needs, whichever engine runs it."""
+"""The setup of a worker process: its model, its backend and its harness."""
 
 from __future__ import annotations
 
@@ -20,16 +20,19 @@ from gridworld.search.optimum import optimum_of
 from spca.common.jobs.work import TRIES, JobMessages, Setup
 
 LOST: Final = "lost"
-"""In the ``info`` of an episode that was not played."""
+"""Key in the ``info`` of an episode that was not played because its worker died."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
-    """How a worker makes its harness, with a model and a backend of its own.
+    """The values from which each worker makes its own model, backend and harness; they are sent between processes.
 
     Attributes:
-        answered: the model has answered in the part of the evaluation that is finished.
-        books: folder in which a model that is paid for keeps its calls, an absolute path; "" for none.
+        settings: settings of the evaluation.
+        factory: makes the model.
+        verbose: whether to print every step.
+        answered: whether the model has answered in the finished part of the evaluation.
+        books: absolute path of the folder in which a paid model keeps its calls; "" for no folder.
     """
 
     terms: ClassVar[JobMessages] = JobMessages(
@@ -44,19 +47,19 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
     books: str = ""
 
     @contextmanager
-    def opened(self) -> Iterator[Callable[[EvaluationTask], TaskBenchmarkResult]]:
+    def start_worker(self) -> Iterator[Callable[[EvaluationTask], TaskBenchmarkResult]]:
         with closing(self.harness()) as harness:
             yield lambda task: harness.judge(task.spec, self.verbose)
 
     def model(self) -> ModelInterface:
-        """Make the model; it shows itself no images where it is to be told what there is to see."""
+        """Return a new model; with observations as text, its use of images is switched off."""
         model = self.factory(self.request())
         if self.settings.telling.observation == "text":
             model.uses_images = False
         return model
 
     def request(self) -> ModelRequest[object]:
-        """Return what the model is made from."""
+        """Return the request for the factory of the model."""
         settings = self.settings
         return ModelRequest(settings.model, settings.options, settings.tasks.seed, settings.limit, self.books)
 
@@ -79,13 +82,13 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
         harness.answered = self.answered
         try:
             harness.set_up()
-        except BaseException:  # the model is released, whatever happened
+        except BaseException:  # release the model even after an interruption
             harness.close()
             raise
         return harness
 
-    def lost(self, job: EvaluationTask, how: str) -> TaskBenchmarkResult:
-        """Return the result of a task whose worker died each time, with no steps done."""
+    def make_lost_result(self, job: EvaluationTask, how: str) -> TaskBenchmarkResult:
+        """Return the result, with no steps, of a task whose worker died at every try; ``how`` describes the death."""
         from gridworld.rules.episode import Episode
         from gridworld.rules.layout import Layout
         from gridworld.rules.tilings import TILINGS

@@ -21,7 +21,7 @@ from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_USER_ERROR
 from spca.common.debug_log import log_error
 from spca.common.jobs.progress import track_items
 from spca.common.options.values import NAME
-from spca.common.text import counted, one_line
+from spca.common.text import format_count, one_line
 
 
 @Parameter(name="*")
@@ -58,7 +58,7 @@ def certify_files(*files: Source, options: CertifyOptions = CertifyOptions()) ->
             print(one_line(f"error: {where}{error}"))
     failed = len(paths) - held - (unusable - len(problems))
     more = f", {unusable} not usable" if unusable else ""
-    total = counted(len(paths) + len(problems), "file")
+    total = format_count(len(paths) + len(problems), "file")
     print(f"{total}: {held} proven, {failed} not{more}")
     if unusable:
         return EXIT_USER_ERROR
@@ -97,7 +97,7 @@ def _describe_certificate(certificate: Certificate) -> list[str]:
     if not certificate.solvable:
         return [f"cannot be solved ({certificate.tiling})"]
     limit = "" if certificate.within_max_steps else ", which is more than its max_steps"
-    steps = counted(certificate.optimal_steps or 0, "step")
+    steps = format_count(certificate.optimal_steps or 0, "step")
     lines = [f"solvable, optimal {steps}{limit} ({certificate.tiling})"]
     for link in certificate.chain:
         necessary = "necessary" if link.necessary else "NOT necessary"

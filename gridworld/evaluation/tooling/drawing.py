@@ -21,7 +21,7 @@ from gridworld.task_spec import TaskSpecification
 from spca.common.command import EXIT_FINISHED
 from spca.common.files import make_folder
 from spca.common.options.values import FILE, NAME, amount, name_value, whole_number
-from spca.common.text import counted, one_line
+from spca.common.text import format_count, one_line
 
 
 @Parameter(name="*")
@@ -136,7 +136,7 @@ def _animate(tasks: Sequence[str], asked: DrawOptions, gif: Path) -> int:
     make_folder(gif.parent)
     frames = episode_frames(spec, tiling, actions, reveal=asked.revealed, tile_size=asked.tile_size)
     save_gif(gif, frames, asked.seconds)
-    length = counted(len(actions), "step")
+    length = format_count(len(actions), "step")
     print(one_line(f"{gif}: {spec.task_id}, {length}"))
     return EXIT_FINISHED
 

@@ -9,7 +9,7 @@ from gridworld.evaluation.options import SEED, Tiling, parse_tiers
 from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, complain
 from spca.common.jobs.progress import track_items
 from spca.common.options.values import FOLDER, NAME, name_value, text_option, whole_number
-from spca.common.text import counted, one_line
+from spca.common.text import format_count, one_line
 
 
 def generate_tasks(
@@ -62,9 +62,9 @@ def generate_tasks(
         for written in track_items(made, count * len(tiers), "tasks"):
             done[written.what] += 1
     except KeyboardInterrupt:
-        complain(f"interrupted; {counted(done.total(), 'task')} in {output}; the same command goes on")
+        complain(f"interrupted; {format_count(done.total(), 'task')} in {output}; the same command goes on")
         return EXIT_INTERRUPTED
     how = ", ".join(f"{number} {what}" for what, number in done.items())
-    tasks = counted(done.total(), "task")
+    tasks = format_count(done.total(), "task")
     print(one_line(f"{tasks} in {output}: {how}"))
     return EXIT_FINISHED

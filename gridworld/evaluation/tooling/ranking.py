@@ -13,9 +13,9 @@ from gridworld.evaluation.results.leaderboard import rank_entries, read_entries
 from gridworld.evaluation.results.leaderboard_page import TITLE, make_page
 from spca.common.command import EXIT_FINISHED, EXIT_USER_ERROR, complain
 from spca.common.errors import FileError
-from spca.common.files import make_folder, opened, write_atomic
+from spca.common.files import make_folder, open_to_read, write_atomic
 from spca.common.options.values import FILE
-from spca.common.text import counted, one_line
+from spca.common.text import format_count, one_line
 
 
 def make_leaderboard(
@@ -45,7 +45,7 @@ def make_leaderboard(
     make_folder(output.parent)
     write_atomic(output, html)
     show_ranking(groups)
-    held = f"{counted(len(entries), 'result')}, {counted(len(groups), 'benchmark')}"
+    held = f"{format_count(len(entries), 'result')}, {format_count(len(groups), 'benchmark')}"
     print(one_line(f"page: {output} ({held}); open it in a browser"))
     return EXIT_FINISHED
 
@@ -66,7 +66,7 @@ def _files(named: Sequence[str]) -> list[Path]:
 def _is_page(path: Path) -> bool:
     """Return whether a file was made by this tool, so that making it again loses nothing."""
     try:
-        with opened(path) as file:
+        with open_to_read(path) as file:
             return f"<title>{TITLE}</title>".encode() in file.read(2000)
     except (FileError, OSError):
         return False

@@ -11,7 +11,7 @@ from gridworld.evaluation.tooling.common import Source, files_of, unused_proof
 from gridworld.task.validation import check_file
 from gridworld.task_spec import TaskSpecification
 from spca.common.command import EXIT_FINISHED, EXIT_USER_ERROR
-from spca.common.text import counted, one_line
+from spca.common.text import format_count, one_line
 
 
 def validate_files(
@@ -38,5 +38,5 @@ def validate_files(
         if not problems and not quiet:
             print(one_line(f"{path}: ok"))
     total = len(paths) + len(absent)
-    print(f"{counted(total, 'file')}: {total - bad} valid, {bad} not")
+    print(f"{format_count(total, 'file')}: {total - bad} valid, {bad} not")
     return EXIT_USER_ERROR if bad else EXIT_FINISHED

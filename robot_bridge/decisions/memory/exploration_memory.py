@@ -12,7 +12,7 @@ from math import degrees, dist
 from pathlib import Path
 from typing import Any, Final
 
-from robot_bridge.contracts import BEARINGS, ActionResult, Direction, Frontier, NavigationDecision, Pose, wrapped
+from robot_bridge.contracts import BEARINGS, ActionResult, Direction, Frontier, NavigationDecision, Pose, wrap_angle
 from robot_bridge.decisions.memory.memory_state import (
     DeadEnd,
     ExplorationState,
@@ -56,7 +56,7 @@ class ExplorationMemory:
         """Record a decision with its result and the robot's position; call once per decision."""
         self._position = position
         name = harmless(decision.tool_name, LABEL_LENGTH)
-        action = PastAction(name, known_parameters(decision), _summarise_result(result), round_place(position))
+        action = PastAction(name, filter_parameters(decision), _summarise_result(result), round_place(position))
         self.state.recent_actions = [*self.state.recent_actions, action][-RECENT_ACTIONS:]
 
     def record_discovery(self, label: str, notes: str | None, significance: str, position: Pose) -> None:
@@ -156,7 +156,7 @@ class ExplorationMemory:
         self._listed.clear()
 
 
-def known_parameters(decision: NavigationDecision) -> dict[str, Any]:
+def filter_parameters(decision: NavigationDecision) -> dict[str, Any]:
     """Return the parameters that the tool has, in its order; texts cut, other values by the name of their type."""
     model = PARAMETERS.get(decision.tool_name)  # type: ignore[call-overload]
     given: object = decision.parameters
@@ -197,7 +197,7 @@ def _is_same(known: Finding, new: Finding) -> bool:
 
 
 def _describe_frontier(frontier: Frontier, position: Pose) -> KnownFrontier:
-    bearing = degrees(wrapped(position.bearing_to(frontier.x, frontier.y)))
+    bearing = degrees(wrap_angle(position.bearing_to(frontier.x, frontier.y)))
     distance = float(position.distance_to(frontier.x, frontier.y))
     return KnownFrontier(
         id=int(frontier.id),

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from robot_bridge.contracts import NavigationDecision
-from robot_bridge.decisions.memory.exploration_memory import known_parameters
+from robot_bridge.decisions.memory.exploration_memory import filter_parameters
 from robot_bridge.decisions.memory.memory_text import NONE, call_text
 from robot_bridge.decisions.messages.sensor_snapshot import SensorSnapshot
 from robot_bridge.text import harmless
@@ -46,7 +46,7 @@ def user_message(
     ``image`` is one of the three lines above; the reason for leaving the image out may follow it.
     """
     affordances = [f"{name} {score:.2f}" for name, score in snapshot.affordance_scores.items()]
-    last_call = call_text(last.tool_name, known_parameters(last)) if last else NONE
+    last_call = call_text(last.tool_name, filter_parameters(last)) if last else NONE
     lines = [
         f"STATE: {_format_state(snapshot.robot_state)}",
         "LIDAR:",

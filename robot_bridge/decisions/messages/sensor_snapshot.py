@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robot_bridge.contracts import ActionResult, Direction, Gap, Scan, wrapped
+from robot_bridge.contracts import ActionResult, Direction, Gap, Scan, wrap_angle
 from robot_bridge.control.state import View
 from robot_bridge.decisions.messages.annotate import annotate_image, cardinal, is_image, sample_depth
 
@@ -97,7 +97,7 @@ class SensorSnapshotBuilder:
 
 def _robot_state(vm: View) -> dict[str, Any]:
     pose = vm.current_position
-    heading = round(degrees(wrapped(pose.heading)) % 360, 1) % 360
+    heading = round(degrees(wrap_angle(pose.heading)) % 360, 1) % 360
     twist = vm.latest_odom.twist if vm.latest_odom else None
     battery = vm.observation.battery
     return {

@@ -16,7 +16,7 @@ from robot_bridge.errors import RecordingError, SetupError
 from robot_bridge.ros import topics, types
 from robot_bridge.ros.messages import nanoseconds
 from spca.common.errors import FileError
-from spca.common.files import opened, replace_file
+from spca.common.files import open_to_read, replace_file
 
 _MAGIC: Final = b"\x89MCAP0\r\n"
 _FOOTER: Final = b"\x02\x14" + bytes(7)
@@ -160,7 +160,7 @@ def is_complete(path: Path) -> bool:
         RecordingError: it cannot be read.
     """
     try:
-        with opened(path) as file:
+        with open_to_read(path) as file:
             return _read_end(file).startswith(_FOOTER)
     except FileError as error:
         raise RecordingError(str(error)) from error
@@ -184,7 +184,7 @@ def read(path: Path) -> Generator[tuple[str, int, Any], None, None]:
     """
     is_ended = is_complete(path)
     last = None
-    with opened(path) as file:
+    with open_to_read(path) as file:
         records = _records(file, is_ended)
         while True:
             try:

@@ -116,12 +116,12 @@ class _Teller:
             battery=None if battery is None else float(battery),
         )
         for journal in self._journals:
-            journal.observed(seen)
+            journal.record_observation(seen)
 
     def _read_estimate(self, record: object) -> None:
         estimate = _require(Estimate, record)
         for journal in self._journals:
-            journal.estimated(estimate)
+            journal.record_estimate(estimate)
 
     def _restore_scan(self, record: list[Any] | None) -> Scan | None:
         """Return a recorded scan: the same object as long as it is the same scan, as its robot gave it."""
@@ -138,20 +138,20 @@ class _Teller:
         now = messages.seconds(message.header.stamp)
         grid = messages.grid_from(message)
         for journal in self._journals:
-            journal.mapped(now, *grid)
+            journal.record_map(now, *grid)
 
     def _read_safety(self, record: dict[str, Any]) -> None:
         commands = tuple(_require(Command, command) for command in record["commands"])
         applied = _require(Applied, record["applied"])
         for journal in self._journals:
-            journal.commanded(record["now"], commands, applied)
+            journal.record_command(record["now"], commands, applied)
 
     def _read_decision(self, record: dict[str, Any]) -> None:
         for journal in self._journals:
             if "decided" in record:
-                journal.decided(record["now"], _require(ExecutionResult, record["decided"]))
+                journal.record_decision(record["now"], _require(ExecutionResult, record["decided"]))
             else:
-                journal.acted(record["now"], _require(ActionResult, record["acted"]))
+                journal.record_action(record["now"], _require(ActionResult, record["acted"]))
 
     def _read_note(self, record: dict[str, Any]) -> None:
         """Tell the journals of a note, but for the first, which is that of the log itself."""
@@ -159,7 +159,7 @@ class _Teller:
             self._is_begun = True
             return
         for journal in self._journals:
-            journal.noted(record["now"], record["kind"], record["data"])
+            journal.record_note(record["now"], record["kind"], record["data"])
 
 
 def _require(kind: type[_T], value: object) -> _T:

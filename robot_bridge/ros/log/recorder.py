@@ -58,22 +58,22 @@ class BagRecorder(Journal):
         self._config = config
         self._is_begun = False
 
-    def observed(self, observation: Observation) -> None:
+    def record_observation(self, observation: Observation) -> None:
         """Keep an observation until something is told with its time."""
         with self._lock:
             self._seen = observation
 
-    def estimated(self, estimate: Estimate) -> None:
-        """Keep an estimate, as :meth:`observed` does."""
+    def record_estimate(self, estimate: Estimate) -> None:
+        """Keep an estimate, as :meth:`record_observation` does."""
         with self._lock:
             self._estimate = estimate
 
-    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
+    def record_command(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
         record = _record_message({"now": now, "commands": list(commands), "applied": applied})
         command = messages.twist_message(applied.twist)
         self._write(now, (topics.SAFETY, record), (topics.DRIVER_COMMANDS, command))
 
-    def decided(self, now: float, result: ExecutionResult) -> None:
+    def record_decision(self, now: float, result: ExecutionResult) -> None:
         record = _record_message({"now": now, "decided": result})
         target = result.target
         if not isinstance(target, NavGoalTarget):
@@ -83,14 +83,14 @@ class BagRecorder(Journal):
         goal = types.make(types.POSE_STAMPED, header=messages.header(now, messages.MAP_FRAME), pose=pose)
         self._write(now, (topics.DECISIONS, record), (topics.GOAL, goal))
 
-    def acted(self, now: float, result: ActionResult) -> None:
+    def record_action(self, now: float, result: ActionResult) -> None:
         record = _record_message({"now": now, "acted": result})
         self._write(now, (topics.DECISIONS, record))
 
-    def mapped(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None:
+    def record_map(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None:
         self._write(now, (topics.MAP, messages.grid_message(now, codes, resolution, x, y)))
 
-    def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
+    def record_note(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
         record = _record_message({"now": now, "kind": kind, "data": dict(data)})
         self._write(now, (topics.NOTES, record))
 
@@ -184,9 +184,9 @@ class BagRecorder(Journal):
             self._bag.write(now, _ROBOT.battery, messages.number_message(battery))
         if frame is not None and frame is not before.frame:
             self._frames += 1
-            depth = images.compressed_message(frame.stamp, images.DEPTH, images.depth_png(frame.depth))
+            depth = images.make_compressed_message(frame.stamp, images.DEPTH, images.depth_png(frame.depth))
             self._bag.write(now, topics.LOGGED_DEPTH, depth)
-            image = images.compressed_message(frame.stamp, images.JPEG, images.jpeg(frame.rgb))
+            image = images.make_compressed_message(frame.stamp, images.JPEG, images.jpeg(frame.rgb))
             self._bag.write(now, topics.LOGGED_IMAGE, image)
 
 
@@ -198,7 +198,7 @@ def _record_message(record: object) -> Any:
 def _pose_transforms(estimate: Estimate, odometry: Odometry | None) -> Any:
     """Return map -> odom -> base_link, as a localisation publishes it."""
     base = odometry.pose if odometry else Pose()
-    drift = estimate.pose.after(Pose().relative_to(base))
+    drift = estimate.pose.compose(Pose().relative_to(base))
     map_to_odom = messages.transform_message(estimate.stamp, messages.MAP_FRAME, messages.ODOM_FRAME, drift)
     odom_to_base = messages.transform_message(estimate.stamp, messages.ODOM_FRAME, messages.BASE_FRAME, base)
     return messages.tf_message(map_to_odom, odom_to_base)

@@ -56,10 +56,10 @@ class ChainCheck(Journal):
             return f"safety chain: {self.different} of {self.steps} steps differ, first at {self.first}"
         return f"safety chain: the same in all {self.steps} steps"
 
-    def observed(self, observation: Observation) -> None:
+    def record_observation(self, observation: Observation) -> None:
         self._observation = observation
 
-    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
+    def record_command(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
         # A stop may be latched while a step is under way, and is noted after it then.
         has_stop_command = any(command.source is Source.STOP for command in commands)
         if applied.source == Source.STOP.name.lower() and not has_stop_command:
@@ -71,7 +71,7 @@ class ChainCheck(Journal):
             self.different += 1
             self.first = self.first or Difference(now, applied, found)
 
-    def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:  # noqa: ARG002
+    def record_note(self, now: float, kind: str, data: Mapping[str, Any]) -> None:  # noqa: ARG002
         if kind == "emergency_stop":
             self._chain.stop(str(data.get("reason", "")))
         elif kind == "release":

@@ -13,7 +13,7 @@ from math import pi
 from typing import Any, cast
 
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import Pose, wrapped
+from robot_bridge.contracts import Pose, wrap_angle
 from robot_bridge.errors import SetupError
 from robot_bridge.tags import LABELS
 from robot_bridge.twin.worlds.judging import Cell, ShadowJudge
@@ -29,7 +29,7 @@ def middle(cell: Cell) -> tuple[float, float]:
 
 def heading_of(direction: int) -> float:
     """Return MiniGrid's direction (0 east, 1 south, 2 west, 3 north) as a heading, radians."""
-    return wrapped(-direction * pi / 2)
+    return wrap_angle(-direction * pi / 2)
 
 
 def direction_of(heading: float) -> int:

@@ -34,7 +34,7 @@ Disc = tuple[float, float, float]
 """x, y and radius."""
 
 
-def cluttered(seed: int) -> TwinWorld:
+def make_cluttered(seed: int) -> TwinWorld:
     """Return two to four rooms with thin poles, chairs, boxes and obstacles.
 
     Two to four of the obstacles walk, at up to 0.5 m/s.

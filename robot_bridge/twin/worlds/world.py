@@ -122,7 +122,7 @@ class Obstacle:
         """Length of the path, metres."""
         return sum(length for length, *_ in _legs(self.path))
 
-    def at(self, distance: float) -> Point:
+    def position_at(self, distance: float) -> Point:
         """Return where it is after so many metres of its way there and back."""
         legs = _legs(self.path)
         length = self.length

@@ -12,7 +12,7 @@ from typing import Final
 from spca.code import compilation
 from spca.code.agent_source import AGENT_CLASS, layout, parse
 from spca.code.policy import rules
-from spca.code.policy.names import Names, at_top, merged
+from spca.code.policy.names import Names, iterate_top_level, merge_meanings
 from spca.common.text import visible
 from spca.contracts import PRIMITIVE_METHODS, AgentSource
 from spca.errors import PatchError
@@ -82,13 +82,13 @@ def check_patch(patch: str, base: str) -> None:
     """
     found = _violations(_tree(patch), _tree(base))
     if found:
-        raise PatchError(_listed(found))
+        raise PatchError(_list_violations(found))
 
 
 @lru_cache(maxsize=64)
 def _refusal(agent: AgentSource) -> str:
     try:
-        return _listed(violations(agent.text))
+        return _list_violations(violations(agent.text))
     except PatchError as error:
         return str(error)
 
@@ -98,11 +98,11 @@ def _tree(source: str) -> ast.Module:
         return parse(source)
     except PatchError as error:
         lines = str(error)[:_MAX_LISTED].splitlines()
-        message = "\n".join(_shown(line, _MAX_LINE) for line in lines)
+        message = "\n".join(_show_source(line, _MAX_LINE) for line in lines)
         raise PatchError(message[:_MAX_LISTED]) from error
 
 
-def _listed(found: Sequence[Violation]) -> str:
+def _list_violations(found: Sequence[Violation]) -> str:
     told = [str(violation) for violation in found[:MAX_SHOWN]]
     while sum(map(len, told)) > _MAX_LISTED - 100:
         told.pop()
@@ -110,7 +110,7 @@ def _listed(found: Sequence[Violation]) -> str:
     return "\n".join([*told, f"and {more} more"] if more else told)
 
 
-def _shown(text: str, limit: int) -> str:
+def _show_source(text: str, limit: int) -> str:
     """Return text of the source for a message: one line of at most ``limit`` characters.
 
     Nothing in it steers a terminal.
@@ -123,7 +123,7 @@ def _shown(text: str, limit: int) -> str:
 
 
 def _shorten_name(match: re.Match[str]) -> str:
-    return _shown(match[0], _MAX_NAME)
+    return _show_source(match[0], _MAX_NAME)
 
 
 def _violations(tree: ast.Module, base: ast.Module | None) -> tuple[Violation, ...]:
@@ -134,7 +134,7 @@ def _violations(tree: ast.Module, base: ast.Module | None) -> tuple[Violation, .
     found: set[Violation] = set()
     for line, words in faults:
         short = _LONG_NAME.sub(_shorten_name, words)
-        found.add(Violation(line, _shown(short, _MAX_LINE)))
+        found.add(Violation(line, _show_source(short, _MAX_LINE)))
     return tuple(sorted(found))
 
 
@@ -156,8 +156,8 @@ def _faults(tree: ast.Module, base: ast.Module | None) -> _Faults:
     is_patch = base is not None
     # Functions at the top level of a patch become methods.
     statements = [node for node in tree.body if not (is_patch and isinstance(node, _Function))]
-    bound = [*at_top(base.body if base else ()), *at_top(statements)]
-    names = Names(merged((name, meaning) for _, name, meaning in bound))
+    bound = [*iterate_top_level(base.body if base else ()), *iterate_top_level(statements)]
+    names = Names(merge_meanings((name, meaning) for _, name, meaning in bound))
     yield from _top_level_faults(tree, names, is_patch)
     yield from _find_rebound_names(bound, set(map(id, statements)))
     for node in tree.body:
@@ -174,12 +174,12 @@ def _part_faults(part: ast.stmt, names: Names, is_method: bool) -> _Faults:
     ``is_method``: a function there is a method.
     """
     if isinstance(part, _Function):
-        yield from ((part, words) for words in rules.of_head(part, names))
+        yield from ((part, words) for words in rules.check_head(part, names))
         if is_method:
-            yield from ((part, words) for words in rules.of_method(part))
+            yield from ((part, words) for words in rules.check_method_name(part))
     nodes = compilation.all_nodes(part)
     seen = names.within(nodes) if isinstance(part, _Function | ast.ClassDef) else names
-    yield from ((node, words) for node in nodes for words in rules.of_node(node, seen))
+    yield from ((node, words) for node in nodes for words in rules.check_node(node, seen))
 
 
 def _find_rebound_names(bound: Sequence[tuple[ast.stmt, str, str]], checked_ids: set[int]) -> _Faults:

@@ -45,10 +45,10 @@ class Names:
         """Return the names as a definition sees them that consists of ``nodes``."""
         selves = [node for node in nodes if isinstance(node, ast.arg) and node.arg == "self"]
         is_agent = len(selves) == 1
-        return Names({**self.meanings, **merged(bindings(nodes))}, is_agent)
+        return Names({**self.meanings, **merge_meanings(bindings(nodes))}, is_agent)
 
 
-def merged(bound: Iterable[tuple[str, str]]) -> dict[str, str]:
+def merge_meanings(bound: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the meaning of each name; "" where it has several."""
     meanings: dict[str, str] = {}
     for name, meaning in bound:
@@ -61,7 +61,7 @@ def bindings(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
     for node in nodes:
         match node:
             case ast.Import() | ast.ImportFrom():
-                yield from _imported(node)
+                yield from _iterate_imports(node)
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name) | ast.MatchMapping(rest=str(name)):
                 yield name, ""
             case ast.alias():
@@ -72,14 +72,14 @@ def bindings(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
                     yield own, ""
 
 
-def at_top(statements: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, str, str]]:
+def iterate_top_level(statements: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, str, str]]:
     """Yield each name that top-level statements bind, with its statement and meaning as in :func:`bindings`."""
     for node in statements:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", node)]
         yield from ((node, name, meaning) for name, meaning in bindings(targets))
 
 
-def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+def _iterate_imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
     for alias in node.names:
         if isinstance(node, ast.ImportFrom):
             yield alias.asname or alias.name, f"{node.module or ''}.{alias.name}"

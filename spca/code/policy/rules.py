@@ -48,13 +48,13 @@ _MUTATORS: Final = frozenset(
 """State attributes that can be changed in place, and the methods that do it."""
 
 
-def of_node(node: ast.AST, names: Names) -> Words:
+def check_node(node: ast.AST, names: Names) -> Words:
     """Yield what is wrong with a node wherever it stands."""
     rule = _RULES.get(type(node))
     return rule(node, names) if rule else iter(())
 
 
-def of_method(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Words:
+def check_method_name(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Words:
     """Yield what is wrong with the name of a method."""
     if node.name in PRIMITIVE_METHODS:
         if not _is_original(node):
@@ -65,7 +65,7 @@ def of_method(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Words:
         yield f"special method {node.name} must not be defined"
 
 
-def of_head(node: ast.FunctionDef | ast.AsyncFunctionDef, names: Names) -> Words:
+def check_head(node: ast.FunctionDef | ast.AsyncFunctionDef, names: Names) -> Words:
     """Yield what is wrong with what runs when a function is defined: its decorators, defaults and annotations."""
     for decorator in node.decorator_list:
         named = decorator.func if isinstance(decorator, ast.Call) else decorator

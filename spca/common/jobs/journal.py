@@ -117,15 +117,15 @@ class Journal(Generic[R]):
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise self._taken("is writing it") from error
+            raise self._make_lock_error("is writing it") from error
         try:
             same = os.path.samestat(os.fstat(self._file.fileno()), os.stat(self.path))
         except OSError:
             same = False
         if not same:
-            raise self._taken("has just finished here")
+            raise self._make_lock_error("has just finished here")
 
-    def _taken(self, how: str) -> SPCAError:
+    def _make_lock_error(self, how: str) -> SPCAError:
         terms = self._terms
         return terms.error(f"{self.path}: another {terms.whole} {how}; choose another {terms.flag}")
 
@@ -142,7 +142,7 @@ class Journal(Generic[R]):
         if not complete:
             return
         header, *lines = complete
-        began = self._parsed(header, 1)
+        began = self._parse_line(header, 1)
         if began.pop("journal", None) != _VERSION:
             raise self._terms.error(f"{self.path}: is not a journal of this version; {self._terms.again}")
         different = difference(began, self.header, may_change)
@@ -151,7 +151,7 @@ class Journal(Generic[R]):
         tasks = self.header["tasks"]
         self.header = began
         for number, line in enumerate(lines, start=2):
-            data = self._parsed(line, number)
+            data = self._parse_line(line, number)
             try:
                 index = int(data["index"])
                 result = self._of(data["result"])
@@ -162,7 +162,7 @@ class Journal(Generic[R]):
             self.finished[index] = result
         _LOG.info("%s: goes on after %d of %d jobs", self.path, len(self.finished), len(tasks))
 
-    def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
+    def _parse_line(self, line: bytes, number: int) -> dict[str, Any]:
         try:
             return dict(json.loads(line))
         except (ValueError, TypeError, RecursionError) as error:

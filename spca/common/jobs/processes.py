@@ -40,7 +40,7 @@ def do_in_processes(setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Gene
         with closing(_Pool(setup, size)) as pool:
             yield from pool.do(jobs)
         return
-    with setup.opened() as do:
+    with setup.start_worker() as do:
         for job in jobs:
             yield job.index, do(job)
 
@@ -151,7 +151,10 @@ class _Pool(Generic[J, R]):
         if self._tries[worker.job.index] < TRIES:
             self._queue.appendleft(worker.job)
         else:
-            yield worker.job.index, self._setup.lost(worker.job, f"its worker process ended with code {code}")
+            yield (
+                worker.job.index,
+                self._setup.make_lost_result(worker.job, f"its worker process ended with code {code}"),
+            )
 
 
 def _serve(connection: Connection[Any, Any], setup: Setup[J, R], log: WorkerLog) -> None:
@@ -161,7 +164,7 @@ def _serve(connection: Connection[Any, Any], setup: Setup[J, R], log: WorkerLog)
         try:
             signal.signal(signal.SIGTERM, _leave)
             threading.Thread(target=_follow_parent, daemon=True).start()
-            with log.opened():
+            with log.open_log():
                 _work(connection, setup)
         finally:  # from here on nothing catches _Leave
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -169,7 +172,7 @@ def _serve(connection: Connection[Any, Any], setup: Setup[J, R], log: WorkerLog)
 
 def _work(connection: Connection[Any, Any], setup: Setup[J, R]) -> None:
     try:
-        with setup.opened() as do:
+        with setup.start_worker() as do:
             connection.send(("ready", None))
             while (job := connection.recv()) is not None:
                 connection.send(_done(setup, do, job))

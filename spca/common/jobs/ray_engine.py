@@ -45,7 +45,7 @@ class _Doer(Generic[J, R]):
     def do(self, job: J) -> R | Exception:
         """Return the result, or the error after which no job can be done."""
         try:
-            self._do = self._do or self._held.enter_context(self._setup.opened())
+            self._do = self._do or self._held.enter_context(self._setup.start_worker())
             return self._do(job)
         except (self._setup.unusable, ImportError) as error:
             return unusable(self._setup, error)
@@ -75,7 +75,7 @@ def _do(ray: Any, setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Genera
             if tries[job.index] < TRIES:
                 queue.appendleft(job)
             else:
-                yield job.index, setup.lost(job, "its actor died")
+                yield job.index, setup.make_lost_result(job, "its actor died")
         else:
             if isinstance(result, Exception):
                 raise result

@@ -79,11 +79,11 @@ class Setup(ABC, Generic[J, R]):
     verbose: bool
 
     @abstractmethod
-    def opened(self) -> AbstractContextManager[Callable[[J], R]]:
+    def start_worker(self) -> AbstractContextManager[Callable[[J], R]]:
         """Return a context manager: its value does one job a call; it releases its resources on exit."""
 
     @abstractmethod
-    def lost(self, job: J, how: str) -> R:
+    def make_lost_result(self, job: J, how: str) -> R:
         """Return the result of a job whose worker died each time."""
 
 

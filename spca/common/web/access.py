@@ -45,11 +45,11 @@ class Access:
         root, _, below = target.partition("?")[0].partition("/")
         token, slash, rest = below.partition("/")
         known = hmac.compare_digest(token.encode(), self.token.encode())
-        if not (known and root == "" and slash and self._named(headers.get("host", ""))):
+        if not (known and root == "" and slash and self._is_named(headers.get("host", ""))):
             return None
-        return rest if _same_origin(headers) or (rest == "" and _opens_page(headers)) else None
+        return rest if _has_same_origin(headers) or (rest == "" and _opens_page(headers)) else None
 
-    def _named(self, host: str) -> bool:
+    def _is_named(self, host: str) -> bool:
         found = _HOST.fullmatch(host)
         if not found:
             return False
@@ -62,7 +62,7 @@ def is_loopback(address: str) -> bool:
     return _is_number(address) and ip_address(address).is_loopback
 
 
-def _same_origin(headers: Mapping[str, str]) -> bool:
+def _has_same_origin(headers: Mapping[str, str]) -> bool:
     origin = headers.get("origin")
     if origin is not None and origin.lower() != f"http://{headers.get('host', '')}".lower():
         return False

@@ -43,7 +43,7 @@ class Page:
     policy: str
 
     @classmethod
-    def of(cls, html: str, policy: str) -> Page:
+    def pack(cls, html: str, policy: str) -> Page:
         return cls(gzip.compress(html.encode(), mtime=0), f"{policy}; frame-ancestors 'none'")
 
 
@@ -63,7 +63,7 @@ class TokenHandler(BaseHTTPRequestHandler):
         super().setup()
         self.connection.settimeout(self.server.timeout_s)
 
-    def asked(self) -> str | None:
+    def requested_path(self) -> str | None:
         """What is asked for below the token; None where nothing may be said."""
         target = self.requestline.split()[1]  # self.path is already a mended form of it
         path = self.server.access.path(target, self._fields())

@@ -25,9 +25,9 @@ from spca.common.debug_log import log_to_folder
 from spca.common.encoding import json_text
 from spca.common.environment import load_environment
 from spca.common.errors import SettingsError, UnusableModelError
-from spca.common.files import locked, make_folder, remove_torn_files, write_atomic
+from spca.common.files import lock_folder, make_folder, remove_torn_files, write_atomic
 from spca.common.installation import applications, find_runs
-from spca.common.text import counted
+from spca.common.text import format_count
 from spca.errors import ResumeError
 from spca.evaluation.ablations import table
 from spca.evaluation.ablations.options import DEFAULT_SEEDS, FULL, SETTINGS, StudyOptions
@@ -221,12 +221,12 @@ class Study:
     def run(self) -> tuple[AblationRow, ...]:
         """Finish the study and return its rows; the tables are written after each."""
         rows: list[AblationRow] = []
-        with locked(self._path, "study"), log_to_folder(self._path):
+        with lock_folder(self._path, "study"), log_to_folder(self._path):
             remove_torn_files(self._path, ".*.tmp")
             for name, parts in self._parts.items():
                 learned = [self._learn_part(part) for part in parts]
                 played = [self._play_part(part) for part in parts]
-                rows.append(AblationRow.of(name, learned, played))
+                rows.append(AblationRow.sum_runs(name, learned, played))
                 self._write(rows)
         return tuple(rows)
 
@@ -277,7 +277,7 @@ class Study:
             return summary
 
         if not self._has_greeted:
-            runs = counted(sum(map(len, self._parts.values())), "run")
+            runs = format_count(sum(map(len, self._parts.values())), "run")
             print(f"study {self._path.name}: {runs}; a cap holds for each of them, and for each evaluation", flush=True)
         print(f"learning: {part.folder.relative_to(self._path)}", flush=True)
         try:
@@ -307,7 +307,7 @@ class Study:
         if summary is None:
             return {}
         pass1 = summary["curriculum"]["pooled"]["pass1"]
-        episodes = counted(pass1["total"], "episode")
+        episodes = format_count(pass1["total"], "episode")
         print(f"  {pass1['good']:,} of {episodes} solved by the first plan", flush=True)
         return summary
 

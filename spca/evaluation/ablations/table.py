@@ -44,7 +44,7 @@ class AblationRow:
     by_writers: int
 
     @classmethod
-    def of(cls, name: str, learned: Sequence[Mapping[str, Any]], frozen: Sequence[Mapping[str, Any]]) -> Self:
+    def sum_runs(cls, name: str, learned: Sequence[Mapping[str, Any]], frozen: Sequence[Mapping[str, Any]]) -> Self:
         """Return the sums over the runs of a setting and the evaluations of what each has learned.
 
         Args:

@@ -1,4 +1,4 @@
-"""Films of failures: every attempt and the witness, re-simulated when the page is made."""
+"""Films of failures: every attempt and the witness of solvability, re-simulated while the page is made."""
 
 from __future__ import annotations
 
@@ -15,41 +15,45 @@ from spca.report.read.model import Check
 from spca.report.replay.resimulation import Resimulated, resimulate
 
 MAX_FILMS: Final = 400
-"""Films of a page, which are some 600 bytes each."""
+"""Largest number of films of a page; a film has some 600 bytes."""
 
 
 def film_failures(groups: Sequence[Alike], make_world: WorldMaker, *, upstream_rules: bool) -> dict[str, Resimulated]:
-    """Return the attempts, and then the witness, of as many failures as a page may hold, evenly from all groups.
+    """Return the films of failures by name of the episode: the attempts, then the witness if there is one.
 
-    The keys are names of episodes.
+    At most :data:`MAX_FILMS` films are made, spread evenly over the groups.
     """
-    footage: dict[str, Resimulated] = {}
-    left = MAX_FILMS
-    # The first failure of each group, then the second of each, and so on.
+    films: dict[str, Resimulated] = {}
+    films_left = MAX_FILMS
+    # Take the first failure of each group, then the second failure of each group, and so on.
     rounds = zip_longest(*(group.failures for group in groups))
     for failure in filter(None, chain.from_iterable(rounds)):
-        made = _film_failure(failure, make_world, upstream_rules)
-        left -= len(made.attempts)
-        if left < 0:
+        film = _film_failure(failure, make_world, upstream_rules)
+        films_left -= len(film.attempts)
+        if films_left < 0:
             break
-        footage[failure.played.episode.name] = made
-    return footage
+        films[failure.played.episode.name] = film
+    return films
 
 
 def _film_failure(failure: Failure, make_world: WorldMaker, upstream_rules: bool) -> Resimulated:
+    """Re-simulate all attempts of an episode, then the witness if there is one."""
     witness = failure.judged.verdict.witness if failure.judged else ()
     try:
         trajectory = make_trajectory(failure.played, make_world, upstream_rules=upstream_rules)
     except (SPCAError, ValueError) as error:
-        nothing = (None, Check("different", str(error)))
-        return Resimulated("", (nothing,) * (failure.played.attempts + bool(witness)))
+        no_film = (None, Check("different", str(error)))
+        count = failure.played.attempts + bool(witness)
+        return Resimulated("", (no_film,) * count)
     if not witness:
         return resimulate(make_world, trajectory, upstream_rules=upstream_rules)
 
     trajectory["attempts"].append({"start": [], "steps": list(witness)})
-    seen = resimulate(make_world, trajectory, upstream_rules=upstream_rules)
-    *attempts, (film, _) = seen.attempts
-    # The last state of a witness is not recorded: it is to solve the episode.
-    solves = film is not None and film.reward[-1] > 0
-    words = f"the re-simulation {'solves' if solves else 'does not solve'} the episode"
-    return Resimulated(seen.mission, (*attempts, (film, Check("equal" if solves else "different", words))))
+    resimulated = resimulate(make_world, trajectory, upstream_rules=upstream_rules)
+    *attempts, (film, _) = resimulated.attempts
+    # A witness has no recorded last state to compare with. Its check is whether it solves the episode.
+    if film is not None and film.reward[-1] > 0:
+        check = Check("equal", "the re-simulation solves the episode")
+    else:
+        check = Check("different", "the re-simulation does not solve the episode")
+    return Resimulated(resimulated.mission, (*attempts, (film, check)))

@@ -1,4 +1,4 @@
-"""The pieces of an evaluation's page; ``evaluation.js`` draws them."""
+"""Packing of an evaluation's results into the data pieces of its page, which ``evaluation.js`` draws."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spca.common.installation import where_runs_lie
 from spca.common.web.document import PageKind
 from spca.common.web.packing import Text, pack, strip_paths
 from spca.contracts import PRIMITIVE_METHODS
-from spca.evaluation.alike import alike, replay
+from spca.evaluation.alike import group_failures, replay
 from spca.evaluation.eval_folder import CALLS, REPORT, EvaluationFolder
 from spca.evaluation.figures import describe_ratio
 from spca.evaluation.options import EMBEDDED
@@ -28,69 +28,91 @@ from spca.evaluation.proof.certificates import LEGEND
 from spca.evaluation.summary import Results
 from spca.report.read.model import Usage
 from spca.report.read.origin import describe_continuations, describe_origin
-from spca.report.read.runs import used
+from spca.report.read.runs import sum_usage
 from spca.report.replay.minigrid_films import minigrid_tiles
 
 CHUNK: Final = 16
-"""Failures of a piece: what many of them share is packed once."""
+"""Failures of one piece of the page. Text that failures of a piece share is compressed once."""
 PAGE: Final = PageKind("spca.evaluation", open="openEvaluation")
 
 
 def render_page(results: Results, folder: EvaluationFolder, make_world: WorldMaker, target: Path) -> str:
-    """Return the page of a finished evaluation; ``target`` is where it will lie."""
-    where = _describe_place(folder.path.parent)
-    groups = alike(results.failed)
-    footage = film_failures(groups, make_world, upstream_rules=folder.settings.upstream_rules)
-    agents = {category: Text("python", tuple(text.split("\n"))) for category, text in folder.agent_texts().items()}
-    pieces = {"tiles": pack(minigrid_tiles())}
-    failed = []
-    played = []
-    by_kind = []
+    """Return the HTML page of a finished evaluation.
+
+    Args:
+        target: the path that the page will be written to, from which the page links to the run's page.
+    """
+    runs_option = _describe_place(folder.path.parent)
+    groups = group_failures(results.failed)
+    films = film_failures(groups, make_world, upstream_rules=folder.settings.upstream_rules)
+    agents: dict[str, Text] = {}
+    for category, text in folder.agent_texts().items():
+        agents[category] = Text("python", tuple(text.split("\n")))
+
+    # ``failed`` lists all failures; the same positions of ``details`` have what the page loads on demand.
+    failed: list[dict[str, Any]] = []
+    details: list[dict[str, Any]] = []
     for group in groups:
         for failure in group.failures:
-            by_kind.append((f"{group.title} ({failure.proof})", failure))
+            episode = failure.played.episode
+            trials = strip_paths([asdict(trial) for trial in failure.played.trials])
+            details.append({"trials": trials, "footage": films.get(episode.name)})
+            row = failure.to_dict()
+            row |= {"number": len(failed) + 1, "group": f"{group.title} ({failure.proof})"}
+            row |= {"plan": trials[0]["plan"], "attempts": len(trials)}
+            row["agent"] = episode.category if episode.category in agents else ""
+            row["command"] = replay(failure, folder.path, runs_option)
+            failed.append(row)
 
-    for number, (kind, failure) in enumerate(by_kind, 1):
-        trials = strip_paths([asdict(trial) for trial in failure.played.trials])
-        played.append({"trials": trials, "footage": footage.get(failure.played.episode.name)})
-        category = failure.played.episode.category
-        more = {"number": number, "group": kind, "plan": trials[0]["plan"], "attempts": len(trials)}
-        more |= {"agent": category if category in agents else "", "command": replay(failure, folder.path, where)}
-        failed.append(failure.to_dict() | more)
+    pieces = {"tiles": pack(minigrid_tiles())}
+    for first in range(0, len(details), CHUNK):
+        pieces[f"failures/{first // CHUNK}"] = pack(details[first : first + CHUNK])
 
-    for first in range(0, len(played), CHUNK):
-        chunk = played[first : first + CHUNK]
-        pieces[f"failures/{first // CHUNK}"] = pack(chunk)
-
-    told = _describe_evaluation(results, folder, target, where)
-    report = strip_paths({**told, **results.to_dict(), "failed": failed})
+    facts = _describe_evaluation(results, folder, target, runs_option)
+    report = strip_paths({**facts, **results.to_dict(), "failed": failed})
     pieces["report"] = pack({**report, "texts": agents})
     return PAGE.render(report["title"], pieces)
 
 
-def _describe_evaluation(results: Results, folder: EvaluationFolder, target: Path, where: str) -> dict[str, Any]:
-    """Return what was evaluated, when, and what it cost."""
+def _describe_evaluation(results: Results, folder: EvaluationFolder, target: Path, runs_option: str) -> dict[str, Any]:
+    """Return the facts of an evaluation other than its figures: agent, settings, times, versions and cost.
+
+    Args:
+        runs_option: the option ``--runs`` of commands that the page shows.
+    """
     record = folder.record
-    versus_bot = {"bot": results.versus, "bot_outside": results.versus_outside}
     run = folder.path.parent / folder.settings.agent
-    has_page = (run / REPORT).is_file()
+    run_page = None
+    run_command = None
+    if (run / REPORT).is_file():
+        # A relative link holds only if the evaluation's page lies in the evaluation's folder.
+        if target.parent == folder.path:
+            run_page = f"../{quote(run.name)}/{REPORT}"
+    elif run.is_dir():
+        run_command = f"{program()} report {shlex.quote(run.name)}{runs_option}"
+
+    settings = {name: value for name, value in record["settings"].items() if name not in ("agent", "planning")}
+    versions = {**record["versions"], "sandbox": record["sandbox"], "source": describe_origin(record)}
+    comparisons = {"bot": results.versus, "bot_outside": results.versus_outside}
+    ratios = {name: describe_ratio(versus) for name, versus in comparisons.items() if versus}
+    seconds = sum(each.seconds for each in results.played)
     return {
         "title": f"Evaluation {folder.id}",
         "program": f"sense-plan-code-act {__version__}",
         "made": time.time(),
         "agent": run.name,
-        "run_page": f"../{quote(run.name)}/{REPORT}" if has_page and target.parent == folder.path else None,
-        "run_command": f"{program()} report {shlex.quote(run.name)}{where}" if run.is_dir() and not has_page else None,
+        "run_page": run_page,
+        "run_command": run_command,
         "coder": record.get("coder_model"),
         "began": folder.began,
         "ended": record.get("ended"),
-        "work": sum(each.seconds for each in results.played),
+        "work": seconds,
         "usage": _sum_usage(results, folder),
-        "settings": {name: value for name, value in record["settings"].items() if name not in ("agent", "planning")},
-        "made_with": {**record["versions"], "sandbox": record["sandbox"], "source": describe_origin(record)},
+        "settings": settings,
+        "made_with": versions,
         "continuations": describe_continuations(record),
         "unplayable": record.get("unplayable", {}),
-        "ratios": {name: describe_ratio(versus) for name, versus in versus_bot.items() if versus},
+        "ratios": ratios,
         "chunk": CHUNK,
         "legend": LEGEND,
         "primitives": PRIMITIVE_METHODS,
@@ -98,7 +120,10 @@ def _describe_evaluation(results: Results, folder: EvaluationFolder, target: Pat
 
 
 def _describe_place(runs: Path) -> str:
-    """Return the option that says where runs lie, "" where that would tell a path of this machine."""
+    """Return the option ``--runs`` with a path relative to the working folder.
+
+    If the option is not needed, or its path would have to be absolute and reveal a path of this machine, return "".
+    """
     folder = Path.cwd()
     if not where_runs_lie(runs) or not runs.is_relative_to(folder):
         return ""
@@ -107,12 +132,13 @@ def _describe_place(runs: Path) -> str:
 
 
 def _sum_usage(results: Results, folder: EvaluationFolder) -> Usage | None:
-    """Return what was asked of a model that was named; None if that is not known."""
+    """Return the summed usage of the model that the user named; None if the usage is not known."""
     path = folder.path / CALLS
     model = folder.settings.planner_model
     if not path.is_file():
-        return None if model != EMBEDDED and model in results.planners else Usage()
+        is_lost = model != EMBEDDED and model in results.planners  # the model has planned, but its ledger is missing
+        return None if is_lost else Usage()
     try:
-        return used(json.loads(line) for line in read_text(path, LARGEST).splitlines())
+        return sum_usage(json.loads(line) for line in read_text(path, LARGEST).splitlines())
     except (SPCAError, ValueError):
         return None

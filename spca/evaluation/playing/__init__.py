@@ -1,1 +1,1 @@
-"""How episodes are played: in batches, by worker processes, with stored writers, a model or the bot."""
+"""Playing of episodes in batches by worker processes, with stored writers, a model or the bot."""

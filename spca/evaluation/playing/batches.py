@@ -1,4 +1,4 @@
-"""Episodes as jobs of worker processes: a batch is a few seeds of one id, done one after another."""
+"""Batches of episodes as jobs of worker processes; a batch has a few seeds of one environment id."""
 
 from __future__ import annotations
 
@@ -14,31 +14,34 @@ from spca.evaluation.episodes import Episode
 
 
 class Line(Protocol):
-    """What was found of an episode; a line of a file."""
+    """The result of a stage for one episode, which is stored as one line of a file."""
 
     def to_dict(self) -> dict[str, Any]: ...
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self: ...
     @classmethod
-    def lost(cls, episode: Episode, how: str) -> Self:
-        """Return what is known of an episode whose worker process died."""
+    def make_lost_result(cls, episode: Episode, how: str) -> Self:
+        """Return the result for an episode whose worker process died; ``how`` describes the death."""
 
 
 L = TypeVar("L", bound=Line)
 OpenWorker: TypeAlias = Callable[[Path], AbstractContextManager[Callable[[Episode], L]]]
-"""Given the folder, it returns a context whose value deals with one episode; it is sent to processes."""
+"""Function that takes the evaluation's folder and opens a context, whose value handles one episode.
+
+Instances are pickled and sent to worker processes.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch(Job):
-    """Episodes of one id, at least one."""
+    """A non-empty sequence of episodes of one environment id."""
 
     episodes: tuple[Episode, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class BatchResult(Generic[L]):
-    """What was found of the episodes of a batch, in their order."""
+    """The results for the episodes of a batch, in the order of the episodes."""
 
     task_id: str
     lines: tuple[L, ...]
@@ -49,20 +52,25 @@ class BatchResult(Generic[L]):
 
 
 def batches_of(episodes: Sequence[Episode], size: int) -> tuple[Batch, ...]:
-    """Return the batches of episodes in their order; ``size`` is that of the largest."""
-    groups = (tuple(group) for _, group in groupby(episodes, lambda each: each.env_id))
-    parts = [group[at : at + size] for group in groups for at in range(0, len(group), size)]
-    return tuple(Batch(index, f"{part[0].name}-{part[-1].seed}", episodes=part) for index, part in enumerate(parts))
+    """Split episodes into batches of at most ``size`` episodes of the same environment id, in order."""
+    batches: list[Batch] = []
+    for _, group in groupby(episodes, lambda each: each.env_id):
+        of_id = tuple(group)
+        for first in range(0, len(of_id), size):
+            part = of_id[first : first + size]
+            name = f"{part[0].name}-{part[-1].seed}"
+            batches.append(Batch(len(batches), name, episodes=part))
+    return tuple(batches)
 
 
 @dataclass(frozen=True, slots=True)
 class BatchSetup(Setup[Batch, BatchResult[L]]):
-    """How a worker prepares for the episodes of an evaluation.
+    """Set-up of a worker process for one stage of an evaluation.
 
     Attributes:
-        folder: of the evaluation.
-        open_worker: opens what deals with an episode.
-        kind: of the lines.
+        folder: the evaluation's folder.
+        open_worker: opens the context whose value handles one episode.
+        kind: class of the results.
     """
 
     terms: ClassVar[JobMessages] = JobMessages("evaluation", "agent", "--runs", again="begin a new evaluation")
@@ -73,17 +81,19 @@ class BatchSetup(Setup[Batch, BatchResult[L]]):
     verbose: bool = False
 
     @contextmanager
-    def opened(self) -> Iterator[Callable[[Batch], BatchResult[L]]]:
-        with self.open_worker(self.folder) as do:
-            yield lambda batch: BatchResult(batch.id, tuple(map(do, batch.episodes)))
+    def start_worker(self) -> Iterator[Callable[[Batch], BatchResult[L]]]:
+        with self.open_worker(self.folder) as handle_episode:
+            yield lambda batch: BatchResult(batch.id, tuple(map(handle_episode, batch.episodes)))
 
-    def lost(self, job: Batch, how: str) -> BatchResult[L]:
-        return BatchResult(job.id, tuple(self.kind.lost(each, f"{how}, {TRIES} times") for each in job.episodes))
+    def make_lost_result(self, job: Batch, how: str) -> BatchResult[L]:
+        reason = f"{how}, {TRIES} times"
+        lines = [self.kind.make_lost_result(episode, reason) for episode in job.episodes]
+        return BatchResult(job.id, tuple(lines))
 
     def read(self, data: Mapping[str, Any]) -> BatchResult[L]:
-        """Return the value of what :meth:`BatchResult.to_dict` made of one.
+        """Restore a result from the output of :meth:`BatchResult.to_dict`.
 
         Raises:
-            KeyError, TypeError, ValueError: the data is something else.
+            KeyError, TypeError, ValueError: the data does not describe a result.
         """
         return BatchResult(data["task_id"], tuple(map(self.kind.from_dict, data["lines"])))

@@ -1,4 +1,4 @@
-"""An evaluation from its folder to its results; whatever is finished is kept, wherever it was killed."""
+"""Execution of an evaluation in stages; a journal keeps finished episodes, so that a killed evaluation can resume."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Final, Generic
 from spca.common.debug_log import log_to_folder
 from spca.common.encoding import json_text
 from spca.common.errors import SPCAError
-from spca.common.files import LARGEST, locked, make_folder, read_text, remove_torn_files
+from spca.common.files import LARGEST, lock_folder, make_folder, read_text, remove_torn_files
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal
 from spca.errors import ResumeError
@@ -28,18 +28,19 @@ from spca.runs.phases import LoadPhases
 _LOG: Final = logging.getLogger(__name__)
 
 OnProgress = Callable[[str, int, int, int], None]
-"""Called with what is being done, and the numbers of finished, all and successful episodes of it."""
+"""Function that receives the name of a stage, and the numbers of its finished, all and successful episodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage(Generic[L]):
-    """A pass over episodes.
+    """A pass over episodes: playing, proving or the bot.
 
     Attributes:
-        name: of its files.
-        kind: of its lines.
-        is_good: whether a line is what one hopes for.
-        size: episodes of a batch, at most: as many are done again after a kill, and each batch waits for the disk once.
+        name: name of the stage's files, without extension.
+        kind: class of the stage's results.
+        is_good: whether a result is a success.
+        size: largest number of episodes in a batch. A kill loses at most one batch of each worker, and each batch
+            waits for the disk once.
     """
 
     name: str
@@ -48,10 +49,10 @@ class Stage(Generic[L]):
     size: int
 
     def read(self, folder: EvaluationFolder) -> tuple[L, ...]:
-        """Return the lines of a finished evaluation, () where there was nothing to do.
+        """Return the stage's results in a finished evaluation; () if the stage has no file.
 
         Raises:
-            ResumeError: they cannot be read.
+            ResumeError: the stage's file cannot be read.
         """
         path = folder.path / f"{self.name}.jsonl"
         if not path.exists():
@@ -72,7 +73,7 @@ class Harness:
     """Carries out an evaluation.
 
     Args:
-        workers: how many processes play; None for one for each processor, or one where a model is asked.
+        workers: number of processes; None for one process if a model is asked, else one process for each processor.
     """
 
     def __init__(
@@ -84,75 +85,84 @@ class Harness:
     ) -> None:
         self._folder = folder
         self._load_phases = load_phases
-        is_asked = folder.settings.planner_model not in (EMBEDDED, NO_MODEL)
-        self._workers = workers or (1 if is_asked else len(os.sched_getaffinity(0)))
+        asks_model = folder.settings.planner_model not in (EMBEDDED, NO_MODEL)
+        default_workers = 1 if asks_model else len(os.sched_getaffinity(0))
+        self._workers = workers or default_workers
         self._on_progress = on_progress
 
     def run(self, episodes: Sequence[Episode]) -> Results:
-        """Do what is left, write the results and return them.
+        """Carry out the unfinished part of the evaluation, write the results and return them.
+
+        If the evaluation is finished already, read its results. In both cases delete the journals.
 
         Raises:
             SPCAError: the agent cannot be used, or a file cannot be written.
         """
         folder = self._folder
-        make_folder(folder.path / "state")
-        with locked(folder.path / "state", "evaluation"), log_to_folder(folder.path):
+        state = folder.path / "state"
+        make_folder(state)
+        with lock_folder(state, "evaluation"), log_to_folder(folder.path):
             remove_torn_files(folder.path)
-            found = results(folder) if folder.is_finished else self._found(episodes)
-            for path in sorted((folder.path / "state").glob("*.journal.jsonl")):
-                path.unlink()
-        return found
+            evaluation_results = results(folder) if folder.is_finished else self._carry_out(episodes)
+            for journal in sorted(state.glob("*.journal.jsonl")):
+                journal.unlink()
+        return evaluation_results
 
-    def _found(self, episodes: Sequence[Episode]) -> Results:
-        """Carry out every stage and write the summary, which makes the evaluation final."""
-        played = self._done(PLAYING, partial(open_player, self._load_phases), episodes)
+    def _carry_out(self, episodes: Sequence[Episode]) -> Results:
+        """Carry out every stage, then write the summary, which marks the evaluation as finished."""
+        played = self._run_stage(PLAYING, partial(open_player, self._load_phases), episodes)
         failed = [each.episode for each in played if not each.pass1]
-        judged = self._done(PROVING, partial(open_prover, self._load_phases), failed)
-        bot = self._done(PEER, open_bot, episodes) if self._folder.settings.versus else ()
-        found = Results(played, judged, bot)
-        self._folder.finish(found.to_dict())
-        return found
+        judged = self._run_stage(PROVING, partial(open_prover, self._load_phases), failed)
+        bot = self._run_stage(PEER, open_bot, episodes) if self._folder.settings.versus else ()
+        evaluation_results = Results(played, judged, bot)
+        self._folder.finish(evaluation_results.to_dict())
+        return evaluation_results
 
-    def _done(self, stage: Stage[L], open_worker: OpenWorker[L], episodes: Sequence[Episode]) -> tuple[L, ...]:
-        """Do the episodes that the journal of a stage lacks; write the lines of all, and return them."""
+    def _run_stage(self, stage: Stage[L], open_worker: OpenWorker[L], episodes: Sequence[Episode]) -> tuple[L, ...]:
+        """Handle the episodes that the stage's journal lacks; write the results of all episodes and return them."""
         setup = BatchSetup(self._folder.path, open_worker, stage.kind)
         jobs = batches_of(episodes, stage.size)
-        header: dict[str, Any] = {"settings": {}, "tasks": [job.to_dict() for job in jobs]}
+        header: dict[str, Any] = {"settings": {}}
+        header["tasks"] = [job.to_dict() for job in jobs]
         path = self._folder.path / "state" / f"{stage.name}.journal.jsonl"
         with Journal(path, header, setup.read, resume=True, terms=setup.terms) as journal:
-            lines = [line for done in journal.finished.values() for line in done.lines]
+            lines = [line for result in journal.finished.values() for line in result.lines]
             finished = len(lines)
             good = sum(map(stage.is_good, lines))
             _LOG.info("%s: %d of %d episodes are finished", stage.name, finished, len(episodes))
             self._on_progress(stage.name, finished, len(episodes), good)
-            for done in do_what_is_left(setup, jobs, journal, self._workers):
-                finished = finished + len(done.lines)
-                good = good + sum(map(stage.is_good, done.lines))
+            for result in do_what_is_left(setup, jobs, journal, self._workers):
+                finished += len(result.lines)
+                good += sum(map(stage.is_good, result.lines))
                 self._on_progress(stage.name, finished, len(episodes), good)
-            found = tuple(line for job in jobs for line in journal.finished[job.index].lines)
-        self._folder.write(f"{stage.name}.jsonl", "".join(f"{json_text(line.to_dict())}\n" for line in found))
-        return found
+            in_order = tuple(line for job in jobs for line in journal.finished[job.index].lines)
+
+        texts = [f"{json_text(line.to_dict())}\n" for line in in_order]
+        self._folder.write(f"{stage.name}.jsonl", "".join(texts))
+        return in_order
 
 
 def results(folder: EvaluationFolder) -> Results:
-    """Return what is in the files of a finished evaluation.
+    """Read the results of a finished evaluation.
 
     Raises:
-        ResumeError: they cannot be read, or are not those that it was finished with.
+        ResumeError: a file cannot be read, or the files contradict ``summary.json``.
     """
-    found = Results(PLAYING.read(folder), PROVING.read(folder), PEER.read(folder))
+    stored = Results(PLAYING.read(folder), PROVING.read(folder), PEER.read(folder))
     try:
-        same = _counts(found.to_dict()) == _counts(folder.summary())
+        is_consistent = _extract_counts(stored.to_dict()) == _extract_counts(folder.summary())
     except (KeyError, TypeError):
-        same = False
-    if not same:
+        is_consistent = False
+    if not is_consistent:
         raise ResumeError(f"{folder.path}: its lines are not those that {SUMMARY} was made of: begin a new evaluation")
-    return found
+    return stored
 
 
-def _counts(summary: Mapping[str, Any]) -> Any:
-    """Return what a summary counts; intervals may be computed otherwise one day."""
+def _extract_counts(summary: Mapping[str, Any]) -> Any:
+    """Return the counts in a summary, without intervals, because a later version may compute intervals differently."""
     blocks = [summary[name] for name in ("curriculum", "outside", "bot", "bot_outside")]
-    counts = {"ids": [block and block["ids"] for block in blocks], "episodes": summary["episodes"]}
+    counts: dict[str, Any] = {"episodes": summary["episodes"]}
+    counts["ids"] = [block and block["ids"] for block in blocks]  # None for a comparison that was not made
     counts["failed"] = [(each["replay"], each["failure"], each["proof"]) for each in summary["failed"]]
+    # Through JSON, tuples of a new summary become lists, as in a summary that was read from a file.
     return json.loads(json_text(counts))

@@ -1,8 +1,9 @@
 """The BabyAI bot as a peer: minigrid's own solver plays the same episodes, in a process of its own.
 
-The bot (``minigrid.utils.baby_ai_bot``) is a program with a plan of subgoals that sees what its agent has seen. On some
-levels it changes its plan forever without ever acting; such an episode ends after a number of changes, so that the
-result does not depend on the machine. What hangs in any other way is killed by the kernel after :data:`CPU_LIMIT_S`.
+The bot (``minigrid.utils.baby_ai_bot``) is a program with a stack of subgoals that knows only what its agent has seen.
+On some levels the bot changes its subgoals forever without ever acting. Such an episode ends after
+:data:`PLAN_CHANGES` changes, so that the result does not depend on the machine. If the process hangs for another
+reason, the kernel kills the process after :data:`CPU_LIMIT_S`.
 """
 
 from __future__ import annotations
@@ -19,27 +20,32 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Final, Self, SupportsIndex
 
 from spca.common.text import one_line
-from spca.evaluation.proof.simulator import opened
+from spca.evaluation.proof.simulator import open_simulator
 
 UNSUPPORTED: Final = "unsupported: the bot reads the instructions of BabyAI, which this environment lacks"
 HUNG: Final = "hung: the bot changes its plan without end"
 KILLED: Final = "hung: the bot's process was ended"
 
 CPU_LIMIT_S: Final = 60.0
-"""Processor time of an episode after which its process is killed; the slowest of 850 measured took 0.6 s."""
+"""Processor time of an episode in seconds, after which the process is killed; the slowest of 850 episodes took 0.6 s."""
 
 WALL_LIMIT_S: Final = 1_800.0
-"""Time after which a process that uses no processor is killed."""
+"""Wall time of an episode in seconds, after which a process that waits without using the processor is killed."""
 
 PLAN_CHANGES: Final = 1_000
-"""Changes of the bot's plan before one primitive; 12 is the most that an episode which goes on was seen to need."""
+"""Largest number of changes of the bot's subgoals before one primitive; solved episodes were seen to need at most 12."""
 
 _LONGEST_REASON: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class BotEpisode:
-    """How the bot did: primitives that it carried out, and why it failed, "" where it solved the episode."""
+    """The bot's result in an episode.
+
+    Attributes:
+        steps: number of primitives that the bot carried out.
+        reason: why the bot failed; "" if the bot solved the episode.
+    """
 
     solved: bool
     steps: int
@@ -47,11 +53,11 @@ class BotEpisode:
 
 
 class BotPeer:
-    """The bot in a process that is started when it is first needed, and again after it had to be killed.
+    """The bot in a process of its own, which starts with the first episode and again after a kill.
 
     Args:
         upstream_rules: judge as minigrid does, without :mod:`spca.act.corrections`.
-        cpu_limit: seconds of processor time for an episode.
+        cpu_limit: processor time for an episode, in seconds.
     """
 
     def __init__(self, *, upstream_rules: bool = False, cpu_limit: float = CPU_LIMIT_S) -> None:
@@ -67,7 +73,7 @@ class BotPeer:
         self._end()
 
     def play(self, env_id: str, seed: int) -> BotEpisode:
-        """Have the bot play an episode until it ends; an exception of the bot or the environment is its reason."""
+        """Have the bot play an episode to its end; if the bot or the environment raises, the reason names the error."""
         if self._process is None:
             self._start()
         try:
@@ -75,9 +81,9 @@ class BotPeer:
             if self._connection.poll(WALL_LIMIT_S):
                 episode: BotEpisode = self._connection.recv()
                 return episode
-        except (EOFError, OSError):  # killed while it played
+        except (EOFError, OSError):  # the process was killed during the episode
             pass
-        except BaseException:  # its answer to this episode must not be taken for that to another one
+        except BaseException:  # a late result of this episode must not be taken for the result of the next episode
             self._end()
             raise
         self._end()
@@ -85,9 +91,10 @@ class BotPeer:
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
-        with theirs:
-            process = context.Process(target=_serve, args=(theirs, self._upstream_rules, self._cpu_limit), daemon=True)
+        self._connection, child_connection = context.Pipe()
+        args = (child_connection, self._upstream_rules, self._cpu_limit)
+        with child_connection:
+            process = context.Process(target=_serve, args=args, daemon=True)
             process.start()
         self._process = process
 
@@ -100,9 +107,10 @@ class BotPeer:
 
 
 def _serve(connection: Connection[Any, Any], upstream_rules: bool, cpu_limit: float) -> None:
-    """Play what comes until the connection is closed, or the parent is gone."""
+    """Play each (environment id, seed) that arrives, until the connection is closed or the parent process is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)  # which ends the process, whatever it does
+    # The timer below sends SIGPROF, whose default action ends the process even if the process never returns to Python.
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
     threading.Thread(target=_follow_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError):
         while True:
@@ -115,17 +123,17 @@ def _serve(connection: Connection[Any, Any], upstream_rules: bool, cpu_limit: fl
 
 
 def _follow_parent() -> None:
-    """Kill this process once its parent is gone, however busy it is."""
+    """Wait until the parent process is gone, then kill this process, even if its main thread is busy."""
     if parent := multiprocessing.parent_process():
         wait([parent.sentinel])
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 def play(env_id: str, seed: int, upstream_rules: bool) -> BotEpisode:
-    """Play an episode in this process; see :meth:`BotPeer.play`."""
+    """Have the bot play an episode in this process; see :meth:`BotPeer.play`."""
     steps = 0
     try:
-        simulator = opened(env_id, seed, upstream_rules)
+        simulator = open_simulator(env_id, seed, upstream_rules)
         if not hasattr(simulator, "instrs"):
             return BotEpisode(False, 0, UNSUPPORTED)
         from minigrid.utils import baby_ai_bot
@@ -136,39 +144,39 @@ def play(env_id: str, seed: int, upstream_rules: bool) -> BotEpisode:
         over = False
         reward = 0.0
         while not over:
-            bot.stack = _Stack(bot.stack)
+            bot.stack = _Stack(bot.stack)  # a new stack begins a new count of changes
             action = bot.replan(action)
             _, reward, terminated, truncated, _ = simulator.step(action)
             steps += 1
             over = bool(terminated or truncated)
     except _HungError:
         return BotEpisode(False, steps, HUNG)
-    except Exception as error:  # boundary: the bot asserts what it takes for granted, levels raise anything
-        said = one_line(f"{type(error).__name__}: {error}").rstrip(": ")
-        return BotEpisode(False, steps, said[:_LONGEST_REASON])
+    except Exception as error:  # boundary: assertions of the bot fail, and levels raise errors of any class
+        reason = one_line(f"{type(error).__name__}: {error}").rstrip(": ")
+        return BotEpisode(False, steps, reason[:_LONGEST_REASON])
     if terminated and reward > 0:
         return BotEpisode(True, steps, "")
     return BotEpisode(False, steps, "the bot broke a rule" if terminated else "the step limit was reached")
 
 
 class _HungError(Exception):
-    """The bot has changed its plan too often before one primitive."""
+    """The bot has changed its subgoals more than :data:`PLAN_CHANGES` times before one primitive."""
 
 
 class _Stack(list[Any]):
-    """The bot's plan, which it may change a limited number of times."""
+    """The bot's subgoals, which raise :class:`_HungError` after :data:`PLAN_CHANGES` changes."""
 
     _changes = 0
 
     def append(self, subgoal: Any) -> None:
-        self._count()
+        self._count_change()
         super().append(subgoal)
 
     def pop(self, index: SupportsIndex = -1) -> Any:
-        self._count()
+        self._count_change()
         return super().pop(index)
 
-    def _count(self) -> None:
+    def _count_change(self) -> None:
         self._changes += 1
         if self._changes > PLAN_CHANGES:
             raise _HungError

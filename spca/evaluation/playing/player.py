@@ -11,11 +11,11 @@ from textwrap import shorten
 from typing import Final
 
 from spca.code import library
-from spca.common.text import counted
+from spca.common.text import format_count
 from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure, Snapshot, Status, TraceStep
 from spca.errors import RestoreError, WorldError
 from spca.evaluation.episodes import NO_PLAN, WORLD_ERROR, Episode, Played, Trial
-from spca.llm.feedback import shortened
+from spca.llm.feedback import shorten_middle
 from spca.protocols import World
 from spca.runs.level.compiled_planning import MAX_EXECUTED
 from spca.writers.stored import WriterFailure
@@ -83,7 +83,7 @@ class Player:
                     if trial.solved or len(trials) == self._attempts:
                         break
         except (WorldError, RestoreError) as error:
-            trials.append(Trial("", WORLD_ERROR, told(str(error))))
+            trials.append(Trial("", WORLD_ERROR, normalise_reason(str(error))))
         return Played(episode, tuple(trials), time.perf_counter() - started)
 
     def _trials(self, world: World, episode: Episode) -> Iterator[Trial]:
@@ -95,14 +95,14 @@ class Player:
         start = world.checkpoint() if self._attempts > 1 else None
         for planner, plan in self._plans(snapshot, episode, agent, failed):
             if isinstance(plan, str):
-                yield Trial(planner, NO_PLAN, told(plan))
+                yield Trial(planner, NO_PLAN, normalise_reason(plan))
                 return
             if plan.text in plans:  # it would end in the same way
                 continue
             if plans and start:
                 world.restore(start)
             plans.add(plan.text)
-            trial = _carried_out(world, plan, agent, planner)
+            trial = _try_plan(world, plan, agent, planner)
             failed.append(FailedPlan(plan.text, trial.status, trial.reason))
             yield trial
 
@@ -134,26 +134,26 @@ class Player:
 def _why_none(missed: Sequence[WriterFailure]) -> str:
     """Return why no writer has a plan, a line each for the nearest of them."""
     lines = [f"{each.label}: {shorten(each.reason, _LONGEST_MISS, placeholder=' ...')}" for each in missed[:_NEAREST]]
-    more = [f"and {counted(len(missed) - _NEAREST, 'other writer')}"] * (len(missed) > _NEAREST)
+    more = [f"and {format_count(len(missed) - _NEAREST, 'other writer')}"] * (len(missed) > _NEAREST)
     return "\n".join([*lines, *more]) or "there are no writers"
 
 
-def _carried_out(world: World, plan: Plan, agent: AgentSource, planner: str) -> Trial:
+def _try_plan(world: World, plan: Plan, agent: AgentSource, planner: str) -> Trial:
     calls = tuple(map(str, plan.steps))
     if lacking := library.missing(agent.text, plan.actions):
         return Trial(planner, Status.MISSING_METHOD.value, f"the library lacks {', '.join(lacking)}", calls)
     outcome = world.run_sim(plan, agent)
-    reason = "" if outcome.solved else told(outcome.message)
-    acted = _by_position(outcome.trace)
+    reason = "" if outcome.solved else normalise_reason(outcome.message)
+    acted = _group_by_position(outcome.trace)
     return Trial(planner, outcome.status.value, reason, calls, acted, outcome.corrections, outcome.state_hash)
 
 
-def _by_position(trace: Sequence[TraceStep]) -> tuple[tuple[int, ...], ...]:
+def _group_by_position(trace: Sequence[TraceStep]) -> tuple[tuple[int, ...], ...]:
     """Return the primitives of each position of the plan up to the last that has some."""
     last = trace[-1].position if trace else -1
     return tuple(tuple(step.code for step in trace if step.position == at) for at in range(last + 1))
 
 
-def told(reason: str) -> str:
+def normalise_reason(reason: str) -> str:
     """Return a reason as it is recorded: short, and the same whenever the episode is played."""
-    return shortened(_ADDRESS.sub("0x...", reason), _LONGEST_REASON)
+    return shorten_middle(_ADDRESS.sub("0x...", reason), _LONGEST_REASON)

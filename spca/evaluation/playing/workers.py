@@ -14,7 +14,7 @@ from spca.evaluation.episodes import BotPlayed, Episode, Judged, Played
 from spca.evaluation.eval_folder import EvaluationFolder
 from spca.evaluation.options import NO_MODEL
 from spca.evaluation.playing.peer import BotPeer
-from spca.evaluation.playing.player import Asker, Planning, Player, told
+from spca.evaluation.playing.player import Asker, Planning, Player, normalise_reason
 from spca.evaluation.proof.certifying import certify
 from spca.llm.answer_tally import AnswerTally
 from spca.llm.calls.desk import CallDesk
@@ -117,6 +117,6 @@ def open_bot(path: Path) -> Iterator[Callable[[Episode], BotPlayed]]:
             started = time.perf_counter()
             bot = peer.play(episode.env_id, episode.seed)
             seconds = time.perf_counter() - started
-            return BotPlayed(episode.env_id, episode.seed, bot.solved, bot.steps, told(bot.reason), seconds)
+            return BotPlayed(episode.env_id, episode.seed, bot.solved, bot.steps, normalise_reason(bot.reason), seconds)
 
         yield play

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from spca.common.text import counted
+from spca.common.text import format_count
 from spca.evaluation.proof.dynamics import Door, DoorState, Ground, Maze, MazeState
 from spca.evaluation.proof.missions import Mission
 from spca.evaluation.proof.relaxation import Relaxed
@@ -21,10 +21,10 @@ LEGEND = f"{START} start, {REACHED} reached, {WALL} wall, {LAVA} lava, {LOCKED} 
 
 def reason(maze: Maze, mission: Mission, start: MazeState, relaxed: Relaxed) -> str:
     """Return why a mission cannot be completed whose cost is infinite, in one line."""
-    unreachable = [goal for goal in mission.left(start.progress) if math.isinf(goal.cost(relaxed))]
+    unreachable = [goal for goal in mission.find_open_goals(start.progress) if math.isinf(goal.cost(relaxed))]
     unmet = "; ".join(goal.words(maze, start) for goal in unreachable)
     doors = "".join(f"; {words}" for words in _explain_locked_doors(maze, start, relaxed))
-    cells = counted(len(relaxed.at), "cell")
+    cells = format_count(len(relaxed.at), "cell")
     return f"cannot be met even if all that can be carried were out of the way: {unmet}; {cells} can be reached{doors}"
 
 
@@ -33,7 +33,7 @@ def _explain_locked_doors(maze: Maze, start: MazeState, relaxed: Relaxed) -> Ite
         key = f"{door.color} key"
         places = [maze.place_of(number, start) for number, item in enumerate(maze.items) if str(item) == key]
         where = f"its keys are out of reach: {', '.join(places)}" if places else "there is no key of its color"
-        yield f"the {door.color} door at {maze.at(door.cell)} stays locked, {where}"
+        yield f"the {door.color} door at {maze.format_cell(door.cell)} stays locked, {where}"
 
 
 def _find_locked_doors(maze: Maze, start: MazeState, relaxed: Relaxed) -> Iterator[Door]:
@@ -43,7 +43,7 @@ def _find_locked_doors(maze: Maze, start: MazeState, relaxed: Relaxed) -> Iterat
             yield door
 
 
-def drawn(maze: Maze, start: MazeState, relaxed: Relaxed) -> tuple[str, ...]:
+def draw_map(maze: Maze, start: MazeState, relaxed: Relaxed) -> tuple[str, ...]:
     """Return the rows of the map, a character a cell, as :data:`LEGEND` says."""
     locked = {door.cell for door in _find_locked_doors(maze, start, relaxed)}
     ground_marks = {Ground.WALL: WALL, Ground.LAVA: LAVA}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
-from spca.common.text import counted
+from spca.common.text import format_count
 from spca.errors import WorldError
 from spca.evaluation.proof import certificates
 from spca.evaluation.proof.dynamics import Maze, MazeState
@@ -17,7 +17,7 @@ from spca.evaluation.proof.missions import Mission
 from spca.evaluation.proof.obstacles import find_way, has_obstacles
 from spca.evaluation.proof.relaxation import Relaxed
 from spca.evaluation.proof.searching import Found, find_plan, visit_all
-from spca.evaluation.proof.simulator import UnknownRulesError, opened, read
+from spca.evaluation.proof.simulator import UnknownRulesError, open_simulator, read
 
 PLAN_STATES: Final = 20_000
 ALL_STATES: Final = 150_000
@@ -69,7 +69,7 @@ def certify(env_id: str, seed: int, make_world: MakeWorld, *, upstream_rules: bo
         make_world: makes the world of an id and a seed, under the same rules; a witness counts only if it is solved.
     """
     try:
-        simulator = opened(env_id, seed, upstream_rules)
+        simulator = open_simulator(env_id, seed, upstream_rules)
         if has_obstacles(simulator):
             verdict = _certify_with_obstacles(simulator)
         else:
@@ -108,12 +108,12 @@ def decide(maze: Maze, start: MazeState, mission: Mission) -> Verdict:
     least = mission.cost(relaxed)
     if math.isinf(least):
         why = certificates.reason(maze, mission, start, relaxed)
-        return Verdict(Solvability.UNSOLVABLE, why, map=certificates.drawn(maze, start, relaxed))
+        return Verdict(Solvability.UNSOLVABLE, why, map=certificates.draw_map(maze, start, relaxed))
     if least > maze.limit:
         why = f"needs {least:g} steps even if all that can be carried were out of the way, and has {maze.limit}"
         return Verdict(Solvability.UNSOLVABLE, why)
     found = find_plan(maze, mission, start, PLAN_STATES)
-    tried = f"{counted(found.states, 'state')} of a search for a plan"
+    tried = f"{format_count(found.states, 'state')} of a search for a plan"
     if found.plan is not None:
         return Verdict(Solvability.SOLVABLE, tried, found.plan)
     return _conclude_search(visit_all(maze, mission, start, ALL_STATES), maze.limit, f"{tried}, ")

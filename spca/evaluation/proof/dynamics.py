@@ -93,7 +93,7 @@ class Maze:
         columns = first % self.width - second % self.width
         return abs(rows) + abs(columns)
 
-    def at(self, cell: int) -> str:
+    def format_cell(self, cell: int) -> str:
         """Return a cell as "(row, column)"."""
         return f"({cell // self.width}, {cell % self.width})"
 
@@ -101,13 +101,13 @@ class Maze:
         """Return in words where an item is."""
         place = state.places[item]
         if place != NOWHERE:
-            return f"at {self.at(place)}"
+            return f"at {self.format_cell(place)}"
         if state.held == item:
             return "in hand"
         box = next((number for number, other in enumerate(self.items) if other.inside == item), None)
         return "gone" if box is None else f"in the {self.items[box]} {self.place_of(box, state)}"
 
-    def named(self, items: Iterable[int], cells: Iterable[int], state: MazeState) -> str:
+    def describe_things(self, items: Iterable[int], cells: Iterable[int], state: MazeState) -> str:
         """Return items and cells in words, "nothing" for none."""
         things = [f"the {self.items[item]} {self.place_of(item, state)}" for item in items]
         for cell in cells:
@@ -115,7 +115,7 @@ class Maze:
             if cell in self.door_at:
                 door = self.doors[self.door_at[cell]]
                 kind = f"{door.color} door"
-            things.append(f"the {kind} at {self.at(cell)}")
+            things.append(f"the {kind} at {self.format_cell(cell)}")
         return " or ".join(things) or "nothing"
 
 
@@ -159,7 +159,7 @@ def front(maze: Maze, state: MazeState) -> int:
     return state.cell + maze.offsets[state.heading]
 
 
-def moved(maze: Maze, state: MazeState, action: int) -> tuple[MazeState, End]:
+def apply_primitive(maze: Maze, state: MazeState, action: int) -> tuple[MazeState, End]:
     """Return the state after a primitive, its ``progress`` unchanged, and whether the ground ended the episode."""
     cell, heading, held, places, doors, listed, progress = state
     if action == LEFT:

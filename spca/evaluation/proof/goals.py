@@ -101,7 +101,7 @@ class GoToGoal(Goal):
         return End.SUCCESS if met else End.NONE
 
     def words(self, maze: Maze, state: MazeState) -> str:
-        return f"face {maze.named(self.items, self.cells, state)}"
+        return f"face {maze.describe_things(self.items, self.cells, state)}"
 
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
         for cell in self._cells(state):
@@ -141,7 +141,7 @@ class OpenGoal(Goal):
 
     def words(self, maze: Maze, state: MazeState) -> str:
         cells = (maze.doors[door].cell for door in self.doors)
-        return f"open {maze.named((), cells, state)}"
+        return f"open {maze.describe_things((), cells, state)}"
 
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:
         for door in self.doors:
@@ -167,7 +167,7 @@ class PickUpGoal(Goal):
         return End.FAILURE if self.strict and step.after.held != NOWHERE else End.NONE
 
     def words(self, maze: Maze, state: MazeState) -> str:
-        return f"pick up {maze.named(self.items, (), state)}"
+        return f"pick up {maze.describe_things(self.items, (), state)}"
 
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
         yield from _approach_to_lift(state, self.items)
@@ -193,16 +193,16 @@ class PutNextGoal(Goal):
         if step.action != DROP or not step.begun or put not in self.items or step.after.held == put:
             return End.NONE
         place = step.after.places[put]
-        beside = any(step.maze.distance(place, cell) == 1 for cell in self._fixed(step.after))
+        beside = any(step.maze.distance(place, cell) == 1 for cell in self._iterate_targets(step.after))
         return End.SUCCESS if beside else End.NONE
 
     def words(self, maze: Maze, state: MazeState) -> str:
-        fixed = maze.named(self.others, self.cells, state)
-        return f"put {maze.named(self.items, (), state)} beside {fixed}"
+        fixed = maze.describe_things(self.others, self.cells, state)
+        return f"put {maze.describe_things(self.items, (), state)} beside {fixed}"
 
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:
         if state.held in self.items:
-            beside = (near for cell in self._fixed(state) for near in maze.neighbours(cell))
+            beside = (near for cell in self._iterate_targets(state) for near in maze.neighbours(cell))
             yield from _approach_to_drop(maze, state, beside)
         elif state.held in self.others:
             beside = (near for cell in _iterate_places(state, self.items) for near in maze.neighbours(cell))
@@ -211,7 +211,7 @@ class PutNextGoal(Goal):
             yield from _approach_to_lift(state, self.items)
 
     def cost(self, reach: Reach) -> float:
-        fixed = tuple(self._fixed(reach.state))
+        fixed = tuple(self._iterate_targets(reach.state))
         maze = reach.maze
         state = reach.state
         spots = {near for cell in fixed for near in maze.neighbours(cell) if maze.ground[near] == Ground.FREE}
@@ -227,7 +227,7 @@ class PutNextGoal(Goal):
         way = min((maze.distance(place, cell) for place in lying for cell in fixed), default=0)
         return lift + 1 + max(way, put)
 
-    def _fixed(self, state: MazeState) -> Iterator[int]:
+    def _iterate_targets(self, state: MazeState) -> Iterator[int]:
         """Yield the cells that the item must lie beside."""
         yield from self.cells
         yield from _iterate_places(state, self.others)
@@ -241,7 +241,7 @@ class SquareGoal(Goal):
         return End.NONE
 
     def words(self, maze: Maze, state: MazeState) -> str:
-        return f"stand on {maze.named((), _squares(maze), state)}"
+        return f"stand on {maze.describe_things((), _squares(maze), state)}"
 
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
         yield from (Approach(cell, (FORWARD,)) for cell in _squares(maze))
@@ -265,7 +265,7 @@ class TakeGoal(Goal):
         return End.FAILURE if self.fetch else End.NONE
 
     def words(self, maze: Maze, state: MazeState) -> str:
-        return f"take {maze.named(self.items, (), state)}"
+        return f"take {maze.describe_things(self.items, (), state)}"
 
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
         yield from _approach_to_lift(state, self.items)
@@ -287,7 +287,7 @@ class BesideGoal(Goal):
         return End.SUCCESS if near else End.FAILURE
 
     def words(self, maze: Maze, state: MazeState) -> str:  # noqa: ARG002
-        return f"carry out done beside the cell at {maze.at(self.cell)}"
+        return f"carry out done beside the cell at {maze.format_cell(self.cell)}"
 
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
         yield Approach(self.cell, (DONE,))
@@ -309,25 +309,25 @@ class PutNearGoal(Goal):
         put = step.before.held
         if step.action != DROP or put == NOWHERE:
             return End.NONE
-        near = step.after.held == NOWHERE and step.after.places[put] in self._around(step.maze)
+        near = step.after.held == NOWHERE and step.after.places[put] in self._find_neighbours(step.maze)
         return End.SUCCESS if near else End.FAILURE
 
     def words(self, maze: Maze, state: MazeState) -> str:
-        return f"put {maze.named(self.items, (), state)} near the cell at {maze.at(self.cell)}"
+        return f"put {maze.describe_things(self.items, (), state)} near the cell at {maze.format_cell(self.cell)}"
 
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:
         if state.held in self.items:
-            yield from _approach_to_drop(maze, state, self._around(maze))
+            yield from _approach_to_drop(maze, state, self._find_neighbours(maze))
         else:
             yield from _approach_to_lift(state, self.items)
 
     def cost(self, reach: Reach) -> float:
-        put = min((reach.face(cell) for cell in self._around(reach.maze)), default=math.inf) + 1
+        put = min((reach.face(cell) for cell in self._find_neighbours(reach.maze)), default=math.inf) + 1
         if reach.state.held in self.items:
             return put
         return max(put, min(map(reach.hold, self.items), default=math.inf))
 
-    def _around(self, maze: Maze) -> tuple[int, ...]:
+    def _find_neighbours(self, maze: Maze) -> tuple[int, ...]:
         near = (self.cell + rows * maze.width + columns for rows in (-1, 0, 1) for columns in (-1, 0, 1))
         return tuple(cell for cell in near if 0 <= cell < len(maze.ground))
 
@@ -346,7 +346,9 @@ class InOrderGoal(Goal):
         return End.FAILURE if late else End.NONE
 
     def words(self, maze: Maze, state: MazeState) -> str:
-        first, second = (maze.named((), (maze.doors[door].cell,), state) for door in (self.first, self.second))
+        first, second = (
+            maze.describe_things((), (maze.doors[door].cell,), state) for door in (self.first, self.second)
+        )
         return f"open {first}, then {second}"
 
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:

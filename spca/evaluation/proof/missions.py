@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from spca.evaluation.proof.dynamics import End, Maze, MazeState, moved
+from spca.evaluation.proof.dynamics import End, Maze, MazeState, apply_primitive
 from spca.evaluation.proof.goals import Goal, Reach, Transition
 
 FRESH: Final = 0
@@ -44,7 +44,7 @@ class Mission:
     def begin(self) -> Progress:
         return (FRESH,) * len(self.goals)
 
-    def left(self, progress: Progress) -> Iterator[Goal]:
+    def find_open_goals(self, progress: Progress) -> Iterator[Goal]:
         """Return the goals that have not been met."""
         return (goal for goal, flag in zip(self.goals, progress, strict=True) if flag != MET)
 
@@ -60,7 +60,7 @@ class Mission:
         costs of several goals pull the agent in several directions at once.
         """
         progress = reach.state.progress
-        largest = max(goal.cost(reach) for goal in self.left(progress))
+        largest = max(goal.cost(reach) for goal in self.find_open_goals(progress))
         if reach.bound or math.isinf(largest):
             return largest
         further = sum(flag != MET for flag in progress) - 1
@@ -98,9 +98,9 @@ class Mission:
         return End.SUCCESS if all(flags[number] == MET for number in group) else End.NONE
 
 
-def stepped(maze: Maze, mission: Mission, state: MazeState, action: int) -> tuple[MazeState, End]:
+def step_mission(maze: Maze, mission: Mission, state: MazeState, action: int) -> tuple[MazeState, End]:
     """Return the state after a primitive and how it ended the episode; the step limit is the caller's."""
-    after, end = moved(maze, state, action)
+    after, end = apply_primitive(maze, state, action)
     if end != End.NONE:
         return after, end
     progress, end = mission.judge(maze, state, action, after)

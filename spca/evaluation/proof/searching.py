@@ -31,7 +31,7 @@ from spca.evaluation.proof.dynamics import (
     fits,
 )
 from spca.evaluation.proof.goals import Approach
-from spca.evaluation.proof.missions import Mission, stepped
+from spca.evaluation.proof.missions import Mission, step_mission
 from spca.evaluation.proof.relaxation import Relaxed
 
 _DROPS = 6
@@ -63,7 +63,7 @@ def find_plan(maze: Maze, mission: Mission, start: MazeState, states: int) -> Fo
         closed.add(state)
         steps = paths[state][2]
         for primitives in _Walk(maze, mission, state).moves():
-            done, after, end = carried_out(maze, mission, state, primitives)
+            done, after, end = carry_out(maze, mission, state, primitives)
             if steps + len(done) > maze.limit or end == End.FAILURE:
                 continue
             if end == End.SUCCESS:
@@ -90,7 +90,7 @@ def visit_all(maze: Maze, mission: Mission, start: MazeState, states: int) -> Fo
         following = []
         for state in frontier:
             for action in Primitive:
-                after, end = stepped(maze, mission, state, action)
+                after, end = step_mission(maze, mission, state, action)
                 if end == End.SUCCESS:
                     return Found((*_line(parents, state), int(action)), len(parents), False)
                 if end == End.NONE and after not in parents:
@@ -104,13 +104,13 @@ def visit_all(maze: Maze, mission: Mission, start: MazeState, states: int) -> Fo
     return Found(None, len(parents), True)
 
 
-def carried_out(
+def carry_out(
     maze: Maze, mission: Mission, state: MazeState, primitives: tuple[int, ...]
 ) -> tuple[tuple[int, ...], MazeState, End]:
     """Carry out primitives until one of them ends the episode: those carried out, the state and the end."""
     end = End.NONE
     for number, action in enumerate(primitives, 1):
-        state, end = stepped(maze, mission, state, action)
+        state, end = step_mission(maze, mission, state, action)
         if end != End.NONE:
             return primitives[:number], state, end
     return primitives, state, end

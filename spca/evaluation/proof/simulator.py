@@ -36,7 +36,7 @@ _GROUND: Final = {"Wall": Ground.WALL, "Lava": Ground.LAVA, "Goal": Ground.GOAL,
 _ITEMS: Final = ("Key", "Ball", "Box")
 
 
-def opened(env_id: str, seed: int, upstream_rules: bool = False) -> Any:
+def open_simulator(env_id: str, seed: int, upstream_rules: bool = False) -> Any:
     """Build and reset an environment and return its simulator, which judges as :mod:`spca.act.corrections` says.
 
     Raises:
@@ -100,7 +100,7 @@ class _Things:
         self.number: dict[int, int] = {}
         self.cells: dict[int, int] = {}
         for cell, found in enumerate(simulator.grid.grid):
-            self.ground.append(self._entered(found, cell))
+            self.ground.append(self._register_object(found, cell))
         self.listed = list(self.places)
         if simulator.carrying is not None:
             self._item(simulator.carrying, NOWHERE)
@@ -108,7 +108,7 @@ class _Things:
             self.listed += [NOWHERE] * (len(self.places) - len(self.listed))
             self.listed[self.number[id(simulator.carrying)]] = int(row) * self.width + int(column)
 
-    def _entered(self, found: Any, cell: int) -> Ground:
+    def _register_object(self, found: Any, cell: int) -> Ground:
         if found is None:
             return Ground.FREE
         kind = _minigrid_name(found)
@@ -136,13 +136,13 @@ class _Things:
         self.places.append(place)
         return self.number[id(found)]
 
-    def chosen(self, found: Iterable[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def split_objects(self, found: Iterable[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Numbers of the items and cells of the rest, of objects of the grid."""
         found = list(found)
         items = [self.number[id(each)] for each in found if _minigrid_name(each) in _ITEMS]
         return tuple(items), tuple(self.cells[id(each)] for each in found if _minigrid_name(each) not in _ITEMS)
 
-    def alike(self, kind: str, color: str) -> tuple[int, ...]:
+    def find_items(self, kind: str, color: str) -> tuple[int, ...]:
         """Numbers of the items of a kind and color."""
         return tuple(n for n, item in enumerate(self.items) if (item.kind, item.color) == (kind, color))
 
@@ -161,7 +161,7 @@ def _minigrid_name(thing: Any) -> str:
 def _mission(simulator: Any, things: _Things, upstream_rules: bool) -> Mission:
     judge = next(kind.__name__ for kind in type(simulator).__mro__ if "step" in vars(kind))
     if judge == "RoomGridLevel":
-        return _instructed(simulator.instrs, things, upstream_rules)
+        return _read_instruction(simulator.instrs, things, upstream_rules)
     if judge not in _GOALS:
         raise UnknownRulesError(f"an environment that judges as {judge}")
     return Mission((_GOALS[judge](simulator, things),), ((0,),))
@@ -187,7 +187,7 @@ def _beside(simulator: Any, things: _Things) -> Goal:
 
 
 def _put_near(simulator: Any, things: _Things) -> Goal:
-    return PutNearGoal(things.alike(simulator.move_type, simulator.moveColor), things.cell(simulator.target_pos))
+    return PutNearGoal(things.find_items(simulator.move_type, simulator.moveColor), things.cell(simulator.target_pos))
 
 
 def _take(simulator: Any, things: _Things) -> Goal:
@@ -207,7 +207,7 @@ _GOALS: Final[dict[str, Callable[[Any, _Things], Goal]]] = {
     "MiniGridEnv": lambda simulator, things: SquareGoal(),  # noqa: ARG005
     "BlockedUnlockPickupEnv": _take,
     "FetchEnv": lambda simulator, things: TakeGoal(
-        things.alike(simulator.targetType, simulator.targetColor), fetch=True
+        things.find_items(simulator.targetType, simulator.targetColor), fetch=True
     ),
     "GoToDoorEnv": _beside,
     "GoToObjectEnv": _beside,
@@ -222,7 +222,7 @@ _GOALS: Final[dict[str, Callable[[Any, _Things], Goal]]] = {
 """Class that defines ``step`` -> its goal."""
 
 
-def _instructed(instruction: Any, things: _Things, upstream_rules: bool) -> Mission:
+def _read_instruction(instruction: Any, things: _Things, upstream_rules: bool) -> Mission:
     """Return the mission of a BabyAI instruction (``minigrid.envs.babyai.core.verifier``)."""
     from minigrid.envs.babyai.core import verifier
 
@@ -245,13 +245,15 @@ def _instructed(instruction: Any, things: _Things, upstream_rules: bool) -> Miss
 def _goal(instruction: Any, things: _Things) -> Goal:
     kind = _minigrid_name(instruction)
     if kind == "GoToInstr":
-        return GoToGoal(*things.chosen(instruction.desc.obj_set))
+        return GoToGoal(*things.split_objects(instruction.desc.obj_set))
     if kind == "OpenInstr":
         doors = tuple(things.number[id(door)] for door in instruction.desc.obj_set)
         return OpenGoal(doors, strict=bool(instruction.strict))
     if kind == "PickupInstr":
-        return PickUpGoal(things.chosen(instruction.desc.obj_set)[0], strict=bool(instruction.strict))
+        return PickUpGoal(things.split_objects(instruction.desc.obj_set)[0], strict=bool(instruction.strict))
     if kind == "PutNextInstr":
-        lifted, _ = things.chosen(instruction.desc_move.obj_set)
-        return PutNextGoal(lifted, *things.chosen(instruction.desc_fixed.obj_set), strict=bool(instruction.strict))
+        lifted, _ = things.split_objects(instruction.desc_move.obj_set)
+        return PutNextGoal(
+            lifted, *things.split_objects(instruction.desc_fixed.obj_set), strict=bool(instruction.strict)
+        )
     raise UnknownRulesError(f"an instruction of the class {kind}")

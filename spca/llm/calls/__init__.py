@@ -1,1 +1,1 @@
-"""Calls of models: the ledger, transcripts, budgets, retries and prices around a provider's bare request."""
+"""Calls of models: ledger, transcripts, budgets, retries and prices around the requests of the providers."""

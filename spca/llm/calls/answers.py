@@ -1,4 +1,4 @@
-"""What a model's text holds: the JSON of a structured answer, without what models put around it (pure)."""
+"""Check answers of models, and read the JSON object out of the text that surrounds it (pure)."""
 
 from __future__ import annotations
 
@@ -14,54 +14,63 @@ from spca.llm.providers.base import Finish, Response
 Schema = TypeVar("Schema", bound=BaseModel)
 
 MAX_CHARS: Final = 100_000
-"""Of an answer: longer ones are refused before anything in them is read."""
+"""Most characters of an answer; a longer answer is refused before any of it is parsed."""
 
 _MAX_STARTS: Final = 100
-"""Opening braces at which an answer is tried to be read, so that a hostile one costs no more than its size."""
+"""Most opening braces at which parsing is tried; the bound keeps the time for a hostile answer linear in its size."""
 
 _MAX_OBJECTS: Final = 1000
-"""Objects in an answer that are looked at."""
+"""Most JSON objects of an answer that are validated."""
 
 _MAX_QUOTED: Final = 16_000
+"""Most characters of a complete answer that are quoted to the model."""
 _MAX_CUT_OFF: Final = 1000
-"""Characters of an answer that are quoted to the model: of one that is whole, and of one cut off by its length."""
-_MAX_SAID: Final = 200
-_MOSTLY: Final = 0.9
-"""Share of the tokens of an answer cut off by its length from which on reasoning is why."""
+"""Most characters that are quoted to the model of an answer that was cut off by its length."""
+_MAX_REFUSAL: Final = 200
+"""Most characters of a refusal that are quoted in an error."""
+_REASONING_SHARE: Final = 0.9
+"""Share of reasoning tokens from which on reasoning is blamed for an answer that was cut off by its length."""
 
 
 def plain(text: str) -> str:
-    """A text without leading thoughts and without lone surrogates, which could be neither written nor sent on.
+    """Return a text without leading thoughts, and with lone surrogates replaced, which files and servers refuse.
 
-    Thoughts are what open reasoning models say to themselves before ``</think>``, where the server leaves it in the
-    text; some templates of prompts end with the opening tag, so that the closing one stands alone on its line.
+    Some servers leave the thoughts of open reasoning models in the text, between ``<think>`` and ``</think>``. If a
+    prompt template ends with the opening tag, the text holds the closing tag only, alone on its line.
     """
     clean = text.encode("utf-8", "replace").decode()
-    thoughts, tag, answer = clean.partition("</think>")
-    began = thoughts.lstrip().startswith("<think>") or ("<think>" not in thoughts and thoughts.endswith("\n"))
-    return answer.lstrip() if tag and began else clean
+    thoughts, closing_tag, answer = clean.partition("</think>")
+    opens_with_tag = thoughts.lstrip().startswith("<think>")
+    is_opened_by_prompt = "<think>" not in thoughts and thoughts.endswith("\n")
+    has_thoughts = bool(closing_tag) and (opens_with_tag or is_opened_by_prompt)
+    return answer.lstrip() if has_thoughts else clean
 
 
 def quotable(response: Response) -> str:
-    """The answer as far as it is worth showing to the model again, so that a repair fits where the question did."""
-    limit = _MAX_CUT_OFF if response.finish is Finish.LENGTH else _MAX_QUOTED
-    left_out = len(response.text) - limit
-    if not response.text.strip():
+    """Return the answer, shortened so that a repair request fits into the context that the question fitted into."""
+    text = response.text
+    if not text.strip():
         return ""
-    return response.text if left_out <= 0 else f"{response.text[:limit]}\n[... {left_out} characters left out ...]"
+    limit = _MAX_CUT_OFF if response.finish is Finish.LENGTH else _MAX_QUOTED
+    left_out = len(text) - limit
+    if left_out <= 0:
+        return text
+    return f"{text[:limit]}\n[... {left_out} characters left out ...]"
 
 
-def reasoned_away(response: Response) -> str:
-    """Return how reasoning used up the answer, in words; "" if it did not."""
-    reasoned = response.usage.reasoning_tokens or 0
-    written = response.usage.output_tokens or 0
+def describe_exhausted_reasoning(response: Response) -> str:
+    """Return a sentence that says how reasoning used up the answer, "" if reasoning did not use up the answer."""
+    reasoning = response.usage.reasoning_tokens or 0
+    output = response.usage.output_tokens or 0
     text = response.text.strip()
     is_cut = response.finish is Finish.LENGTH
-    is_silent = not text and not response.tool_calls and response.finish is not Finish.REFUSAL
-    is_thought = text.startswith("<think>") and "</think>" not in text
-    if reasoned and (is_silent or (is_cut and reasoned >= _MOSTLY * written)):
-        return f"reasoning used up the answer: {reasoned} of its {max(reasoned, written)} tokens"
-    if is_cut and (is_silent or is_thought):
+    has_content = bool(text or response.tool_calls)
+    is_silent = not has_content and response.finish is not Finish.REFUSAL
+    is_mostly_reasoning = reasoning >= _REASONING_SHARE * output
+    is_unfinished_thought = text.startswith("<think>") and "</think>" not in text
+    if reasoning and (is_silent or (is_cut and is_mostly_reasoning)):
+        return f"reasoning used up the answer: {reasoning} of its {max(reasoning, output)} tokens"
+    if is_cut and (is_silent or is_unfinished_thought):
         return "reasoning used up the answer: its length ran out before a word was said"
     return ""
 
@@ -71,94 +80,97 @@ def check_complete(response: Response) -> None:
 
     Raises:
         RefusalError: the model declined.
-        TruncatedError: the answer was cut off, or reasoning used it up.
-        BadAnswerError: it is empty, or longer than :data:`MAX_CHARS`.
+        TruncatedError: the answer was cut off, or reasoning used up the answer.
+        BadAnswerError: the answer is empty, or longer than :data:`MAX_CHARS`.
     """
     if len(response.text) > MAX_CHARS:
         raise BadAnswerError(
             f"the answer has {len(response.text)} characters; at most {MAX_CHARS} are read: answer briefly"
         )
-    said = " ".join(response.text.split())[:_MAX_SAID]
+    text = " ".join(response.text.split())[:_MAX_REFUSAL]
     if response.finish is Finish.REFUSAL:
-        raise RefusalError(f"the model declined to answer: {said or 'it gave no reason'}")
-    if eaten := reasoned_away(response):
-        raise TruncatedError(f"{eaten}: raise --max-output-tokens, or take a model that reasons less")
+        raise RefusalError(f"the model declined to answer: {text or 'it gave no reason'}")
+    if fault := describe_exhausted_reasoning(response):
+        raise TruncatedError(f"{fault}: raise --max-output-tokens, or take a model that reasons less")
     if response.finish is Finish.LENGTH:
         raise TruncatedError(
             "the answer was cut off at the limit on its length (the model's, or --max-output-tokens): answer briefly"
         )
-    if not said and not response.tool_calls:
+    if not text and not response.tool_calls:
         raise BadAnswerError("the answer is empty")
 
 
 def read_object(response: Response, schema: type[Schema]) -> Schema:
-    """Return the object that was asked for, also where the answer was cut off after it: it is whole and paid for.
+    """Return the object in an answer, even if the answer was cut off after the end of the object.
 
     Raises:
-        BadAnswerError: as :func:`check_complete` and :func:`parsed`.
+        BadAnswerError: for the reasons of :func:`check_complete` and :func:`parse_answer`.
     """
     try:
         check_complete(response)
-    except TruncatedError as cut:
+    except TruncatedError as truncated:
         try:
-            return parsed(response.text, schema)
+            return parse_answer(response.text, schema)
         except BadAnswerError as unread:
-            raise cut from unread  # that the text ended early says more than where its JSON did
-    return parsed(response.text, schema)
+            raise truncated from unread  # "cut off" explains the fault better than the place of the JSON error
+    return parse_answer(response.text, schema)
 
 
-def parsed(text: str, schema: type[Schema]) -> Schema:
-    """Validate an answer, forgiving code fences, chatter around the JSON object and line breaks inside its strings.
+def parse_answer(text: str, schema: type[Schema]) -> Schema:
+    """Return the first JSON object in a text that fits ``schema``.
+
+    Code fences, words around the object and line breaks inside the strings of the object are accepted.
 
     Raises:
-        BadAnswerError: says where the answer is not of the form.
+        BadAnswerError: no object fits; the message names the fault of the last object.
     """
     fault = "the answer holds no JSON object"
-    for found in _objects(text):
-        if isinstance(found, json.JSONDecodeError):
-            fault = f"the answer is not valid JSON: {found}"
+    for candidate in _iterate_objects(text):
+        if isinstance(candidate, json.JSONDecodeError):
+            fault = f"the answer is not valid JSON: {candidate}"
             continue
         try:
-            return _validated(found, schema)
+            return _validate(candidate, schema)
         except BadAnswerError as error:
             fault = str(error)
     raise BadAnswerError(fault)
 
 
-def _validated(found: dict[str, Any], schema: type[Schema]) -> Schema:
+def _validate(fields: dict[str, Any], schema: type[Schema]) -> Schema:
     try:
-        # As JSON again, since only then Pydantic refuses lone surrogates, which could not be written to a file.
-        return schema.model_validate_json(json.dumps(found))
+        # Pydantic refuses lone surrogates, which no file can hold, only in JSON text: hence the way back to JSON.
+        return schema.model_validate_json(json.dumps(fields))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the JSON"
-        fault = f"the answer is not valid: {where}: {first['msg']}"
+        first_error = error.errors(include_url=False, include_input=False)[0]
+        field_path = ".".join(map(str, first_error["loc"])) or "the JSON"
+        fault = f"the answer is not valid: {field_path}: {first_error['msg']}"
     except RecursionError:
         fault = "the answer is not valid JSON: nested too deeply"
     raise BadAnswerError(fault)
 
 
-def _objects(text: str) -> Iterator[dict[str, Any] | json.JSONDecodeError]:
-    """Yield the JSON objects in a text in order, or else the error of the attempt that got furthest."""
+def _iterate_objects(text: str) -> Iterator[dict[str, Any] | json.JSONDecodeError]:
+    """Yield the JSON objects in a text in order; without any object, yield the error at the highest position."""
     decoder = json.JSONDecoder(strict=False)
     position = text.find("{")
     errors = list[json.JSONDecodeError]()
-    found = 0
-    while position >= 0 and len(errors) < _MAX_STARTS and found < _MAX_OBJECTS:
+    count = 0
+    while position >= 0 and len(errors) < _MAX_STARTS and count < _MAX_OBJECTS:
         try:
             value, end = decoder.raw_decode(text, position)
         except json.JSONDecodeError as error:
             errors.append(error)
             end = position + 1
-        except ValueError as error:  # a number with thousands of digits
-            errors.append(json.JSONDecodeError(str(error).partition(":")[0], text, position))
+        except ValueError as error:  # Python refuses to parse a number with thousands of digits
+            reason = str(error).partition(":")[0]
+            errors.append(json.JSONDecodeError(reason, text, position))
             end = position + 1
         except RecursionError:
             errors.append(json.JSONDecodeError("nested too deeply", text, position))
             break
         else:
-            found += 1
+            count += 1
             yield value
         position = text.find("{", end)
-    if errors and not found:
+    if errors and count == 0:
         yield max(errors, key=lambda error: error.pos)

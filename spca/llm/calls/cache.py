@@ -1,4 +1,4 @@
-"""``--cache``: answers of earlier runs for calls that are exactly the same."""
+"""``--cache``: a folder of answers, from which identical calls of later runs are answered."""
 
 from __future__ import annotations
 
@@ -16,21 +16,24 @@ from spca.llm.catalogue.servers import Server, Servers
 
 
 def find_place(model: ModelRef, servers: Servers) -> str:
-    """Return what answers depend on besides the model's name: the address of its server, or the state of its file."""
+    """Return what tells apart two models of the same name: the address of the server, "" for the usual address.
+
+    For a model file, return the size (bytes) and the modification time (ns) instead, "" if the file is missing.
+    """
     if model.prefix != "llamacpp":
         return servers.get(model.prefix, Server()).url or ""
     with suppress(OSError):
-        file = Path(model.name).stat()
-        return f"{file.st_size} {file.st_mtime_ns}"
+        file_status = Path(model.name).stat()
+        return f"{file_status.st_size} {file_status.st_mtime_ns}"
     return ""
 
 
 class Cache:
-    """A folder with one transcript per key; only answers of the form asked for get into it.
+    """A folder with one transcript per call key; the caller puts valid answers only into the folder.
 
     Args:
-        folder: where they lie; made when there is something to keep.
-        servers: a model at another address answers otherwise.
+        folder: folder of the transcripts; made by the first :meth:`put`.
+        servers: servers by prefix; answers from different addresses of a model are kept apart.
     """
 
     def __init__(self, folder: Path, servers: Servers | None = None) -> None:
@@ -39,10 +42,10 @@ class Cache:
         self._bypassed: set[str] = set()
 
     def get(self, call: Call) -> Answer | None:
-        """Return the answer to the same call, None if it is not there or the last one was bad.
+        """Return the cached answer to the call; None if the cache has no answer, or :meth:`bypass` was called for it.
 
         Raises:
-            SettingsError: its file cannot be read.
+            SettingsError: the file of the answer cannot be read.
         """
         path = self._path(call)
         if call.key in self._bypassed or not path.is_file():
@@ -53,19 +56,22 @@ class Cache:
             raise SettingsError(f"{path} cannot be read ({type(error).__name__}): delete it") from error
 
     def put(self, call: Call, answer: Answer) -> None:
-        """Serve this answer to the same call from now on.
+        """Store the answer, so that later calls with the same key get the answer.
 
         Raises:
             SettingsError: the folder cannot be written to.
         """
         make_folder(self._folder)
-        write_atomic(self._path(call), to_text(call, unsent(call, Place(), ""), answer, "model"))
+        record = unsent(call, Place(), "")
+        write_atomic(self._path(call), to_text(call, record, answer, "model"))
 
     def bypass(self, call: Call) -> None:
-        """Do not serve this call again in this run."""
+        """Answer calls with this key from the cache no more in this run."""
         self._bypassed.add(call.key)
 
     def _path(self, call: Call) -> Path:
-        place = find_place(call.model, self._servers)
-        suffix = f"-{hashlib.sha256(place.encode()).hexdigest()[:8]}" if place else ""
+        suffix = ""
+        if place := find_place(call.model, self._servers):
+            digest = hashlib.sha256(place.encode()).hexdigest()
+            suffix = f"-{digest[:8]}"
         return self._folder / f"{call.key}{suffix}.json"

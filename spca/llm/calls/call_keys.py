@@ -1,4 +1,4 @@
-"""What makes two calls the same call (pure)."""
+"""Keys of calls: two calls with the same key are the same call (pure)."""
 
 from __future__ import annotations
 
@@ -11,42 +11,43 @@ from spca.llm.providers.base import Message, Request
 
 
 def call_key(model: ModelRef, request: Request) -> str:
-    """Return the sha256 of model, effort, messages, schema, tools and parameters, without the time-out and the form.
+    """Return the SHA-256 (hex) of model, effort and :func:`question`; the key ignores the time-out and the form.
 
-    Two efforts of a model answer like two models.
+    The effort is part of the key because a model with another effort answers like another model.
     """
     return _digest({"model": str(model), **effort(request), **question(request)})
 
 
 def prompt_key(request: Request) -> str:
-    """Return the same key without the model: what a recorded answer is found by, whoever is asked again."""
+    """Return the SHA-256 (hex) of :func:`question` alone, by which a replay finds answers of any model."""
     return _digest(question(request))
 
 
 def question(request: Request) -> dict[str, Any]:
-    """Return all of a request that its answer depends on, as JSON values."""
-    tools = [
-        {"name": tool.name, "description": tool.description, "parameters": tool.parameters.model_json_schema()}
-        for tool in request.tools
-    ]
+    """Return the parts of a request that the answer depends on, as JSON values."""
+    tools = []
+    for tool in request.tools:
+        parameters = tool.parameters.model_json_schema()
+        tools.append({"name": tool.name, "description": tool.description, "parameters": parameters})
+    limits = request.limits
+    messages = [_message(message) for message in request.messages]
+    schema = request.schema.model_json_schema() if request.schema else None
     return {
-        "messages": [_message(message) for message in request.messages],
-        "schema": request.schema.model_json_schema() if request.schema else None,
+        "messages": messages,
+        "schema": schema,
         "tools": tools,
         "tool_choice": request.tool_choice if tools else None,
-        "parameters": {
-            "max_output_tokens": request.limits.max_output_tokens,
-            "temperature": request.limits.temperature,
-        },
+        "parameters": {"max_output_tokens": limits.max_output_tokens, "temperature": limits.temperature},
     }
 
 
 def effort(request: Request) -> dict[str, str]:
-    """Return the reasoning effort that is asked for as a field; nothing where it is left to the model."""
+    """Return the requested reasoning effort as ``{"effort": ...}``, or an empty mapping if the request names none."""
     return {} if request.limits.effort is None else {"effort": request.limits.effort}
 
 
 def _message(message: Message) -> dict[str, Any]:
+    """Return the fields of a message, with the SHA-256 of each image in place of its bytes."""
     images = []
     for image in message.images:
         described = {"media_type": image.media_type, "sha256": hashlib.sha256(image.data).hexdigest()}

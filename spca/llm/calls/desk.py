@@ -1,4 +1,4 @@
-"""Where every call of a model passes: answered from files, or sent, retried, paid for and written down."""
+"""The desk that every call of a model passes: answers calls from files, or sends, retries, prices and records them."""
 
 from __future__ import annotations
 
@@ -38,9 +38,12 @@ _WEAKER: Final = {Form.SCHEMA: Form.JSON, Form.JSON: Form.TEXT}
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A call's answer and where it came from: "model", "cache", or "resumed" (an earlier process of the same run).
+    """A call with its answer.
 
-    ``records`` are the requests sent for it, in order; ``transcript`` names its file, "" where none is kept.
+    Attributes:
+        source: where the answer came from: "model", "cache", or "resumed" (an earlier process of the same run).
+        records: the requests that were sent for the call, in order.
+        transcript: name of the transcript file, relative to the run's folder; "" if no transcript is kept.
     """
 
     call: Call
@@ -51,22 +54,24 @@ class Answered:
 
 
 class CallDesk:
-    """All calls of a run; without a folder nothing is kept but the records, in memory.
+    """Handles all calls of a run.
 
     Args:
-        folder: the run's folder.
-        run: stamped on every record.
+        folder: the run's folder; without a folder only the records are kept, in memory.
+        run: id of the run, for the records.
         caps: checked before every request.
-        catalogue: providers and prices; by default the built-in ones.
+        catalogue: providers and prices; by default the built-in catalogue.
         cache: answers of earlier runs.
-        notify: told in one line whenever a request is about to be sent again.
-        policy: when that is done.
-        sleep: waits that many seconds.
-        asked_anew: roles that are not served what the first so many calls of the run were answered.
+        notify: called with one line before a request is repeated.
+        policy: when a failed request is repeated.
+        sleep: function that waits a number of seconds.
+        asked_anew: role -> ``n``: answers that an earlier process got in the first ``n`` calls of the run are not
+            reused for this role.
 
     Attributes:
-        step_aside: entered while a model needs the terminal.
-        waiting: entered with role and model while a model is waited for, pauses between requests included.
+        step_aside: returns the context that is active while a model needs the terminal.
+        waiting: given role and model, returns the context that is active while the model works, including the pauses
+            between repeated requests.
     """
 
     def __init__(
@@ -84,7 +89,7 @@ class CallDesk:
     ) -> None:
         self.catalogue = catalogue or Catalogue()
         self._transcripts = Transcripts(folder, asked_anew)
-        self.ledger = Ledger(folder, self._recovered)
+        self.ledger = Ledger(folder, self._recover)
         self.notify = notify
         self.step_aside: Callable[[], AbstractContextManager[object]] = nullcontext
         self.waiting: Callable[[str, str], AbstractContextManager[object]] = lambda _role, _model: nullcontext()
@@ -97,32 +102,37 @@ class CallDesk:
         self._rng = random.Random()  # noqa: S311  # spreads clients over time
 
     def begin_level(self, index: int, category: str, level: str, seed: int) -> None:
-        """Calls from now on belong to this level; what an earlier process was answered in it is not asked again."""
+        """Assign the following calls to a level; answers that an earlier process got in this level are reused.
+
+        Args:
+            index: number of the level in the run, from 1.
+        """
         self._place = Place(self._place.run, index, category, level, seed)
         self._transcripts.begin_level(index)
 
     @property
     def calls_finished(self) -> int:
-        """How many calls of the run were answered, by any of its processes."""
+        """Number of answered calls of the run, including those of earlier processes."""
         return self._transcripts.count
 
     def noting_rounds(self, progress: Callable[[int, str], None]) -> Callable[[int, str], None]:
-        """``progress``, which gets rounds and phases, with the present round noted for the ledger."""
+        """Return a function that notes the round for the following calls, then passes its arguments to ``progress``."""
 
-        def noting(number: int, phase: str) -> None:
+        def note_round(number: int, phase: str) -> None:
             self._place = replace(self._place, round=number)
             progress(number, phase)
 
-        return noting
+        return note_round
 
     def ask(
         self, provider: Provider, model: ModelRef, request: Request, *, phase: str = "", mode: str = ""
     ) -> Answered:
-        """One call.
+        """Answer one call: from an earlier process of the run, else from the cache, else by asking the model.
 
         Args:
-            model: for ledger and keys.
-            phase, mode: who asks and why.
+            model: name of the model, for ledger and keys.
+            phase: role that asks, such as "planner".
+            mode: purpose of the call.
 
         Raises:
             BudgetReached: a cap was reached before an answer came.
@@ -132,39 +142,43 @@ class CallDesk:
         """
         place = replace(self._place, phase=phase, mode=mode)
         call = self._transcripts.call(model, replace(request, phase=phase), place)
-        done = self._transcripts.finished(call)
-        if done is not None:
-            _LOG.debug("%s: the answer to an earlier process is used: %s", model, done.name)
-            return Answered(call, done.answer, "resumed", (), done.name)
+        finished = self._transcripts.find_finished(call)
+        if finished is not None:
+            _LOG.debug("%s: the answer to an earlier process is used: %s", model, finished.name)
+            return Answered(call, finished.answer, "resumed", (), finished.name)
         name = self._transcripts.name(call, place)
-        kept = self._cache.get(call) if self._cache else None
-        if kept is not None:
+        cached = self._cache.get(call) if self._cache else None
+        if cached is not None:
             _LOG.debug("%s: the answer is taken from the cache", model)
-            self._transcripts.write(call, unsent(call, place, name), kept, "cache")
-            return Answered(call, kept, "cache", (), name)
-        first = len(self.ledger.records)
+            self._transcripts.write(call, unsent(call, place, name), cached, "cache")
+            return Answered(call, cached, "cache", (), name)
+        earlier_requests = len(self.ledger.records)
         with self.waiting(phase, str(model)):
-            answer = self._sent(provider, call, place, name)
-        return Answered(call, answer, "model", tuple(self.ledger.records[first:]), name)
+            answer = self._send(provider, call, place, name)
+        records = tuple(self.ledger.records[earlier_requests:])
+        return Answered(call, answer, "model", records, name)
 
     def accept(self, answered: Answered) -> None:
-        """The answer was of the form asked for: it may be served to the same call again."""
+        """Put an answer of the requested form into the cache if the answer came from a model."""
         if self._cache and answered.source == "model":
             self._cache.put(answered.call, answered.answer)
 
     def reject(self, answered: Answered) -> None:
-        """The answer was bad: when the same is asked again in this run, a model is asked."""
+        """Keep the cache from answering this call again in this run, because the answer was bad."""
         if self._cache:
             self._cache.bypass(answered.call)
 
-    def _sent(self, provider: Provider, call: Call, place: Place, name: str) -> Answer:
-        """Ask in the strongest form that the model is known to understand, weakening it when it does not."""
-        first = len(self.ledger.records)
+    def _send(self, provider: Provider, call: Call, place: Place, name: str) -> Answer:
+        """Ask for the strongest form of answer that the server has not refused; weaken the form after a refusal.
+
+        The server's refusals are remembered for all later calls of the model.
+        """
+        earlier_requests = len(self.ledger.records)
         while True:
             form = self._forms.get(call.model, call.request.form)
             asked = replace(call, request=replace(call.request, form=form))
             try:
-                return self._retried(provider, asked, place, name, first)
+                return self._send_with_retries(provider, asked, place, name, earlier_requests)
             except UnsupportedApiError as error:
                 _LOG.info("asks in another way: %s", error)
             except UnsupportedFormError as error:
@@ -175,37 +189,47 @@ class CallDesk:
                 self._forms[call.model] = _WEAKER[form]
                 _LOG.info("asks for the form %s: %s", _WEAKER[form], error)
 
-    def _retried(self, provider: Provider, call: Call, place: Place, name: str, first: int) -> Answer:
-        """Ask until an answer comes; ``first`` requests were sent before the call's own."""
+    def _send_with_retries(
+        self, provider: Provider, call: Call, place: Place, name: str, earlier_requests: int
+    ) -> Answer:
+        """Send the call until an answer comes or the retries are used up.
+
+        Args:
+            earlier_requests: number of requests in the ledger that were sent for other calls.
+        """
         failed = 0
         while True:
             self._caps.check(self.ledger.records, self.catalogue)
+            attempt = len(self.ledger.records) - earlier_requests + 1
             try:
-                return self._once(provider, call, place, len(self.ledger.records) - first + 1, name)
+                return self._send_once(provider, call, place, attempt, name)
             except TransientError as error:
                 failed += 1
                 wait = self._policy.wait(failed, error, self._rng)
                 if wait is None:
                     _LOG.info("gives up after %d failures: %s", failed, error)
                     too_long = (error.retry_after or 0) > self._policy.longest_s
-                    raise ProviderDownError(_given_up(error, failed, too_long)) from error
+                    raise ProviderDownError(_describe_giving_up(error, failed, too_long)) from error
                 self._check_before_waiting(error)
                 _LOG.info("waits %.1f s before request %d of this call: %s", wait, failed + 1, error)
-                self.notify(f"{error}{AGAIN} {wait:.0f} s ({failed + 1} of {self._policy.attempts})")
+                progress = f"({failed + 1} of {self._policy.attempts})"
+                self.notify(f"{error}{AGAIN} {wait:.0f} s {progress}")
                 self._sleep(wait)
 
     def _check_before_waiting(self, error: TransientError) -> None:
+        """Raise BudgetReached before the wait, not after it, if a cap forbids the next request."""
         try:
             self._caps.check(self.ledger.records, self.catalogue)
         except BudgetReached as reached:
             raise BudgetReached(f"{reached}; the last one was not answered: {error}", reached.flag) from reached
 
-    def _once(self, provider: Provider, call: Call, place: Place, attempt: int, name: str) -> Answer:
-        """One request: its intent, its answer's file, its end in the ledger, in that order."""
+    def _send_once(self, provider: Provider, call: Call, place: Place, attempt: int, name: str) -> Answer:
+        """Send one request; write its intent, the transcript of its answer and its end to disk, in this order."""
         form = call.request.form.value if call.request.schema else ""
-        record = Record(self.ledger.next_number, place, attempt, call.model, form, call.key, round(time.time(), 3))
-        # The cost is known beforehand where the model is free.
-        record = replace(record, asked_tokens=estimate_prompt(call.request), cost=self._cost(record, Usage()))
+        now = round(time.time(), 3)
+        record = Record(self.ledger.next_number, place, attempt, call.model, form, call.key, now)
+        cost_if_free = self._cost(record, Usage())  # None unless the model is free
+        record = replace(record, asked_tokens=estimate_prompt(call.request), cost=cost_if_free)
         self.ledger.begin(record)
         _LOG.debug("request %d: asks %s for %s", record.number, call.model, call.request.phase or "an answer")
         started = time.perf_counter()
@@ -217,10 +241,10 @@ class CallDesk:
             answer = Answer(replace(response, usage=usage))
         except BadAnswerError as error:
             answer = Answer(None, str(error))
-        except BaseException as error:  # whatever ends a request, its record must be closed
+        except BaseException as error:  # an interrupt too: the record must be closed however the request ends
             seconds = round(time.perf_counter() - started, 4)
             _LOG.debug("request %d: %s after %.1f s", record.number, type(error).__name__, seconds)
-            self.ledger.end(_failed(record, seconds, error))
+            self.ledger.end(_record_failure(record, seconds, error))
             raise
         seconds = round(time.perf_counter() - started, 4)
         _LOG.debug("request %d: answered after %.1f s", record.number, seconds)
@@ -229,28 +253,32 @@ class CallDesk:
         return self._finish(call, self._paid(record, answer), answer)
 
     def _paid(self, record: Record, answer: Answer) -> Record:
-        """Return the record with what came back and its cost. An unreadable answer may be billed like any other."""
+        """Return the record with outcome, usage and cost of an answer; an unreadable answer counts as lost."""
         usage = answer.response.usage if answer.response else Usage()
         outcome = Outcome.ANSWERED if answer.response else Outcome.LOST
         return replace(record, usage=usage, cost=self._cost(record, usage), outcome=outcome, error=answer.error)
 
     def _cost(self, record: Record, usage: Usage) -> Decimal | None:
-        """USD by the prices of the day on which the request was sent."""
+        """Return the cost in USD at the prices of the day on which the request was sent, None if unknown."""
         price = self.catalogue.price(record.model, record.started)
         return price.cost(usage) if price else None
 
     def _finish(self, call: Call, record: Record, answer: Answer) -> Answer:
+        """Write the transcript and close the ledger record; return the answer."""
         try:
             self._transcripts.write(call, record, answer, "model")
-        except BaseException:  # a full disk or an interrupt: the request was answered all the same
+        except BaseException:  # a full disk or an interrupt: the ledger must still say that the request was answered
             self.ledger.end(replace(record, transcript=""))
             raise
         self.ledger.end(record)
         return answer
 
-    def _recovered(self, record: Record) -> Record:
-        """The record of a request that a dead process had in flight: answered if its file was already written."""
-        transcript = self._transcripts.of_request(record.number)
+    def _recover(self, record: Record) -> Record:
+        """Return the completed record of a request that was in flight when its process died.
+
+        The request counts as answered if its transcript had already been written; else the record stays as given.
+        """
+        transcript = self._transcripts.find_by_request(record.number)
         fate = "unknown" if transcript is None else f"answered in {transcript.name}"
         _LOG.info("request %d was in flight when its process died: %s", record.number, fate)
         if transcript is None:
@@ -259,18 +287,18 @@ class CallDesk:
         return self._paid(replace(known, latency_s=transcript.latency_s), transcript.answer)
 
 
-def _failed(record: Record, seconds: float, error: BaseException) -> Record:
+def _record_failure(record: Record, seconds: float, error: BaseException) -> Record:
     if not isinstance(error, ProviderError):
-        # Interrupted, or a defect of ours: whether the server has worked for it is not known.
+        # After an interrupt or a defect of this program, nobody knows whether the server has worked on the request.
         return replace(record, latency_s=seconds, outcome=Outcome.UNKNOWN, error=type(error).__name__)
     status = error.status if isinstance(error, TransientError) else None
     failed = replace(record, latency_s=seconds, status=status, error=str(error))
-    if isinstance(error, TransientError) and error.lost:  # it may cost as much as it was begun with
+    if isinstance(error, TransientError) and error.lost:  # may be billed, so its cost stays unknown, or 0 if free
         return replace(failed, outcome=Outcome.LOST)
     return replace(failed, outcome=Outcome.REJECTED, cost=Decimal(0))
 
 
-def _given_up(error: TransientError, failed: int, too_long: bool) -> str:
+def _describe_giving_up(error: TransientError, failed: int, too_long: bool) -> str:
     if too_long:
         return f"{error}; it asks to wait {error.retry_after:.0f} s"
     return f"{error} ({failed} times in a row)" if failed > 1 else str(error)

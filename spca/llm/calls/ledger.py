@@ -1,7 +1,7 @@
-"""The ledger: one record for every request that was sent to a model, its intent written before it leaves.
+"""The ledger: one record for every request to a model, written to disk before the request is sent.
 
-``calls.jsonl`` holds one finished record a line. The record of the request that is under way lies alone in
-``state/call_in_flight.json``; if the process dies, it is there for the next one to enter into the ledger as "unknown".
+``calls.jsonl`` holds one finished record a line. ``state/call_in_flight.json`` holds the record of the request that is
+under way. If the process dies, the next process enters the record in flight into the ledger as "unknown".
 """
 
 from __future__ import annotations
@@ -32,14 +32,21 @@ class Outcome(StrEnum):
     """How a request ended."""
 
     ANSWERED = "answered"
-    REJECTED = "rejected"  # the server refused it, or was never reached: not billed
-    LOST = "lost"  # it may have been worked on: a timeout, a broken connection
-    UNKNOWN = "unknown"  # the process died or was interrupted while it was in flight
+    REJECTED = "rejected"  # the server refused the request or was never reached: not billed
+    LOST = "lost"  # a timeout or a broken connection: the server may have worked on the request and may bill it
+    UNKNOWN = "unknown"  # the process died or was interrupted while the request was in flight
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in a run a call is made: level (counted from 1) and round of the loop; None outside of levels."""
+    """Where in a run a call is made.
+
+    Attributes:
+        index: number of the level in the run, from 1; None outside of levels.
+        round: round of the loop in the level; None outside of levels.
+        phase: role that asks, such as "planner".
+        mode: purpose of the call.
+    """
 
     run: str = ""
     index: int | None = None
@@ -53,12 +60,20 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One request: where it was made, for which call (``key``), as which ``attempt`` at it, and how it ended.
+    """One request to a model.
 
-    ``started`` is in seconds since the epoch; ``asked_tokens`` an estimate of the prompt's size, which caps count where
-    nothing better is known; ``cost`` in USD, None when unknown; ``estimated``: the server told no
-    tokens, so they are estimated. ``transcript`` names the file that holds question and answer; ``differs``: the answer
-    was recorded for another prompt.
+    Attributes:
+        number: number of the request in the run, from 1.
+        attempt: number of the request among the requests of its call, from 1.
+        form: requested form of a structured answer, "" for free text.
+        key: key of the call.
+        started: seconds since the epoch.
+        estimated: whether ``usage`` is an estimate, because the server reported no token counts.
+        cost: USD; None if unknown.
+        status: HTTP status of a failure; None without a status.
+        transcript: name of the file that holds question and answer.
+        asked_tokens: estimated size of the prompt, which caps count if ``usage`` is unknown.
+        differs: whether the answer was recorded for another prompt.
     """
 
     number: int
@@ -81,23 +96,25 @@ class Record:
 
     @property
     def tokens(self) -> int | None:
-        """Input and output; None when the provider did not tell."""
+        """Tokens of input and output together; None if the provider reported no counts."""
         if self.usage.input_tokens is None or self.usage.output_tokens is None:
             return None
         return self.usage.input_tokens + self.usage.output_tokens
 
     def to_dict(self) -> dict[str, Any]:
-        """Flat, for one line of JSON."""
+        """Return the record as a flat mapping of JSON values."""
         sent = {name: getattr(self, name) for name in _SENT}
         sent["model"] = str(self.model)
         ended = {name: getattr(self, name) for name in _ENDED}
         ended["cost"] = None if self.cost is None else float(self.cost)
         flat = {"number": self.number, **asdict(self.place), **sent, **asdict(self.usage), **ended}
-        return flat | ({"differs": True} if self.differs else {})
+        if self.differs:
+            flat["differs"] = True
+        return flat
 
     @classmethod
     def from_dict(cls, flat: Mapping[str, Any]) -> Record:
-        """The inverse of :meth:`to_dict`."""
+        """Return the record that :meth:`to_dict` has turned into ``flat``."""
         place = Place(**{name: flat[name] for name in _PLACE})
         usage = Usage(**{name: flat[name] for name in _USAGE if name in flat})  # older runs lack cache writes
         values = {name: flat[name] for name in ("number", *_SENT, *_ENDED)}
@@ -114,10 +131,12 @@ _USAGE: Final = tuple(field.name for field in fields(Usage))
 
 
 class Ledger:
-    """The records of a run, kept in its folder; without a folder in memory only.
+    """The records of a run.
 
     Args:
-        recover: given an in-flight record that a dead process left, returns how it ended if that can be known.
+        folder: the run's folder, where the records are kept; without a folder they are kept in memory only.
+        recover: called with the in-flight record of a dead process; returns the record, completed if the end of the
+            request is known.
     """
 
     def __init__(self, folder: Path | None = None, recover: Callable[[Record], Record] = lambda record: record) -> None:
@@ -128,12 +147,12 @@ class Ledger:
             self._settle(folder / IN_FLIGHT, recover)
 
     def begin(self, record: Record) -> None:
-        """Write the intent to send a request."""
+        """Write the intent to send a request, before the request is sent."""
         if self._folder is not None:
             write_line(self._folder / IN_FLIGHT, _line(record), os.O_TRUNC)
 
     def end(self, record: Record) -> None:
-        """Enter how the request that was begun has ended."""
+        """Append the finished record to the ledger, and remove the record in flight."""
         self.records.append(record)
         if self._folder is not None:
             write_line(self._folder / BOOK, _line(record))
@@ -144,7 +163,10 @@ class Ledger:
         return len(self.records) + 1
 
     def _settle(self, path: Path, recover: Callable[[Record], Record]) -> None:
-        """Enter the request that a dead process had in flight, unless it died between entering and tidying up."""
+        """Append the in-flight record of a dead process to the ledger, unless the record is in the ledger already.
+
+        The record is in both files if the process died within :meth:`end`.
+        """
         try:
             record = Record.from_dict(json.loads(path.read_text(encoding="utf-8")))
         except FileNotFoundError:
@@ -152,23 +174,24 @@ class Ledger:
         except OSError as error:
             raise ResumeError(f"{path} cannot be read: {error.strerror}") from error
         except (ValueError, KeyError, TypeError, AttributeError):
-            # Torn: it died while it wrote the intent, so nothing was sent.
+            # The process died while it wrote the intent, so the request was not sent.
             _LOG.info("%s is torn: nothing was sent", path)
             path.unlink()
             return
-        if record.number >= self.next_number:  # later where the file system lost the end of the ledger
+        # The number is greater than the next number if the file system has lost the end of the ledger.
+        is_missing = record.number >= self.next_number
+        if is_missing:
             self.end(replace(recover(record), number=self.next_number))
         path.unlink(missing_ok=True)
 
 
 def sums(records: Iterable[Record]) -> dict[str, Any]:
-    """Requests by outcome, tokens and USD.
+    """Return the sums over records: requests by outcome, tokens by kind, seconds and USD.
 
-    ``estimated`` counts requests whose tokens the server did not tell, ``cost_unknown`` those without a price,
-    ``differing`` those whose answer was recorded for another prompt.
+    ``estimated`` counts requests with estimated tokens. ``cost_unknown`` counts requests whose cost is unknown.
+    ``differing`` counts requests whose answer was recorded for another prompt.
 
-    A request that was lost or whose fate is unknown may have been billed, so its cost is unknown unless its model is
-    free.
+    A lost or unknown request may have been billed, so its cost is unknown unless its model is free.
     """
     total: dict[str, Any] = {"requests": 0, **{outcome.value: 0 for outcome in Outcome}}
     total |= dict.fromkeys(_USAGE, 0)
@@ -188,31 +211,31 @@ def sums(records: Iterable[Record]) -> dict[str, Any]:
 
 
 def measure_usage(request: Request, response: Response) -> tuple[Usage, bool]:
-    """Return the tokens of an answered request, and whether one of the counts is estimated."""
+    """Return the token counts of an answered request, and whether any of the counts is an estimate."""
     usage = response.usage
     if usage.input_tokens is not None and usage.output_tokens is not None:
         return usage, False
-    sent = usage.input_tokens
-    said = usage.output_tokens
-    if sent is None:
-        sent = estimate_prompt(request)
-    if said is None:
-        arguments = sum(len(str(call.arguments)) for call in response.tool_calls)
-        said = estimate_tokens(len(response.text) + arguments)
-    return replace(usage, input_tokens=sent, output_tokens=said), True
+    input_tokens = usage.input_tokens
+    output_tokens = usage.output_tokens
+    if input_tokens is None:
+        input_tokens = estimate_prompt(request)
+    if output_tokens is None:
+        argument_characters = sum(len(str(call.arguments)) for call in response.tool_calls)
+        output_tokens = estimate_tokens(len(response.text) + argument_characters)
+    return replace(usage, input_tokens=input_tokens, output_tokens=output_tokens), True
 
 
 def estimate_prompt(request: Request) -> int:
-    """Return an estimate of the size of a prompt; pictures, schemas and tools do not count."""
+    """Return an estimate of the tokens of a prompt, without its pictures, schema and tools."""
     return estimate_tokens(sum(len(message.text) for message in request.messages))
 
 
 def estimate_tokens(characters: int) -> int:
-    """Return more tokens than a text of that length usually has.
+    """Return an upper estimate of the tokens in a text: one token for 3 characters, rounded up.
 
-    PDDL, Python and English hold 3.5 to 4.5 characters a token.
+    PDDL, Python and English usually have 3.5 to 4.5 characters a token.
     """
-    return -(-characters // 3)
+    return -(-characters // 3)  # ceiling of the quotient
 
 
 def _line(record: Record) -> str:
@@ -220,7 +243,7 @@ def _line(record: Record) -> str:
 
 
 def _read(path: Path) -> list[Record]:
-    """The records of a ledger; a torn last line is cut off."""
+    """Return the records of a ledger file; a torn last line is cut off the file."""
     lines = whole_lines(path)
     try:
         return [Record.from_dict(json.loads(line)) for line in lines]

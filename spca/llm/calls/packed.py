@@ -1,4 +1,4 @@
-"""The calls of a run in one file: its transcripts as JSON Lines, compressed."""
+"""Pack the transcripts of a run into one compressed file of JSON Lines, and read the file again."""
 
 from __future__ import annotations
 
@@ -17,32 +17,38 @@ PACKED: Final = "transcripts.jsonl.xz"
 
 
 def pack(transcripts: list[dict[str, Any]]) -> bytes:
-    """Return the file of a run's calls: each transcript as JSON, in order, without what is of that run alone."""
+    """Return the bytes of the packed file: one transcript a line, in order.
+
+    Run id, request number and the path of a model file are removed, since they differ between equal runs.
+    """
     lines = []
-    for call in transcripts:
-        neutral = {"model": without_path(call["model"]), "run": "", "request": 0}
-        lines.append(f"{json_text(call | neutral)}\n")
+    for transcript in transcripts:
+        neutral = {"model": strip_path(transcript["model"]), "run": "", "request": 0}
+        lines.append(f"{json_text(transcript | neutral)}\n")
     return lzma.compress("".join(lines).encode(), preset=9)
 
 
 def unpack(path: Path) -> tuple[Transcript, ...]:
-    """Return the calls in such a file, in order.
+    """Return the transcripts in a packed file, in order; each is named by the file and its line number (from 1).
 
     Raises:
-        ResumeError: it cannot be read.
+        ResumeError: the file cannot be read.
     """
     try:
         text = lzma.decompress(read_bytes(path)).decode()
         lines = text.split("\n")[:-1]
-        return tuple(read_transcript(f"{path.name}:{number}", line) for number, line in enumerate(lines, 1))
+        transcripts = []
+        for line_number, line in enumerate(lines, 1):
+            transcripts.append(read_transcript(f"{path.name}:{line_number}", line))
+        return tuple(transcripts)
     except FileError as error:
         raise ResumeError(str(error)) from error
     except (lzma.LZMAError, EOFError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ResumeError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
 
 
-def without_path(model: str) -> str:
-    """Return the name of a model; of one that is a file or folder, without the path to it."""
+def strip_path(model: str) -> str:
+    """Return the name of a model; if the name holds an absolute path, keep only the last part of the path."""
     ref = ModelRef.parse(model)
     path = Path(ref.name)
     if path.is_absolute():

@@ -1,4 +1,4 @@
-"""When a request is sent again: exponential back-off with jitter, the server's own word first."""
+"""Waits before a failed request is sent again: exponential back-off with jitter, or what the server asks for."""
 
 from __future__ import annotations
 
@@ -9,16 +9,21 @@ from typing import Final
 from spca.errors import TransientError
 
 AGAIN: Final = "; trying again in"
-"""Ends what is wrong in the line on a request that is sent again; when that is done follows."""
+"""Separates the fault from the wait in the line about a repeated request: "FAULT; trying again in 4 s (2 of 6)"."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """``attempts`` requests at most for one call; waits in seconds.
+    """How often a request is repeated, and after which waits.
 
-    The ``n``-th wait is ``first_s * 2**(n-1)``, at most ``cap_s``, of which a random half is left out, so that clients
-    that failed together do not return together (M. Brooker, "Exponential Backoff And Jitter", 2015). A server that
-    asks for more than ``longest_s`` is not waited for.
+    The ``n``-th wait (``n`` from 1) is ``min(cap_s, first_s * 2**(n-1))`` seconds, times a random factor between 0.5
+    and 1. The random factor spreads clients that failed together (M. Brooker, "Exponential Backoff And Jitter", 2015).
+
+    Attributes:
+        attempts: most requests for one call.
+        first_s: longest first wait, in seconds.
+        cap_s: longest wait, in seconds, unless the server asks for a longer wait.
+        longest_s: most seconds that a server may ask to wait; the call is given up if the server asks for more.
     """
 
     attempts: int = 6
@@ -27,8 +32,16 @@ class RetryPolicy:
     longest_s: float = 300.0
 
     def wait(self, failed: int, error: TransientError, rng: random.Random) -> float | None:
-        """Seconds to wait after the ``failed``-th failure (from 1); None when the call is to be given up."""
-        if failed >= self.attempts or (error.retry_after or 0) > self.longest_s:
+        """Return the seconds to wait before the next request, None if the call is to be given up.
+
+        Args:
+            failed: number of failures of this call so far, from 1.
+            error: the latest failure.
+            rng: source of the jitter.
+        """
+        asked_wait = error.retry_after or 0
+        if failed >= self.attempts or asked_wait > self.longest_s:
             return None
-        backoff = min(self.cap_s, self.first_s * 2.0 ** (failed - 1)) * rng.uniform(0.5, 1.0)
-        return max(backoff, error.retry_after) if error.retry_after is not None else backoff
+        longest_backoff = min(self.cap_s, self.first_s * 2.0 ** (failed - 1))
+        backoff = longest_backoff * rng.uniform(0.5, 1.0)
+        return max(backoff, asked_wait)

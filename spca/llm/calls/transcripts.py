@@ -1,8 +1,9 @@
-"""One readable file for every call: what was asked, what came back, and at what price.
+"""Transcripts: one readable JSON file for every call, with question, answer and cost.
 
-``llm/0012-planner-fresh-3f2a9c1b-0.json`` is the run's twelfth call; the name ends with the beginning of its key and
-with its occurrence, the number of earlier calls with that key. Texts are lists of lines, so that they can be read as
-they are. A call is finished once its file is there, fsynced: a run that goes on takes its answer from the file.
+``llm/0012-planner-fresh-3f2a9c1b-0.json`` is the twelfth call of a run. The name ends with the first digits of the
+call's key and with the call's occurrence, which is the number of earlier calls with the same key. Texts are written as
+lists of lines, so that people can read the file. A call is finished once its file is on the disk; a run that is resumed
+takes the answer from the file.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _NAME: Final = re.compile(r"[0-9]+-.+\.json")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A question as it is asked now, and its key."""
+    """A request to a model, with the key of :func:`spca.llm.calls.call_keys.call_key`."""
 
     model: ModelRef
     request: Request
@@ -42,16 +43,16 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How a call ended: a response, or the words of the provider that could not read one."""
+    """How a call ended: with a response, or with the ``error`` of a provider that could not read the response."""
 
     response: Response | None
     error: str = ""
 
     def get(self) -> Response:
-        """The response.
+        """Return the response.
 
         Raises:
-            BadAnswerError: there was none that could be read.
+            BadAnswerError: the provider could not read a response.
         """
         if self.response is None:
             raise BadAnswerError(self.error)
@@ -60,9 +61,19 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A finished call as its file has it; ``request_number`` is that of its last ledger record, 0 without one.
+    """A finished call, as read from its file.
 
-    The number of ``turn`` is 0: which turn of its role in its level a call was is seen from the calls before it.
+    Attributes:
+        name: file name, relative to the run's folder.
+        key: key of the call.
+        prompt_key: key of the call without its model.
+        occurrence: number of earlier calls with the same key.
+        index: number of the level in the run, from 1; 0 outside of levels.
+        request_number: number of the call's last record in the ledger; 0 if no request was sent.
+        estimated: whether the token counts are estimated.
+        latency_s: seconds that the answer took.
+        turn: where in the run the call was made; its number is always 0, since the file does not hold it. The number
+            follows from the order of the calls.
     """
 
     name: str
@@ -78,71 +89,90 @@ class Transcript:
 
     @property
     def number(self) -> int:
-        """Place among the run's calls, from 1."""
+        """Number of the call in the run, from 1."""
         return int(self.name.removeprefix(f"{FOLDER}/").partition("-")[0])
 
 
 class Transcripts:
-    """The files of a run; without a folder nothing is kept.
+    """The transcripts of a run.
 
     Args:
-        asked_anew: roles that are not served what the first so many calls of the run were answered.
+        folder: the run's folder; without a folder no transcript is kept.
+        asked_anew: role -> ``n``: the first ``n`` transcripts of the run are not reused for calls of this role.
 
     Attributes:
-        count: calls of the run that were finished, by any of its processes.
+        count: number of finished calls of the run, including those of earlier processes.
     """
 
     def __init__(self, folder: Path | None = None, asked_anew: Mapping[str, int] | None = None) -> None:
         self._asked_anew = asked_anew or {}
         self._folder = folder / FOLDER if folder else None
-        self._found = read_all(self._folder) if self._folder else ()
-        self.count = max((t.number for t in self._found), default=0)
-        self._seen: Counter[str] = Counter()
+        self._earlier = read_all(self._folder) if self._folder else ()  # of levels that have not begun yet
+        self.count = max((transcript.number for transcript in self._earlier), default=0)
+        self._occurrences: Counter[str] = Counter()
         self._turns: Counter[Turn] = Counter()
         self._finished: dict[tuple[str, int], Transcript] = {}
 
     def begin_level(self, index: int) -> None:
-        """From now on calls belong to this level: those that an earlier process finished in it are served again."""
-        for earlier in (t for t in self._found if t.index < index):
-            self._seen[earlier.key] = max(self._seen[earlier.key], earlier.occurrence + 1)
-            self._turns[earlier.turn] += 1
+        """Assign the following calls to a level; calls that an earlier process finished in this level are reused.
 
+        Transcripts of earlier levels only advance the counts of occurrences and turns.
+
+        Args:
+            index: number of the level in the run, from 1.
+        """
         self._finished = {}
-        for kept in self._found:
-            if kept.index == index and kept.number > self._asked_anew.get(kept.turn.role, 0):
-                self._finished[kept.key, kept.occurrence] = kept
-
-        self._found = tuple(t for t in self._found if t.index > index)
+        later = []
+        for transcript in self._earlier:
+            if transcript.index < index:
+                seen = self._occurrences[transcript.key]
+                self._occurrences[transcript.key] = max(seen, transcript.occurrence + 1)
+                self._turns[transcript.turn] += 1
+            elif transcript.index == index:
+                first_calls_asked_anew = self._asked_anew.get(transcript.turn.role, 0)
+                if transcript.number > first_calls_asked_anew:
+                    self._finished[transcript.key, transcript.occurrence] = transcript
+            else:
+                later.append(transcript)
+        self._earlier = tuple(later)
 
     def call(self, model: ModelRef, request: Request, place: Place) -> Call:
-        """Return the next occurrence of a question, which is asked at that place."""
+        """Return the next call of ``request``, and count its occurrence and its turn.
+
+        Args:
+            place: where in the run the call is made.
+        """
         key = call_key(model, request)
         turn = Turn(place.category, place.level, place.seed, place.phase)
-        occurrence = self._seen[key]
+        occurrence = self._occurrences[key]
         number = self._turns[turn]
-        self._seen[key] += 1
+        self._occurrences[key] += 1
         self._turns[turn] += 1
         asked = replace(request, occurrence=occurrence, turn=replace(turn, number=number))
         return Call(model, asked, key)
 
-    def finished(self, call: Call) -> Transcript | None:
-        """Return what an earlier process of this run was answered."""
+    def find_finished(self, call: Call) -> Transcript | None:
+        """Return the transcript of the same call in an earlier process of this run, None if the call is new."""
         return self._finished.get((call.key, call.request.occurrence))
 
-    def of_request(self, number: int) -> Transcript | None:
-        """Return the transcript whose answer came with that request."""
-        return next((t for t in self._found if t.request_number == number), None)
+    def find_by_request(self, number: int) -> Transcript | None:
+        """Return the transcript of the answer to the request with this number, None if there is no such transcript.
+
+        Only transcripts of levels that have not begun yet are searched.
+        """
+        return next((transcript for transcript in self._earlier if transcript.request_number == number), None)
 
     def name(self, call: Call, place: Place) -> str:
-        """Return the file of the call to be finished next, relative to the run's folder; "" where nothing is kept."""
+        """Return the file name for the next finished call, relative to the run's folder; "" without a folder."""
         if self._folder is None:
             return ""
-        parts = (place.phase, place.mode, call.key[:8], str(call.request.occurrence))
+        occurrence = str(call.request.occurrence)
+        parts = (place.phase, place.mode, call.key[:8], occurrence)
         label = "-".join(filter(None, parts))
         return f"{FOLDER}/{self.count + 1:04d}-{label}.json"
 
     def write(self, call: Call, record: Record, answer: Answer, source: str) -> None:
-        """Keep a finished call under ``record.transcript``; returns when it is on the disk."""
+        """Write a finished call to the file ``record.transcript``; return when the file is on the disk."""
         if self._folder is None:
             return
         self.count += 1
@@ -151,62 +181,66 @@ class Transcripts:
 
 
 def to_text(call: Call, record: Record, answer: Answer, source: str) -> str:
-    """A transcript file; ``source`` is "model" or "cache"."""
+    """Return the text of a transcript file; ``source`` is "model" or "cache"."""
     return json_text(_to_json(call, record, answer, source), indent=1) + "\n"
 
 
 def _to_json(call: Call, record: Record, answer: Answer, source: str) -> dict[str, Any]:
-    """Texts are lists of lines."""
-    asked = question(call.request)
-    images = [[_image(image) for image in m.images] for m in call.request.messages]
-    for message, pictures in zip(asked["messages"], images, strict=True):
-        message["text"] = _lines(message["text"])
-        if pictures:
-            message["images"] = pictures
-    head = {"model": str(call.model), **effort(call.request), **asdict(record.place)}
-    head |= {"key": call.key, "prompt_key": prompt_key(call.request)}
-    head |= {"occurrence": call.request.occurrence, "source": source, "request": record.number, "form": record.form}
+    """Return the fields of a transcript file in the order of the file; texts are lists of lines."""
+    request = call.request
+    asked = question(request)
+    for fields, message in zip(asked["messages"], request.messages, strict=True):
+        fields["text"] = _lines(message.text)
+        if message.images:
+            fields["images"] = [_image(image) for image in message.images]
+    head = {"model": str(call.model), **effort(request), **asdict(record.place)}
+    head |= {"key": call.key, "prompt_key": prompt_key(request)}
+    head |= {"occurrence": request.occurrence, "source": source, "request": record.number, "form": record.form}
+    conversation = {"messages": asked.pop("messages"), "answer": _answer_json(answer), "error": answer.error}
     cost = None if record.cost is None else float(record.cost)
     usage = answer.response.usage if answer.response else Usage()
     end = {"usage": asdict(usage), "estimated": record.estimated, "cost": cost, "latency_s": record.latency_s}
-    said = {"messages": asked.pop("messages"), "answer": _answer_json(answer), "error": answer.error}
-    return head | said | end | asked
+    return head | conversation | end | asked
 
 
 def unsent(call: Call, place: Place, name: str) -> Record:
-    """The record of a call that no request was sent for; it gets into no ledger."""
+    """Return the record of a call for which no request was sent; this record is not entered into a ledger."""
     form = call.request.form.value if call.request.schema else ""
     return Record(0, place, 0, call.model, form, call.key, 0.0, cost=Decimal(0), transcript=name)
 
 
 def read_all(folder: Path) -> tuple[Transcript, ...]:
-    """The finished calls in a folder of transcripts, in order; of two for the same call the newer one.
+    """Return the finished calls in a folder of transcripts, in order; of two transcripts of a call the newer one.
 
     Raises:
         ResumeError: a file cannot be read.
     """
-    found: dict[tuple[str, int], Transcript] = {}
-    names = folder.glob("*.json") if os.path.isdir(folder) else ()  # unlike Path, for names of any length
-    paths = [path for path in names if _NAME.fullmatch(path.name)]
+    newest: dict[tuple[str, int], Transcript] = {}
+    # os.path.isdir returns False for a path that is too long, where Path.is_dir raises an error.
+    candidates = folder.glob("*.json") if os.path.isdir(folder) else ()
+    paths = [path for path in candidates if _NAME.fullmatch(path.name)]
     for transcript in sorted(map(_read, paths), key=lambda transcript: transcript.number):
-        found.pop((transcript.key, transcript.occurrence), None)
-        found[transcript.key, transcript.occurrence] = transcript
-    return tuple(found.values())
+        call = (transcript.key, transcript.occurrence)
+        newest.pop(call, None)  # so that the newer transcript takes the later place in the order
+        newest[call] = transcript
+    return tuple(newest.values())
 
 
 def read_answer(content: Mapping[str, Any]) -> Answer:
     """Return the answer in a transcript file's JSON.
 
     Raises:
-        KeyError, TypeError, ValueError: it has not that form.
+        KeyError, TypeError, ValueError: the JSON is not that of a transcript.
     """
-    kept = content["answer"]
-    if kept is None:
+    fields = content["answer"]
+    if fields is None:
         return Answer(None, str(content["error"]))
-    calls = tuple(ToolCall(str(call["name"]), dict(call["arguments"])) for call in kept["tool_calls"])
-    text = "\n".join(kept["text"])
+    calls = []
+    for call in fields["tool_calls"]:
+        calls.append(ToolCall(str(call["name"]), dict(call["arguments"])))
+    text = "\n".join(fields["text"])
     usage = Usage(**content["usage"])
-    return Answer(Response(text, usage, Finish(kept["finish"]), calls))
+    return Answer(Response(text, usage, Finish(fields["finish"]), tuple(calls)))
 
 
 def _read(path: Path) -> Transcript:
@@ -222,20 +256,21 @@ def read_transcript(name: str, text: str) -> Transcript:
     """Return the call in the text of a transcript file.
 
     Raises:
-        KeyError, TypeError, ValueError, RecursionError: it is none.
+        KeyError, TypeError, ValueError, RecursionError: the text is not that of a transcript.
     """
     content = json.loads(text)
+    turn = Turn(str(content["category"]), str(content["level"]), content["seed"], str(content["phase"]))
     return Transcript(
-        name,
-        str(content["key"]),
-        str(content["prompt_key"]),
-        int(content["occurrence"]),
-        int(content["index"] or 0),
-        int(content["request"]),
-        bool(content["estimated"]),
-        float(content["latency_s"]),
-        read_answer(content),
-        Turn(str(content["category"]), str(content["level"]), content["seed"], str(content["phase"])),
+        name=name,
+        key=str(content["key"]),
+        prompt_key=str(content["prompt_key"]),
+        occurrence=int(content["occurrence"]),
+        index=int(content["index"] or 0),
+        request_number=int(content["request"]),
+        estimated=bool(content["estimated"]),
+        latency_s=float(content["latency_s"]),
+        answer=read_answer(content),
+        turn=turn,
     )
 
 
@@ -252,5 +287,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _image(image: Image) -> dict[str, str]:
-    kept = {"media_type": image.media_type, "base64": base64.b64encode(image.data).decode()}
-    return kept | ({"detail": image.detail} if image.detail else {})
+    fields = {"media_type": image.media_type, "base64": base64.b64encode(image.data).decode()}
+    if image.detail:
+        fields["detail"] = image.detail
+    return fields

@@ -1,1 +1,1 @@
-"""Which models there are, where they are asked, and what they cost."""
+"""Catalogue of models: names, providers, servers and prices."""

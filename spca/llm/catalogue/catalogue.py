@@ -1,4 +1,4 @@
-"""Everything that is known of models in one place: built once, from the user's table and servers, and handed down."""
+"""The catalogue: providers, servers, properties and prices of models; built once from the user's table and servers."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ PROVIDERS: Final[Mapping[str, tuple[str, str]]] = {
     "ollama": ("spca.llm.providers.ollama", "OllamaProvider"),
     "llamacpp": ("spca.llm.providers.llamacpp.llamacpp", "LlamacppProvider"),
 }
-"""Model prefix -> module and class; imported on first use."""
+"""Prefix of a model -> module and class of its provider; a module is imported on first use."""
 
 
 class Catalogue:
-    """Which models there are, where they are asked, and what they cost.
+    """Finds providers, servers, properties and prices of models.
 
     Args:
-        table: what is known of models; by default the built-in table.
-        servers: those that are not at the usual place, and those of the user's own prefixes.
+        table: properties and prices of models; by default the built-in table.
+        servers: servers by prefix that differ from the providers' usual addresses, or that the user has added.
     """
 
     def __init__(self, table: ModelTable | None = None, servers: Servers | None = None) -> None:
@@ -47,37 +47,41 @@ class Catalogue:
 
     @classmethod
     def load(cls, table: str | None, servers: Servers) -> Self:
-        """Return the catalogue with a table of the user's own; what Ollama's own service runs has no known price.
+        """Return a catalogue with the user's table before the built-in table.
+
+        Models on Ollama's own service (ollama.com) have no known price.
 
         Args:
-            table: its path, None for the built-in table alone.
+            table: path of the user's table, None for the built-in table alone.
+            servers: servers by prefix.
 
         Raises:
-            SettingsError: the table cannot be read; names the entry.
+            SettingsError: the table cannot be read; names the invalid entry.
         """
-        known = ModelTable.load(Path(table) if table else None)
-        return cls(known.at_ollama(servers.get("ollama", Server()).url), servers)
+        models = ModelTable.load(Path(table) if table else None)
+        ollama = servers.get("ollama", Server())
+        return cls(models.adapt_to_ollama(ollama.url), servers)
 
     def info(self, ref: ModelRef) -> ModelInfo:
-        """Return what is known of a model but its price."""
+        """Return the known properties of a model, without its price."""
         return self.table.info(ref)
 
     def price(self, ref: ModelRef, when: float | None = None) -> Price | None:
-        """Return what a model costs; see :meth:`ModelTable.price`."""
+        """Return the price of a model; see :meth:`ModelTable.price`."""
         return self.table.price(ref, when)
 
     def server(self, ref: ModelRef) -> Server:
-        """Return where a model is asked."""
+        """Return the server of a model."""
         return self.servers.get(ref.prefix, Server())
 
     def provider(self, ref: ModelRef) -> Provider:
-        """Return the provider of a model, for which nothing was asked yet.
+        """Return a new provider for a model, without sending a request.
 
-        A provider that offers certain models only lists them as its attribute ``models``.
+        If the provider class has an attribute ``models``, the attribute lists all models of the provider.
 
         Raises:
-            ProviderConfigError: there is no such prefix or model, it does not take the effort, or its provider lacks a
-                key.
+            ProviderConfigError: prefix or model are unknown, the model does not take its effort, or the provider's key
+                is missing.
         """
         server = self.server(ref)
         if ref.prefix not in PROVIDERS and not server.is_named:
@@ -88,7 +92,8 @@ class Catalogue:
         info = self.info(ref)
         if fault := ref.find_effort_fault(info.least_effort):
             raise ProviderConfigError(fault)
-        module, cls = PROVIDERS["openai" if server.is_named else ref.prefix]
+        protocol = "openai" if server.is_named else ref.prefix  # servers that the user has added speak OpenAI's
+        module_name, class_name = PROVIDERS[protocol]
         target = Target(
             ref.name,
             server.url,
@@ -98,52 +103,53 @@ class Catalogue:
             key_variable=server.key_variable,
         )
         try:
-            provider: Provider = getattr(importlib.import_module(module), cls)(target)
-        except ProviderConfigError as error:  # no key, for instance; the name is wrong as well
-            if hint := self.suggest(ref):
+            provider_class = getattr(importlib.import_module(module_name), class_name)
+            provider: Provider = provider_class(target)
+        except ProviderConfigError as error:  # such as a missing key
+            if hint := self.suggest(ref):  # the name may be wrong in addition
                 raise ProviderConfigError(f"{error}{hint}") from error
             raise
         models: Sequence[str] = getattr(provider, "models", (ref.name,))
         if ref.name not in models:
-            known = ", ".join(f"{ref.prefix}/{each}" for each in models)
-            raise ProviderConfigError(f"unknown model {str(ref)!r}: choose one of {known}")
+            choices = ", ".join(f"{ref.prefix}/{name}" for name in models)
+            raise ProviderConfigError(f"unknown model {str(ref)!r}: choose one of {choices}")
         return provider
 
     def find_nearest(self, ref: ModelRef, *, has_prefix: bool = True) -> ModelRef | None:
-        """Return the known model that was probably meant; see :func:`spca.llm.catalogue.spelling.find_nearest`."""
-        return find_nearest(ref, self.table.known_names(), has_prefix=has_prefix)
+        """Return the known model with the nearest name; see :func:`spca.llm.catalogue.spelling.find_nearest`."""
+        return find_nearest(ref, self.table.list_names(), has_prefix=has_prefix)
 
     def suggest(self, ref: ModelRef) -> str:
-        """Return `` (did you mean X?)``, "" where no other name can be meant."""
-        return _did_you_mean(self.find_nearest(ref) if self._has_known_names(ref) else None)
+        """Return `` (did you mean X?)`` for the known model with the nearest name, "" if no known name is near."""
+        nearest = self.find_nearest(ref) if self._has_known_names(ref) else None
+        return _did_you_mean(nearest)
 
     def look_up(self, refs: Iterable[ModelRef], today: date | None = None) -> Report:
-        """Look up models, each provider's list once and all of them at the same time.
+        """Look up models in the lists of their providers; each provider is asked once, all at the same time.
 
         Args:
-            refs: what a run is to use.
-            today: by default the day in UTC.
+            refs: the models of a run.
+            today: by default the present day in UTC.
 
         Raises:
-            ProviderConfigError: a model cannot be asked at all, because its key is missing or there is no such
-                provider.
+            ProviderConfigError: a provider is unknown, or its key is missing.
         """
         from spca.llm.catalogue.lookup import look_up  # asks servers, which most programs do not
 
-        asked = tuple(dict.fromkeys(refs))
-        providers = {ref.prefix: self.provider(ref) for ref in asked if not ref.runs_in_process}
-        return look_up(asked, providers, self.table, today)
+        models = tuple(dict.fromkeys(refs))
+        providers = {ref.prefix: self.provider(ref) for ref in models if not ref.runs_in_process}
+        return look_up(models, providers, self.table, today)
 
     def find_warning(self, refs: Sequence[ModelRef], without_server: str = "", *, is_asked: bool) -> str:
-        """Return the line to warn with before models are paid, "" if all is well.
+        """Return one line with all warnings about the models of a run, "" if there is nothing to warn of.
 
         Args:
-            refs: what a run is to use.
-            without_server: how to do without a server that cannot be reached; "" where that is a warning.
-            is_asked: whether servers are asked for their lists.
+            refs: the models of the run.
+            without_server: advice for the error if a server cannot be reached; if "", the line warns instead.
+            is_asked: whether servers are asked for their lists; if not, only the spelling of names is checked.
 
         Raises:
-            ProviderConfigError: a model cannot be used; names all that is wrong, and what to use instead.
+            ProviderConfigError: a model cannot be used; names all faults and the models to use instead.
             ProviderDownError: a server cannot be reached.
         """
         if not is_asked:
@@ -155,25 +161,26 @@ class Catalogue:
         return report.warning()
 
     def require_spelling(self, refs: Iterable[ModelRef]) -> None:
-        """Refuse models that are certainly misspelled, where they are not looked up.
-
-        Others would be paid before they fail.
+        """Refuse certainly misspelled models without asking servers, before other models of the run cost money.
 
         Raises:
             UnknownModelError: names the model that is meant.
         """
         for ref in refs:
-            if self._has_known_names(ref) and (meant := find_misspelled(ref, self.table.known_names())):
+            if not self._has_known_names(ref):
+                continue
+            if meant := find_misspelled(ref, self.table.list_names()):
                 raise UnknownModelError(describe_misspelled(ref, meant))
 
     def _has_known_names(self, ref: ModelRef) -> bool:
-        """Return whether models of a prefix have names that are published; a server of the user's own may have any."""
+        """Return whether the names of all models at the server are published; a user's server may have any names."""
         return ref.prefix in PUBLISHED and is_providers_own(ref.prefix, self.server(ref).url)
 
     def _unknown_prefix(self, ref: ModelRef) -> ProviderConfigError:
-        known = ", ".join(f"{prefix}/..." for prefix in dict.fromkeys((*PROVIDERS, *self.servers)))
+        prefixes = dict.fromkeys((*PROVIDERS, *self.servers))
+        choices = ", ".join(f"{prefix}/..." for prefix in prefixes)
         hint = _did_you_mean(self.find_nearest(ref, has_prefix=False))
-        fix = f"the name must begin with one of {known}; --server {SERVER_FORM} adds one"
+        fix = f"the name must begin with one of {choices}; --server {SERVER_FORM} adds one"
         return ProviderConfigError(f"unknown model {str(ref)!r}: {fix}{hint}")
 
 

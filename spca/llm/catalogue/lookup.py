@@ -1,14 +1,17 @@
-"""Look up the models of a run at their providers before anything is paid.
+"""Look up the models of a run in the lists of their providers, before any request costs money.
 
-========================================  =====================================================================
-the list has the model                    available; ending if the list, or the table at the provider's own address,
-                                          names a day within 60 days; gone if the list names a day that has passed
-the list lacks it                         gone if the table knows that it was shut down; else missing: refused at the
-                                          provider's own address and by Ollama, a warning anywhere else
-the list cannot be had                    one warning; at the provider's own address gone if the table says so, and
-                                          missing if it shows that the name is misspelled
-the server cannot be reached              the same; a run does not begin (:meth:`Report.require_servers`)
-========================================  =====================================================================
+The state of a model (:class:`State`) follows from the list of its server and from the model table. Below, "own address"
+means that the server is the provider's own one.
+
+=============================  =====================================================================================
+the list contains the model    AVAILABLE; ENDING if the list names a day of shutdown within 60 days, or, at the own
+                               address, if the table does; GONE if the list names a day that has passed
+the list lacks the model       GONE if the table names a day of shutdown that has passed; otherwise MISSING at the own
+                               address and at Ollama, and UNLISTED (a warning) at any other server
+the list is unavailable        UNKNOWN, and one warning for the list; at the own address GONE if the table names a day
+                               that has passed, and MISSING if the name is certainly misspelled
+the server is unreachable      as for an unavailable list, but the run does not begin (:meth:`Report.require_servers`)
+=============================  =====================================================================================
 """
 
 from __future__ import annotations
@@ -32,19 +35,19 @@ from spca.llm.catalogue.servers import is_providers_own
 from spca.llm.catalogue.spelling import describe_misspelled, find_misspelled
 from spca.llm.providers.base import Listed, Listing, Provider
 from spca.llm.providers.failures import OTHER_MODEL
-from spca.llm.providers.secrets import quoted
+from spca.llm.providers.secrets import quote_line
 
 _LOG: Final = logging.getLogger(__name__)
 
 SOON: Final = timedelta(days=60)
-"""How long before its end a model is worth a warning."""
+"""A shutdown within this time is worth a warning."""
 ESCAPE: Final = "--no-preflight starts all the same"
 
 
 class State(StrEnum):
-    """What is known of a model."""
+    """Whether a model can be used; see the table of this module."""
 
-    EMBEDDED = "embedded"
+    EMBEDDED = "embedded"  # runs in this process and is not looked up
     AVAILABLE = "available"
     ENDING = "ending"
     UNLISTED = "unlisted"
@@ -54,11 +57,12 @@ class State(StrEnum):
 
 
 REFUSED: Final = frozenset({State.MISSING, State.GONE})
+"""States of models with which a run does not begin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is known of a model that a run is to use; ``words``: what is wrong and what to do, "" if all is well."""
+    """The state of one model of a run; ``words`` says what is wrong and what to do, "" if all is well."""
 
     model: ModelRef
     state: State
@@ -67,7 +71,13 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Findings on the models of a run, in order, and in words which lists and which servers were unavailable."""
+    """The result of looking up the models of a run.
+
+    Attributes:
+        findings: one finding for each model, in order.
+        unlisted: one message for each unavailable list.
+        unreachable: one message for each server that cannot be reached.
+    """
 
     findings: tuple[Finding, ...]
     unlisted: tuple[str, ...] = ()
@@ -75,18 +85,21 @@ class Report:
 
     @property
     def line(self) -> str:
-        """All that a user should know, in one line; "" if nothing."""
+        """One line with all faults and warnings, "" if there are none."""
         remarks = [finding.words for finding in self.findings if finding.words]
         return "; ".join([*remarks, *self.unlisted])
 
     @property
     def is_refused(self) -> bool:
-        """Whether a model is among them that cannot be used."""
+        """Whether the report contains a model that cannot be used."""
         return any(finding.state in REFUSED for finding in self.findings)
 
     def render(self) -> str:
-        """Return the report for a terminal, at most 80 columns wide: a row per model and one per unavailable list."""
-        rows = [(finding.state.value, finding.words or str(finding.model)) for finding in self.findings]
+        """Return the report for a terminal, at most 80 columns wide: one row per model and per unavailable list."""
+        rows = []
+        for finding in self.findings:
+            words = finding.words or str(finding.model)
+            rows.append((finding.state.value, words))
         rows += [("no list", words) for words in self.unlisted]
 
         lines: list[str] = []
@@ -95,10 +108,10 @@ class Report:
         return "\n".join(lines)
 
     def require_servers(self, fix: str) -> None:
-        """Refuse to begin where a server cannot be reached: every request to it would be repeated in vain.
+        """Refuse to begin a run if a server cannot be reached, since every request to the server would fail.
 
         Args:
-            fix: how to do without it.
+            fix: advice how to do without the server, for the message.
 
         Raises:
             ProviderDownError: names the servers.
@@ -108,10 +121,10 @@ class Report:
             raise ProviderDownError(f"{servers}; {fix} ({ESCAPE})")
 
     def warning(self) -> str:
-        """Return the line to warn with, "" if all is well.
+        """Return one line with all warnings, "" if there are none.
 
         Raises:
-            UnknownModelError: a model cannot be used; names all that is wrong, and what to use instead.
+            UnknownModelError: a model cannot be used; names all faults and the models to use instead.
         """
         if self.is_refused:
             raise UnknownModelError(f"{self.line} ({ESCAPE})")
@@ -120,9 +133,13 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class KnownList:
-    """The list of the server at ``address``, or the reason why it is unavailable: ``lost``.
+    """The list of models of one server.
 
-    ``unreachable`` says in words that no connection to the server can be made, "" where one was.
+    Attributes:
+        address: address of the server.
+        entries: the models in the list; empty if the list is unavailable.
+        lost: message why the list is unavailable, "" if the list is available.
+        unreachable: message that no connection to the server can be made, "" if a connection was made.
     """
 
     address: str
@@ -131,92 +148,108 @@ class KnownList:
     unreachable: str = ""
 
     def find(self, ref: ModelRef) -> Listed | None:
-        """Return the entry of a model, whose name a server may complete: Ollama's tags, Google's "models/", dates."""
+        """Return the entry of a model, None if the list lacks the model.
+
+        The name in the list may differ: Ollama adds the tag "latest", Google the prefix "models/", Anthropic a date.
+        """
         names = {ref.name, f"{ref.name}:latest"} if ref.prefix == "ollama" else {ref.name.removeprefix("models/")}
-        found = next((each for each in self.entries if each.name in names), None)
-        if found is None and ref.prefix == "anthropic":  # lists claude-haiku-4-5 as claude-haiku-4-5-20251001
-            dated = re.compile(rf"{re.escape(ref.name)}-\d{{8}}")
-            found = next((each for each in self.entries if dated.fullmatch(each.name)), None)
-        return found
+        for entry in self.entries:
+            if entry.name in names:
+                return entry
+        if ref.prefix == "anthropic":  # lists claude-haiku-4-5 as claude-haiku-4-5-20251001
+            dated_name = re.compile(rf"{re.escape(ref.name)}-\d{{8}}")
+            for entry in self.entries:
+                if dated_name.fullmatch(entry.name):
+                    return entry
+        return None
 
 
 def look_up(
     refs: Sequence[ModelRef], providers: Mapping[str, Provider], table: ModelTable, today: date | None = None
 ) -> Report:
-    """Look up models, each provider's list once and all of them at the same time.
+    """Look up models in the lists of their providers; each provider is asked once, all at the same time.
 
     Args:
-        refs: what a run is to use; those that run in this process are not looked up.
-        providers: of the others, by prefix.
-        table: what is known of models.
-        today: by default the day in UTC.
+        refs: the models of a run; models without a server are not looked up.
+        providers: providers of the other models, by prefix.
+        table: properties and prices of models.
+        today: by default the present day in UTC.
     """
     today = today or datetime.now(UTC).date()
     servers = {prefix: provider for prefix, provider in providers.items() if isinstance(provider, Listing)}
     lists = ask_lists(servers)
 
-    found = []
+    findings = []
     for ref in refs:
         known = lists.get(ref.prefix)
-        found.append(judge(ref, known, table, today) if known else Finding(ref, State.EMBEDDED))
+        findings.append(judge(ref, known, table, today) if known else Finding(ref, State.EMBEDDED))
     lost = tuple(known.lost for known in lists.values() if known.lost)
     unreachable = tuple(known.unreachable for known in lists.values() if known.unreachable)
-    return Report(tuple(found), lost, unreachable)
+    return Report(tuple(findings), lost, unreachable)
 
 
 def ask_lists(servers: Mapping[str, Listing]) -> dict[str, KnownList]:
-    """Ask servers for their lists, all of them at the same time; the answers by the same names."""
+    """Ask all servers for their lists at the same time; return the lists by the keys of ``servers``."""
     for server in servers.values():
-        with suppress(ProviderError):  # which its list will name
+        # The SDKs must be imported before the threads start. The request for the list reports the same error again.
+        with suppress(ProviderError):
             server.load_sdk()
     with ThreadPoolExecutor(max(1, len(servers))) as pool:
-        return dict(zip(servers, pool.map(_ask_list, servers.values()), strict=True))
+        lists = pool.map(_ask_list, servers.values())
+        return dict(zip(servers, lists, strict=True))
 
 
 def _ask_list(server: Listing) -> KnownList:
     try:
-        return KnownList(server.address, server.listed())
+        return KnownList(server.address, server.list_models())
     except ProviderError as error:
         _LOG.info("a list of models is missing: %s", error, exc_info=error)
-        reason = str(error).partition(": ")[2] or str(error)  # without the model that it names first
+        reason = str(error).partition(": ")[2] or str(error)  # provider errors begin with the name of the model
         lost = f"the list of models at {server.address} cannot be had ({reason})"
         never_connected = isinstance(error, TransientError) and error.status is None and not error.lost
         return KnownList(server.address, lost=lost, unreachable=str(error) if never_connected else "")
 
 
 def judge(ref: ModelRef, known: KnownList, table: ModelTable, today: date) -> Finding:
-    """Return what a list and the table say of a model on a day (pure)."""
+    """Return the finding on a model, from the list of its server and the table; see the table of this module (pure)."""
     info = table.info(ref)
-    is_own = is_providers_own(ref.prefix, known.address)
+    is_own_address = is_providers_own(ref.prefix, known.address)
     entry = known.find(ref)
+    is_missing = entry is None and not known.lost
     instead = f"use {info.successor}" if info.successor else OTHER_MODEL
     end = entry.shutdown if entry else None
     is_gone = end is not None and end < today
-    if end is None and (is_own or not (entry or known.lost)):  # a server of one's own may serve anything under a name
+    # At the address of another server, the table does not apply: its models may have any names.
+    uses_table = is_own_address or is_missing
+    if end is None and uses_table:
         end = info.shutdown
         is_gone = end is not None and entry is None and end <= today
     if is_gone:
         return Finding(ref, State.GONE, f"{ref} was shut down on {end}: {instead}")
-    if not (entry or known.lost):
-        return _judge_missing(ref, known, is_own=is_own)
-    if known.lost and is_own and (meant := find_misspelled(ref, table.known_names())):
-        return Finding(ref, State.MISSING, describe_misspelled(ref, meant))
+    if is_missing:
+        return _judge_missing(ref, known, is_own_address=is_own_address)
+    if known.lost and is_own_address:
+        meant = find_misspelled(ref, table.list_names())
+        if meant:
+            return Finding(ref, State.MISSING, describe_misspelled(ref, meant))
     if end and today <= end <= today + SOON:
         return Finding(ref, State.ENDING, f"{ref} will be shut down on {end}: {instead}")
     return Finding(ref, State.UNKNOWN if known.lost else State.AVAILABLE)
 
 
-def _judge_missing(ref: ModelRef, known: KnownList, *, is_own: bool) -> Finding:
+def _judge_missing(ref: ModelRef, known: KnownList, *, is_own_address: bool) -> Finding:
+    """Return the finding on a model that the list of its server lacks."""
     is_ollama = ref.prefix == "ollama"
-    is_sure = is_own or (is_ollama and not ref.name.endswith("cloud"))
-    near = find_nearest(ref.name, (each.name for each in known.entries), 1)
-    ways = [f"fetch it with `ollama pull {ref.name}`"] if is_ollama else []
+    is_local_ollama = is_ollama and not ref.name.endswith("cloud")  # Ollama need not list models that it forwards
+    is_refused = is_own_address or is_local_ollama
+    near = find_nearest(ref.name, (entry.name for entry in known.entries), 1)
+    fixes = [f"fetch it with `ollama pull {ref.name}`"] if is_ollama else []
     if near:
-        ways += [f"use {ref.prefix}/{quoted(name)}" for name in near]
-    elif is_sure:
-        ways.append(OTHER_MODEL)
+        fixes += [f"use {ref.prefix}/{quote_line(name)}" for name in near]
+    elif is_refused:
+        fixes.append(OTHER_MODEL)
 
-    words = f"{ref} is not in the list of models at {known.address}"
-    state = State.MISSING if is_sure else State.UNLISTED
-    fix = " or ".join(ways)
-    return Finding(ref, state, f"{words}: {fix}" if fix else words)
+    fault = f"{ref} is not in the list of models at {known.address}"
+    state = State.MISSING if is_refused else State.UNLISTED
+    fix = " or ".join(fixes)
+    return Finding(ref, state, f"{fault}: {fix}" if fix else fault)

@@ -10,28 +10,28 @@ from spca.common.errors import SettingsError
 from spca.common.text import one_line
 
 EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-"""How much a model may reason before it answers, least first; each model knows some of these words."""
+"""Reasoning efforts, least first; each model knows some of these words."""
 EFFORTS_OF: Final[Mapping[str, Sequence[str]]] = {
     "anthropic": ("none", "low", "medium", "high", "xhigh", "max"),
     "google": ("none", "minimal", "low", "medium", "high", "xhigh"),
     "ollama": ("none", "low", "medium", "high"),
 }
-"""Those that a protocol has words for, by prefix; OpenAI's has all."""
+"""Prefix -> efforts that the provider's protocol can express; a prefix that is missing here can express all."""
 EMBEDDED: Final = ("reference", "faulty")
-"""Prefixes of models that are part of the product: they read data alone, not what prompts tell."""
+"""Prefixes of models that are part of this program; these models read only the data in prompts."""
 IN_PROCESS: Final = frozenset({*EMBEDDED, "replay", "llamacpp", "human"})
-"""Prefixes of models without a server. They take no effort: what follows the prefix is taken as it is."""
+"""Prefixes of models without a server; these models take no effort, so that "@" is part of their name or path."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRef:
-    """A model, and the effort that is asked of it; two efforts of a model are two models in tables and keys.
+    """A model with a reasoning effort; tables and keys treat two efforts of a model as two models.
 
     Attributes:
         prefix: the provider or server, such as "openai".
-        name: what its provider calls it.
-        effort: None leaves it to the model.
-        is_bare: the text has no slash, so that no model is meant; all of it is the prefix.
+        name: the provider's name of the model.
+        effort: one of :data:`EFFORTS`; None leaves the effort to the model.
+        is_bare: whether the text has no slash, so that all of the text is the prefix and the name is missing.
     """
 
     prefix: str
@@ -41,10 +41,14 @@ class ModelRef:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read a name; an ``@`` before any other word belongs to the model's own name, as in ``gemma@q4_k_m``."""
+        """Return the model of a text; an ``@`` before a word that is no effort belongs to the model's name.
+
+        An example is ``gemma@q4_k_m``.
+        """
         prefix, slash, rest = text.partition("/")
-        name, at, word = rest.rpartition("@")
-        if at and name and word in EFFORTS and prefix not in IN_PROCESS:
+        name, _at, word = rest.rpartition("@")
+        has_effort = name != "" and word in EFFORTS
+        if has_effort and prefix not in IN_PROCESS:
             return cls(prefix, name, word)
         return cls(prefix, rest, is_bare=not slash)
 
@@ -56,51 +60,54 @@ class ModelRef:
 
     @property
     def model(self) -> str:
-        """The name with its prefix, without the effort: what tables of models and servers know."""
+        """The name with its prefix and without the effort, as in tables of models."""
         return f"{self.prefix}/{self.name}"
 
     @property
     def is_embedded(self) -> bool:
-        """Whether it is part of the product."""
+        """Whether the model is part of this program."""
         return self.prefix in EMBEDDED
 
     @property
     def runs_in_process(self) -> bool:
-        """Whether no server is asked."""
+        """Whether the model has no server."""
         return self.prefix in IN_PROCESS
 
-    def without_effort(self) -> Self:
-        """Return the model with the effort left to itself."""
+    def drop_effort(self) -> Self:
+        """Return the same model without a requested effort."""
         return replace(self, effort=None)
 
-    def with_effort(self, effort: str, asked_by: str) -> Self:
-        """Return the model with an effort, which it may have already.
+    def set_effort(self, effort: str, asked_by: str) -> Self:
+        """Return the same model with the given effort.
 
         Args:
             effort: one of :data:`EFFORTS`.
-            asked_by: what asks for the effort, in messages: a flag or a variable.
+            asked_by: the flag or environment variable that asks for the effort, for messages.
 
         Raises:
-            SettingsError: there is no such effort, the model takes none, or it has another one.
+            SettingsError: the effort is unknown, the model takes no effort, or the model has another effort already.
         """
         if effort not in EFFORTS:
-            raise SettingsError(f"{asked_by} {one_line(effort)}: an effort is one of {', '.join(EFFORTS)}")
+            choices = ", ".join(EFFORTS)
+            raise SettingsError(f"{asked_by} {one_line(effort)}: an effort is one of {choices}")
         if self.runs_in_process:
             fix = f"leave {asked_by} out or name another model"
             raise SettingsError(f"{asked_by} {effort}: {self} reasons as it does: {fix}")
-        if self.effort not in (None, effort):
+        has_other_effort = self.effort is not None and self.effort != effort
+        if has_other_effort:
             raise SettingsError(f"{asked_by} {effort} contradicts {self}: give one of them")
         return replace(self, effort=effort, is_bare=False)
 
     def find_effort_fault(self, least: str | None) -> str:
-        """Return why the model does not take its effort, "" where it may.
+        """Return why the model does not take its effort, "" if the effort is accepted.
 
         Args:
-            least: the least effort that it takes, None where that is not known.
+            least: the least effort that the model takes, None if unknown.
         """
-        known = EFFORTS_OF.get(self.prefix, EFFORTS)
+        accepted = EFFORTS_OF.get(self.prefix, EFFORTS)
         if least is not None:
-            known = [word for word in known if EFFORTS.index(word) >= EFFORTS.index(least)]
-        if self.effort is None or self.effort in known:
+            accepted = [word for word in accepted if EFFORTS.index(word) >= EFFORTS.index(least)]
+        if self.effort is None or self.effort in accepted:
             return ""
-        return f"{self.model} does not take the effort {self.effort}: choose one of {', '.join(known)}, or leave it out"
+        choices = ", ".join(accepted)
+        return f"{self.model} does not take the effort {self.effort}: choose one of {choices}, or leave it out"

@@ -1,9 +1,9 @@
-"""What is known of models: context size, API, end, price; a data file that a user can extend or correct.
+"""The model table: context size, API, day of shutdown and prices of models, which a user can extend or correct.
 
-The table that comes with the project is ``models.json`` beside this file. A user's table has the same form,
-``{"models": {"openai/my-model": {"context": 32768, "input": 0.5, "output": 1.5}}}``; names may hold the wildcards of
-:mod:`fnmatch`, and what it says of a model goes before what the built-in table says, field by field. Prices that
-neither names are those of :func:`spca.llm.catalogue.prices.find_published_rates`.
+The built-in table is ``models.json`` beside this file. A user's table has the same form,
+``{"models": {"openai/my-model": {"context": 32768, "input": 0.5, "output": 1.5}}}``. Names may contain the wildcards
+of :mod:`fnmatch`. Each field of the user's table replaces the same field of the built-in table. Prices that neither
+table names come from :func:`spca.llm.catalogue.prices.find_published_rates`.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from spca.common.files import read_text
 from spca.llm.catalogue.model_ref import EFFORTS, ModelRef
 from spca.llm.catalogue.prices import RATES, Price, Rates, find_published_rates, list_published_models
 from spca.llm.providers.base import ModelInfo
-from spca.llm.providers.secrets import quoted
+from spca.llm.providers.secrets import quote_line
 
 Entries = Mapping[str, Mapping[str, Any]]
-"""What a table says: fields by name or pattern; a field that is None is unknown, whatever is said below."""
+"""Name or pattern of models -> fields; a field with the value None is unknown, even if a later table has a value."""
 
-_DATED: Final = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
-_WILD: Final = frozenset("*?[")
+_DATE_SUFFIX: Final = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
+_WILDCARDS: Final = frozenset("*?[")
 _OLLAMA_SERVICE: Final = {"ollama/*": {"input": None, "output": None}}
-_INFO: Final = frozenset(field.name for field in fields(ModelInfo))
+_INFO_FIELDS: Final = frozenset(field.name for field in fields(ModelInfo))
 
 
 class ModelTable:
-    """Entries by model name with prefix.
+    """Properties and prices of models, looked up by name with prefix.
 
     Args:
-        tables: entries by name, the more important ones first.
+        tables: entries by name; a table takes precedence over the tables after it.
     """
 
     def __init__(self, *tables: Entries) -> None:
@@ -48,91 +48,111 @@ class ModelTable:
 
     @classmethod
     def load(cls, path: Path | None = None) -> ModelTable:
-        """Return the built-in table, after the user's one at ``path``.
+        """Return the built-in table; if ``path`` is given, the user's table there takes precedence.
 
         Raises:
-            SettingsError: the user's table cannot be read; names the entry.
+            SettingsError: the user's table cannot be read; names the invalid entry.
         """
         text = resources.files(__package__).joinpath("models.json").read_text(encoding="utf-8")
         built_in: Entries = json.loads(text)["models"]
         return cls(_read_entries(path), built_in) if path else cls(built_in)
 
-    def after(self, table: Entries) -> ModelTable:
-        """Return this table, in which another one goes before the built-in one."""
+    def prefer(self, table: Entries) -> ModelTable:
+        """Return this table with ``table`` inserted before its last table, which is the built-in one."""
         return ModelTable(*self._tables[:-1], table, self._tables[-1])
 
-    def at_ollama(self, address: str | None) -> ModelTable:
-        """Return this table where Ollama is asked at ``address``: what its own service runs has no known price."""
-        return self.after(_OLLAMA_SERVICE) if "ollama.com" in (address or "") else self
+    def adapt_to_ollama(self, address: str | None) -> ModelTable:
+        """Return this table for Ollama at ``address``; at Ollama's own service, prices of models are unknown."""
+        return self.prefer(_OLLAMA_SERVICE) if "ollama.com" in (address or "") else self
 
     def names(self) -> tuple[str, ...]:
-        """Return the models that have an entry of their own."""
-        entries = (name for table in self._tables for name in table)
-        return tuple(dict.fromkeys(name for name in entries if not _WILD & set(name)))
+        """Return the names of models that have entries without wildcards."""
+        names: dict[str, None] = {}
+        for table in self._tables:
+            for name in table:
+                if not _has_wildcard(name):
+                    names[name] = None
+        return tuple(names)
 
-    def known_names(self) -> list[str]:
-        """Return these and all models with a published price, sorted."""
+    def list_names(self) -> list[str]:
+        """Return the names of :meth:`names` and of all models with a published price, sorted."""
         return sorted({*self.names(), *list_published_models()})
 
     def info(self, ref: ModelRef) -> ModelInfo:
-        """Return what is known of a model; a dated version (``-2025-04-16``) is the model without the date."""
-        values = {name: value for name, value in self._fields(ref).items() if name in _INFO}
+        """Return the properties of a model; a version with a date (``-2025-04-16``) shares those of the undated name."""
+        values = {name: value for name, value in self._fields(ref).items() if name in _INFO_FIELDS}
         if "shutdown" in values:
             values["shutdown"] = date.fromisoformat(values["shutdown"])
         return ModelInfo(**values)
 
     def price(self, ref: ModelRef, when: float | None = None) -> Price | None:
-        """Return what a model costs on a day, None where that is not known.
+        """Return the price of a model at a time, None if the price is unknown.
 
-        Once it is shut down, a model without a price of its own costs what its successor does: a provider that still
-        takes its name answers with that one.
+        If a model without an own price was shut down, the price of its successor holds, because a provider that still
+        accepts the old name answers with the successor.
 
         Args:
-            when: seconds since 1970; None for now.
+            when: seconds since the epoch; None for now.
         """
         moment = time.time() if when is None else when
-        ref = self._find_answering(ref, datetime.fromtimestamp(moment, UTC).date())
+        day = datetime.fromtimestamp(moment, UTC).date()
+        ref = self._find_priced_model(ref, day)
         entry = self._fields(ref)
-        tiers = _join_rates(entry, find_published_rates(ref, moment) or find_published_rates(_undated(ref), moment))
-        if any(rates.get("input") is None or rates.get("output") is None for rates in tiers.values()):
-            return None
-        return Price({size: Rates(**rates) for size, rates in tiers.items()}, entry.get("price_up_to"))
+        published = find_published_rates(ref, moment) or find_published_rates(_strip_date(ref), moment)
+        tiers = {}
+        for size, rates in _join_rates(entry, published).items():
+            if rates.get("input") is None or rates.get("output") is None:
+                return None
+            tiers[size] = Rates(**rates)
+        return Price(tiers, entry.get("price_up_to"))
 
-    def _find_answering(self, ref: ModelRef, day: date) -> ModelRef:
-        """Return the model whose price holds for a name on a day."""
+    def _find_priced_model(self, ref: ModelRef, day: date) -> ModelRef:
+        """Return the model whose price holds for a name on a day: the model itself or one of its successors."""
         seen: set[ModelRef] = set()
-        while ref not in seen:
+        while ref not in seen:  # successors in a user's table may form a cycle
             seen.add(ref)
             info = self.info(ref)
-            is_gone = info.shutdown is not None and day >= info.shutdown
-            if not is_gone or info.successor is None or self._fields(ref).keys() & set(RATES):
+            is_shut_down = info.shutdown is not None and day >= info.shutdown
+            if not is_shut_down or info.successor is None:
+                return ref
+            has_own_price = bool(self._fields(ref).keys() & set(RATES))
+            if has_own_price:
                 return ref
             ref = ModelRef.parse(info.successor)
         return ref
 
     def _fields(self, ref: ModelRef) -> dict[str, Any]:
+        """Return all fields of a model, merged from every entry whose pattern fits its name, dated or undated."""
         values: dict[str, Any] = {}
-        names = (ref.model, _undated(ref).model)
-        for table in reversed(self._tables):
+        names = (ref.model, _strip_date(ref).model)
+        for table in reversed(self._tables):  # least important first, so that the important ones replace its fields
             fitting = [pattern for pattern in table if any(fnmatchcase(name, pattern) for name in names)]
             for pattern in sorted(fitting, key=_precision):
                 values = _merge_entry(values, table[pattern])
         return values
 
 
-def _undated(ref: ModelRef) -> ModelRef:
-    return replace(ref, name=_DATED.sub("", ref.name))
+def _strip_date(ref: ModelRef) -> ModelRef:
+    return replace(ref, name=_DATE_SUFFIX.sub("", ref.name))
+
+
+def _has_wildcard(name: str) -> bool:
+    return not _WILDCARDS.isdisjoint(name)
 
 
 def _precision(pattern: str) -> tuple[bool, int]:
-    """Return a key that sorts exact names last, so that they win: of these the dated one, of patterns the longest."""
-    return not _WILD & set(pattern), len(pattern)
+    """Return a sort key by which more precise patterns come later: exact names last, longer ones later.
+
+    A dated name is longer than the undated name, so that the dated entry has the last word.
+    """
+    is_exact = not _has_wildcard(pattern)
+    return is_exact, len(pattern)
 
 
 def _merge_entry(values: dict[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``values`` with what a more important entry says.
+    """Return ``values`` with the fields of a more important entry in place of the old ones.
 
-    Its rates hold in every tier unless it has tiers of its own.
+    A rate of the entry replaces the rate in every older tier, unless the entry has its own tiers.
     """
     tiers = values.get("tiers", {})
     remaining_tiers = {}
@@ -142,17 +162,25 @@ def _merge_entry(values: dict[str, Any], entry: Mapping[str, Any]) -> dict[str, 
 
 
 def _join_rates(entry: Mapping[str, Any], published: Mapping[int, Mapping[str, Decimal]]) -> dict[int, dict[str, Any]]:
-    """Return rates by size: those of an entry before those that are published."""
-    given = _read_rates(entry)
-    first = {**published.get(0, {}), **given}
-    larger = {int(size): first | _read_rates(rates) for size, rates in entry.get("tiers", {}).items()}
-    if not larger:
-        larger = {size: {**rates, **given} for size, rates in published.items()}
-    return {0: first} | larger
+    """Return the rates of a model by size: rates of its entry, and published rates where the entry has none.
+
+    The size is the number of prompt tokens that a prompt has to exceed for these rates; the smallest size is 0.
+    """
+    own_rates = _read_rates(entry)
+    base = {**published.get(0, {}), **own_rates}
+    tiers: dict[int, dict[str, Any]] = {0: base}
+    own_tiers = entry.get("tiers", {})
+    if own_tiers:
+        for size, rates in own_tiers.items():
+            tiers[int(size)] = base | _read_rates(rates)
+    else:
+        for published_size, published_rates in published.items():
+            tiers[published_size] = {**published_rates, **own_rates}
+    return tiers
 
 
 def _read_rates(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the rates in an entry as decimals; one that is None there is unknown."""
+    """Return the rates in an entry as decimals; a rate with the value None stays None, for unknown."""
     rates: dict[str, Any] = {}
     for kind in RATES:
         if kind in entry:
@@ -162,6 +190,7 @@ def _read_rates(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_entries(path: Path) -> Entries:
+    """Return the entries of the user's table; raise SettingsError if the file or an entry is invalid."""
     try:
         entries = json.loads(read_text(path))["models"]
         items: list[tuple[str, Any]] = list(entries.items())
@@ -179,17 +208,18 @@ def _read_entries(path: Path) -> Entries:
 
 
 def _find_fault(name: str, entry: object) -> str:
-    """Return what is wrong with an entry, "" where nothing is."""
-    has_fields = f"an entry has fields from {', '.join(sorted(_FORMS))}"
+    """Return a message about what is wrong with an entry, "" if the entry is valid."""
+    choices = ", ".join(sorted(_FORMS))
+    allowed_fields = f"an entry has fields from {choices}"
     if not isinstance(entry, dict):
-        return has_fields
+        return allowed_fields
     unknown = sorted(entry.keys() - _FORMS.keys())
     if unknown:
-        return f"unknown field {_show_name(unknown[0])}: {has_fields}"
+        return f"unknown field {_show_name(unknown[0])}: {allowed_fields}"
     for key, value in entry.items():
-        is_right, form = _FORMS[key]
-        if not is_right(value):
-            return f"{key} must be {form}, not {quoted(repr(value))}"
+        is_valid, form = _FORMS[key]
+        if not is_valid(value):
+            return f"{key} must be {form}, not {quote_line(repr(value))}"
     if effort := ModelRef.parse(name).effort:
         return f"an entry holds for every effort of a model: leave @{effort} out"
     if "/" not in name and "*" not in name:
@@ -198,8 +228,11 @@ def _find_fault(name: str, entry: object) -> str:
 
 
 def _is_day(value: object) -> bool:
+    """Return whether a value is a day in the form YYYY-MM-DD; ``fromisoformat`` alone accepts other forms."""
+    if not isinstance(value, str):
+        return False
     try:
-        return isinstance(value, str) and date.fromisoformat(value).isoformat() == value
+        return date.fromisoformat(value).isoformat() == value
     except ValueError:
         return False
 
@@ -209,7 +242,8 @@ def _is_count(value: object) -> bool:
 
 
 def _is_price(value: object) -> bool:
-    return type(value) in (int, float) and 0 <= value < float("inf")  # type: ignore[operator]  # bool is an int
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and 0 <= value < float("inf")
 
 
 def _are_tiers(value: object) -> bool:
@@ -222,6 +256,10 @@ def _is_tier(size: str, rates: object) -> bool:
     return rates.keys() <= set(RATES) and all(map(_is_price, rates.values()))
 
 
+def _is_model_name(value: object) -> bool:
+    return isinstance(value, str) and "/" in value
+
+
 _COUNT: Final = (_is_count, "a whole number of tokens")
 _APIS: Final = ("chat", "responses")
 _FORMS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
@@ -231,10 +269,10 @@ _FORMS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "api": (lambda value: value in _APIS, f"one of {', '.join(_APIS)}"),
     "least_effort": (lambda value: value in EFFORTS, f"one of {', '.join(EFFORTS)}"),
     "shutdown": (_is_day, "a day such as 2026-12-31"),
-    "successor": (lambda value: isinstance(value, str) and "/" in value, "the name of a model with its prefix"),
+    "successor": (_is_model_name, "the name of a model with its prefix"),
 }
-"""Fields of an entry -> whether a value can be meant, and what it has to be."""
+"""Field of an entry -> (function that checks a value, description of a valid value)."""
 
 
 def _show_name(name: str) -> str:
-    return quoted(name if name.isprintable() else repr(name))
+    return quote_line(name if name.isprintable() else repr(name))

@@ -19,11 +19,11 @@ def conversation(request: Request) -> tuple[Message, ...]:
     """
     messages = [replace(message, text=make_sendable(message.text)) for message in request.messages]
     if request.schema is not None and request.form is not Form.SCHEMA:
-        messages = with_system_line(messages, describe_form(request.schema))
+        messages = add_system_line(messages, describe_form(request.schema))
     return tuple(message for message in messages if message.text or message.images or message.role != "system")
 
 
-def with_system_line(messages: list[Message], line: str) -> list[Message]:
+def add_system_line(messages: list[Message], line: str) -> list[Message]:
     """Return ``messages`` with ``line`` at the end of their first system message, which is made where there is none."""
     for position, message in enumerate(messages):
         if message.role == "system":

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeVar
 import httpx
 import httpx2
 
-from spca.common.redaction import error_chain, hide, redact, redact_error, without_keys
+from spca.common.redaction import error_chain, hide, redact, redact_error, redact_keys
 from spca.errors import (
     BadAnswerError,
     ProviderConfigError,
@@ -34,7 +34,7 @@ from spca.llm.providers.answer_fields import Fields
 from spca.llm.providers.base import LISTING_TIMEOUT_S, Finish, Listed, Request, Response, Target, Usage
 from spca.llm.providers.conversation import make_sendable
 from spca.llm.providers.failures import Reply, Service, explain_refusal, words
-from spca.llm.providers.secrets import quoted
+from spca.llm.providers.secrets import quote_line
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -109,7 +109,7 @@ class ModelServer(ABC):
         except RefusalError as refusal:
             return Response(str(refusal), Usage(0, 0), Finish.REFUSAL)  # what is refused is not billed
         except UnknownModelError as error:
-            names = self._known_names()
+            names = self._list_first_names()
             if not names:
                 raise
             raise UnknownModelError(f"{error}; the server has {names}") from error
@@ -118,16 +118,16 @@ class ModelServer(ABC):
             if not change:
                 raise
             raise UnsupportedApiError(f"{error}; {change} from now on") from error
-        calls = tuple(replace(call, arguments=_without_keys(call.arguments)) for call in response.tool_calls)
+        calls = tuple(replace(call, arguments=_redact_json(call.arguments)) for call in response.tool_calls)
         # An answer may repeat the key that came with the question, and goes into files and further prompts.
         served = Fields(self._body).read_text("model")
-        return replace(response, text=make_sendable(without_keys(response.text)), tool_calls=calls, served=served)
+        return replace(response, text=make_sendable(redact_keys(response.text)), tool_calls=calls, served=served)
 
     def load_sdk(self) -> None:
         """Import the SDK and make its client; see :class:`spca.llm.providers.base.Listing`."""
         self._translate_errors(self._load)
 
-    def listed(self, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[Listed]:
+    def list_models(self, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[Listed]:
         """Return the models of the server; see :class:`spca.llm.providers.base.Listing`."""
         return self._translate_errors(lambda: self._models(timeout_s))
 
@@ -196,7 +196,7 @@ class ModelServer(ABC):
         except Exception as error:  # whatever an SDK raises that cannot read what came
             if not self._body:
                 raise
-            _LOG.debug("the SDK cannot read the answer: %s", quoted(error))
+            _LOG.debug("the SDK cannot read the answer: %s", quote_line(error))
         return self._read(Fields(self._body), request)
 
     def _translate_errors(self, work: Callable[[], T], request: Request = _NO_REQUEST) -> T:
@@ -229,13 +229,13 @@ class ModelServer(ABC):
                     return self._explain_transport(link, library)
         if isinstance(error, ImportError):
             return ProviderConfigError(f"{label}: {error}: install what requirements.txt names")
-        said = f"{type(error).__name__}: {quoted(error)}"
+        said = f"{type(error).__name__}: {quote_line(error)}"
         return BadAnswerError(f"{label}: the answer has an unknown form: {said}")
 
     def _explain_transport(self, error: BaseException, library: Any) -> ProviderError:
         label = self._label
         address = self._service.address
-        said = quoted(error) if str(error) else type(error).__name__
+        said = quote_line(error) if str(error) else type(error).__name__
         if isinstance(error, (library.InvalidURL, library.UnsupportedProtocol)):
             return ProviderConfigError(f"{label}: {address} is not an address of a server: {said}")
         if isinstance(error, (library.ConnectError, library.ConnectTimeout, library.PoolTimeout, library.ProxyError)):
@@ -246,12 +246,12 @@ class ModelServer(ABC):
             return TransientError(f"{label}: the server at {address} {late}", lost=True)
         return TransientError(f"{label}: the connection to {address} broke: {said}", lost=True)
 
-    def _known_names(self) -> str:
+    def _list_first_names(self) -> str:
         """Return the first names in the list of a server of one's own, "" if there are none."""
         if self._is_at_provider:
             return ""
         try:
-            return ", ".join(quoted(model.name) for model in self._models(LISTING_TIMEOUT_S)[:_MAX_NAMES])
+            return ", ".join(quote_line(model.name) for model in self._models(LISTING_TIMEOUT_S)[:_MAX_NAMES])
         except Exception:  # names are a courtesy; the error they go with is already known
             return ""
 
@@ -292,10 +292,10 @@ def _status_within(error: object) -> int:
     return code if isinstance(code, int) and 400 <= code <= 599 else 500
 
 
-def _without_keys(value: Any) -> Any:
+def _redact_json(value: Any) -> Any:
     """Return parsed JSON whose texts hold no keys."""
     if isinstance(value, str):
-        return without_keys(value)
+        return redact_keys(value)
     if isinstance(value, Mapping):
-        return {without_keys(name): _without_keys(each) for name, each in value.items()}
-    return [_without_keys(each) for each in value] if isinstance(value, list) else value
+        return {redact_keys(name): _redact_json(each) for name, each in value.items()}
+    return [_redact_json(each) for each in value] if isinstance(value, list) else value

@@ -38,7 +38,7 @@ from spca.errors import (
 )
 from spca.llm.providers.answer_fields import Fields
 from spca.llm.providers.base import Form, Request
-from spca.llm.providers.secrets import quoted
+from spca.llm.providers.secrets import quote_line
 
 OTHER_MODEL: Final = "name another one with --planner-model, --planner-small-model or --coder-model"
 
@@ -146,7 +146,7 @@ def _explain_request_refusal(
         )
     if 300 <= status < 400:
         location = reply.headers.get("location", "elsewhere")
-        target = quoted(location.partition("?")[0])
+        target = quote_line(location.partition("?")[0])
         return ProviderConfigError(f"{label}: {service.address} sends on to {target}: redirects are not followed")
     return ProviderConfigError(f"{label}: the server refused the request ({status}: {said})")
 
@@ -156,8 +156,8 @@ def words(body: object) -> str:
     for found in _errors(body):
         for key in ("message", "detail", "error_description", "msg", "error"):
             if said := found.read_text(key).strip():
-                return quoted(said)
-    return quoted(body) if body else "no reason given"
+                return quote_line(said)
+    return quote_line(body) if body else "no reason given"
 
 
 def retry_after(reply: Reply, now: float | None = None) -> float | None:
@@ -171,7 +171,7 @@ def retry_after(reply: Reply, now: float | None = None) -> float | None:
     """
     given = reply.headers.get("retry-after")
     given_ms = reply.headers.get("retry-after-ms")
-    waits = [_seconds(given_ms, 0.001), _seconds(given), _until(given, now)]
+    waits = [_seconds(given_ms, 0.001), _seconds(given), _seconds_until(given, now)]
 
     for detail in _details(reply.body):
         if detail.read_text("@type").endswith("RetryInfo"):
@@ -187,7 +187,7 @@ def _seconds(value: str | None, unit: float = 1.0) -> float | None:
     return wait if math.isfinite(wait) and wait >= 0 else None
 
 
-def _until(date: str | None, now: float | None) -> float | None:
+def _seconds_until(date: str | None, now: float | None) -> float | None:
     try:
         moment = email.utils.parsedate_to_datetime(date or "")
     except ValueError:

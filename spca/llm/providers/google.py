@@ -16,7 +16,7 @@ from spca.llm.providers.base import Finish, Form, Listed, Message, Request, Resp
 from spca.llm.providers.conversation import conversation, declare_tools
 from spca.llm.providers.exchange import ModelServer
 from spca.llm.providers.schemas import json_schema
-from spca.llm.providers.secrets import quoted
+from spca.llm.providers.secrets import quote_line
 
 BASE_URL: Final = "https://generativelanguage.googleapis.com/"
 API_VERSION: Final = "v1beta"
@@ -140,7 +140,7 @@ def read(answer: Fields, label: str) -> Response:
         raise BadAnswerError(f"{label}: the candidate of the answer is empty")
     message = candidate.read_text("finishMessage")
     if _MALFORMED.search(reason):
-        raise BadAnswerError(f"{label}: {reason}: {quoted(message or 'no reason given')}")
+        raise BadAnswerError(f"{label}: {reason}: {quote_line(message or 'no reason given')}")
     parts = content.read_objects("parts")
     text = "".join(part.read_text("text") for part in parts if not part.read_flag("thought"))
     if reason in _DECLINED:

@@ -21,7 +21,7 @@ from spca.llm.providers.base import (
     Target,
     Tool,
 )
-from spca.llm.providers.conversation import conversation, keep_set, tell_choice, with_system_line
+from spca.llm.providers.conversation import add_system_line, conversation, keep_set, tell_choice
 from spca.llm.providers.exchange import NO_KEY, ModelServer
 from spca.llm.providers.failures import OTHER_MODEL
 from spca.llm.providers.schemas import Schema, json_schema
@@ -93,7 +93,7 @@ def _arguments(request: Request, context: int) -> dict[str, Any]:
     if limits.effort is not None:
         found["think"] = False if limits.effort == "none" else limits.effort
     if request.tools:
-        messages = with_system_line(messages, _describe_tools(request))
+        messages = add_system_line(messages, _describe_tools(request))
         found["tools"] = [_tool(tool) for tool in request.tools]
     elif request.schema is not None and request.form is not Form.TEXT:
         found["format"] = json_schema(request.schema) if request.form is Form.SCHEMA else "json"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from spca.errors import BadAnswerError
-from spca.reference.mission import COLOURS, quoted
+from spca.reference.mission import COLOURS, shorten_quote
 
 _THING: Final = (
     rf"the (?:(?P<number>\d+)(?:st|nd|rd|th) )?(?P<colour>{'|'.join(COLOURS)}) (?P<kind>key|door|switch|gate|block)"
@@ -64,7 +64,7 @@ def read_errands(mission: str) -> tuple[Errand, ...]:
     return tuple(_errand(part) for part in mission.split(" and "))
 
 
-def numbered(name: str, number: int) -> str:
+def number_name(name: str, number: int) -> str:
     """Return the name of the ``number``-th of several alike: ``key_blue``, ``key_blue_2`` ..."""
     return name if number == 1 else f"{name}_{number}"
 
@@ -73,13 +73,15 @@ def _errand(part: str) -> Errand:
     words = part.removeprefix("do not ")
     match = next((match for form in _FORMS if (match := form.fullmatch(words))), None)
     if match is None:
-        raise BadAnswerError(f"the reference planner: cannot read {quoted(part)} in the mission of a gridworld task")
+        raise BadAnswerError(
+            f"the reference planner: cannot read {shorten_quote(part)} in the mission of a gridworld task"
+        )
 
     groups = match.groupdict()
     name = ""
     if "kind" in groups:
         number = int(groups["number"] or 1)
-        name = numbered(f"{groups['kind']}_{groups['colour']}", number)
+        name = number_name(f"{groups['kind']}_{groups['colour']}", number)
 
     cell: tuple[int, int] | None = None
     offset: tuple[int, int] | None = None
@@ -87,7 +89,7 @@ def _errand(part: str) -> Errand:
     if "row" in groups:
         cell = (int(groups["row"]), int(groups["column"]))
     elif "down" in groups:
-        offset = (_signed(groups["down"]), _signed(groups["right"]))
+        offset = (_read_signed_distance(groups["down"]), _read_signed_distance(groups["right"]))
     else:
         target = int(groups.get("target") or 1)
 
@@ -98,7 +100,7 @@ def _errand(part: str) -> Errand:
     return Errand(verb, name, target, cell, part != words, offset)
 
 
-def _signed(way: str) -> int:
+def _read_signed_distance(way: str) -> int:
     """Read a distance with its sign: ``"2 north"`` -> -2."""
     number, _, direction = way.partition(" ")
     return -int(number) if direction in ("north", "west") else int(number)

@@ -77,7 +77,7 @@ def formulate(jobs: Sequence[Job], held: str | None, *, keeps_keys: bool) -> tup
     names = tuple(dict.fromkeys(chain.from_iterable(job.things for job in jobs)))
     hand: Atom = ("hand_empty", AGENT)
     if held:
-        key = _in_hand(jobs, held)
+        key = _name_key_in_hand(jobs, held)
         hand = ("holding", AGENT, key)
         names = tuple(dict.fromkeys((*names, key)))
     objects = ((AGENT, "agent"), *((name, _type(name)) for name in names))
@@ -91,7 +91,7 @@ def formulate(jobs: Sequence[Job], held: str | None, *, keeps_keys: bool) -> tup
     return Domain("mechanisms", TYPES, (), PREDICATES, actions), problem
 
 
-def _in_hand(jobs: Sequence[Job], held: str | None) -> str:
+def _name_key_in_hand(jobs: Sequence[Job], held: str | None) -> str:
     """Return the name of the key in hand, as the first job that needs a key of that colour calls it."""
     for job in jobs:
         for name in job.things:

@@ -78,24 +78,24 @@ class Search:
         self.terrain = terrain
         self._keeps_keys = keeps_keys
         self._generous = generous
-        self.keys = terrain.of_kind("key")
-        self.blocks = tuple(thing for thing in terrain.of_kind("block") if thing.state != "fixed")
+        self.keys = terrain.find_kind("key")
+        self.blocks = tuple(thing for thing in terrain.find_kind("block") if thing.state != "fixed")
         self._colours = tuple(key.colour for key in self.keys)
-        self._locked = {door.cell: door for door in terrain.of_kind("door", "locked")}
-        self._shut = {gate.cell: gate for gate in terrain.of_kind("gate", "closed")}
-        off = terrain.of_kind("switch", "off")
+        self._locked = {door.cell: door for door in terrain.find_kind("door", "locked")}
+        self._shut = {gate.cell: gate for gate in terrain.find_kind("gate", "closed")}
+        off = terrain.find_kind("switch", "off")
         self._switches = {switch.cell: switch for switch in off if switch.name not in held_down}
         self._plates = frozenset(switch.cell for switch in off if blocks_hold or switch.name in held_down)
-        on = terrain.of_kind("switch", "on")
+        on = terrain.find_kind("switch", "on")
         self._on = {switch.cell: switch for switch in on if switch.name in turned_off}
         self._switches |= self._on
         plates = [switch for switch in off if switch.cell in self._plates]
-        marks = (*terrain.of_kind("target"), *plates)
+        marks = (*terrain.find_kind("target"), *plates)
         self._marks = {mark.cell: mark.name for mark in marks}
         passable = ("switch", "target", "key", "block")
         standing = {thing.cell for thing in terrain.things.values() if thing.kind not in passable}
         self._takes_block = terrain.open_ground - standing
-        self._free = self._takes_block - {switch.cell for switch in terrain.of_kind("switch")}
+        self._free = self._takes_block - {switch.cell for switch in terrain.find_kind("switch")}
 
     def start(self) -> State:
         """Return the present state."""
@@ -140,13 +140,13 @@ class Search:
         yield state._replace(heading=(state.heading + 1) % 4)
         yield state._replace(heading=(state.heading - 1) % 4)
         ahead = ahead_of(state.cell, state.heading)
-        if (moved := self._moved(state, ahead)) is not None:
+        if (moved := self._move(state, ahead)) is not None:
             yield moved
-        yield from self._handled(state, ahead)
+        yield from self._handle(state, ahead)
         if state.cell in self._switches and state.cell not in state.pressed:
             yield state._replace(pressed=state.pressed | {state.cell})
 
-    def _moved(self, state: State, ahead: Cell) -> State | None:
+    def _move(self, state: State, ahead: Cell) -> State | None:
         if ahead not in self.terrain.open_ground:
             return None
         blocks = state.blocks
@@ -173,13 +173,13 @@ class Search:
         """Return how many switches were turned on."""
         return len((state.pressed - self._on.keys()) | self._plates.intersection(state.blocks))
 
-    def _handled(self, state: State, ahead: Cell) -> Iterator[State]:
+    def _handle(self, state: State, ahead: Cell) -> Iterator[State]:
         """Yield the states after what hand and key can do: take, drop, unlock."""
         if state.held is None:
             place = state.cell if state.cell in state.keys else ahead
             if place in state.keys:
                 index = state.keys.index(place)
-                yield state._replace(held=self._colours[index], keys=_replaced(state.keys, index, None))
+                yield state._replace(held=self._colours[index], keys=_replace_cell(state.keys, index, None))
             return
         door = self._locked.get(ahead)
         if door is not None and ahead not in state.opened and door.colour == state.held:
@@ -237,5 +237,5 @@ class Search:
         return far
 
 
-def _replaced(cells: tuple[Cell | None, ...], index: int, cell: Cell | None) -> tuple[Cell | None, ...]:
+def _replace_cell(cells: tuple[Cell | None, ...], index: int, cell: Cell | None) -> tuple[Cell | None, ...]:
     return (*cells[:index], cell, *cells[index + 1 :])

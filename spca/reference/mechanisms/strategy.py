@@ -45,11 +45,11 @@ class History:
         """Read plans from text: ``[walk_to_goal(a1, goal_green)]``."""
         return cls(tuple(tuple(_jobs(text)) for text in texts))
 
-    def tried(self, action: str) -> bool:
+    def has_tried(self, action: str) -> bool:
         """Return whether an action was part of a plan."""
         return any(job.action == action for plan in self.plans for job in plan)
 
-    def pressed(self) -> frozenset[str]:
+    def find_pressed(self) -> frozenset[str]:
         """Return the switches that were surely pressed: the first of a plan, and those of several plans.
 
         The agent may have skipped later ones.
@@ -69,22 +69,22 @@ class History:
 def jobs(terrain: Terrain, errands: Sequence[Errand], history: History, *, keeps_keys: bool) -> tuple[Job, ...]:
     """Return what to do, in order; at least one job."""
     last = tuple(_last(errands))
-    test = _fulfilled(terrain, errands)
-    held_down = history.pressed()  # one that is off again in spite of that
+    test = _make_end_test(terrain, errands)
+    held_down = history.find_pressed()  # one that is off again in spite of that
     off = frozenset(e.thing for e in errands if e.verb == "turn on" and e.forbidden)
     same = partial(Search, terrain, keeps_keys=keeps_keys, held_down=held_down, turned_off=off)
     searches = [same(blocks_hold=hold, generous=generous) for generous in (False, True) for hold in (False, True)]
-    goals = frozenset(thing.cell for thing in terrain.of_kind("goal"))
+    goals = frozenset(thing.cell for thing in terrain.find_kind("goal"))
     towards = goals if any(errand.verb == "get" for errand in errands) else frozenset()
     if test is not None:
         for search in searches:
             way = search.way(test(search), towards)
             if way is not None:
                 return (*_work(terrain, way, errands), *last) or (Job("survive"),)
-    wanted = tuple(_wanted(errands))
+    wanted = tuple(_iterate_wanted(errands))
     scouting = _scouting(terrain, searches[0], history)
     if Job("survive") in last:  # what is not known may have been done, used up or never be found: then time decides
-        tried = all(history.tried(job.action) for job in wanted)
+        tried = all(history.has_tried(job.action) for job in wanted)
         return last if tried and not scouting else (*scouting, *wanted)
     return (*scouting, *wanted, *last) or (Job("walk_to_goal", (GOAL,)),)
 
@@ -96,13 +96,13 @@ def _scouting(terrain: Terrain, search: Search, history: History) -> tuple[Job, 
     """
     if not history.plans:
         return ()
-    gates = [gate.name for gate in terrain.of_kind("gate", "closed")]
+    gates = [gate.name for gate in terrain.find_kind("gate", "closed")]
     sweep = tuple(Job("find_switch", (gate,)) for gate in gates[:1])
     tests: list[Test] = [
         lambda state: bool(state.opened) and terrain.borders_on_unseen(state.cell),
         lambda state: state.cell in state.opened,
     ]
-    swept = history.tried("find_switch")
+    swept = history.has_tried("find_switch")
     for number, test in enumerate(tests):
         way = search.way(test)
         if way is not None:
@@ -120,7 +120,7 @@ def _last(errands: Sequence[Errand]) -> Iterator[Job]:
         yield Job("survive")
 
 
-def _wanted(errands: Sequence[Errand]) -> Iterator[Job]:
+def _iterate_wanted(errands: Sequence[Errand]) -> Iterator[Job]:
     """Yield jobs for errands whose things are not all known; each action looks for its thing."""
     made: dict[str, Callable[[str], Job]] = {
         "pick up": lambda name: Job("take_key", (name,)),
@@ -134,24 +134,24 @@ def _wanted(errands: Sequence[Errand]) -> Iterator[Job]:
             yield made[errand.verb](errand.thing)
 
 
-def _fulfilled(terrain: Terrain, errands: Sequence[Errand]) -> Callable[[Search], Test] | None:
+def _make_end_test(terrain: Terrain, errands: Sequence[Errand]) -> Callable[[Search], Test] | None:
     """Return a test for the end of the task; None while something that it is about is not known."""
     if any(not _is_known(terrain, errand) for errand in errands):
         return None
-    if any(e.verb == "get" for e in errands) and not terrain.of_kind("goal"):
+    if any(e.verb == "get" for e in errands) and not terrain.find_kind("goal"):
         return None
 
-    targets = len(terrain.of_kind("target"))
+    targets = len(terrain.find_kind("target"))
     if any(errand.verb == "push" and errand.target > targets for errand in errands):
         return None
 
-    def made(search: Search) -> Test:
+    def make_test(search: Search) -> Test:
         checks = [_check(search, errand) for errand in errands]
         gates = [terrain.things[name] for name in _gates_to_open(errands)]
         shut = {gate.cell for gate in gates if gate.state == "closed"}
         return lambda state: all(check(state) for check in checks) and search.opens(state, shut)
 
-    return made
+    return make_test
 
 
 def _gates_to_open(errands: Sequence[Errand]) -> list[str]:
@@ -164,23 +164,23 @@ def _is_known(terrain: Terrain, errand: Errand) -> bool:
         return True
     if errand.offset is not None:
         return False
-    return not errand.thing or terrain.called(errand.thing) is not None or _in_hand(terrain, errand)
+    return not errand.thing or terrain.find_thing(errand.thing) is not None or _is_key_in_hand(terrain, errand)
 
 
-def _in_hand(terrain: Terrain, errand: Errand) -> bool:
+def _is_key_in_hand(terrain: Terrain, errand: Errand) -> bool:
     return terrain.held is not None and errand.thing.startswith(f"key_{terrain.held}")
 
 
 def _check(search: Search, errand: Errand) -> Test:
     terrain = search.terrain
     if errand.verb == "get":
-        goals = {thing.cell for thing in terrain.of_kind("goal")}
+        goals = {thing.cell for thing in terrain.find_kind("goal")}
         return lambda state: state.cell in goals
     if not errand.thing:
         return lambda _: True
-    thing = terrain.called(errand.thing)
+    thing = terrain.find_thing(errand.thing)
     if thing is None:
-        if errand.verb != "carry" or not _in_hand(terrain, errand):
+        if errand.verb != "carry" or not _is_key_in_hand(terrain, errand):
             return lambda _: True
         colour = terrain.held
         return lambda state: (state.held == colour) != errand.forbidden
@@ -206,7 +206,7 @@ def _holds(search: Search, errand: Errand, thing: Thing) -> Test:
 
 def _block_at_place(search: Search, errand: Errand, thing: Thing) -> Test:
     """Return a test for the block being where the errand speaks of; a fixed block stays where it is."""
-    places = [target.cell for target in search.terrain.of_kind("target")]
+    places = [target.cell for target in search.terrain.find_kind("target")]
     # A forbidden place that cannot be told any more is taken for the one where the block is now.
     place = errand.cell or (places[errand.target - 1] if errand.target else thing.cell)
 

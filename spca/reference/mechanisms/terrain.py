@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from spca.contracts import DIRECTIONS
 from spca.errors import BadAnswerError
-from spca.reference.mechanisms.errands import numbered
+from spca.reference.mechanisms.errands import number_name
 
 Cell: TypeAlias = tuple[int, int]
 """(row, column) of the drawn map."""
@@ -59,11 +59,11 @@ class Terrain:
     heading: int
     held: str | None
 
-    def called(self, name: str) -> Thing | None:
+    def find_thing(self, name: str) -> Thing | None:
         """Return the thing of a name, perhaps the one under the agent; None if it is not known."""
         return self.things.get(name) or self.things.get(f"{name}_here")
 
-    def of_kind(self, kind: str, *states: str) -> tuple[Thing, ...]:
+    def find_kind(self, kind: str, *states: str) -> tuple[Thing, ...]:
         """Return the things of a kind, in one of ``states`` if any are given, row by row."""
         things = (thing for thing in self.things.values() if thing.kind == kind)
         return tuple(thing for thing in things if not states or thing.state in states)
@@ -128,7 +128,7 @@ def _things(snapshot: Mapping[str, Any], position: Cell) -> Iterable[Thing]:
     for row, column, words in known:
         name, kind, colour, state = _parts(words)
         counts[name] = counts.get(name, 0) + 1
-        yield Thing(numbered(name, counts[name]), kind, colour, state, (row, column))
+        yield Thing(number_name(name, counts[name]), kind, colour, state, (row, column))
     for text in snapshot["visible_objects"]:
         if text.endswith(": here"):
             name, kind, colour, state = _parts(text.removesuffix(": here"))

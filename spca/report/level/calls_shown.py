@@ -67,7 +67,7 @@ def read_call(transcripts: Transcripts, shelf: Shelf, event: Mapping[str, Any]) 
     told = _join(answer.get("text"))
     said = answers.plain(told)
     pddl, code = _read_plan_answer(said, transcript) if phase == PLANNER else ((), _code(said))
-    about = _asked(transcript, _ABOUT)
+    about = _read_question_object(transcript, _ABOUT)
     objection = text(event.get("objection"))
     error = text(event.get("error")) or text(transcript.get("error"))
     messages = map(table, items(transcript.get("messages")))
@@ -109,12 +109,12 @@ def _name_language(words: str) -> str:
 def _read_plan_answer(answer: str, transcript: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
     """Return domain and problem, and the problem writer; a domain that is kept is the one in the question."""
     try:
-        found = answers.parsed(answer, _PDDL)
+        found = answers.parse_answer(answer, _PDDL)
     except BadAnswerError:
         return (), ""
     domain = found.domain
     if domain is None:
-        domain = text(_asked(transcript, _TRUSTED).get("domain"))
+        domain = text(_read_question_object(transcript, _TRUSTED).get("domain"))
     return (domain, found.problem), text(found.writer)
 
 
@@ -123,7 +123,7 @@ def _code(answer: str) -> str:
     return extract_code(answer) if answer.strip() and len(answer) <= _MAX_CODE else ""
 
 
-def _asked(transcript: Mapping[str, Any], tag: re.Pattern[str]) -> Mapping[str, Any]:
+def _read_question_object(transcript: Mapping[str, Any], tag: re.Pattern[str]) -> Mapping[str, Any]:
     """Return the JSON object that follows a tag in a question, {} if there is none.
 
     Such an object describes the task: a planner's snapshot, a coder's task.

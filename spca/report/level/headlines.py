@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from spca.common.text import counted
+from spca.common.text import format_count
 from spca.contracts import Status
 from spca.report.read.lenient import text
 from spca.report.read.model import Blame
@@ -60,7 +60,7 @@ def describe_failure(summary: Mapping[str, Any], works: Sequence[Work], blame: B
         if not later or any(work.kind == "simulation_runs" for work in works):
             return reason, group
         never = _KINDS[later[0]][2] if len(counts) == 1 else ""
-        rounds_without = f"{never or 'no attempt'} in {counted(len(later), 'round')}"
+        rounds_without = f"{never or 'no attempt'} in {format_count(len(later), 'round')}"
         return f"{rounds_without}: {said or reason}", group
 
     details = blame.method or star_details(_first_line(blame.message))
@@ -68,7 +68,7 @@ def describe_failure(summary: Mapping[str, Any], works: Sequence[Work], blame: B
     rounds = []
     for kind, number in counts.items():
         how_it_ended = _KINDS[kind][1]
-        rounds.append(f"{counted(number, 'round')} {how_it_ended}")
+        rounds.append(f"{format_count(number, 'round')} {how_it_ended}")
     then = " and ".join(rounds) or _KINDS[rest][0]
     headline = _describe_end(blame)
     if then:

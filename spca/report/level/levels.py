@@ -22,7 +22,7 @@ from spca.report.read.blame import blame
 from spca.report.read.lenient import count, items, number, steps, table, text, texts, whole
 from spca.report.read.run_files import RunFiles
 from spca.report.read.spans import NO_HISTORY, ending
-from spca.report.read.writers import OfferedWriter, TriedWriter, offer, tried
+from spca.report.read.writers import OfferedWriter, TriedWriter, offer, read_tried
 from spca.report.replay.resimulation import Resimulated
 from spca.runs.recording.writer_files import FOLDER as WRITERS
 from spca.writers.stored import Miss
@@ -159,7 +159,7 @@ class _Reader:
             elif work == "spca_rounds" or not (last or work == "level_summary"):
                 rounds.append(_Round(1 + (last.number if last else 0)))
             if work == "compiled_plan":
-                rounds[-1].writers.append(tried(event))
+                rounds[-1].writers.append(read_tried(event))
             elif work == _PLANNED:
                 rounds[-1].planner.append(read_call(self._transcripts, self._shelf, event))
             elif work == _CODED:

@@ -37,7 +37,7 @@ class Handler(TokenHandler):
     server: LiveServer
 
     def _answer(self) -> None:
-        asked = self.asked()
+        asked = self.requested_path()
         live = self.server.live
         if asked == "":
             self.send_page(self.server.page)

@@ -118,7 +118,7 @@ class LiveRun:
 
     def _stamp(self) -> Mapping[str, Any]:
         """What is different after each change."""
-        return {"held": run_files.held(self._path), **{name: _stat(self._path / name) for name in _WATCHED}}
+        return {"held": run_files.is_held(self._path), **{name: _stat(self._path / name) for name in _WATCHED}}
 
 
 def _pack_report(run: model.Run) -> bytes:

@@ -73,7 +73,7 @@ def greeting(host: str, address: str, port: int, token: str) -> list[str]:
 
 def _listening(live: LiveRun, host: str, port: int, token: str) -> LiveServer:
     kind = replace(assembly.PAGE, connects=True)
-    html = Page.of(kind.render(live.view.run.id), kind.policy())
+    html = Page.pack(kind.render(live.view.run.id), kind.policy())
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return LiveServer(family, address, live, html, access(host, str(address[0]), token))

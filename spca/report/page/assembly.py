@@ -21,7 +21,7 @@ from spca.report.read.comparison import Comparison
 from spca.report.read.run_files import RunFiles
 from spca.report.read.runs import overview
 from spca.report.replay.minigrid_films import minigrid_tiles
-from spca.report.replay.resimulation import judged_as_upstream, resimulate
+from spca.report.replay.resimulation import is_judged_as_upstream, resimulate
 
 PAGE: Final = PageKind("spca.report", open="openReport", libraries=("vendor/chart.umd.js", "vendor/diff.umd.js"))
 
@@ -53,7 +53,7 @@ def report_of(
 
 def simulator(files: RunFiles, make_world: WorldMaker) -> Simulate:
     """Return a function that re-simulates trajectories of a run by the rules it was judged by."""
-    return partial(resimulate, make_world, upstream_rules=judged_as_upstream(files.info))
+    return partial(resimulate, make_world, upstream_rules=is_judged_as_upstream(files.info))
 
 
 def read_run(files: RunFiles) -> tuple[model.Run, Origins]:
@@ -67,9 +67,7 @@ def read_run(files: RunFiles) -> tuple[model.Run, Origins]:
     return replace(run, levels=tuple(rows), methods=list_methods(origins)), origins
 
 
-def packed_run(
-    number: int, files: RunFiles, make_world: WorldMaker, done: Progress
-) -> tuple[model.Run, dict[str, str]]:
+def pack_run(number: int, files: RunFiles, make_world: WorldMaker, done: Progress) -> tuple[model.Run, dict[str, str]]:
     """Return the overview of a run and its pieces; ``done`` is called after each level."""
     simulate = simulator(files, make_world)
     levels: list[model.Level] = []

@@ -80,7 +80,7 @@ def ask(files: Sequence[RunFiles], sql: str, timeout_s: float = TIMEOUT_S) -> Re
     try:
         connection.execute(_TABLES.read_text(encoding="utf-8"))
         for run in files:
-            for name, found in records(run, mentioned(sql)).items():
+            for name, found in records(run, find_mentioned(sql)).items():
                 _fill(connection, name, run.id, found)
         connection.execute(_LOCKS)
     except duckdb.Error as error:
@@ -94,7 +94,7 @@ def ask(files: Sequence[RunFiles], sql: str, timeout_s: float = TIMEOUT_S) -> Re
     return Result(*columns, _fetch_rows(connection, worker))
 
 
-def mentioned(sql: str) -> list[str]:
+def find_mentioned(sql: str) -> list[str]:
     """Return the tables that a statement may read; the others need not be filled."""
     text = sql.lower()
     if any(word in text for word in _INDIRECT):
@@ -112,7 +112,7 @@ def _fill(connection: DuckDBPyConnection, name: str, run_id: str, found: Iterabl
         numbers = np.arange(number, number + len(texts))
         batch = {"number": numbers, "record": np.array(texts, dtype=object)}
         connection.register("batch", batch)
-        connection.execute(f'INSERT INTO "{name}" FROM files."{name}"($1)', [_spelled(run_id)])
+        connection.execute(f'INSERT INTO "{name}" FROM files."{name}"($1)', [_spell_surrogates(run_id)])
         connection.unregister("batch")
         number += len(texts)
 
@@ -120,13 +120,13 @@ def _fill(connection: DuckDBPyConnection, name: str, run_id: str, found: Iterabl
 def _json(record: Record) -> str:
     try:
         text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-        return _spelled(text, "\\\\u")
+        return _spell_surrogates(text, "\\\\u")
     except RecursionError:  # writing takes more stack than reading took
         simple_values = {key: value for key, value in record.items() if not isinstance(value, dict | list)}
         return _json(simple_values)
 
 
-def _spelled(text: str, escape: str = "\\u") -> str:
+def _spell_surrogates(text: str, escape: str = "\\u") -> str:
     """Spell halves of surrogate pairs out: UTF-8 has no place for them, and DuckDB refuses their escapes in JSON."""
     if text.isascii():
         return text

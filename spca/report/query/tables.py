@@ -51,7 +51,7 @@ def _level(row: LevelRow, run: Run, summaries: Mapping[int, Mapping[str, Any]]) 
     return asdict(replace(row, spans=())) | {"run_started": run.started, "summary": summary_part}
 
 
-def _recorded(files: RunFiles) -> Iterator[tuple[dict[str, Any], Mapping[str, Any]]]:
+def _iterate_attempts(files: RunFiles) -> Iterator[tuple[dict[str, Any], Mapping[str, Any]]]:
     """Yield every attempt of the finished levels with the level that it belongs to."""
     for number, summary in files.summaries.items():
         trajectory = files.trajectory(summary) or {}
@@ -61,7 +61,7 @@ def _recorded(files: RunFiles) -> Iterator[tuple[dict[str, Any], Mapping[str, An
 
 
 def _attempts(files: RunFiles) -> Iterator[dict[str, Any]]:
-    for place, attempt in _recorded(files):
+    for place, attempt in _iterate_attempts(files):
         agent = lenient.text(attempt.get("agent"))
         position = plan_position(attempt)
         source = files.source(agent) if agent else None
@@ -83,7 +83,7 @@ def _attempts(files: RunFiles) -> Iterator[dict[str, Any]]:
 
 
 def _steps(files: RunFiles) -> Iterator[Record]:
-    for place, attempt in _recorded(files):
+    for place, attempt in _iterate_attempts(files):
         shared = place | {name: attempt.get(name) for name in ("round", "attempt", "status", "agent")}
         # Every step repeats what it shares with others: what is no value of a column must not be among it.
         plain = {name: value for name, value in shared.items() if not isinstance(value, dict | list)}

@@ -22,7 +22,7 @@ _SEED: Final = 1
 _BILLED_USD: Final = 2.41
 
 
-def published() -> Run:
+def read_published() -> Run:
     """Return the published run as far as it is known: no tokens, steps or times of day, and only its total cost."""
     text = resources.files("spca.report.read").joinpath("published_baseline.json").read_text(encoding="utf-8")
     records = json.loads(text)["rows"]

@@ -68,7 +68,7 @@ def steps(attempt: Mapping[str, Any]) -> list[tuple[int, int, int]]:
     return found
 
 
-def parsed(data: str) -> Any:
+def parse_lenient(data: str) -> Any:
     """Parse JSON; ``NaN`` and infinities become None.
 
     Raises:

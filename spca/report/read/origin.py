@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from spca.common.source_state import CONTINUATIONS
-from spca.common.text import counted
+from spca.common.text import format_count
 from spca.report.read.lenient import count, items, table, text, texts
 from spca.runs.provenance import EARLIER_MODELS
 
@@ -38,7 +38,7 @@ def describe_continuations(record: Mapping[str, Any]) -> tuple[str, ...]:
     lines = [f"the run went on with another source: {describe_origin(source)}" for source in sources]
 
     for earlier in filter(None, map(table, items(record.get(EARLIER_MODELS)))):
-        levels = counted(count(earlier.get("finished")), "level")
+        levels = format_count(count(earlier.get("finished")), "level")
         models = texts(earlier, *_ROLES)
         names = ", ".join(f"{role.replace('_', ' ')} {model}" for role, model in models.items())
         lines.append(f"other models after {levels}; before: {names}")

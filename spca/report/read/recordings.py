@@ -76,7 +76,7 @@ class RecordedAttempt:
         """Return the step of the plan that a primitive belongs to."""
         return self.plan[step.position] if 0 <= step.position < len(self.plan) else "?"
 
-    def blamed(self) -> str:
+    def find_blamed(self) -> str:
         """Return where it failed, and at which step of the plan; "" if nothing is to blame."""
         found = None if self.source is None else blame(self._known, self.source, "")
         if found is None:

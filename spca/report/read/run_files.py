@@ -15,7 +15,7 @@ from typing import Any, Final
 from spca.common.errors import FileError, SettingsError
 from spca.common.files import LARGEST, read_bytes
 from spca.errors import CurriculumError, ReportError
-from spca.report.read.lenient import parsed, table, text, whole
+from spca.report.read.lenient import parse_lenient, table, text, whole
 from spca.report.read.spans import ENDED, History, histories
 from spca.runs import curriculum
 from spca.runs.curriculum import Task
@@ -47,11 +47,11 @@ class RunFiles:
         self.warnings: list[str] = []
         # In this order: a run that goes on meanwhile is not taken for one that ended in the middle of a level, and a
         # level whose end is in the log is in the state.
-        self.running = held(self.path)
+        self.running = is_held(self.path)
         self.events = self._lines("metrics.jsonl")
         self.records = self._lines("calls.jsonl")
         self.info = self._info()
-        self.finished = self._finished()
+        self.finished = self._read_finished()
         requests = table(self.info.get("usage")).get("requests")
         for name, is_expected in {"metrics.jsonl": self.finished, "calls.jsonl": requests}.items():
             if is_expected and not (self.path / name).exists():
@@ -120,7 +120,7 @@ class RunFiles:
             raise ReportError(f"{self.path} is no run that can be looked at: {self.warnings[-1]}")
         return info
 
-    def _finished(self) -> list[dict[str, Any]]:
+    def _read_finished(self) -> list[dict[str, Any]]:
         state = self.read_object(STATE)
         if state is not None and isinstance(state.get("finished"), list):
             whole_ones = [summary for summary in state["finished"] if isinstance(summary, dict)]
@@ -203,7 +203,7 @@ def open_run(path: Path) -> RunFiles:
     return RunFiles(path)
 
 
-def held(folder: Path) -> bool:
+def is_held(folder: Path) -> bool:
     """Return whether a process holds the folder's lock, without touching it: a run may want it in this moment."""
     try:
         lock = (folder / LOCK).stat()
@@ -236,7 +236,7 @@ def _has_open(process: str, lock: os.stat_result) -> bool:
 
 def _object(data: str) -> dict[str, Any] | None:
     try:
-        value = parsed(data)
+        value = parse_lenient(data)
     except ValueError:
         return None
     return value if isinstance(value, dict) else None

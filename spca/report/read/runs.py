@@ -14,7 +14,7 @@ from spca.report.read.model import CategoryRow, LevelRow, Run, Usage
 from spca.report.read.origin import describe_continuations, read_commit, read_dirty, read_hashes
 from spca.report.read.run_files import RunFiles
 from spca.report.read.spans import ENDED, NO_HISTORY, History, attempt_statuses, durations, ending, spans
-from spca.report.read.writers import planned_by, writer_rows
+from spca.report.read.writers import find_planning_writer, writer_rows
 from spca.runs.curriculum import Task
 
 _CALLS: Final = ("planner_call", "coder_call")
@@ -40,7 +40,7 @@ def overview(files: RunFiles) -> Run:
     answered = [event for event in calls if event.get("source")]
     replayed = bool(answered) and all(map(is_recorded, answered))
     recorded_usage = files.info.get("usage")
-    usage = used(files.records) if files.records else usage_of(recorded_usage, replayed=replayed)
+    usage = sum_usage(files.records) if files.records else usage_of(recorded_usage, replayed=replayed)
 
     state = "finished" if tasks and done >= len(tasks) else "stopped"
     if files.running:
@@ -116,10 +116,10 @@ def _row(
         attempts=count(counters.get("simulation_runs")),
         steps=whole(summary.get("steps")),
         steps_total=whole(summary.get("steps_total")),
-        usage=used(records) if records else usage_of(summary.get("usage")),
+        usage=sum_usage(records) if records else usage_of(summary.get("usage")),
         durations=durations(summary, spent),
         library=library or None,
-        writer=planned_by(summary),
+        writer=find_planning_writer(summary),
         corrections=tuple(filter(None, corrections)),
         **counts(counters, "planner_calls", "coder_calls"),
     )
@@ -184,7 +184,7 @@ def usage_of(entry: object, *, replayed: bool = False) -> Usage:
     return Usage(cost_usd=max(0.0, cost), **known)
 
 
-def used(records: Iterable[Mapping[str, Any]]) -> Usage:
+def sum_usage(records: Iterable[Mapping[str, Any]]) -> Usage:
     """Sum over lines of the ledger, as :func:`spca.llm.calls.ledger.sums` does over whole ones.
 
     The cost of recorded answers is unknown here, not 0.

@@ -54,12 +54,12 @@ class WriterRow:
     left_out: str = ""
 
 
-def tried(event: Mapping[str, Any]) -> TriedWriter:
+def read_tried(event: Mapping[str, Any]) -> TriedWriter:
     """Read a ``compiled_plan`` event."""
     return TriedWriter(**texts(event, "miss", "reason"), label=text(event.get("writer")))
 
 
-def planned_by(summary: Mapping[str, Any]) -> str:
+def find_planning_writer(summary: Mapping[str, Any]) -> str:
     """Return the label of the stored writer that made the last plan of a level, "" if a model did."""
     return text(table(summary.get("writers")).get("plan"))
 
@@ -87,7 +87,7 @@ def writer_rows(
         if offered and offered.label:
             born[offered.label] = count(summary.get("index"))
         if summary.get("outcome") == "success":
-            planned[planned_by(summary)] += 1
+            planned[find_planning_writer(summary)] += 1
     rows = []
     for label, level in born.items():
         known = record(label)

@@ -27,8 +27,8 @@ from spca.report.finding import check_target
 from spca.report.read.lenient import items, text
 from spca.report.read.recordings import RecordedAttempt, Recording, Step
 from spca.report.replay.replay_options import ReplayOptions
-from spca.report.replay.resimulation import ELSEWHERE, Replayed, is_elsewhere, judged_as_upstream, replay_attempts
-from spca.sense.map_text import cropped, draw, legend
+from spca.report.replay.resimulation import ELSEWHERE, Replayed, is_elsewhere, is_judged_as_upstream, replay_attempts
+from spca.sense.map_text import crop_map, draw, legend
 from spca.sense.perception import AGENT, grid_words
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def replay(recording: Recording, options: ReplayOptions, make_world: WorldMaker,
     mission, replayed = replay_attempts(
         make_world,
         trajectory,
-        upstream_rules=judged_as_upstream(recording.info),
+        upstream_rules=is_judged_as_upstream(recording.info),
         only=index if targets else None,
     )
     chosen = replayed[0 if targets else index]
@@ -132,7 +132,7 @@ def _show(console: Console, attempts: Sequence[RecordedAttempt], index: int, rep
 
     numbered = f"1 to {past} for a primitive, " if past else ""
     print_line(console, f"--png takes {numbered}0 for the beginning")
-    if failed := chosen.blamed():
+    if failed := chosen.find_blamed():
         print_line(console, f"failed: {failed}")
     if replayed[index].frames:
         print_line(console, "what the agent knows at the end:")
@@ -158,7 +158,7 @@ def _map_lines(frame: Frame) -> list[str]:
     top, left = frame.known_at
     codes[row - top, column - left] = AGENT
     facing = DIRECTIONS[frame.direction]
-    rows = draw(cropped(grid_words(codes)), facing)
+    rows = draw(crop_map(grid_words(codes)), facing)
     return [*rows, f"({legend(rows)}; the agent faces {facing})"]
 
 

@@ -94,7 +94,7 @@ def replay_attempts(
         # Attempts that do the same are replayed once.
         run = cache(partial(_replay_primitives, world, world.checkpoint()))
         return world.mission, tuple(
-            _replayed(run, attempt, _older_hash(trajectory, i, len(recorded))) for i, attempt in chosen
+            _replay_attempt(run, attempt, _older_hash(trajectory, i, len(recorded))) for i, attempt in chosen
         )
 
 
@@ -103,7 +103,7 @@ def is_elsewhere(trajectory: Mapping[str, Any]) -> bool:
     return trajectory.get("category") == GRIDWORLD
 
 
-def judged_as_upstream(info: Mapping[str, Any]) -> bool:
+def is_judged_as_upstream(info: Mapping[str, Any]) -> bool:
     """Return whether a run, given its ``run.json``, judged without corrections of the simulator."""
     return table(info.get("settings")).get("upstream_rules") is True
 
@@ -152,34 +152,34 @@ def _step_world(world: ReplayedWorld, code: int | str) -> None:
     world.step(code)
 
 
-def _replayed(replay: Callable[[_Recorded, _Recorded], _Run], attempt: object, older_hash: object) -> Replayed:
+def _replay_attempt(replay: Callable[[_Recorded, _Recorded], _Run], attempt: object, older_hash: object) -> Replayed:
     if not isinstance(attempt, Mapping):
-        return Replayed((), Check("different", f"the attempt is recorded as {_shown(attempt)}"))
+        return Replayed((), Check("different", f"the attempt is recorded as {_shorten_repr(attempt)}"))
     steps = attempt.get("steps")
     if isinstance(steps, list):
         steps = [step[0] if isinstance(step, list) and step else step for step in steps]
-    run = replay(_recorded(attempt.get("start")), _recorded(steps))
+    run = replay(_read_values(attempt.get("start")), _read_values(steps))
     if run.problem:
         return Replayed(run.frames, Check("different", run.problem))
 
     start_hash = attempt.get("start_hash") or older_hash
     recorded = (start_hash, attempt.get("end_hash"), attempt.get("reward"))
     replayed = (run.start_hash, run.end_hash, run.frames[-1].reward)
-    return Replayed(run.frames, _compared(recorded, replayed))
+    return Replayed(run.frames, _compare_with_recording(recorded, replayed))
 
 
-def _recorded(values: object) -> _Recorded:
+def _read_values(values: object) -> _Recorded:
     values = values if isinstance(values, list) else [values]
     recorded: list[int | str] = []
     for value in values:
         if isinstance(value, int) and not isinstance(value, bool) and value in _CODES:
             recorded.append(value)
         else:
-            recorded.append(_shown(value))
+            recorded.append(_shorten_repr(value))
     return tuple(recorded)
 
 
-def _compared(recorded: tuple[object, object, object], replayed: tuple[str, str, float]) -> Check:
+def _compare_with_recording(recorded: tuple[object, object, object], replayed: tuple[str, str, float]) -> Check:
     """Hold hashes of the states before and after an attempt, and its last reward, against the recorded ones."""
     names = ("the state before its first step", "the state after its last step", "its reward")
     different = []
@@ -205,9 +205,9 @@ def _task(trajectory: Mapping[str, Any]) -> tuple[str, int]:
     env_id = trajectory.get("env_id")
     seed = trajectory.get("seed")
     if not isinstance(env_id, str) or not ENV_ID.fullmatch(env_id):
-        raise ValueError(f"{_shown(env_id)} is not an environment of MiniGrid")
+        raise ValueError(f"{_shorten_repr(env_id)} is not an environment of MiniGrid")
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < _MAX_SEED:
-        raise ValueError(f"{_shown(seed)} is not a seed")
+        raise ValueError(f"{_shorten_repr(seed)} is not a seed")
     return env_id, seed
 
 
@@ -218,7 +218,7 @@ def _older_hash(trajectory: Mapping[str, Any], index: int, count: int) -> object
     return table(trajectory.get("checkpoint")).get("state_hash")
 
 
-def _shown(value: object) -> str:
+def _shorten_repr(value: object) -> str:
     try:
         text = repr(value)
     except (ValueError, RecursionError):  # integers of thousands of digits, deeply nested lists

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from spca.common.errors import UnusableModelError
-from spca.common.text import counted
+from spca.common.text import format_count
 from spca.llm import spending
 from spca.llm.calls.ledger import Outcome, Record, sums
 from spca.llm.catalogue.model_ref import ModelRef
@@ -90,6 +90,6 @@ def _describe_model(
     price = f" ({spending.usd(usage)} USD)" if is_paid else ""
     answer = f'its last answer began: "{last["began"]}"' if last["began"] else "its last answer was empty"
     model = last["model"]
-    calls_text = counted(calls, "call")
+    calls_text = format_count(calls, "call")
     words = f"{model} has not written {_WRITES[role]} in {calls_text}{price}; {answer}"
     return UnusableModelError(words, models[model], role)

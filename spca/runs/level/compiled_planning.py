@@ -21,7 +21,7 @@ from spca.contracts import (
     Status,
 )
 from spca.errors import RestoreError
-from spca.llm.feedback import shortened
+from spca.llm.feedback import shorten_middle
 from spca.protocols import EventSink, World
 from spca.runs.level.execution import Execution
 from spca.runs.results import Attempt, DraftDecision, LevelContext, LevelResult, Round
@@ -46,7 +46,7 @@ class Writers(Protocol):
 
     def consider(self, draft: ProblemWriter, case: Case, agent: AgentSource, born: str, /) -> str: ...
 
-    def told(self, missed: Sequence[WriterFailure], level: LevelInfo, /) -> dict[str, Any] | None: ...
+    def describe_writers(self, missed: Sequence[WriterFailure], level: LevelInfo, /) -> dict[str, Any] | None: ...
 
 
 class CompiledPlanning:
@@ -81,7 +81,7 @@ class CompiledPlanning:
         taken = list[Plan]()
         tries = list[Attempt]()
         missed = list[WriterFailure]()
-        for made in self._timed(self._writers.plans(snapshot, level.info)):
+        for made in self._time_plans(self._writers.plans(snapshot, level.info)):
             if isinstance(made, WriterFailure):
                 miss: WriterFailure | None = made
             elif any(made.steps == plan.steps for plan in taken):
@@ -91,8 +91,8 @@ class CompiledPlanning:
                 continue
             else:
                 taken.append(made)
-                miss = self._carried_out(level, made, snapshot, start, tries)
-            self._emit("compiled_plan", _told_of(made, miss))
+                miss = self._try_plan(level, made, snapshot, start, tries)
+            self._emit("compiled_plan", _describe_tried(made, miss))
             missed += [miss] if miss else []
             if miss is None:
                 break
@@ -105,7 +105,7 @@ class CompiledPlanning:
         last_plan = taken[-1] if taken else None
         return Round(last_plan, tuple(tries), reason, snapshot=snapshot, missed=tuple(missed))
 
-    def _timed(self, plans: Iterator[Plan | WriterFailure]) -> Iterator[Plan | WriterFailure]:
+    def _time_plans(self, plans: Iterator[Plan | WriterFailure]) -> Iterator[Plan | WriterFailure]:
         while True:
             started = time.perf_counter()
             made = next(plans, None)
@@ -114,17 +114,17 @@ class CompiledPlanning:
                 return
             yield made
 
-    def _carried_out(
+    def _try_plan(
         self, level: LevelContext, plan: Plan, snapshot: Snapshot, start: Checkpoint, tries: list[Attempt]
     ) -> WriterFailure | None:
         """Add the attempt at ``plan`` to ``tries``; return why it does not help, None if the level is solved."""
         patch = self._execution.implement(0, level, plan, snapshot, level.known, None)
         if not isinstance(patch, CodePatch):
             why = f"the coder sent the plan back: {patch.words}" if isinstance(patch, PlanObjection) else patch.reason
-            return _failed(plan, why)
+            return _make_failure(plan, why)
         outcome = self._execution.act(0, level.world, plan, patch.agent)
         tries.append(Attempt(0, len(tries) + 1, start, plan, patch.agent, outcome))
-        return None if outcome.solved else _failed(plan, outcome.message)
+        return None if outcome.solved else _make_failure(plan, outcome.message)
 
     def _undone(self, world: World, start: Checkpoint, tries: Sequence[Attempt]) -> bool:
         """Undo the last attempt; return False where the world cannot, and planning goes on from what was done."""
@@ -138,9 +138,9 @@ class CompiledPlanning:
             return False
         return True
 
-    def informed(self, level: LevelContext, tried: Round) -> LevelContext:
+    def inform_level(self, level: LevelContext, tried: Round) -> LevelContext:
         """Return ``level`` with what its later rounds have to know of round 0."""
-        told = self._writers.told(tried.missed, level.info) if self._writers else None
+        told = self._writers.describe_writers(tried.missed, level.info) if self._writers else None
         return replace(level, tried=tried.attempts, writers=told)
 
     def conclude(self, level: LevelInfo, env_id: str, seed: int, result: LevelResult) -> DraftDecision | None:
@@ -170,12 +170,12 @@ class CompiledPlanning:
         return considered
 
 
-def _failed(plan: Plan, why: str) -> WriterFailure:
-    plan_text = shortened(plan.text, _LONGEST_PLAN)
+def _make_failure(plan: Plan, why: str) -> WriterFailure:
+    plan_text = shorten_middle(plan.text, _LONGEST_PLAN)
     return WriterFailure(plan.writer, Miss.FAILED, one_line(f"{plan_text}: {why}"))
 
 
-def _told_of(made: Plan | WriterFailure, miss: WriterFailure | None) -> dict[str, object]:
+def _describe_tried(made: Plan | WriterFailure, miss: WriterFailure | None) -> dict[str, object]:
     """Return what the event of a tried writer says."""
     label = made.writer if isinstance(made, Plan) else made.label
     if miss is None:

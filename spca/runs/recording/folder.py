@@ -233,7 +233,7 @@ class RunFolder:
         raise ResumeError(f"no finished run in {runs}: learn one with {program()} run, or give --agent FILE|RUN")
 
     @classmethod
-    def begun(cls, runs: Path, run_id: str) -> Begun:
+    def load_begun(cls, runs: Path, run_id: str) -> Begun:
         """Return an earlier run with what decides whether it can go on.
 
         Raises:

@@ -17,7 +17,7 @@ from spca.runs.level.barren import count_barren_end
 from spca.runs.phases import LevelLog
 from spca.runs.recording.folder import ASKED_ANEW, FIRST_AGENT, STATE, RunFolder, attempt_record
 from spca.runs.recording.records import SUMMARIES, check_record
-from spca.runs.recording.writer_files import WriterFiles, read_trajectory, solved_level
+from spca.runs.recording.writer_files import WriterFiles, read_solved_level, read_trajectory
 from spca.runs.results import DraftDecision, LevelResult
 from spca.sense.renaming import Renaming
 from spca.writers.stored import StoredWriter, writer_state
@@ -86,7 +86,7 @@ class Recorder:
     @property
     def rejection(self) -> str:
         """Why the last writer that came with a plan was not accepted; "" if it was, or none came."""
-        for summary in reversed(self._of_library()):
+        for summary in reversed(self._summaries_of_library()):
             writers = summary.get("writers", {})
             if writers.get("offered"):
                 return str(writers["rejected"])
@@ -119,7 +119,7 @@ class Recorder:
             self.agent = result.agent
             self._agent_file = agent_file
             self.trusted = TrustedPDDL(result.plan.domain, result.plan.problem) if self._reuses else None
-            self._writers.solved(trajectory, record)
+            self._writers.remember_solved(trajectory, record)
         summary = log.summary(
             "success" if result.solved else "fail",
             result.reason,
@@ -131,7 +131,7 @@ class Recorder:
             trajectory=trajectory,
             sandbox=self.sandbox,
             corrections=list(result.attempts[-1].outcome.corrections) if result.attempts else [],
-            writers=_told(result, considered),
+            writers=_summarise_writers(result, considered),
             failed_by=result.culprits[-1] if result.culprits else "",
             failed_rounds=list(result.culprits),
             unusable=dict(result.unusable),
@@ -216,16 +216,16 @@ class Recorder:
         head = {"run_id": self._folder.run_id, "seed": seed, "sandbox": self.sandbox}
         return head | totals(self.finished, levels) | {"usage": self.usage()}
 
-    def solved_levels(self, since: int = 0) -> list[SolvedLevel]:
+    def load_solved_levels(self, since: int = 0) -> list[SolvedLevel]:
         """Return the levels that the library has solved, from the ``since``-th finished one on, from trajectories."""
         levels = list[SolvedLevel]()
-        for summary in self._of_library(since):
+        for summary in self._summaries_of_library(since):
             if summary["outcome"] == "success":
                 trajectory = read_trajectory(self._folder, summary["trajectory"])
-                levels.append(solved_level(trajectory))
+                levels.append(read_solved_level(trajectory))
         return levels
 
-    def _of_library(self, since: int = 0) -> list[dict[str, Any]]:
+    def _summaries_of_library(self, since: int = 0) -> list[dict[str, Any]]:
         """Return the summaries, from the ``since``-th level on, that go with the present library and writers."""
         latest = self.finished[since:]
         if self._carries_over:
@@ -248,7 +248,7 @@ def _read_agent(folder: RunFolder, name: str) -> AgentSource:
     return agent
 
 
-def _told(result: LevelResult, considered: DraftDecision | None) -> dict[str, Any]:
+def _summarise_writers(result: LevelResult, considered: DraftDecision | None) -> dict[str, Any]:
     """Return what a summary says of writers: who made the plan, who did not help and why, the new one's fate."""
     missed = [asdict(miss) for played in result.rounds for miss in played.missed]
     told = {"plan": result.plan.writer if result.plan else "", "missed": missed}

@@ -49,7 +49,7 @@ class WriterFiles:
             if f"{file.parent.name}/{file.stem}" not in accepted:
                 file.unlink()
 
-    def solved(self, name: str, trajectory: Mapping[str, Any]) -> None:
+    def remember_solved(self, name: str, trajectory: Mapping[str, Any]) -> None:
         """Remember where a solved level lies, which a writer may name from now on."""
         if trajectory["snapshot"]:
             self._trajectories[trajectory["env_id"], trajectory["snapshot"]["level"]["category"]] = name
@@ -109,9 +109,9 @@ class WriterFiles:
         trajectory = read_trajectory(self._folder, name)
         if not trajectory["snapshot"]:
             raise ResumeError(f"{self._folder.path / name} cannot be read: snapshot: a level of a writer has one")
-        self.solved(name, trajectory)
+        self.remember_solved(name, trajectory)
         last = trajectory["attempts"][-1]
-        return Case(trajectory["snapshot"], last["problem"], solved_level(trajectory))
+        return Case(trajectory["snapshot"], last["problem"], read_solved_level(trajectory))
 
 
 def read_trajectory(folder: RunFolder, name: str) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def _key(case: Case) -> tuple[str, str]:
     return case.solved.env_id, case.state["level"]["category"]
 
 
-def solved_level(trajectory: Mapping[str, Any]) -> SolvedLevel:
+def read_solved_level(trajectory: Mapping[str, Any]) -> SolvedLevel:
     """Return the last attempt of a trajectory file, as the regression check wants it."""
     last = trajectory["attempts"][-1]
     steps = list[PlanStep]()

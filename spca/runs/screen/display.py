@@ -16,7 +16,7 @@ from rich.spinner import Spinner
 
 from spca.common.command import program
 from spca.common.printing import make_text, open_console, print_line, print_table
-from spca.common.text import clock, counted, one_line
+from spca.common.text import clock, format_count, one_line
 from spca.llm import spending
 from spca.llm.calls.desk import CallDesk
 from spca.llm.calls.ledger import sums
@@ -117,10 +117,10 @@ class Display:
             done = f"resuming: {len(finished)} of {len(self._tasks)} levels are finished, {self.solved} of them solved"
             self.note(f"{done}{paid and f'; so far {paid}'}")
 
-    def played_again(self, levels: int) -> None:
+    def announce_replayed_levels(self, levels: int) -> None:
         """Say that levels without a usable answer are played again."""
         if levels:
-            self.note(f"{counted(levels, 'level')} without a usable answer: played again")
+            self.note(f"{format_count(levels, 'level')} without a usable answer: played again")
 
     def note(self, line: str, indent: int = 0) -> None:
         """A line of its own; of those that say the same one after another the first, and then how many there were."""
@@ -132,7 +132,7 @@ class Display:
         """Be told by the desk who is asked, what is asked again and when the terminal is needed."""
         desk.notify = self.note
         desk.waiting = self.asking
-        desk.step_aside = self.suspended
+        desk.step_aside = self.suspend_display
 
     def telling(self, emit: EventSink) -> EventSink:
         """``emit``, with a line on each answer that cannot be used; a person waits for the next question."""
@@ -260,7 +260,7 @@ class Display:
         print_line(self._console, text, style, indent)
 
     @contextmanager
-    def suspended(self) -> Iterator[None]:
+    def suspend_display(self) -> Iterator[None]:
         """Leave the terminal to somebody else."""
         if self._status is None:
             yield
@@ -290,20 +290,20 @@ class Display:
         self._say(f"{totals['solved']} of {totals['levels']} levels solved", "bold")
         print_table(self._console, list(_make_rows(totals, paid)))
         if paid:
-            requests = f"{counted(usage['requests'], 'request')}{spending.unanswered(usage)}"
+            requests = f"{format_count(usage['requests'], 'request')}{spending.count_unanswered(usage)}"
             self._say(f"{requests}, {spending.spent(usage)}")
             if usage["cost_unknown"]:
-                unknown = counted(usage["cost_unknown"], "request")
+                unknown = format_count(usage["cost_unknown"], "request")
                 self._say(f"?: the cost of {unknown} is not known; see calls.jsonl")
             if usage["estimated"]:
                 self._say("~: estimated, because the server reports no tokens")
         self._say(describe_culprits(totals.get("failures", ())))
         if usage["differing"]:
-            prompts = counted(usage["requests"], "prompt")
+            prompts = format_count(usage["requests"], "prompt")
             self._say(f"{usage['differing']} of {prompts} differ from those that the answers were recorded for")
         counters = totals["counters"]
         if planned := counters.get("planner_compiled", 0) - counters.get("compiled_failed", 0):
-            self._say(f"planned without a call, by stored problem writers: {counted(planned, 'level')}")
+            self._say(f"planned without a call, by stored problem writers: {format_count(planned, 'level')}")
         if totals["sandbox"] == "unsafe":
             self._say("unsafe: generated code ran without the sandbox (--unsafe-no-sandbox)", "red")
         if totals["corrected"]:

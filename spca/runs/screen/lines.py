@@ -14,7 +14,7 @@ from rich.text import Text
 
 from spca.common.command import program
 from spca.common.printing import make_text
-from spca.common.text import beginning, clock, counted, one_line
+from spca.common.text import beginning, clock, format_count, one_line
 from spca.llm import spending
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.retry import AGAIN
@@ -216,13 +216,13 @@ def describe_troubles(counters: Mapping[str, int], ended: Sequence[str]) -> str:
     troubles = list[str]()
     for noun, counter in _TROUBLES.items():
         if number := counters.get(counter):
-            troubles.append(counted(number, noun))
+            troubles.append(format_count(number, noun))
     if ended:
         statuses = list[str]()
         for status, number in Counter(ended).items():
             is_mixed = 1 < number < len(ended)
             statuses.append(f"{number} {status}" if is_mixed else status)
-        attempts = counted(len(ended), "failed attempt")
+        attempts = format_count(len(ended), "failed attempt")
         troubles.append(f"{attempts}: {', '.join(statuses)}")
     return ", ".join(troubles)
 
@@ -263,7 +263,7 @@ def _list_limits(caps: Caps, cost_money: bool) -> list[str]:
     if caps.cost_usd is not None and cost_money:
         limits.append(f"{caps.cost_usd:g} USD")
     if caps.calls is not None:
-        limits.append(counted(caps.calls, "request"))
+        limits.append(format_count(caps.calls, "request"))
     if caps.tokens is not None:
-        limits.append(counted(caps.tokens, "token"))
+        limits.append(format_count(caps.tokens, "token"))
     return limits

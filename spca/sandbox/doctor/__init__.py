@@ -1,1 +1,1 @@
-"""What the sandbox is made of on this machine: each layer is attacked."""
+"""Attacks on each layer of the sandbox, which show whether the layer works on this machine."""

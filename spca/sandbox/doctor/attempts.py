@@ -1,4 +1,4 @@
-"""Attempts at what no worker may do. Workers are sent this text as generated code; the host never imports it."""
+"""Attempts at forbidden operations. Workers receive this file as generated code; the host never imports it."""
 
 import ctypes
 import os
@@ -9,7 +9,7 @@ from typing import Any
 
 from spca.sandbox.kernel.libc import syscall
 
-# The host appends the values that hold to this text.
+# Placeholders: the host appends assignments with the actual values to this text.
 CANARY = ""
 NEW_FILE = ""
 PORT = 0
@@ -19,15 +19,15 @@ MEMORY_BYTES = 0
 
 
 class Agent:
-    """Every action is one attempt."""
+    """An agent whose methods each attempt one forbidden operation."""
 
     full_grid: Any
 
     def attempt(self, name: str) -> Iterator[int]:
-        """Make the attempt ``name``; yield 0 and print the error if it looks refused from the inside, else yield 1."""
+        """Call the method ``name``. If the call raises, print the error and yield 0, else yield 1."""
         try:
             getattr(self, name)()
-        except BaseException as error:  # boundary: whatever refuses it is told to the host
+        except BaseException as error:  # boundary: the host gets every error
             print(f"{type(error).__name__}: {error}", end="")
             yield 0
         else:
@@ -64,7 +64,10 @@ class Agent:
             self._run_code(read | write, read | execute)
 
     def _run_code(self, protection: int, later: int) -> None:
-        """Run machine code in memory that is protected in one way while it is written, and maybe in another later."""
+        """Run machine code that prints the mark.
+
+        ``protection`` applies to the memory while the code is written; ``later``, unless 0, is set before the run.
+        """
         mmap = 9
         mprotect = 10
         private_anonymous = 0x22

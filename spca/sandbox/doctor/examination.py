@@ -1,8 +1,9 @@
-"""Find out by trying whether the sandbox holds on this host: attempts of real workers, and what the kernel says.
+"""Test whether the sandbox works on this host, by attacks of real workers and by what the kernel reports of them.
 
-:func:`examine` makes the attempts of :mod:`spca.sandbox.doctor.probes` in a worker without layers (they come off
-there), then behind one layer at a time (each refuses what is its own), then behind all. A host is ``strict`` when all
-of that holds, ``strict-nolandlock`` when only Landlock is missing, and refused otherwise.
+:func:`examine` makes the attempts of :mod:`spca.sandbox.doctor.probes` first in a worker without layers, where they
+should succeed. A worker behind each single layer follows, which should refuse the attempts that this layer forbids.
+Last comes a worker behind all layers, which should refuse every attempt. If all of these tests pass, the host's level
+is ``strict``; if only Landlock is missing, ``strict-nolandlock``; in every other case, ``refused``.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ NO_LANDLOCK: Final = "strict-nolandlock"
 REFUSED: Final = "refused"
 
 _LAYERS: Final = {STRICT: ALL_LAYERS, NO_LANDLOCK: ALL_LAYERS & ~Layer.LANDLOCK, REFUSED: Layer(0)}
-_ALONE: Final = {
+_SEPARATE_LAYERS: Final = {
     "user": Layer.USER,
     "rlimits": Layer.RLIMITS,
-    "user+rlimits": Layer.USER | Layer.RLIMITS,  # root may exceed the limit on processes
+    "user+rlimits": Layer.USER | Layer.RLIMITS,  # the limit on processes does not bind root
     "landlock": Layer.LANDLOCK,
     "seccomp": Layer.SECCOMP,
 }
@@ -47,9 +48,9 @@ _REMEDIES: Final = {
 }
 _ENVIRONMENT: Final = frozenset({"PYTHONHASHSEED", "LD_LIBRARY_PATH"})
 _HANG_SECONDS: Final = 0.02
-_DEAD_WITHIN: Final = 3.0  # on a machine so busy that a second is nothing
-_PATIENCE: Final = 20.0  # seconds for one attempt: a busy machine is not an unsafe one
-_WIDTH: Final = 80
+_MAX_KILL_DELAY: Final = 3.0  # seconds; generous, because a very busy machine is late by more than a second
+_ATTEMPT_SECONDS: Final = 20.0  # generous, because a busy machine must not be reported as unsafe
+_WIDTH: Final = 80  # columns of the rendered report
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +59,10 @@ class Check:
 
     Attributes:
         layer: number of the layer, 0-6.
-        name: its name.
-        probed: what was tried or looked at.
-        seen: what came of it.
-        ok: whether that is as it should be.
+        name: name of the layer.
+        probed: what was tried or inspected.
+        seen: the result.
+        ok: whether the result is the expected one.
     """
 
     layer: int
@@ -73,10 +74,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was found out about this host.
+    """Result of the examination of this host.
 
     Attributes:
-        checks: every line, by layer.
+        checks: every line of the report, sorted by layer.
     """
 
     checks: tuple[Check, ...]
@@ -90,12 +91,12 @@ class Report:
 
     @property
     def layers(self) -> Layer:
-        """What a worker is to be locked in with; no layer when the host is refused."""
+        """The layers to apply to each worker; no layer if the host is refused."""
         return _LAYERS[self.level]
 
     @property
     def refusal(self) -> str:
-        """Why generated code cannot be run here, in one line; "" when it can."""
+        """Reason in one line why generated code cannot run on this host; "" if the code can run."""
         for check in self.checks:
             if not check.ok and check.name != "landlock":
                 reason = f"layer {check.layer} ({check.name}), {check.probed}: {check.seen}"
@@ -104,14 +105,14 @@ class Report:
         return ""
 
     def raise_for_refusal(self) -> None:
-        """Raise SandboxError with the reason when the host is refused."""
+        """Raise SandboxError with the reason if the host is refused."""
         if self.level == REFUSED:
             reason = self.refusal or "nothing was checked"
             raise SandboxError(f"generated code cannot be sandboxed here: {reason} (docs/sandbox.md)")
 
 
 def render(report: Report) -> str:
-    """Return the report for a terminal: a line per check, at most 80 columns wide, and the level."""
+    """Return the report as text of at most 80 columns: one entry per check, then the level."""
     lines = [_format_line("", "Layer", "How it was probed", "What was seen")]
     for check in report.checks:
         mark = "ok" if check.ok else "FAIL"
@@ -130,16 +131,16 @@ def _format_line(mark: str, layer: str, probed: str, seen: str) -> str:
 
 
 def examine(zygote: Zygote, limits: Limits | None = None) -> Report:
-    """Try every layer on throw-away workers; takes about 0.15 s and leaves nothing behind.
+    """Test every layer on throw-away workers, which takes about 0.15 s; leave no file or process behind.
 
     Raises:
-        SandboxError: nothing can be tried: there is no zygote, no temporary folder or no loopback to set bait on.
+        SandboxError: the test is impossible without a zygote, a temporary folder or a loopback interface.
     """
     try:
         require_x86_64()
     except OSError as error:
         return Report((Check(3, "kernel", "the system", error.strerror or str(error), False),))
-    patient = replace(limits or Limits(), first_yield_seconds=_PATIENCE, yield_seconds=_PATIENCE)
+    patient = replace(limits or Limits(), first_yield_seconds=_ATTEMPT_SECONDS, yield_seconds=_ATTEMPT_SECONDS)
     try:
         checks = sorted(_Examination(zygote, patient).make_checks(), key=lambda check: check.layer)
     except OSError as error:
@@ -148,24 +149,27 @@ def examine(zygote: Zygote, limits: Limits | None = None) -> Report:
 
 
 class _Examination:
-    """The workers of one examination and what they answered."""
+    """One examination: forks the workers and collects their answers."""
 
     def __init__(self, zygote: Zygote, limits: Limits) -> None:
         self._zygote = zygote
         self._limits = limits
+        # by the name of a layer (of `_SEPARATE_LAYERS`, or "all together"), then by the attempted action
         self._answers: dict[str, Mapping[str, Answer]] = {}
+        # why a layer could not be applied, by its name
         self._missing: dict[str, str] = {}
 
     def make_checks(self) -> Iterator[Check]:
+        """Yield every check; run the workers while the checks are consumed."""
         with self._fork(Layer(0)) as bare:
-            yield from _look_at(bare, _LOOKS_WITHOUT_LAYERS)
+            yield from _inspect(bare, _INSPECTIONS_WITHOUT_LAYERS)
             unhindered = make_attempts(bare, PROBES)
-        for name, layers in _ALONE.items():
-            self._try_alone(name, layers)
+        for name, layers in _SEPARATE_LAYERS.items():
+            self._try_layer_alone(name, layers)
         for name, reason in self._missing.items():
             yield Check(3, name, "put it on a worker", reason, False)
         if self._missing.keys() <= {"landlock"}:
-            yield from self._try_together(_LAYERS[NO_LANDLOCK if self._missing else STRICT])
+            yield from self._try_layers_together(_LAYERS[NO_LANDLOCK if self._missing else STRICT])
         for probe in PROBES:
             seen, ok = self._judge(probe, unhindered[probe.action])
             yield Check(3, "kernel", probe.title, seen, ok)
@@ -175,7 +179,8 @@ class _Examination:
         with closing(self._zygote.worker(layers, self._limits)) as worker:
             yield Subject(worker, self._zygote, self._limits)
 
-    def _try_alone(self, name: str, layers: Layer) -> None:
+    def _try_layer_alone(self, name: str, layers: Layer) -> None:
+        """Record the answers of a worker behind one layer, or why the layer cannot be applied."""
         probes = [probe for probe in PROBES if _must_refuse(name, probe)]
         try:
             with self._fork(layers) as subject:
@@ -183,26 +188,30 @@ class _Examination:
         except SandboxError as error:
             self._missing[name] = str(error).partition(": ")[2] or str(error)
 
-    def _try_together(self, layers: Layer) -> Iterator[Check]:
-        """Try all layers that there are, and look at those that need them."""
+    def _try_layers_together(self, layers: Layer) -> Iterator[Check]:
+        """Record the answers of a worker behind all ``layers``; yield the checks that inspect such workers."""
         with self._fork(layers) as subject:
-            yield from _look_at(subject, _LOOKS_BEHIND_LAYERS)
+            yield from _inspect(subject, _INSPECTIONS_BEHIND_LAYERS)
             if Layer.LANDLOCK in layers:
                 yield Check(3, "landlock", "its version", f"ABI {landlock.abi()}, no right granted", True)
             self._answers["all together"] = make_attempts(subject, PROBES)
-        for look in _LOOKS_AT_ENDS:
+        for inspection in _DEADLY_INSPECTIONS:
             with self._fork(layers) as subject:
-                yield from _look_at(subject, (look,))
+                yield from _inspect(subject, (inspection,))
 
-    def _judge(self, probe: Probe, unhindered: Answer) -> Sight:
-        """Return how one attempt ended in all the workers that made it."""
-        tried = {name: answers[probe.action] for name, answers in self._answers.items() if probe.action in answers}
+    def _judge(self, probe: Probe, unhindered: Answer) -> Finding:
+        """Return a summary of one attempt in all workers, and whether the attempt was refused as it must be.
+
+        ``unhindered`` is the answer of the worker without layers.
+        """
+        action = probe.action
+        tried = {name: answers[action] for name, answers in self._answers.items() if action in answers}
         failed = [name for name, answer in tried.items() if answer.happened or answer.claimed]
         if failed:
             return f"not refused by {', '.join(failed)}", False
         if unhindered.claimed and not unhindered.happened:
             return "comes off unseen: this host hides what happens", False
-        alone = [name for name in tried if name in _ALONE]
+        alone = [name for name in tried if name in _SEPARATE_LAYERS]
         if not unhindered.happened:
             return f"refused without layers, too: {unhindered.words}", bool(alone)
         if not alone:
@@ -211,54 +220,54 @@ class _Examination:
 
 
 def _must_refuse(name: str, probe: Probe) -> bool:
-    """Return whether a layer has to refuse an attempt on this host."""
+    """Return whether the layer ``name`` has to refuse the attempt on this host."""
     if name == "landlock" and landlock.abi() < probe.landlock_abi:
         return False
-    if name == "user" and os.geteuid() != 0:  # only root has a user to give up
+    if name == "user" and os.geteuid() != 0:  # only root can change its user
         return False
     return name in probe.refused_by
 
 
-def _look_at(subject: Subject, looks: Sequence[Look]) -> Iterator[Check]:
-    for layer, name, probed, see in looks:
+def _inspect(subject: Subject, inspections: Sequence[Inspection]) -> Iterator[Check]:
+    for layer, name, probed, inspect in inspections:
         try:
-            seen, ok = see(subject)
+            seen, ok = inspect(subject)
         except OSError as error:
             seen = f"cannot be seen: {error.strerror}"
             ok = False
         yield Check(layer, name, probed, seen, ok)
 
 
-def _see_policy(_subject: Subject) -> Sight:
-    found = policy.violations("class Agent:\n    def go(self):\n        import os\n        yield 0\n")
-    seen = str(found[0]).partition(": g")[0] if found else "nothing"
-    return seen, [each.line for each in found] == [3]
+def _inspect_policy(_subject: Subject) -> Finding:
+    violations = policy.violations("class Agent:\n    def go(self):\n        import os\n        yield 0\n")
+    seen = str(violations[0]).partition(": g")[0] if violations else "nothing"
+    return seen, [violation.line for violation in violations] == [3]
 
 
-def _see_environment(subject: Subject) -> Sight:
+def _inspect_environment(subject: Subject) -> Finding:
     entries = Path(f"/proc/{subject.worker.pid}/environ").read_text("utf-8", "replace").split("\0")
     names = [entry.partition("=")[0] for entry in entries if entry]
     return ", ".join(names) or "empty", _ENVIRONMENT.issuperset(names)
 
 
-def _see_working_directory(subject: Subject) -> Sight:
+def _inspect_working_directory(subject: Subject) -> Finding:
     seen = os.readlink(f"/proc/{subject.worker.pid}/cwd")
     return seen, seen == "/"
 
 
-def _see_descriptors(subject: Subject) -> Sight:
+def _inspect_descriptors(subject: Subject) -> Finding:
     folder = Path(f"/proc/{subject.worker.pid}/fd")
     seen = ", ".join(f"{fd} {os.readlink(folder / fd)[:4]}" for fd in sorted(os.listdir(folder)))
     return seen, seen == f"{IN_FD} pipe, {OUT_FD} pipe"
 
 
-def _see_parent(subject: Subject) -> Sight:
+def _inspect_parent(subject: Subject) -> Finding:
     parent = subject.worker.status().get("PPid", "unknown")
     is_zygote = parent == str(subject.zygote.pid)
     return "the zygote" if is_zygote else parent, is_zygote
 
 
-def _see_user(subject: Subject) -> Sight:
+def _inspect_user(subject: Subject) -> Finding:
     status = subject.worker.status()
     users = " ".join(status.get(name, "unknown") for name in ("Uid", "Gid", "Groups")).split()
     powers = "".join(status.get(name, "unknown") for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"))
@@ -269,7 +278,7 @@ def _see_user(subject: Subject) -> Sight:
     return seen, is_powerless and (is_nobody or is_ordinary)
 
 
-def _see_resource_limits(subject: Subject) -> Sight:
+def _inspect_resource_limits(subject: Subject) -> Finding:
     limits = subject.limits
     wanted = {
         "Max address space": limits.memory_bytes,
@@ -279,42 +288,43 @@ def _see_resource_limits(subject: Subject) -> Sight:
         "Max processes": 0,
     }
     text = Path(f"/proc/{subject.worker.pid}/limits").read_text()
-    found = {name: (int(soft), int(hard)) for name, soft, hard in re.findall(r"^(.+?) +(\d+) +(\d+) ", text, re.M)}
-    wrong = [name for name, most in wanted.items() if max(found.get(name, (most + 1,))) > most]
+    actual = {name: (int(soft), int(hard)) for name, soft, hard in re.findall(r"^(.+?) +(\d+) +(\d+) ", text, re.M)}
+    # A limit that is missing from /proc counts as too high.
+    wrong = [name for name, most in wanted.items() if max(actual.get(name, (most + 1,))) > most]
     if wrong:
         return f"wrong: {', '.join(wrong)}", False
     return f"{limits.memory_bytes >> 20} MB, {limits.cpu_seconds} s, no files, no processes", True
 
 
-def _see_seccomp(subject: Subject) -> Sight:
+def _inspect_seccomp(subject: Subject) -> Finding:
     status = subject.worker.status()
     seen = f"mode {status.get('Seccomp')}, no_new_privs {status.get('NoNewPrivs')}"
     return seen, seen == "mode 2, no_new_privs 1"
 
 
-def _see_forged_answer(subject: Subject) -> Sight:
-    event = _run(subject, "forge")
+def _inspect_forged_answer(subject: Subject) -> Finding:
+    event = _make_attempt(subject, "forge")
     seen = event.message if isinstance(event, Failed) else "accepted"
     return seen, "protocol" in seen and _is_gone(subject)
 
 
-def _see_hang(subject: Subject) -> Sight:
+def _inspect_hang(subject: Subject) -> Finding:
     started = time.monotonic()
-    event = _run(replace(subject, limits=replace(subject.limits, first_yield_seconds=_HANG_SECONDS)), "hang")
+    event = _make_attempt(replace(subject, limits=replace(subject.limits, first_yield_seconds=_HANG_SECONDS)), "hang")
     late = time.monotonic() - started - _HANG_SECONDS
     if not isinstance(event, Failed):
         return "it came back", False
-    return f"killed {late:.2f} s after its deadline", late < _DEAD_WITHIN and _is_gone(subject)
+    return f"killed {late:.2f} s after its deadline", late < _MAX_KILL_DELAY and _is_gone(subject)
 
 
-def _see_map(subject: Subject) -> Sight:
-    _run(subject, "change_map")
+def _inspect_map(subject: Subject) -> Finding:
+    _make_attempt(subject, "change_map")
     same = bool((VIEW.full_grid == EMPTY).all())
     return "the host's is as it was" if same else "the host's changed", same
 
 
-def _run(subject: Subject, action: str) -> Yielded | Finished | Failed:
-    """Return how a single attempt ends; its worker ends with it."""
+def _make_attempt(subject: Subject, action: str) -> Yielded | Finished | Failed:
+    """Make the single attempt ``action`` and end the worker; return how the attempt ended."""
     with closing(subject.begin([action])) as episode:
         return episode.advance(VIEW)
 
@@ -323,28 +333,28 @@ def _is_gone(subject: Subject) -> bool:
     return not Path(f"/proc/{subject.worker.pid}").exists()
 
 
-Sight = tuple[str, bool]
-"""What was seen, and whether it is as it should be."""
+Finding = tuple[str, bool]
+"""The result of a test in words, and whether the result is the expected one."""
 
 
-Look = tuple[int, str, str, Callable[[Subject], Sight]]
-"""One look at a worker: layer, name, what is looked at, and how."""
+Inspection = tuple[int, str, str, Callable[[Subject], Finding]]
+"""One inspection of a worker: number and name of the layer, what is inspected, and the function that does so."""
 
-_LOOKS_WITHOUT_LAYERS: Final[Sequence[Look]] = (
-    (0, "secrets", "environment", _see_environment),
-    (0, "secrets", "working directory", _see_working_directory),
-    (1, "policy", "a method that imports os", _see_policy),
-    (2, "process", "open descriptors", _see_descriptors),
-    (2, "process", "its parent", _see_parent),
+_INSPECTIONS_WITHOUT_LAYERS: Final[Sequence[Inspection]] = (
+    (0, "secrets", "environment", _inspect_environment),
+    (0, "secrets", "working directory", _inspect_working_directory),
+    (1, "policy", "a method that imports os", _inspect_policy),
+    (2, "process", "open descriptors", _inspect_descriptors),
+    (2, "process", "its parent", _inspect_parent),
 )
-_LOOKS_BEHIND_LAYERS: Final[Sequence[Look]] = (
-    (3, "user", "user and capabilities", _see_user),
-    (3, "rlimits", "limits in /proc", _see_resource_limits),
-    (3, "seccomp", "its mode in /proc", _see_seccomp),
+_INSPECTIONS_BEHIND_LAYERS: Final[Sequence[Inspection]] = (
+    (3, "user", "user and capabilities", _inspect_user),
+    (3, "rlimits", "limits in /proc", _inspect_resource_limits),
+    (3, "seccomp", "its mode in /proc", _inspect_seccomp),
 )
-_LOOKS_AT_ENDS: Final[Sequence[Look]] = (
-    (4, "protocol", "forge an answer", _see_forged_answer),
-    (5, "budgets", "loop for ever", _see_hang),
-    (6, "truth", "overwrite the map", _see_map),
+_DEADLY_INSPECTIONS: Final[Sequence[Inspection]] = (
+    (4, "protocol", "forge an answer", _inspect_forged_answer),
+    (5, "budgets", "loop for ever", _inspect_hang),
+    (6, "truth", "overwrite the map", _inspect_map),
 )
-"""Each of these ends its worker."""
+"""Inspections that each end the inspected worker."""

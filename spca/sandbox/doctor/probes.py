@@ -1,8 +1,8 @@
-"""What the doctor tries on workers: real attempts at what no worker may do, and how the host sees that one came off.
+"""The doctor's probes: attempts at forbidden operations in real workers, and how the host detects their success.
 
-An attempt has *happened* when its effect is there: the mark arrived, the file exists, the listener was called, the
-victim is dead, machine code ran. What a call returned proves nothing. The same attempts are made in a worker without
-any layer first; one that has no effect even there shows nothing.
+An attempt has *happened* if the host observes its effect: the mark was printed, the file exists, the listener was
+called, or the victim is dead. The return value of the attempted call proves nothing. A worker without any layer makes
+the same attempts first: an attempt without effect even in that worker proves nothing about the layers.
 """
 
 from __future__ import annotations
@@ -30,24 +30,25 @@ from spca.sandbox.process.runner import FILENAME
 from spca.sense.perception import EMPTY
 
 VIEW: Final = AgentView("", np.full((3, 3), EMPTY, np.uint8), np.zeros((7, 7), np.uint8), 0, None, (1, 1), (1, 1), 0)
-"""What every attempt is shown; it does not matter."""
+"""The view that every attempt receives; the attempts do not read its values."""
 
 _REFUSED: Final = 0
-"""Primitive by which an attempt tells that it looked refused from the inside; 1 that it did not."""
+"""Primitive that an attempt yields if the attempted call raised an error; without an error, the attempt yields 1."""
 
 _EFFECT_SECONDS: Final = 0.5
+"""Longest wait for the effect of an attempt that reported success."""
 
 _ATTEMPTS: Final = Path(__file__).with_name("attempts.py")
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A worker that is examined.
+    """A worker under examination.
 
     Attributes:
         worker: the worker.
-        zygote: the process that it was forked from.
-        limits: budgets of its episodes.
+        zygote: the process that forked the worker.
+        limits: budgets of the worker's episodes.
     """
 
     worker: Worker
@@ -55,7 +56,7 @@ class Subject:
     limits: Limits
 
     def begin(self, actions: Sequence[str], **constants: str | int) -> SandboxEpisode:
-        """Begin an episode that makes the attempts ``actions``, given the constants that they need."""
+        """Begin an episode that makes the attempts ``actions``, with values for their constants."""
         values = "".join(f"{name} = {value!r}\n" for name, value in constants.items())
         source = AgentSource(_ATTEMPTS.read_text() + values)
         module = compile(source.text, FILENAME, "exec", dont_inherit=True)
@@ -65,15 +66,15 @@ class Subject:
 
 @dataclass(slots=True)
 class ProbeRun:
-    """Attempts of one worker, and what its host can see of them.
+    """The attempts of one worker, and the objects on which the host observes their effects.
 
     Attributes:
-        subject: makes the attempts.
-        folder: an empty folder that the worker must not get at.
-        listener: a socket that it must not reach.
-        victim: a process that it must neither trace nor kill.
-        mark: what is written into a file there; attempts that need no such bait print it themselves.
-        printed: what the last attempt has printed.
+        subject: the worker that makes the attempts.
+        folder: an empty folder that the worker must not access.
+        listener: a socket that the worker must not connect to.
+        victim: a process that the worker must neither trace nor kill.
+        mark: a secret text in a file of ``folder``. Attempts that read no file print the mark themselves.
+        printed: text that the last attempt printed.
     """
 
     subject: Subject
@@ -84,7 +85,7 @@ class ProbeRun:
     printed: str = ""
 
     def make_attempts(self, probes: Sequence[Probe]) -> dict[str, Answer]:
-        """Make attempts in this order, which ends the worker; return the answers by action."""
+        """Make the attempts in the given order and end the worker; return the answers by action."""
         canary = self.folder / "canary"
         canary.write_text(self.mark)
         episode = self.subject.begin(
@@ -96,14 +97,14 @@ class ProbeRun:
             VICTIM=self.victim.pid,
             MEMORY_BYTES=self.subject.limits.memory_bytes,
         )
-        with closing(episode):  # ends a worker that traces the victim, which could not be reaped before
+        with closing(episode):  # a victim can only be reaped after the worker that traces the victim has ended
             return {probe.action: self._make_attempt(probe, episode) for probe in probes}
 
     def _make_attempt(self, probe: Probe, episode: SandboxEpisode) -> Answer:
-        heard = len(episode.printed)
+        printed_before = len(episode.printed)
         event = episode.advance(VIEW)
-        self.printed = episode.printed[heard:]
-        if not isinstance(event, Yielded):  # the program that answered is no more
+        self.printed = episode.printed[printed_before:]
+        if not isinstance(event, Yielded):  # the worker's program was replaced by another one
             return Answer(happened=True, claimed=True, words="")
         claimed = event.step.code != _REFUSED
         deadline = time.monotonic() + (_EFFECT_SECONDS if claimed else 0)
@@ -112,36 +113,42 @@ class ProbeRun:
         return Answer(happened, claimed, self.printed)
 
     def has_printed(self) -> bool:
-        """Return whether the mark was printed: by who read it, or by the process, thread or machine code that ran."""
+        """Return whether the attempt printed the mark, which proves that it read the file or ran code."""
         return self.mark in self.printed
 
     def has_written(self) -> bool:
-        """Return whether there is a new file."""
+        """Return whether the worker created the new file."""
         return (self.folder / "new").exists()
 
     def has_called(self) -> bool:
-        """Return whether somebody waits at the listener."""
+        """Return whether a connection waits at the listener."""
         callers = select.poll()
         callers.register(self.listener, select.POLLIN)
         return bool(callers.poll(0))
 
     def has_traced(self) -> bool:
-        """Return whether the victim is traced."""
+        """Return whether any process traces the victim."""
         return self.victim.status().get("TracerPid", "0") != "0"
 
     def has_killed(self) -> bool:
-        """Return whether the victim, which says nothing, has closed its pipe."""
+        """Return whether the victim has ended: the victim never writes, so a readable pipe is a closed pipe."""
         return self.victim.pending()
 
     def has_outgrown(self) -> bool:
-        """Return whether the largest address space that the worker ever had is beyond its limit."""
+        """Return whether the peak of the worker's address space exceeds the memory limit."""
         peak_kb = int(self.subject.worker.status().get("VmPeak", "0 kB").split()[0])
         return peak_kb << 10 > self.subject.limits.memory_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How one attempt ended: whether its effect is there, whether it thought so itself, what it printed."""
+    """How one attempt ended.
+
+    Attributes:
+        happened: whether the host observed the effect.
+        claimed: whether the attempt itself reported success.
+        words: text that the attempt printed.
+    """
 
     happened: bool
     claimed: bool
@@ -153,11 +160,11 @@ class Probe:
     """One attempt.
 
     Attributes:
-        action: its method in :mod:`spca.sandbox.doctor.attempts`.
-        title: what it tries.
-        refused_by: names of the layers that must refuse it, each of them alone.
-        has_happened: whether its effect is there.
-        landlock_abi: first version of Landlock's ABI that refuses it.
+        action: name of the attempt's method in :mod:`spca.sandbox.doctor.attempts`.
+        title: the forbidden operation in words.
+        refused_by: names of the layers that must each refuse the attempt without the other layers.
+        has_happened: function that returns whether the attempt had an effect.
+        landlock_abi: first version of Landlock's ABI that refuses the attempt.
     """
 
     action: str
@@ -177,18 +184,18 @@ PROBES: Final = (
     Probe("trace", "trace another process", {"user", "landlock", "seccomp"}, ProbeRun.has_traced),
     Probe("kill", "kill another process", {"user", "landlock", "seccomp"}, ProbeRun.has_killed, landlock_abi=6),
     Probe("memory", "exceed its memory", {"rlimits"}, ProbeRun.has_outgrown),
-    # Last, because what happens is that the worker's program is another one afterwards: it answers no more.
+    # Last, because a successful attempt replaces the worker's program, which then answers no more.
     Probe("execute", "execute a program", {"landlock", "seccomp"}, lambda _: False),
 )
-"""Every attempt, in the order in which one worker makes them."""
+"""Every attempt, in the order in which a worker makes the attempts."""
 
 
 def make_attempts(subject: Subject, probes: Sequence[Probe]) -> dict[str, Answer]:
-    """Make attempts in a worker at things that are there for them alone; return the answers by action.
+    """Make the attempts in a worker, on a temporary folder, socket and process; return the answers by action.
 
     Raises:
-        OSError: there is no temporary folder or no loopback.
-        SandboxError: a victim cannot be forked.
+        OSError: there is no temporary folder or no loopback interface.
+        SandboxError: the victim process cannot be forked.
     """
     with (
         tempfile.TemporaryDirectory(prefix="spca-doctor-") as folder,

@@ -1,1 +1,1 @@
-"""What the kernel holds: Landlock, seccomp and limits of a locked-down process."""
+"""Restrictions of a process by the Linux kernel: Landlock, seccomp and resource limits."""

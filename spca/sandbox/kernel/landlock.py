@@ -1,4 +1,4 @@
-"""A Landlock domain without a single right: no file, no TCP port, no signal or abstract socket leads out of it."""
+"""A Landlock domain without any right: no file, TCP port, outside process or abstract socket can be reached."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ _CREATE_RULESET: Final = 444
 _RESTRICT_SELF: Final = 446
 _VERSION: Final = 1  # LANDLOCK_CREATE_RULESET_VERSION
 
-# Bits that each version of the ABI added (include/uapi/linux/landlock.h): first version, rights.
+# (first ABI version, bit mask of the rights that this version added), from include/uapi/linux/landlock.h
 _FILES: Final = ((1, (1 << 13) - 1), (2, 1 << 13), (3, 1 << 14), (5, 1 << 15))
 _NETWORK: Final = ((4, 0b11),)  # bind and connect of TCP
 _SCOPES: Final = ((6, 0b11),)  # abstract UNIX sockets and signals
 
 
 class _Attributes(ctypes.Structure):
-    """``struct landlock_ruleset_attr``; fields that an older kernel does not know are accepted while zero."""
+    """``struct landlock_ruleset_attr``; an older kernel accepts fields that are unknown to it if they are zero."""
 
     _fields_ = (("files", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scopes", ctypes.c_uint64))
 
 
 def abi() -> int:
-    """Version of the kernel's Landlock; 0 when it has none, it is switched off, or a container hides it."""
+    """Return the version of the kernel's Landlock ABI, or 0 if Landlock is missing, off or hidden by a container."""
     try:
         return syscall(_CREATE_RULESET, 0, 0, _VERSION)
     except OSError:
         return 0
 
 
-def handled(version: int) -> tuple[int, int, int]:
-    """All rights over files, network and scopes that this ``version`` of the ABI can take away, as bit masks."""
+def list_handled_rights(version: int) -> tuple[int, int, int]:
+    """Return bit masks of all rights that ``version`` of the ABI can restrict: for files, network and scopes."""
 
     def bits(table: tuple[tuple[int, int], ...]) -> int:
         return sum(rights for since, rights in table if since <= version)
@@ -41,19 +41,19 @@ def handled(version: int) -> tuple[int, int, int]:
 
 
 def create(version: int) -> int:
-    """Descriptor of a ruleset that handles every right and grants none.
+    """Return the file descriptor of a new ruleset that handles every right and grants no right.
 
     Raises:
-        OSError: the kernel made none.
+        OSError: the kernel refused to create the ruleset.
     """
-    attributes = _Attributes(*handled(version))
+    attributes = _Attributes(*list_handled_rights(version))
     return syscall(_CREATE_RULESET, ctypes.addressof(attributes), ctypes.sizeof(attributes), 0)
 
 
 def restrict(ruleset: int) -> None:
-    """Enter the domain for good; NO_NEW_PRIVS must be set.
+    """Restrict this process to ``ruleset`` for good; NO_NEW_PRIVS must be set.
 
     Raises:
-        OSError: the kernel refused.
+        OSError: the kernel refused the restriction.
     """
     syscall(_RESTRICT_SELF, ruleset, 0)

@@ -1,4 +1,4 @@
-"""Raw system calls for what Python's ``os`` does not offer (x86-64 Linux only)."""
+"""Raw system calls that Python's ``os`` does not offer (x86-64 Linux only)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ARGUMENTS: Final = 6
 
 
 def require_x86_64() -> None:
-    """Raise OSError where the numbers of this package would mean other calls."""
+    """Raise OSError on a system whose system call numbers differ from those of this package."""
     machine = os.uname().machine
     if not sys.platform.startswith("linux") or machine != "x86_64" or sys.maxsize < 1 << 32:
         raise OSError(
@@ -24,7 +24,7 @@ def require_x86_64() -> None:
 
 
 @cache
-def _function() -> Any:
+def _syscall_function() -> Any:
     function = ctypes.CDLL(None, use_errno=True).syscall
     function.restype = ctypes.c_long
     function.argtypes = [ctypes.c_long] * (1 + _ARGUMENTS)
@@ -32,12 +32,12 @@ def _function() -> Any:
 
 
 def syscall(number: int, *args: int) -> int:
-    """What the kernel answers to a call; pointers are passed as addresses.
+    """Make the system call ``number`` and return its result; pass pointers as integer addresses.
 
     Raises:
         OSError: the call failed.
     """
-    result: int = _function()(number, *args, *(0,) * (_ARGUMENTS - len(args)))
+    result: int = _syscall_function()(number, *args, *(0,) * (_ARGUMENTS - len(args)))
     if result == -1:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))

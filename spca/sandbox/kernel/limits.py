@@ -1,4 +1,4 @@
-"""What generated code may use."""
+"""Resources that generated code may use."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ class Limits:
     """Budgets of one episode.
 
     Attributes:
-        yield_seconds: wall time from one state shown to the next primitive.
-        first_yield_seconds: the same for the first primitive, loading of the module included.
+        yield_seconds: wall time from the moment when a state is sent to the answer with the next primitive.
+        first_yield_seconds: wall time up to the first primitive; includes the loading of the module.
         cpu_seconds: processor time of the whole episode.
-        wall_seconds: time that the world waits for generated code, over the whole episode.
-        memory_bytes: address space, the interpreter and numpy included.
-        printed_bytes: text that is kept of what ``print`` was given.
+        wall_seconds: wall time that the world waits for generated code, summed over the whole episode.
+        memory_bytes: size of the address space; includes the interpreter and numpy.
+        printed_bytes: length of the printed text that is kept; the excess is dropped.
     """
 
     yield_seconds: float = 1.0

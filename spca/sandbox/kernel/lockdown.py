@@ -1,8 +1,8 @@
-"""Layer 3, the kernel's layer: what a forked worker may still do once it has called :func:`apply`.
+"""Layer 3, the kernel's layer: :func:`apply` restricts what a forked worker may do.
 
-Every layer is for good: nothing that runs in the process afterwards can take it off. Where the layers overlap, each
-holds on its own; an address space and processor time are limited by ``RLIMITS`` alone, executable memory is refused
-by ``SECCOMP`` alone.
+Every layer is permanent: code that runs in the process afterwards cannot remove the layer. If two layers forbid the
+same operation, each of them suffices. Only ``RLIMITS`` limits the address space and the processor time; only
+``SECCOMP`` refuses executable memory.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from spca.sandbox.kernel.libc import GETPID, PRCTL, require_x86_64, syscall
 from spca.sandbox.kernel.limits import Limits
 
 IN_FD: Final = 3
-"""The worker reads its frames here, and nothing else."""
+"""File descriptor from which the worker reads the host's frames."""
 
 OUT_FD: Final = 4
-"""The worker writes its frames here, and nothing else."""
+"""File descriptor to which the worker writes its frames."""
 
 NOBODY: Final = 65534
-"""User and group that a worker of root changes to."""
+"""Id of the user and the group that a worker started by root changes to."""
 
 STACK_BYTES: Final = 8 << 20
 
@@ -43,10 +43,11 @@ _NO_CORE: Final = 1
 class Layer(IntFlag):
     """The parts of the sandbox.
 
-    ``USER``: capabilities dropped and, where the process is root, user and group 65534 without further groups.
-    ``RLIMITS``: the kernel's resource limits; the one on processes does not bind root, so it needs ``USER`` there.
-    ``LANDLOCK``: a Landlock domain without rights. ``SECCOMP``: the allow-list of :mod:`spca.sandbox.kernel.seccomp`.
-    The last two set NO_NEW_PRIVS.
+    ``USER``: drops all capabilities; if the process is root, changes to user and group 65534 without further groups.
+    ``RLIMITS``: the kernel's resource limits. The limit on processes does not bind root, so for root ``USER`` must be
+    applied too.
+    ``LANDLOCK``: a Landlock domain without rights; sets NO_NEW_PRIVS.
+    ``SECCOMP``: the allow-list of :mod:`spca.sandbox.kernel.seccomp`; sets NO_NEW_PRIVS.
     """
 
     USER = 1
@@ -56,7 +57,7 @@ class Layer(IntFlag):
 
 
 class LockdownError(OSError):
-    """A layer that could not be put on; its words begin with the layer's name."""
+    """A layer could not be applied; the message begins with the layer's name."""
 
     def __str__(self) -> str:
         return self.strerror or ""
@@ -66,67 +67,67 @@ ALL_LAYERS: Final = Layer.USER | Layer.RLIMITS | Layer.LANDLOCK | Layer.SECCOMP
 
 
 INHERITED: Final = Layer.USER | Layer.LANDLOCK
-"""What a parent can put on once for all of its children: see :func:`enter`."""
+"""Layers that a parent can apply once for all of its children: see :func:`enter`."""
 
 
 def prepare() -> None:
-    """Do once in a parent what each :func:`apply` of its children needs; optional."""
+    """Prepare in a parent what :func:`apply` needs in each child, so that the children start faster; optional."""
     require_x86_64()
     seccomp.prepare(IN_FD, OUT_FD)
     syscall(GETPID)
 
 
 def enter(layers: Layer) -> None:
-    """Put on those of ``layers`` that are among :data:`INHERITED`; children of the process have them from then on.
+    """Apply those of ``layers`` that are in :data:`INHERITED`; later children of this process inherit them.
 
     Raises:
-        LockdownError: a layer could not be put on; those before it are.
+        LockdownError: a layer could not be applied; the layers before it stay applied.
         OSError: this is no x86-64 Linux.
     """
     require_x86_64()
-    # Made before descriptors run out, used after the last step that needs a right.
-    ruleset = _ruleset() if Layer.LANDLOCK in layers else None
+    # Created before other layers forbid new descriptors, applied after the last step that needs a right.
+    ruleset = _create_ruleset() if Layer.LANDLOCK in layers else None
     if Layer.USER in layers:
-        with _named("user"):
+        with _name_layer_on_error("user"):
             _drop_user()
     if ruleset is not None:
         _forbid_privileges()
-        with _named("landlock"):
+        with _name_layer_on_error("landlock"):
             landlock.restrict(ruleset)
         os.close(ruleset)
 
 
 def apply(layers: Layer, limits: Limits) -> None:
-    """Put ``layers`` on the calling process, which has one thread, and have it die with its parent.
+    """Apply ``layers`` to the calling process, which must have one thread; let the process die with its parent.
 
     Raises:
-        LockdownError: a layer could not be put on; those before it are.
+        LockdownError: a layer could not be applied; the layers before it stay applied.
         OSError: this is no x86-64 Linux.
     """
     require_x86_64()
     parent = os.getppid()
-    program = seccomp.compiled(IN_FD, OUT_FD)
+    program = seccomp.compile_filter(IN_FD, OUT_FD)
     enter(layers)
     _die_with(parent)
     if Layer.RLIMITS in layers:
         _limit_resources(limits)
     if Layer.SECCOMP in layers:
         _forbid_privileges()
-        with _named("seccomp"):
+        with _name_layer_on_error("seccomp"):
             seccomp.refuse_executable_data()
             seccomp.load(program)
 
 
 @contextmanager
-def _named(layer: str) -> Iterator[None]:
+def _name_layer_on_error(layer: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise LockdownError(error.errno, f"{layer}: {error.strerror}") from error
 
 
-def _ruleset() -> int:
-    with _named("landlock"):
+def _create_ruleset() -> int:
+    with _name_layer_on_error("landlock"):
         version = landlock.abi()
         if not version:
             raise OSError(
@@ -136,7 +137,7 @@ def _ruleset() -> int:
 
 
 def _forbid_privileges() -> None:
-    with _named("no_new_privs"):
+    with _name_layer_on_error("no_new_privs"):
         syscall(PRCTL, _PR_SET_NO_NEW_PRIVS, 1)
 
 
@@ -146,20 +147,23 @@ def _drop_user() -> None:
         os.setresgid(NOBODY, NOBODY, NOBODY)
         os.setresuid(NOBODY, NOBODY, NOBODY)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    nothing = (ctypes.c_uint32 * 6)()
-    syscall(_CAPSET, ctypes.addressof(header), ctypes.addressof(nothing))
+    no_capabilities = (ctypes.c_uint32 * 6)()
+    syscall(_CAPSET, ctypes.addressof(header), ctypes.addressof(no_capabilities))
 
 
 def _die_with(parent: int) -> None:
-    """Comes after the change of user, which clears the wish."""
-    with _named("parent"):
+    """Let the kernel kill this process when ``parent`` ends.
+
+    A change of user clears this setting, so the call must come after :func:`_drop_user`.
+    """
+    with _name_layer_on_error("parent"):
         syscall(PRCTL, _PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
             raise OSError(errno.ESRCH, "it has died")
 
 
 def _limit_resources(limits: Limits) -> None:
-    wanted = {
+    maxima = {
         resource.RLIMIT_AS: limits.memory_bytes,
         resource.RLIMIT_CPU: limits.cpu_seconds,
         resource.RLIMIT_STACK: STACK_BYTES,
@@ -170,16 +174,16 @@ def _limit_resources(limits: Limits) -> None:
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_MSGQUEUE: 0,
     }
-    with _named("rlimits"):
-        for kind, value in wanted.items():
+    with _name_layer_on_error("rlimits"):
+        for kind, value in maxima.items():
             try:
-                _lower(kind, value)
-            except ValueError as error:  # resource's word for "not permitted" and "invalid"
+                _lower_limit(kind, value)
+            except ValueError as error:  # setrlimit raises this for "not permitted" and for "invalid"
                 raise OSError(errno.EPERM, str(error)) from error
 
 
-def _lower(kind: int, value: int) -> None:
-    """Set soft and hard limit to ``value``, or to the hard limit where that is lower."""
+def _lower_limit(kind: int, value: int) -> None:
+    """Set the soft and the hard limit to ``value``, or to the present hard limit if that limit is lower."""
     _, hard = resource.getrlimit(kind)
     if hard != resource.RLIM_INFINITY:
         value = min(value, hard)

@@ -1,8 +1,8 @@
 """The system calls that a worker may make: an allow-list with argument filters, as a classic BPF program.
 
-Everything is built and loaded through ``ctypes``; no package and no privilege is needed. The answer to a call that
-is not on the list is EPERM, which Python shows as a readable error; a call in another architecture's numbering kills
-the process, because the list would be read wrongly.
+The filter is built in Python and loaded through ``ctypes``, without further packages or privileges. A call that is
+not on the list fails with EPERM, which Python shows as a readable error. A call in another architecture's numbering
+kills the process, because its numbers mean other calls than those on the list.
 """
 
 from __future__ import annotations
@@ -44,21 +44,22 @@ _PRIVATE_ANONYMOUS: Final = 0x02 | 0x20
 _NORESERVE: Final = 0x4000
 _MAY_MOVE: Final = 0x1
 _ADVICE: Final = (4, 8, 14)  # MADV_DONTNEED and MADV_FREE (allocators), MADV_HUGEPAGE (numpy)
-# FUTEX_WAIT, WAKE, WAIT_BITSET, WAKE_BITSET, all with FUTEX_PRIVATE_FLAG: no priority inheritance, and no word that
-# another process has mapped as well, such as one of libc's text.
+# FUTEX_WAIT, WAKE, WAIT_BITSET, WAKE_BITSET, all with FUTEX_PRIVATE_FLAG. This excludes priority inheritance, and
+# futexes in memory that another process has mapped too, such as the text segment of libc.
 _WAIT_AND_WAKE: Final = (0x80, 0x81, 0x89, 0x8A)
 _FUTEX_FLAGS: Final = 0x100  # FUTEX_CLOCK_REALTIME
 
 # CLOCK_REALTIME, MONOTONIC, PROCESS_CPUTIME_ID, THREAD_CPUTIME_ID, MONOTONIC_RAW, REALTIME_COARSE, MONOTONIC_COARSE,
-# BOOTTIME, TAI: those of everybody and of the caller. Ids below 0 are made of the number of a process, and tell its
-# processor time, or of a descriptor.
+# BOOTTIME, TAI: the clocks of the system and of the calling process. Negative ids, which encode another process (for
+# its processor time) or a descriptor, are not allowed.
 _CLOCKS: Final = (0, 1, 2, 3, 4, 5, 6, 7, 11)
 
 
 class Argument(NamedTuple):
-    """A condition on one argument: without the bits of ``ignored``, its low 32 bits are one of ``values``.
+    """A condition on the argument at ``position`` (from 0) of a system call.
 
-    The kernel itself reads only the low half of these arguments, or ignores or refuses what else is set.
+    The condition holds if the low 32 bits of the argument, without the bits of ``ignored``, equal one of ``values``.
+    The high 32 bits need no check: for these arguments the kernel does not read them, or refuses the call.
     """
 
     position: int
@@ -67,7 +68,7 @@ class Argument(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call on the list; it is allowed when every condition holds."""
+    """A system call on the list, which is allowed if every condition holds."""
 
     name: str
     number: int
@@ -83,8 +84,8 @@ class Instruction(NamedTuple):
     value: int
 
 
-def allowed(read_fd: int, write_fd: int) -> tuple[Call, ...]:
-    """The list, most frequent calls first."""
+def list_allowed(read_fd: int, write_fd: int) -> tuple[Call, ...]:
+    """Return the allowed calls, the most frequent calls first; the descriptors are the worker's pipe ends."""
     return (
         Call("read", 0, (Argument(0, (read_fd,)),)),
         Call("write", 1, (Argument(0, (write_fd,)),)),
@@ -111,7 +112,7 @@ def allowed(read_fd: int, write_fd: int) -> tuple[Call, ...]:
 
 
 def assemble(calls: tuple[Call, ...]) -> tuple[Instruction, ...]:
-    """The filter program: every jump is short and forward, every path ends in a return."""
+    """Return the filter program for ``calls``: every jump is short and forward, every path ends in a return."""
     program = [
         Instruction(_LOAD, 0, 0, _ARCH_AT),
         Instruction(_JUMP_EQUAL, 1, 0, AUDIT_ARCH_X86_64),
@@ -121,14 +122,14 @@ def assemble(calls: tuple[Call, ...]) -> tuple[Instruction, ...]:
         Instruction(_RETURN, 0, 0, RET_KILL_PROCESS),
     ]
     for call in calls:
-        body = [step for condition in call.conditions for step in _checks(condition)]
+        body = [step for condition in call.conditions for step in _compile_condition(condition)]
         body.append(Instruction(_RETURN, 0, 0, RET_ALLOW))
         program += [Instruction(_JUMP_EQUAL, 0, len(body), call.number), *body]
     return (*program, Instruction(_RETURN, 0, 0, RET_ERRNO_EPERM))
 
 
-def _checks(condition: Argument) -> list[Instruction]:
-    """Goes on behind itself when the condition holds, else answers EPERM."""
+def _compile_condition(condition: Argument) -> list[Instruction]:
+    """Return instructions that fall through to the next instruction if the condition holds, else return EPERM."""
     count = len(condition.values)
     return [
         Instruction(_LOAD, 0, 0, _ARGS_AT + 8 * condition.position),
@@ -145,42 +146,43 @@ class _Program(ctypes.Structure):
 
 
 def encode(program: Iterable[Instruction]) -> bytes:
-    """A program as the kernel reads it."""
+    """Return the program as the bytes that the kernel reads."""
     return b"".join(_INSTRUCTION.pack(*step) for step in program)
 
 
 @cache
-def compiled(read_fd: int, write_fd: int) -> bytes:
-    """The filter of a worker with these two descriptors."""
-    return encode(assemble(allowed(read_fd, write_fd)))
+def compile_filter(read_fd: int, write_fd: int) -> bytes:
+    """Return the encoded filter of a worker that reads from and writes to the two descriptors."""
+    return encode(assemble(list_allowed(read_fd, write_fd)))
 
 
 def refuse_executable_data() -> None:
-    """Undo a personality in which readable memory is executable; the filter could not see that."""
-    now = syscall(_PERSONALITY, _PERSONALITY_QUERY)
-    if now & _READ_IMPLIES_EXEC:
-        syscall(_PERSONALITY, now & ~_READ_IMPLIES_EXEC)
+    """Switch off a personality in which readable memory is executable, because the filter cannot see a personality."""
+    personality = syscall(_PERSONALITY, _PERSONALITY_QUERY)
+    if personality & _READ_IMPLIES_EXEC:
+        syscall(_PERSONALITY, personality & ~_READ_IMPLIES_EXEC)
 
 
 @cache
 def _header(program: bytes) -> tuple[_Program, ctypes.Array[ctypes.c_char]]:
-    """Return a program as the system call takes it, and the memory that it points to."""
+    """Return the structure that the system call takes, and the memory to which the structure points."""
     instructions = ctypes.create_string_buffer(program, len(program))
     return _Program(len(program) // _INSTRUCTION.size, ctypes.addressof(instructions)), instructions
 
 
 def prepare(read_fd: int, write_fd: int) -> None:
-    """Do once in a parent what :func:`load` needs in each of its children; optional."""
-    _header(compiled(read_fd, write_fd))
+    """Prepare in a parent what :func:`load` needs in each child, so that the children start faster; optional."""
+    _header(compile_filter(read_fd, write_fd))
 
 
 def load(program: bytes) -> None:
-    """Filter this process's system calls for good; NO_NEW_PRIVS must be set.
+    """Filter the system calls of this process for good; NO_NEW_PRIVS must be set.
 
     Raises:
-        OSError: the kernel did not take the filter.
+        OSError: the kernel refused the filter.
     """
     header, _instructions = _header(program)
-    stray = syscall(_SECCOMP, _SET_MODE_FILTER, _FLAG_TSYNC, ctypes.addressof(header))
-    if stray:
-        raise OSError(errno.EBUSY, f"thread {stray} cannot be filtered")
+    # The call returns the id of a thread that could not be filtered, 0 if there is no such thread.
+    unfiltered_thread = syscall(_SECCOMP, _SET_MODE_FILTER, _FLAG_TSYNC, ctypes.addressof(header))
+    if unfiltered_thread:
+        raise OSError(errno.EBUSY, f"thread {unfiltered_thread} cannot be filtered")

@@ -1,1 +1,1 @@
-"""The processes around generated code: zygote, worker, and how the host talks to them."""
+"""The processes of the sandbox (zygote and workers), and the host's communication with these processes."""

@@ -1,4 +1,4 @@
-"""Calls of a function in the sandbox, each in a process of its own: nothing is left for the next one."""
+"""Calls of a trusted module in the sandbox, each in a new process, so that no call can affect the next call."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from spca.sandbox.process import framing
 from spca.sandbox.process.client import GoneError, Worker, Zygote
 
 GRACE: Final = 0.75
-"""Further seconds for a process that got less than half of the processor time that its deadline would have allowed."""
+"""Further seconds for a process that used less than half of its time limit as processor time: the machine was busy."""
 
 
 class CallError(Exception):
-    """A call came to nothing; ``str(error)`` says why, ``is_late`` whether its time was up."""
+    """A call without an answer: ``str(error)`` says why, ``is_late`` whether a time limit was exceeded."""
 
     def __init__(self, words: str, *, is_late: bool = False) -> None:
         super().__init__(words)
@@ -30,19 +30,20 @@ class CallError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a call returned, and the processor time that it took."""
+    """Payload that a call returned, and processor time that the call took."""
 
     payload: bytes
     cpu_seconds: float
 
 
 class Caller:
-    """Calls one module of the sandbox; the zygote that it forks from is started when it is first needed.
+    """Caller of one module in the sandbox. The zygote is started on first use.
 
     Args:
-        layers: verifies that the sandbox holds here, and returns its layers.
-        module: what answers, see :func:`spca.sandbox.process.zygote.main`; it sends one ``RESULT`` for one ``CALL``.
-        limits: of each call; ``yield_seconds`` is the time for an answer.
+        layers: function that verifies the sandbox of this host and returns its layers.
+        module: name of the module that answers, see :func:`spca.sandbox.process.zygote.main`; for one ``CALL`` the
+            module sends one ``RESULT``.
+        limits: limits of each call; ``yield_seconds`` is the time limit for the answer.
     """
 
     def __init__(self, layers: Callable[[], Layer], module: str, limits: Limits) -> None:
@@ -53,15 +54,15 @@ class Caller:
         self._end: Callable[[], object] = lambda: None
 
     def call(self, request: bytes) -> Answer:
-        """Return what a fresh process answers to ``request``.
+        """Return the answer of a new process to ``request``.
 
         Raises:
-            CallError: it gave no answer.
-            SandboxError: there is no sandbox to run it in.
+            CallError: the process gave no answer.
+            SandboxError: there is no working sandbox.
         """
         try:
             return self._call_once(request)
-        except SandboxError:  # a zygote or process that somebody else has killed is nobody's fault
+        except SandboxError:  # another program may have killed the zygote or the process: retry once
             self.close()
         return self._call_once(request)
 
@@ -75,7 +76,7 @@ class Caller:
         return self._zygote
 
     def close(self) -> None:
-        """End the zygote; idempotent. The next call starts another, in which everything lies elsewhere in memory."""
+        """End the zygote; idempotent. The next call starts a new zygote, which has another memory layout."""
         self._end()
         self._zygote = None
 
@@ -86,11 +87,11 @@ class Caller:
 
 
 def exchange(worker: Worker, limits: Limits, request: bytes) -> Answer:
-    """Send a request to a fresh process, and wait for the answer as long as it may take.
+    """Send ``request`` to a new process and return the answer; wait at most as long as ``limits`` allow.
 
     Raises:
-        CallError: there was none.
-        SandboxError: somebody else has killed the process.
+        CallError: the process gave no valid answer.
+        SandboxError: another program killed the process.
     """
     frames = framing.Frames()
     deadline = time.monotonic() + limits.yield_seconds
@@ -109,7 +110,7 @@ def exchange(worker: Worker, limits: Limits, request: bytes) -> Answer:
     except TimeoutError as error:
         raise CallError(f"no answer for {limits.yield_seconds:.1f} s", is_late=True) from error
     except GoneError as error:
-        raise _ended(worker, limits) from error
+        raise _describe_end(worker, limits) from error
     except framing.WireError as error:
         raise CallError(f"the code broke the protocol: {error}") from error
     if frame.kind != framing.RESULT:
@@ -117,8 +118,8 @@ def exchange(worker: Worker, limits: Limits, request: bytes) -> Answer:
     return Answer(frame.payload, cpu)
 
 
-def _ended(worker: Worker, limits: Limits) -> Exception:
-    """Return why the process ended without an answer."""
+def _describe_end(worker: Worker, limits: Limits) -> Exception:
+    """Close the worker; return the error that says why its process ended without an answer."""
     cpu = worker.cpu_seconds()
     worker.close()
     code = worker.exit_code

@@ -1,4 +1,4 @@
-"""The sandbox as its host sees it: the zygote's process, and a handle for each worker."""
+"""The host's side of the sandbox: handles for the zygote's process and for each worker."""
 
 from __future__ import annotations
 
@@ -32,51 +32,54 @@ from spca.sandbox.process.worker import DUMP_SIGNAL
 _LOG: Final = logging.getLogger(__name__)
 
 START_LIMIT: Final = 60.0
-"""Seconds that loading the zygote may take."""
+"""Seconds that the zygote may take to start."""
 
 ANSWER_LIMIT: Final = 10.0
-"""Seconds for a fork or for the death of a worker that was killed, on a machine that is very busy."""
+"""Seconds that a fork, or the death of a killed worker, may take; generous, for a very busy machine."""
 
 STOP_LIMIT: Final = 3.0
-"""Seconds that the process has to end its workers before it is killed itself."""
+"""Seconds that the zygote may take to end its workers; after that time the host kills the zygote."""
 
 EPISODES: Final = "spca.sandbox.process.worker"
-"""Module of the workers that carry out plans."""
+"""Name of the module of workers that execute plans."""
 
 _ROOT: Final = Path(__file__).parents[3]
 _CHUNK: Final = 1 << 12
-_NOWHERE: Final = -2
+_NO_CPU: Final = -2  # differs from every result of `_current_cpu`
 
 
 class GoneError(Exception):
-    """The worker has closed its pipe."""
+    """The worker has closed its pipe, because it has ended."""
 
 
 class Zygote:
-    """A running :mod:`spca.sandbox.process.zygote`; making one starts it, :meth:`worker` waits until it is ready."""
+    """A process that runs :mod:`spca.sandbox.process.zygote`.
+
+    The constructor starts the process; :meth:`worker` waits until the process is ready.
+    """
 
     def __init__(self, module: str = EPISODES) -> None:
         """Start the process.
 
         Args:
-            module: what its workers do, see :func:`spca.sandbox.process.zygote.main`.
+            module: name of the workers' module, see :func:`spca.sandbox.process.zygote.main`.
 
         Raises:
-            SandboxError: the system does not let it.
+            SandboxError: the system refused to start the process.
         """
         self._lock = threading.Lock()
         self._owner = os.getpid()
         self._ready = self._broken = False
-        self._asked = 0
+        self._requests = 0
         try:
-            self._control, theirs = map(_above_standard, socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+            self._control, theirs = map(_move_above_standard, socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
             with theirs:
-                self._process = _start(theirs.fileno(), module)
+                self._process = _start_zygote(theirs.fileno(), module)
         except OSError as error:
             raise SandboxError(f"the sandbox's process cannot be started: {error}") from error
         self._control.settimeout(START_LIMIT)
-        path = [entry for entry in sys.path if os.path.isabs(entry)]  # a relative one may lead elsewhere by now
-        with suppress(OSError):  # one that died at once is noticed when it is first needed
+        path = [entry for entry in sys.path if os.path.isabs(entry)]  # relative entries depend on the directory
+        with suppress(OSError):  # a process that died at once is noticed on first use
             self._control.send(marshal.dumps([*path, str(_ROOT)]), socket.MSG_NOSIGNAL)
 
     @property
@@ -84,14 +87,14 @@ class Zygote:
         return self._process.pid
 
     def usable(self) -> bool:
-        """Whether it still runs, for this process, and was never left in the middle of a request."""
+        """Return whether the zygote still runs, belongs to this process, and completed every request."""
         return self._owner == os.getpid() and not self._broken and self._process.poll() is None
 
     def await_ready(self) -> None:
-        """Wait until everything is loaded.
+        """Wait until the zygote has loaded everything that workers need.
 
         Raises:
-            SandboxError: it cannot be loaded.
+            SandboxError: the zygote did not start.
         """
         with self._lock, self._unless_broken():
             if self._ready:
@@ -107,18 +110,19 @@ class Zygote:
             _LOG.debug("the sandbox's process %d is ready", self.pid)
 
     def worker(self, layers: Layer, limits: Limits) -> Worker:
-        """Fork a worker and wait until it has locked itself in.
+        """Fork a worker and wait until the worker has applied ``layers`` to itself; return the worker.
 
         Raises:
-            SandboxError: it cannot be forked, or one of the layers cannot be put on.
+            SandboxError: the worker cannot be forked, or a layer cannot be applied.
         """
         self.await_ready()
         payload = marshal.dumps((int(layers), astuple(limits)))
         try:
             with ExitStack() as ours, ExitStack() as theirs:
+                # The zygote gets copies of the worker's ends, so this process closes its own copies in any case.
                 incoming, to_worker = _pipe(theirs, ours)
                 from_worker, outgoing = _pipe(ours, theirs)
-                pid, pidfd = self._ask(zygote.FORK, payload, [incoming, outgoing])
+                pid, pidfd = self._request(zygote.FORK, payload, [incoming, outgoing])
                 if pid <= 1:
                     raise SandboxError(f"a sandbox worker cannot be forked: {os.strerror(-pid)}")
                 ours.pop_all()
@@ -132,22 +136,22 @@ class Zygote:
         return worker
 
     def reap(self, pid: int) -> int | None:
-        """End a worker for good; its exit code, None when nobody is left who knows it."""
+        """Kill and reap the worker ``pid``; return its exit code, or None if the zygote has ended."""
         try:
-            return self._ask(zygote.REAP, zygote.PID.pack(pid), [])[0]
+            return self._request(zygote.REAP, zygote.PID.pack(pid), [])[0]
         except SandboxError:
             return None
 
     def close(self) -> None:
-        """End the process and all of its workers; idempotent. A fork of the host only lets go of it."""
+        """End the zygote and all of its workers; idempotent. A forked copy of the host only closes its socket."""
         if self._owner != os.getpid():
             self._control.close()
             return
         if not self._ready:
             self._process.kill()
-        with suppress(OSError):  # not only closed: a fork of the host may hold it as well
+        with suppress(OSError):  # close() does not suffice: a fork of the host may hold the socket too
             self._control.shutdown(socket.SHUT_RDWR)
-        self._control.close()  # nobody is left to ask: it kills and reaps its workers
+        self._control.close()  # the zygote then kills and reaps its workers
         try:
             self._process.wait(STOP_LIMIT)
         except subprocess.TimeoutExpired:
@@ -155,24 +159,24 @@ class Zygote:
             self._process.kill()
             self._process.wait()
 
-    def _ask(self, kind: bytes, payload: bytes, descriptors: list[int]) -> tuple[int, int | None]:
-        """What is answered, and the descriptor that comes with it."""
+    def _request(self, kind: bytes, payload: bytes, descriptors: list[int]) -> tuple[int, int | None]:
+        """Send a request to the zygote; return the integer and the descriptor (or None) of its answer."""
         with self._lock, self._unless_broken():
-            self._asked += 1
+            self._requests += 1
             try:
-                request = zygote.REQUEST.pack(kind, self._asked) + payload
+                request = zygote.REQUEST.pack(kind, self._requests) + payload
                 socket.send_fds(self._control, [request], descriptors, socket.MSG_NOSIGNAL)
                 answer, received, _, _ = socket.recv_fds(self._control, zygote.ANSWER.size, 1)
                 number, value = zygote.ANSWER.unpack(answer)
             except (OSError, struct.error) as error:
                 raise SandboxError(f"the sandbox's process does not answer: {error}") from error
-            if number != self._asked:
+            if number != self._requests:
                 raise SandboxError("the sandbox's process answers another question")
             return value, received[0] if received else None
 
     @contextmanager
     def _unless_broken(self) -> Iterator[None]:
-        """A request that is left in the middle, by whatever error or interrupt, is the last one."""
+        """Refuse all further requests once a request was left incomplete by an error or interrupt."""
         if self._broken or self._owner != os.getpid():
             raise SandboxError("the sandbox's process cannot be asked any more")
         self._broken = True
@@ -181,12 +185,12 @@ class Zygote:
 
 
 class Worker:
-    """One worker process and the pipes to it. Not for use by several threads at once.
+    """One worker process and the pipes to this process. Not for use by several threads at once.
 
     Attributes:
-        pid: its process id.
-        closed: whether it was ended for good.
-        exit_code: once closed, as in :mod:`subprocess`: negative for a signal; None when it is not known.
+        pid: process id.
+        closed: whether :meth:`close` was called.
+        exit_code: exit code of the closed worker, negative for a signal as in :mod:`subprocess`; None while unknown.
     """
 
     def __init__(self, parent: Zygote, pid: int, pidfd: int | None, to_worker: int, from_worker: int) -> None:
@@ -202,17 +206,19 @@ class Worker:
         self._writable = select.poll()
         self._readable.register(from_worker, select.POLLIN)
         self._writable.register(to_worker, select.POLLOUT)
-        self._deadly_pipe = signal.getsignal(signal.SIGPIPE) is signal.SIG_DFL
-        self._cpu = _NOWHERE
-        self._here = frozenset[int]()
-        self._anywhere = set[int]()
+        self._is_sigpipe_deadly = signal.getsignal(signal.SIGPIPE) is signal.SIG_DFL
+        # Processors of `pin_to_current_cpu`: the worker's, those that this thread is pinned to (empty if pinning
+        # failed), and those that this thread was allowed to use before.
+        self._cpu = _NO_CPU
+        self._pinned_cpus = frozenset[int]()
+        self._usual_cpus = set[int]()
         self.closed = False
 
     def await_locked(self, layers: Layer) -> None:
-        """Wait until the worker says that it is locked in, then look whether it is.
+        """Wait until the worker reports that ``layers`` are applied, then check the kernel's status of the worker.
 
         Raises:
-            SandboxError: it is not.
+            SandboxError: the layers are not applied.
         """
         frames = framing.Frames()
         deadline = time.monotonic() + ANSWER_LIMIT
@@ -222,28 +228,28 @@ class Worker:
         except (GoneError, TimeoutError, framing.WireError) as error:
             raise SandboxError(f"a sandbox worker did not start: {error}") from error
         if frame.kind != framing.READY:
-            said = frame.payload.decode(errors="replace") if frame.kind == framing.OPEN else "it says something else"
-            raise SandboxError(f"a sandbox worker could not be locked in: {said}")
+            reason = frame.payload.decode(errors="replace") if frame.kind == framing.OPEN else "it says something else"
+            raise SandboxError(f"a sandbox worker could not be locked in: {reason}")
         if Layer.SECCOMP in layers:
             status = self.status()
             if status.get("Seccomp") != "2" or status.get("NoNewPrivs") != "1":
                 raise SandboxError("a sandbox worker says that it is locked in, but the kernel knows nothing of it")
 
     def status(self) -> dict[str, str]:
-        """Fields of ``/proc/PID/status``; empty when it cannot be read."""
+        """Return the fields of ``/proc/PID/status`` by name; empty if the file cannot be read."""
         with suppress(OSError):
             text = Path(f"/proc/{self.pid}/status").read_text(errors="replace")
             return {name: value.strip() for name, _, value in (line.partition(":") for line in text.splitlines())}
         return {}
 
     def send(self, data: bytes, deadline: float) -> None:
-        """Write all of ``data``.
+        """Write all of ``data`` to the worker.
 
         Raises:
-            GoneError: nobody reads it any more.
+            GoneError: the worker has ended.
             TimeoutError: ``time.monotonic()`` passed ``deadline`` first.
         """
-        if self._deadly_pipe:
+        if self._is_sigpipe_deadly:
             with _pipe_signal_held():
                 self._send(data, deadline)
         else:
@@ -255,22 +261,22 @@ class Worker:
             try:
                 rest = rest[os.write(self._to, rest) :]
             except BlockingIOError as error:
-                if not self._writable.poll(_left(deadline)):
+                if not self._writable.poll(_milliseconds_left(deadline)):
                     raise TimeoutError("it does not read") from error
             except BrokenPipeError as error:
                 raise GoneError("it has ended") from error
 
     def receive(self, deadline: float) -> bytes:
-        """Some bytes.
+        """Return the next bytes from the worker; wait until at least one byte arrives.
 
         Raises:
-            GoneError: there are no more.
+            GoneError: the worker has ended.
             TimeoutError: ``time.monotonic()`` passed ``deadline`` first.
         """
         try:
             data = os.read(self._from, _CHUNK)
         except BlockingIOError as error:
-            if not self._readable.poll(_left(deadline)):
+            if not self._readable.poll(_milliseconds_left(deadline)):
                 raise TimeoutError("no answer") from error
             data = os.read(self._from, _CHUNK)
         if not data:
@@ -278,75 +284,78 @@ class Worker:
         return data
 
     def pending(self) -> bool:
-        """Whether there is something to receive, or the worker has ended."""
+        """Return whether there are bytes to receive, or the worker has ended."""
         return bool(self._readable.poll(0))
 
-    def draw_near(self) -> None:
-        """Keep the worker, and this thread until :meth:`part`, on the processor that this thread is found on.
+    def pin_to_current_cpu(self) -> None:
+        """Pin the worker and this thread (until :meth:`unpin`) to the processor that now runs this thread.
 
-        The two take turns; a hand-over between processors has to wake one up, which costs a virtual machine ten times
-        as much as the answer itself. It is the worker that follows: it sleeps, while a running thread is stopped to be
-        moved, which on a busy machine takes longer than the answer.
+        Worker and thread take turns. If each had its own processor, every turn would have to wake up a processor,
+        which on a virtual machine takes ten times as long as the answer. The worker moves to this thread's processor,
+        because the worker sleeps; moving a running thread takes longer than the answer on a busy machine.
         """
         cpu = _current_cpu()
         if cpu != self._cpu:
-            self._settle(cpu)
-        if self._here:
+            self._pin_worker(cpu)
+        if self._pinned_cpus:
             try:
-                os.sched_setaffinity(0, self._here)
-            except OSError:  # that processor is not for this thread any more
-                self._here = frozenset()
-                self._cpu = _NOWHERE
+                os.sched_setaffinity(0, self._pinned_cpus)
+            except OSError:  # this thread may no longer use the processor
+                self._pinned_cpus = frozenset()
+                self._cpu = _NO_CPU
 
-    def _settle(self, cpu: int) -> None:
-        self._here = frozenset()
+    def _pin_worker(self, cpu: int) -> None:
+        """Move the worker to processor ``cpu``; do nothing if ``cpu`` is -1 (unknown)."""
+        self._pinned_cpus = frozenset()
         self._cpu = cpu
         if cpu >= 0:
             with suppress(OSError):
-                self._anywhere = os.sched_getaffinity(0)
+                self._usual_cpus = os.sched_getaffinity(0)
                 os.sched_setaffinity(self.pid, {cpu})
-                self._here = frozenset((cpu,))
+                self._pinned_cpus = frozenset((cpu,))
 
-    def part(self) -> None:
-        """Let this thread run on any processor again."""
-        if self._here:
+    def unpin(self) -> None:
+        """Undo :meth:`pin_to_current_cpu` for this thread; the worker stays pinned."""
+        if self._pinned_cpus:
             with suppress(OSError):
-                os.sched_setaffinity(0, self._anywhere)
+                os.sched_setaffinity(0, self._usual_cpus)
 
     def cpu_seconds(self) -> float:
-        """Processor time used so far; 0.0 when it cannot be known."""
+        """Return the processor time that the worker has used so far; 0.0 if the clock cannot be read."""
         with suppress(OSError):
-            return time.clock_gettime((~self.pid << 3) | 2)  # the clock of another process, see clock_getcpuclockid(3)
+            return time.clock_gettime((~self.pid << 3) | 2)  # CPU clock of a process: clock_getcpuclockid(3)
         return 0.0
 
-    def ask_where(self) -> None:
-        """Have the interpreter write where it is."""
+    def request_traceback(self) -> None:
+        """Let the worker's interpreter write its traceback to the pipe."""
         self._signal(DUMP_SIGNAL)
 
     def kill(self) -> None:
         self._signal(signal.SIGKILL)
 
     def close(self) -> None:
-        """Kill and reap the process, and close everything; idempotent."""
+        """Kill and reap the process, and close all descriptors; idempotent."""
         if self.closed:
             return
         self.closed = True
         self.kill()
         try:
             self.exit_code = self._parent.reap(self.pid)
-        finally:  # an interrupt may come while it is waited for
-            for descriptor in (self._to, self._from, *([] if self._pidfd is None else [self._pidfd])):
-                os.close(descriptor)
+        finally:  # an interrupt may arrive during the wait
+            os.close(self._to)
+            os.close(self._from)
+            if self._pidfd is not None:
+                os.close(self._pidfd)
 
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):
             if self._pidfd is None:
-                os.kill(self.pid, number)  # its parent reaps it only when it is told to: the number is still its own
+                os.kill(self.pid, number)  # no other process has this id: the zygote reaps only on request
             else:
                 signal.pidfd_send_signal(self._pidfd, number)
 
 
-def _start(control: int, module: str) -> subprocess.Popen[bytes]:
+def _start_zygote(control: int, module: str) -> subprocess.Popen[bytes]:
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     return subprocess.Popen(
         [sys.executable, "-P", "-s", "-B", "-X", "utf8", zygote.__file__, str(control), module],
@@ -354,14 +363,14 @@ def _start(control: int, module: str) -> subprocess.Popen[bytes]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd="/",
-        env={"PYTHONHASHSEED": "0", **kept},  # sets of words are gone through in the same order every time
+        env={"PYTHONHASHSEED": "0", **kept},  # the same iteration order of sets in every run
         pass_fds=[control],
-        start_new_session=True,  # Ctrl-C is for the host, which then stops this process
+        start_new_session=True,  # Ctrl-C goes to the host only, which then stops this process
     )
 
 
-def _above_standard(end: socket.socket) -> socket.socket:
-    """A socket that is no standard stream, even where those are closed."""
+def _move_above_standard(end: socket.socket) -> socket.socket:
+    """Return the socket under a descriptor above 2, so that no process takes the socket for a standard stream."""
     if end.fileno() > 2:
         return end
     with end:
@@ -370,36 +379,36 @@ def _above_standard(end: socket.socket) -> socket.socket:
 
 @contextmanager
 def _pipe_signal_held() -> Iterator[None]:
-    """For a host that dies of SIGPIPE: writing to a worker that has ended is an error and nothing more."""
-    held = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGPIPE,))
+    """Block SIGPIPE, so that a write to an ended worker raises an error but does not kill the host."""
+    mask_before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGPIPE,))
     try:
         yield
     finally:
-        signal.sigtimedwait((signal.SIGPIPE,), 0)
-        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        signal.sigtimedwait((signal.SIGPIPE,), 0)  # discards a pending signal
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask_before)
 
 
 def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
-    """A pipe whose ends are closed with the owners of the reading and the writing end."""
+    """Create a pipe; return its reading and writing end, which ``reader`` and ``writer`` close."""
     reading, writing = os.pipe()
     reader.callback(os.close, reading)
     writer.callback(os.close, writing)
     return reading, writing
 
 
-def _left(deadline: float) -> int:
-    """Milliseconds until ``deadline``, rounded up."""
+def _milliseconds_left(deadline: float) -> int:
+    """Return the milliseconds until ``deadline``, rounded up; 0 after the deadline."""
     return max(0, math.ceil((deadline - time.monotonic()) * 1000))
 
 
 @lru_cache(maxsize=1)
-def _library() -> Any:
+def _libc() -> Any:
     return ctypes.CDLL(None)
 
 
 def _current_cpu() -> int:
-    """The processor that this thread runs on, -1 where the system does not tell."""
+    """Return the number of the processor that runs this thread, -1 if unknown."""
     try:
-        return int(_library().sched_getcpu())
+        return int(_libc().sched_getcpu())
     except (AttributeError, OSError):
         return -1

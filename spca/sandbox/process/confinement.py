@@ -1,4 +1,4 @@
-"""How a fork of a zygote locks itself in, before it reads anything that the host sends."""
+"""Steps by which a fork of a zygote restricts itself before it reads any message of the host."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from spca.sandbox.kernel.lockdown import IN_FD, OUT_FD, Layer
 from spca.sandbox.process import framing
 
 _FORGOTTEN_AFTER: Final = 3600
-"""Seconds after which a process ends itself, even if its host is gone."""
+"""Seconds after which a process ends itself, even without a host."""
 
 
 def keep_pipes(incoming: int, outgoing: int) -> None:
-    """Keep two descriptors under their fixed numbers, and no others, the standard streams included."""
+    """Move two descriptors to the numbers IN_FD and OUT_FD; close all others, including the standard streams."""
+    # Copies above OUT_FD, so that no dup2 below overwrites its own source.
     spare = [os.dup(fd) for fd in (incoming, outgoing)]
     while min(spare) <= OUT_FD:
         spare = [os.dup(fd) for fd in spare]
@@ -31,18 +32,19 @@ def keep_pipes(incoming: int, outgoing: int) -> None:
 
 
 def go_first() -> None:
-    """Have this process and its children end before the host where memory runs out."""
-    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as first_to_go:
-        first_to_go.write("1000")
+    """Let the kernel kill this process and its children before the host if memory runs out."""
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as oom_score:
+        oom_score.write("1000")
 
 
 def lock_in(layers: Layer, limits: Limits) -> None:
-    """Put on every layer and tell the host; the process ends where one cannot be put on."""
+    """Apply ``layers`` and send READY to the host; if a layer fails, send the reason and end the process."""
     signal.alarm(_FORGOTTEN_AFTER)
     try:
-        if layers:  # none of them for a host that does without a sandbox, which may be any system
+        if layers:  # empty for a host without a sandbox, which may be any system
             lockdown.apply(layers, limits)
     except OSError as error:
-        framing.write_bytes(framing.pack(framing.OPEN, 0, str(error).encode(errors="replace")[:4096]))
+        reason = str(error).encode(errors="replace")[:4096]
+        framing.write_bytes(framing.pack(framing.OPEN, 0, reason))
         os._exit(1)
     framing.write_bytes(framing.pack(framing.READY, 0))

@@ -1,4 +1,4 @@
-"""One plan in the sandbox, in lock-step: a view goes in, a primitive comes out in time, or the worker dies."""
+"""One plan in the sandbox, in lock-step: the worker answers each view with a primitive in time, or is killed."""
 
 from __future__ import annotations
 
@@ -26,16 +26,15 @@ from spca.sense.perception import VOCABULARY
 _LOG: Final = logging.getLogger(__name__)
 
 GRACE: Final = 0.75
-"""Further seconds for a worker that got less than half of the processor time that its deadline would have allowed: it
-was the machine that was late."""
+"""Further seconds for a worker that used less than half of its time limit as processor time: the machine was busy."""
 
-_LOOK_AGAIN: Final = 8
-_SLOW: Final = 0.02
-_WHERE_LIMIT: Final = 0.15
-_WHERE_GRACE: Final = 0.5
-_WHERE_GRACE_OF_LATE: Final = 0.2
-_QUIET: Final = 0.02
-_LONGEST_DUMP: Final = 1 << 14
+_CPU_CHECK_INTERVAL: Final = 8  # answers
+_SLOW_SECONDS: Final = 0.02
+_DUMP_SECONDS: Final = 0.15
+_DUMP_GRACE: Final = 0.5
+_DUMP_GRACE_AFTER_GRACE: Final = 0.2
+_DUMP_QUIET_SECONDS: Final = 0.02
+_LONGEST_DUMP: Final = 1 << 14  # bytes
 _DUMPED_FRAME: Final = re.compile(rf'File "{re.escape(FILENAME)}", line (\d{{1,7}}) in (<?\w{{1,80}}>?)$', re.MULTILINE)
 _DUMP_END: Final = re.compile(rb"( in <module>|^  \.\.\.)\n\Z", re.MULTILINE)
 _MOST_RECENT: Final = "(most recent call first)"
@@ -43,15 +42,15 @@ _CRASH: Final = re.compile(r"Fatal Python error: ([^\n]{1,80})")
 
 
 class _OverdueError(Exception):
-    """Time is up; ``str(error)`` says which."""
+    """A time limit was exceeded; ``str(error)`` says which limit."""
 
 
 class SandboxEpisode:
-    """An :class:`~spca.protocols.Episode` in a worker of its own.
+    """An :class:`~spca.protocols.Episode` whose code runs in its own worker.
 
     Attributes:
-        pid: the worker's process id.
-        printed: what the code has printed so far, cleaned, at most ``printed_bytes`` characters.
+        pid: process id of the worker.
+        printed: cleaned text that the code has printed so far, at most ``printed_bytes`` characters.
     """
 
     def __init__(
@@ -81,10 +80,13 @@ class SandboxEpisode:
         self._end: Finished | Failed | None = None
 
     def advance(self, view: AgentView) -> Yielded | Finished | Failed:
-        """As in the contract; a violation of the limits or the protocol is a :class:`~spca.protocols.Failed`.
+        """Send ``view`` to the worker and return the event that answers the view.
+
+        If the code violates a limit or the protocol, the event is a :class:`~spca.protocols.Failed`. After the event
+        that ends the episode, every further call returns the same event.
 
         Raises:
-            SandboxError: the worker is gone because the sandbox itself is.
+            SandboxError: the sandbox itself has ended, or the episode was closed.
             ValueError: the view cannot be sent.
         """
         if self._end is not None:
@@ -93,17 +95,17 @@ class SandboxEpisode:
             raise SandboxError("the episode was closed")
         started = time.monotonic()
         try:
-            self._worker.draw_near()
-            event = self._judged(self._exchange(view, started))
+            self._worker.pin_to_current_cpu()
+            event = self._judge_answer(self._exchange(view, started))
         except _OverdueError as overdue:
-            event = self._overdue(str(overdue))
+            event = self._fail_overdue(str(overdue))
         except (GoneError, framing.WireError, ProtocolError) as error:
-            event = self._broken(error)
+            event = self._fail_broken(error)
         finally:
-            self._worker.part()
+            self._worker.unpin()
             took = time.monotonic() - started
             self._waited = self._waited + took
-            self._was_slow = took > _SLOW
+            self._was_slow = took > _SLOW_SECONDS
         if isinstance(event, Failed):
             self._worker.close()
         if not isinstance(event, Yielded):
@@ -115,12 +117,14 @@ class SandboxEpisode:
         self._worker.close()
 
     def _exchange(self, view: AgentView, started: float) -> Asked | Done | Fault:
+        """Send the view and return the answer; raise _OverdueError if a time limit is exceeded."""
         worker = self._worker
         self._sequence = self._sequence + 1
-        if self._sequence % _LOOK_AGAIN == 1 or self._was_slow:
+        # Reading the clock takes time, so only every few answers, and after each slow answer.
+        if self._sequence % _CPU_CHECK_INTERVAL == 1 or self._was_slow:
             self._cpu_used = worker.cpu_seconds()
-            if self._cpu_used > self._limits.cpu_seconds:  # the kernel's own limit counts in ticks that can be dodged
-                raise _OverdueError(self._no_more_cpu())
+            if self._cpu_used > self._limits.cpu_seconds:  # code can dodge the kernel's own limit, which counts ticks
+                raise _OverdueError(self._describe_cpu_limit())
         if worker.pending():
             self._frames.feed(worker.receive(started))
             raise ProtocolError("an answer that was not asked for")
@@ -135,24 +139,28 @@ class SandboxEpisode:
         deadline = started + min(limit, left)
         try:
             worker.send(data, deadline)
-            return self._answer(deadline, limit, is_last=left <= limit)
+            return self._receive_answer(deadline, limit, may_extend=left > limit)
         except TimeoutError as error:
             if left <= limit:
                 raise _OverdueError(f"more than {self._limits.wall_seconds:g} s in generated code") from error
             raise _OverdueError(f"no yield for {limit:.1f} s") from error
 
-    def _answer(self, deadline: float, limit: float, is_last: bool) -> Asked | Done | Fault:
-        """What the worker answers; prints on the way are kept. ``is_last``: there is no time left to grant."""
-        extended = is_last
+    def _receive_answer(self, deadline: float, limit: float, may_extend: bool) -> Asked | Done | Fault:
+        """Return the worker's answer; keep the text that the worker prints before its answer.
+
+        ``limit`` is the time limit of this answer in seconds. If ``may_extend``, a worker that got too little
+        processor time gets :data:`GRACE` once.
+        """
         while True:
             try:
                 data = self._worker.receive(deadline)
             except TimeoutError:
-                if extended or not self._starved(limit):
+                if not may_extend or not self._is_starved(limit):
                     raise
-                extended = True
+                may_extend = False
                 deadline = deadline + GRACE
                 continue
+            # Almost every answer is one whole frame of a primitive, which needs no general parsing.
             asked = None if self._frames.rest else wire.unpack_asked(data, self._sequence)
             if asked is not None:
                 return asked
@@ -162,26 +170,28 @@ class SandboxEpisode:
                 return wire.unpack_answer(frame)
 
     def _next_answer(self) -> framing.Frame | None:
-        """The frame of an answer, None while it is not there."""
+        """Return the frame of the answer, None while the frame is incomplete; keep the text of frames before it."""
         while (frame := self._frames.next()) is not None:
             if frame.kind != framing.PRINTED:
                 if frame.sequence != self._sequence or self._frames.rest:
                     raise ProtocolError("an answer that was not asked for")
                 return frame
-            self._print(frame.payload)
+            self._keep_printed(frame.payload)
         return None
 
-    def _starved(self, limit: float) -> bool:
+    def _is_starved(self, limit: float) -> bool:
+        """Return whether the worker used less than half of ``limit`` as processor time since the last check."""
         return self._worker.cpu_seconds() - self._cpu_used < limit / 2
 
-    def _print(self, data: bytes) -> None:
+    def _keep_printed(self, data: bytes) -> None:
         self._printed_bytes += max(1, len(data))
         if self._printed_bytes > 4 * self._limits.printed_bytes:  # a character has up to four bytes
             raise ProtocolError("more printed text than there can be")
         left = self._limits.printed_bytes - len(self.printed)
         self.printed += reports.clean(data.decode(errors="replace"), left)
 
-    def _judged(self, answer: Asked | Done | Fault) -> Yielded | Finished | Failed:
+    def _judge_answer(self, answer: Asked | Done | Fault) -> Yielded | Finished | Failed:
+        """Check an answer and convert it to an event; raise ProtocolError if the answer is impossible."""
         if isinstance(answer, Asked):
             if answer.position < self._position:
                 raise ProtocolError("an answer for a step that is over")
@@ -190,68 +200,75 @@ class SandboxEpisode:
             raise ProtocolError(f"a {answer.status} after code was executed")
         return reports.event(answer, self._steps, self._lines)
 
-    def _overdue(self, what: str) -> Failed:
-        """Return the failure of code that did not answer in time."""
-        self._worker.ask_where()
-        was_late = self._starved(self._limits.yield_seconds)  # it had its grace
-        return self._failed(what, self._dumped(_WHERE_GRACE_OF_LATE if was_late else _WHERE_GRACE))
+    def _fail_overdue(self, reason: str) -> Failed:
+        """Return the failure of code that did not answer in time, with the place where the code was."""
+        self._worker.request_traceback()
+        had_grace = self._is_starved(self._limits.yield_seconds)
+        frames = self._read_dumped_frames(_DUMP_GRACE_AFTER_GRACE if had_grace else _DUMP_GRACE)
+        return self._make_failed(reason, frames)
 
-    def _broken(self, error: Exception) -> Failed:
+    def _fail_broken(self, error: Exception) -> Failed:
         """Return the failure of a worker that ended or sent an invalid answer."""
         if isinstance(error, GoneError):
             cpu = self._worker.cpu_seconds()
-            self._worker.close()  # only then its exit code is known
-            return self._failed(self._ended(cpu), ())
+            self._worker.close()  # sets the exit code
+            return self._make_failed(self._describe_end(cpu), ())
         if isinstance(error, framing.WireError):
-            frames = self._dumped()
-            if crash := _CRASH.search(self._rest()):
-                return self._failed(f"the code crashed the interpreter ({reports.clean(crash[1], 80)})", frames)
-        return self._failed(f"the code broke the protocol: {error}", ())
+            frames = self._read_dumped_frames()
+            if crash := _CRASH.search(self._decode_rest()):
+                return self._make_failed(f"the code crashed the interpreter ({reports.clean(crash[1], 80)})", frames)
+        return self._make_failed(f"the code broke the protocol: {error}", ())
 
-    def _ended(self, cpu: float) -> str:
+    def _describe_end(self, cpu: float) -> str:
+        """Return why the closed worker ended; ``cpu`` is the processor time that it used, in seconds."""
         code = self._worker.exit_code
         if code is None:
             raise SandboxError("the sandbox's process has ended: nothing can be executed")
         if code >= 0:
             return f"the code ended its own process (exit code {code})"
-        # The kernel counts ticks: on a busy machine they run ahead of the clock that `cpu` was read from.
+        # The kernel counts ticks, which on a busy machine run ahead of the clock that gave `cpu`: hence only half.
         if -code in (signal.SIGXCPU, signal.SIGKILL) and cpu >= 0.5 * self._limits.cpu_seconds:
-            return self._no_more_cpu()
+            return self._describe_cpu_limit()
         if -code == signal.SIGKILL:
             return "the process was killed: it used up its processor time, or the machine ran out of memory"
         return f"the code crashed the interpreter ({signal.strsignal(-code) or f'signal {-code}'})"
 
-    def _no_more_cpu(self) -> str:
+    def _describe_cpu_limit(self) -> str:
         return f"more than {self._limits.cpu_seconds} s of processor time in one episode"
 
-    def _dumped(self, grace: float = 0.0) -> tuple[tuple[str, int], ...]:
-        """Function and line of the source's frames in what the interpreter writes, outermost first.
+    def _read_dumped_frames(self, grace: float = 0.0) -> tuple[tuple[str, int], ...]:
+        """Read the interpreter's traceback; return (function, line) of the frames in the source, outermost first.
 
-        ``grace``: further seconds for the rest of a dump whose writer got no processor.
+        ``grace``: further seconds, granted once, for a worker that got too little processor time to finish the dump.
         """
-        deadline = time.monotonic() + _WHERE_LIMIT
-        seen = len(self._frames.rest)
+        deadline = time.monotonic() + _DUMP_SECONDS
+        dump_start = len(self._frames.rest)
         cpu = self._worker.cpu_seconds()
         with suppress(GoneError):
-            while len(self._frames.rest) < _LONGEST_DUMP and not _DUMP_END.search(self._frames.rest[seen:]):
-                is_new = len(self._frames.rest) > seen and grace >= 0
+            while len(self._frames.rest) < _LONGEST_DUMP and not _DUMP_END.search(self._frames.rest[dump_start:]):
+                has_begun = len(self._frames.rest) > dump_start
                 try:
-                    quiet = time.monotonic() + _QUIET if is_new else deadline
-                    self._frames.feed(self._worker.receive(min(deadline, quiet)))
+                    # A dump that has begun counts as complete after a short silence, until the grace is granted.
+                    next_bytes = time.monotonic() + _DUMP_QUIET_SECONDS if has_begun and grace >= 0 else deadline
+                    self._frames.feed(self._worker.receive(min(deadline, next_bytes)))
                 except TimeoutError:
-                    if grace <= 0 or self._worker.cpu_seconds() - cpu > _WHERE_LIMIT / 2:
+                    if grace <= 0 or self._worker.cpu_seconds() - cpu > _DUMP_SECONDS / 2:
                         break
                     deadline = time.monotonic() + grace
-                    grace = -1.0
-        first = self._rest().split(_MOST_RECENT)[:2]  # one that crashed may go on writing the same
-        found = [(name, int(line)) for line, name in _DUMPED_FRAME.findall("".join(first))]
-        return tuple(reversed(found[:MAX_FRAMES]))
+                    grace = -1.0  # granted
+        # The text before the first heading and the first traceback: a crashed interpreter may repeat the traceback.
+        dump = "".join(self._decode_rest().split(_MOST_RECENT)[:2])
+        frames = [(name, int(line)) for line, name in _DUMPED_FRAME.findall(dump)]
+        return tuple(reversed(frames[:MAX_FRAMES]))
 
-    def _rest(self) -> str:
+    def _decode_rest(self) -> str:
         return self._frames.rest[:_LONGEST_DUMP].decode(errors="replace")
 
-    def _failed(self, message: str, frames: Sequence[tuple[str, int]]) -> Failed:
-        """A violation; its step is the one whose action is the outermost frame, else the last one known."""
+    def _make_failed(self, message: str, frames: Sequence[tuple[str, int]]) -> Failed:
+        """Return a failure at the step whose action is the outermost frame, or else at the last known step.
+
+        ``frames`` are (function, line), outermost first.
+        """
         if frames:
             message += f" in {frames[-1][0]}, line {frames[-1][1]}"
         _LOG.info("sandbox worker %s is ended: %s", self.pid, message)
@@ -269,15 +286,15 @@ class SandboxEpisode:
 
 
 class RefusedEpisode:
-    """An episode of a source that is not executed at all."""
+    """An episode of a source that must not be executed: it fails at once."""
 
     def __init__(self, failure: Failed) -> None:
         self.pid: int | None = None
         self.printed = ""
         self._failure = failure
 
-    def advance(self, view: AgentView) -> Failed:  # noqa: ARG002 - nobody looks at it
+    def advance(self, view: AgentView) -> Failed:  # noqa: ARG002 - never used
         return self._failure
 
     def close(self) -> None:
-        """Nothing was opened."""
+        """Do nothing, because no worker was started."""

@@ -1,7 +1,8 @@
-"""The frames of every pipe between the host and a process of the sandbox; light, because each such process loads it.
+"""The frames of every pipe between the host and a process of the sandbox.
 
-Both directions begin with the same header: kind (u8), sequence number (u32), length of the payload (u32), little
-endian. :mod:`spca.sandbox.process.wire` says what an episode sends, :mod:`spca.sandbox.process.calls` what a call does.
+Every frame, in both directions, begins with the same little-endian header: kind (u8), sequence number (u32), length of
+the payload (u32). :mod:`spca.sandbox.process.wire` defines the payloads of an episode,
+:mod:`spca.sandbox.process.calls` those of a call. Every process of the sandbox loads this module, so it imports little.
 """
 
 from __future__ import annotations
@@ -23,21 +24,21 @@ DONE = 0xE4
 FAULT = 0xE5
 OPEN = 0xE6
 RESULT = 0xE7
-"""Kinds are no ASCII: what the interpreter's own crash reports write can be told from frames.
+"""Kinds of frames. No kind is an ASCII code, so that the interpreter's crash reports differ from frames.
 
-``OPEN``: the process could not be locked in, and why.
+``OPEN``: the process could not apply its layers; the payload says why.
 """
 
 HEADER: Final = struct.Struct("<BII")
 LONGEST: Final = {READY: 0, PRINTED: 4096, ASKED: 9, DONE: 0, FAULT: 4096, OPEN: 4096, RESULT: 1 << 17}
-"""Longest payload of each kind that the host accepts."""
+"""Length in bytes of the longest payload that the host accepts, by kind."""
 
 _FROM_HOST: Final = dict.fromkeys((START, VIEW, CALL), 0xFFFFFFFF)
 _CHUNK: Final = 1 << 12
 
 
 class WireError(Exception):
-    """Bytes that are no frame of this protocol."""
+    """The received bytes are not a valid frame of this protocol."""
 
 
 class Frame(NamedTuple):
@@ -49,15 +50,15 @@ class Frame(NamedTuple):
 
 
 def pack(kind: int, sequence: int, payload: bytes = b"") -> bytes:
-    """Return a frame as bytes."""
+    """Return a frame with this header and payload as bytes."""
     return HEADER.pack(kind, sequence, len(payload)) + payload
 
 
 class Frames:
-    """Cuts received bytes into frames.
+    """Buffer that splits received bytes into frames.
 
     Args:
-        longest: the longest payload of each kind that is accepted.
+        longest: length in bytes of the longest accepted payload, by kind; other kinds are refused.
     """
 
     def __init__(self, longest: Mapping[int, int] = LONGEST) -> None:
@@ -66,17 +67,17 @@ class Frames:
 
     @property
     def rest(self) -> bytes:
-        """Bytes that are no whole frame yet."""
+        """The received bytes that :meth:`next` has not yet returned as a frame."""
         return self._bytes
 
     def feed(self, data: bytes) -> None:
         self._bytes += data
 
     def next(self) -> Frame | None:
-        """Return the next whole frame, None while it is not there.
+        """Return the next whole frame and remove it from the buffer; None while the frame is incomplete.
 
         Raises:
-            WireError: the bytes do not begin a frame that is accepted.
+            WireError: the bytes do not begin with an accepted frame.
         """
         if not self._bytes:
             return None
@@ -97,7 +98,7 @@ class Frames:
 
 
 def frame_reader() -> Callable[[], Frame]:
-    """Return what reads the host's frames, one for each call; the process ends when there are no more."""
+    """Return a function that waits for the next frame of the host. If the host closes the pipe, the process ends."""
     frames = Frames(_FROM_HOST)
 
     def read_frame() -> Frame:

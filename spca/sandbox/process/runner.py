@@ -1,6 +1,6 @@
-"""Drives generated code: loads the module, shows it the state, takes one primitive after the other.
+"""Execution of generated code: load the module, show the state to the agent, return one primitive after the other.
 
-Nothing here knows of processes: the worker calls it in the sandbox, tests call it in their own process.
+This module does not depend on processes: workers use it in the sandbox, tests use it in their own process.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from numpy.typing import NDArray
 from spca.contracts import DIRECTIONS, PRIMITIVE_METHODS, Status
 
 FILENAME: Final = "agent_tmp.py"
-"""What the module is called in tracebacks; the working copy in the workspace has that name."""
+"""File name of the module in tracebacks; the working copy in the workspace has the same name."""
 
 MAX_FRAMES: Final = 8
 _MAX_MESSAGE: Final = 2000
 _MAX_NAME: Final = 60
-_RESERVE: Final = 1 << 20
+_RESERVE: Final = 1 << 20  # bytes
 
 
 Arguments = tuple[str, ...] | dict[str, str]
-"""What an action is called with: in the order of its parameters, or by their names."""
+"""Arguments of an action: in the order of its parameters, or by parameter name."""
 
 
 class Asked(NamedTuple):
-    """Generated code yielded a primitive: its code, the position in the plan, the line of the innermost generator."""
+    """A yielded primitive: its code, the step's position in the plan (from 0), the line of the innermost generator."""
 
     code: int
     position: int
@@ -37,11 +37,11 @@ class Asked(NamedTuple):
 
 
 class Done(NamedTuple):
-    """Every action of the plan has returned."""
+    """The end of the plan: every action has returned."""
 
 
 class Fault(NamedTuple):
-    """Generated code could not go on; ``frames`` are (function, line), outermost first."""
+    """A failure of generated code; ``frames`` are (function, line), outermost first."""
 
     status: Status
     message: str
@@ -50,11 +50,11 @@ class Fault(NamedTuple):
 
 
 Shown = Any
-"""What is shown to the agent: an :class:`~spca.contracts.AgentView`, however it is kept."""
+"""A view to show to the agent: any object with the attributes of :class:`~spca.contracts.AgentView`."""
 
 
 class PreviousActions(list[int]):
-    """A list that only the world extends."""
+    """A list that generated code can read but not change."""
 
     def _refuse(self, *_args: object, **_kwargs: object) -> Any:
         raise TypeError("previous_actions is read-only: the world keeps it")
@@ -64,7 +64,7 @@ class PreviousActions(list[int]):
 
 
 class _State:
-    """What the agent's state attributes read: the latest view, decoded when it is looked at."""
+    """Source of the agent's state attributes: the latest view. A grid is decoded when it is first read."""
 
     def __init__(self, words: NDArray[np.str_], previous: Sequence[int]) -> None:
         self._words = words
@@ -75,15 +75,15 @@ class _State:
         self._view = view
         self._decoded.clear()
 
-    def executed(self, code: int) -> None:
+    def record_executed(self, code: int) -> None:
         list.append(self.previous_actions, code)
 
     def install(self, agent_class: type) -> None:
-        """Make the state read-only attributes of a class."""
-        for name, read in self._readers().items():
-            setattr(agent_class, name, property(read, _refusing(name)))
+        """Add the state to a class as read-only attributes."""
+        for name, read in self._attribute_readers().items():
+            setattr(agent_class, name, property(read, _make_refusing_setter(name)))
 
-    def _readers(self) -> dict[str, Callable[[object], Any]]:
+    def _attribute_readers(self) -> dict[str, Callable[[object], Any]]:
         return {
             "mission": lambda _: self._view.mission,
             "full_grid": lambda _: self._grid("full_grid"),
@@ -99,11 +99,11 @@ class _State:
         if name not in self._decoded:
             words = self._words.take(getattr(self._view, name))
             words.flags.writeable = False
-            self._decoded[name] = words.view()  # unlike an owner of its data, it cannot be made writeable again
+            self._decoded[name] = words.view()  # a view of read-only data cannot be made writeable again
         return self._decoded[name]
 
 
-def _refusing(name: str) -> Callable[[object, object], None]:
+def _make_refusing_setter(name: str) -> Callable[[object, object], None]:
     def refuse(_agent: object, _value: object) -> None:
         raise AttributeError(f"{name} is read-only: the world keeps it")
 
@@ -111,14 +111,15 @@ def _refusing(name: str) -> Callable[[object, object], None]:
 
 
 class Runner:
-    """One plan carried out by a fresh ``Agent``.
+    """Execution of one plan by a fresh ``Agent``.
 
     Args:
-        module: the compiled source, named :data:`FILENAME`.
+        module: the compiled source, with the file name :data:`FILENAME`.
         steps: actions with their arguments.
-        previous: codes of the primitives executed so far.
-        words: the vocabulary that grids are encoded with.
-        printed: given what the code prints, at most ``print_limit`` characters in all.
+        previous: codes of the primitives executed before this plan.
+        words: the vocabulary: a grid's numbers are indices of these words.
+        printed: function that receives each text that the code prints.
+        print_limit: number of printed characters that are passed on in total.
     """
 
     def __init__(
@@ -142,7 +143,7 @@ class Runner:
         self._reserve: bytes | None = bytes(_RESERVE)
 
     def advance(self, view: Shown) -> Asked | Done | Fault:
-        """Show the state after the previous primitive, get the next one."""
+        """Show ``view``, the state after the previous primitive, to the agent; return the agent's answer."""
         if self._failed is not None:
             return self._failed
         self._state.show(view)
@@ -152,16 +153,18 @@ class Runner:
         return answer
 
     def _answer(self) -> Asked | Done | Fault:
+        """Load the agent if this is the first answer; return the next primitive, the end or the failure."""
         if self._agent is None:
             fault = self._load()
             if fault is not None:
                 return fault
         try:
-            return self._proceed()
-        except BaseException as error:  # boundary: generated code may raise anything, SystemExit and its like included
-            return self._fault(Status.RUNTIME_ERROR, error)
+            return self._next_primitive()
+        except BaseException as error:  # boundary: generated code may raise anything, even SystemExit
+            return self._make_fault(Status.RUNTIME_ERROR, error)
 
     def _load(self) -> Fault | None:
+        """Execute the module and create the agent; return the failure, if any."""
         namespace: dict[str, Any] = {"__name__": "agent_tmp", "print": self._print}
         try:
             exec(self._module, namespace)  # noqa: S102 - running generated code is this module's purpose
@@ -171,51 +174,54 @@ class Runner:
             self._state.install(agent_class)
             self._agent = agent_class()
         except BaseException as error:  # boundary: loading runs generated code
-            return self._fault(Status.SYNTAX_ERROR, error)
+            return self._make_fault(Status.SYNTAX_ERROR, error)
         for position, (action, _) in enumerate(self._steps):
             if not callable(getattr(type(self._agent), action, None)):
                 return Fault(Status.MISSING_METHOD, f"class Agent has no method {action}", position)
         return None
 
-    def _proceed(self) -> Asked | Done | Fault:
+    def _next_primitive(self) -> Asked | Done | Fault:
+        """Continue the current action, and begin further actions, until one yields a primitive or the plan ends."""
         while self._position < len(self._steps):
-            running = self._running or self._begin(*self._steps[self._position])
+            running = self._running or self._begin_action(*self._steps[self._position])
             try:
                 code = next(running)
             except StopIteration:
                 self._running = None
                 self._position += 1
                 continue
-            return self._checked(code, running)
+            return self._check_code(code, running)
         return Done()
 
-    def _begin(self, action: str, args: Arguments) -> GeneratorType[object, None, object]:
+    def _begin_action(self, action: str, args: Arguments) -> GeneratorType[object, None, object]:
+        """Call the action's method; keep and return the generator."""
         method = getattr(self._agent, action)
-        made = method(**args) if isinstance(args, dict) else method(*args)
-        if not isinstance(made, GeneratorType):
-            raise TypeError(f"{action} returned {type(made).__name__}: an action must yield primitive codes")
-        self._running = made
-        return made
+        generator = method(**args) if isinstance(args, dict) else method(*args)
+        if not isinstance(generator, GeneratorType):
+            raise TypeError(f"{action} returned {type(generator).__name__}: an action must yield primitive codes")
+        self._running = generator
+        return generator
 
-    def _checked(self, code: object, running: GeneratorType[object, None, object]) -> Asked | Fault:
-        number = _plain(code)
-        frames = _suspended(running)
+    def _check_code(self, code: object, running: GeneratorType[object, None, object]) -> Asked | Fault:
+        """Record and return the primitive ``code`` that ``running`` yielded; return a failure for any other value."""
+        number = _to_plain_int(code)
+        frames = _list_suspended_frames(running)
         if number is None or not 0 <= number < len(PRIMITIVE_METHODS):
-            message = f"yielded {_shown(code)}: actions yield primitive codes 0-6"
+            message = f"yielded {_show_value(code)}: actions yield primitive codes 0-6"
             return Fault(Status.RUNTIME_ERROR, message, self._position, tuple(frames[-MAX_FRAMES:]))
-        self._state.executed(number)
+        self._state.record_executed(number)
         return Asked(number, self._position, frames[-1][1])
 
-    def _fault(self, status: Status, error: BaseException) -> Fault:
-        self._reserve = None  # where memory has run out, this is what the report is made of
-        frames = _raised_at(error)[-MAX_FRAMES:]
-        words = _words(error)[:_MAX_MESSAGE]
+    def _make_fault(self, status: Status, error: BaseException) -> Fault:
+        self._reserve = None  # if memory has run out, this frees the memory that the report needs
+        frames = _list_raising_frames(error)[-MAX_FRAMES:]
+        words = _get_message(error)[:_MAX_MESSAGE]
         message = f"{type(error).__name__[:_MAX_NAME]}{': ' if words else ''}{words}"[:_MAX_MESSAGE]
-        planned = status is Status.RUNTIME_ERROR and self._position < len(self._steps)
-        return Fault(status, message, self._position if planned else None, tuple(frames))
+        is_in_step = status is Status.RUNTIME_ERROR and self._position < len(self._steps)
+        return Fault(status, message, self._position if is_in_step else None, tuple(frames))
 
     def _print(self, *values: object, sep: str | None = " ", end: str | None = "\n", **_options: object) -> None:
-        """Stands for ``print``."""
+        """Replace the builtin ``print``: pass the text on, shortened to the remaining print limit."""
         text = (" " if sep is None else sep).join(map(str, values)) + ("\n" if end is None else end)
         text = text[: self._print_left]
         self._print_left -= len(text)
@@ -223,8 +229,8 @@ class Runner:
             self._printed(text)
 
 
-def _plain(code: object) -> int | None:
-    """The value of a yielded integer, whatever its class makes of comparisons; None for anything else."""
+def _to_plain_int(code: object) -> int | None:
+    """Return a yielded integer as a plain ``int``, whose comparisons generated code cannot override; else None."""
     if isinstance(code, bool):
         return None
     if isinstance(code, int):
@@ -232,23 +238,23 @@ def _plain(code: object) -> int | None:
     return int(code) if type(code).__module__ == "numpy" and isinstance(code, np.integer) else None
 
 
-def _shown(value: object) -> str:
+def _show_value(value: object) -> str:
     try:
         return repr(value)[:80]
-    except BaseException:  # boundary: a class of generated code may refuse to be shown
+    except BaseException:  # boundary: the ``__repr__`` of generated code may raise
         return f"an object of class {type(value).__name__[:_MAX_NAME]}"
 
 
-def _words(error: BaseException) -> str:
+def _get_message(error: BaseException) -> str:
     try:
         words = str(error)
         return "more memory than an episode may use" if isinstance(error, MemoryError) and not words else words
-    except BaseException:  # boundary: an exception class of generated code may not even have words
+    except BaseException:  # boundary: the ``__str__`` of generated code may raise
         return "no message"
 
 
-def _suspended(running: object) -> list[tuple[str, int]]:
-    """Function and line of each generator of the source from the action down to the one that yielded."""
+def _list_suspended_frames(running: object) -> list[tuple[str, int]]:
+    """Return (function, line) of the suspended generators, from the action's generator to the innermost one."""
     frames = []
     while isinstance(running, GeneratorType) and running.gi_code.co_filename == FILENAME:
         frames.append((running.gi_code.co_name[:_MAX_NAME], running.gi_frame.f_lineno if running.gi_frame else 0))
@@ -256,8 +262,8 @@ def _suspended(running: object) -> list[tuple[str, int]]:
     return frames or [("", 0)]
 
 
-def _raised_at(error: BaseException) -> list[tuple[str, int]]:
-    """Function and line of each frame inside the generated source; for a syntax error the place of the error."""
+def _list_raising_frames(error: BaseException) -> list[tuple[str, int]]:
+    """Return (function, line) of each frame in the generated source; for a syntax error only the error's line."""
     if isinstance(error, SyntaxError) and error.filename == FILENAME and error.lineno:
         return [("<module>", error.lineno)]
     frames = traceback.walk_tb(error.__traceback__)

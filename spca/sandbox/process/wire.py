@@ -1,9 +1,9 @@
-"""What the host and the worker of an episode send each other, in the frames of :mod:`spca.sandbox.process.framing`.
+"""Messages between the host and the worker of an episode, in the frames of :mod:`spca.sandbox.process.framing`.
 
-The host sends ``START`` once (sequence 0) and then one ``VIEW`` for each answer it wants, numbered from 1; the
-worker sends ``READY`` (0), and answers view *n* with exactly one of ``ASKED``, ``DONE``, ``FAULT`` carrying *n*,
-preceded by any ``PRINTED``. ``START`` is marshalled: it goes to the worker, which nobody trusts; what comes back is
-unpacked by fixed layouts.
+The host sends ``START`` once (sequence number 0) and then one ``VIEW`` for each requested answer, numbered from 1. The
+worker sends ``READY`` (number 0). The worker answers view *n* with any number of ``PRINTED`` and then exactly one
+``ASKED``, ``DONE`` or ``FAULT`` with the number *n*. ``START`` is marshalled, which is safe only because the host is
+trusted; the host unpacks the untrusted worker's messages by fixed layouts.
 """
 
 from __future__ import annotations
@@ -30,19 +30,21 @@ from spca.sandbox.process.framing import (
 )
 from spca.sandbox.process.runner import MAX_FRAMES, Arguments, Asked, Done, Fault
 
-_GRID: Final = struct.Struct("<BB8HBH")
+# Fields of a view: direction and start direction; (rows, columns) of the full grid and of the observation, position
+# and start position; lengths of the inventory and of the mission.
+_VIEW_HEAD: Final = struct.Struct("<BB8HBH")
 _ASKED: Final = struct.Struct("<BII")
 _ASKED_FRAME: Final = struct.Struct("<BIIBII")  # HEADER and _ASKED in one
 _FAULT: Final = struct.Struct("<BiB")
 _FRAME: Final = struct.Struct("<IB")
 _STATUSES: Final = (Status.RUNTIME_ERROR, Status.SYNTAX_ERROR, Status.MISSING_METHOD)
-_NONE: Final = 0xFF
-_UNCHANGED: Final = 0xFFFF
+_NONE: Final = 0xFF  # instead of the length of an inventory
+_UNCHANGED: Final = 0xFFFF  # instead of the length of a mission
 _MAX_NAME: Final = 60
 
 
 class Start(NamedTuple):
-    """What an episode begins with."""
+    """Content of the first message of an episode, with the fields of :class:`~spca.sandbox.process.runner.Runner`."""
 
     module: CodeType
     steps: tuple[tuple[str, Arguments], ...]
@@ -52,17 +54,17 @@ class Start(NamedTuple):
 
 
 def pack_start(start: Start) -> bytes:
-    """The frame that an episode begins with."""
+    """Return ``start`` as a ``START`` frame."""
     return pack(START, 0, marshal.dumps(tuple(start)))
 
 
 def unpack_start(payload: bytes) -> Start:
-    """The payload of a ``START`` frame."""
+    """Return the content of a ``START`` frame."""
     return Start(*marshal.loads(payload))  # noqa: S302 - from the host to the worker, never the other way
 
 
 def pack_view(view: AgentView, sequence: int, mission: bool = True) -> bytes:
-    """A view; without ``mission`` the worker goes on with the one it knows.
+    """Return a view as a ``VIEW`` frame; unless ``mission``, the mission is left out because it has not changed.
 
     Raises:
         ValueError: a grid has more than 65535 rows or columns, or a text is too long.
@@ -72,7 +74,7 @@ def pack_view(view: AgentView, sequence: int, mission: bool = True) -> bytes:
     if (inventory is not None and len(inventory) >= _NONE) or len(text) >= _UNCHANGED:
         raise ValueError("an inventory or mission that is too long to be shown")
     try:
-        head = _GRID.pack(
+        head = _VIEW_HEAD.pack(
             view.direction,
             view.start_direction,
             *view.full_grid.shape,
@@ -89,10 +91,10 @@ def pack_view(view: AgentView, sequence: int, mission: bool = True) -> bytes:
 
 
 class View:
-    """A view as the worker keeps it: like an :class:`~spca.contracts.AgentView`, but its grids are unpacked on use."""
+    """The worker's form of an :class:`~spca.contracts.AgentView`, whose grids are unpacked on each access."""
 
     __slots__ = (
-        "_grids",
+        "_grid_sizes",
         "_payload",
         "direction",
         "inventory",
@@ -103,10 +105,10 @@ class View:
     )
 
     def __init__(self, payload: bytes, mission: str) -> None:
-        """``mission`` is the one that was sent last."""
-        head = _GRID.unpack_from(payload)
+        """Unpack a ``VIEW`` payload; ``mission`` is the mission that was sent last."""
+        head = _VIEW_HEAD.unpack_from(payload)
         self._payload = payload
-        self._grids = head[2:6]
+        self._grid_sizes = head[2:6]
         self.direction, self.start_direction, self.position, self.start_position = *head[:2], head[6:8], head[8:10]
         self.inventory = None
         self.mission = mission
@@ -117,28 +119,30 @@ class View:
     inventory: str | None
 
     def _read_texts(self, inventory_length: int, mission_length: int) -> None:
-        rows, columns, high, wide = self._grids
-        at = _GRID.size + rows * columns + high * wide
+        """Set inventory and mission from the end of the payload, if the payload has them."""
+        rows, columns, seen_rows, seen_columns = self._grid_sizes
+        offset = _VIEW_HEAD.size + rows * columns + seen_rows * seen_columns
         if inventory_length != _NONE:
-            self.inventory = self._payload[at : at + inventory_length].decode()
-            at += inventory_length
+            self.inventory = self._payload[offset : offset + inventory_length].decode()
+            offset += inventory_length
         if mission_length != _UNCHANGED:
-            self.mission = self._payload[at : at + mission_length].decode()
+            self.mission = self._payload[offset : offset + mission_length].decode()
 
     @property
     def full_grid(self) -> NDArray[np.uint8]:
-        rows, columns, _, _ = self._grids
-        return np.frombuffer(self._payload, np.uint8, rows * columns, _GRID.size).reshape(rows, columns)
+        rows, columns, _, _ = self._grid_sizes
+        return np.frombuffer(self._payload, np.uint8, rows * columns, _VIEW_HEAD.size).reshape(rows, columns)
 
     @property
     def observation(self) -> NDArray[np.uint8]:
-        rows, columns, high, wide = self._grids
-        start = _GRID.size + rows * columns
-        return np.frombuffer(self._payload, np.uint8, high * wide, start).reshape(high, wide)
+        rows, columns, seen_rows, seen_columns = self._grid_sizes
+        offset = _VIEW_HEAD.size + rows * columns
+        cells = np.frombuffer(self._payload, np.uint8, seen_rows * seen_columns, offset)
+        return cells.reshape(seen_rows, seen_columns)
 
 
 def pack_answer(answer: Asked | Done | Fault, sequence: int) -> bytes:
-    """The answer to the view with that number, cut to what the host accepts."""
+    """Return the answer to view ``sequence`` as a frame, shortened to the length that the host accepts."""
     if isinstance(answer, Asked):
         return _ASKED_FRAME.pack(ASKED, sequence, _ASKED.size, *answer)
     if isinstance(answer, Done):
@@ -153,7 +157,7 @@ def pack_answer(answer: Asked | Done | Fault, sequence: int) -> bytes:
 
 
 def unpack_asked(data: bytes, sequence: int) -> Asked | None:
-    """What almost every answer is: one whole ``ASKED`` frame with that number; None for anything else."""
+    """Return the answer if ``data`` is exactly one ``ASKED`` frame with this number, as almost always; else None."""
     if len(data) == _ASKED_FRAME.size:
         kind, number, length, code, position, line = _ASKED_FRAME.unpack(data)
         if kind == ASKED and number == sequence and length == _ASKED.size:
@@ -162,10 +166,10 @@ def unpack_asked(data: bytes, sequence: int) -> Asked | None:
 
 
 def unpack_answer(frame: Frame) -> Asked | Done | Fault:
-    """What the worker answered.
+    """Return the worker's answer in a frame.
 
     Raises:
-        WireError: it is no answer.
+        WireError: the frame is not a valid answer.
     """
     try:
         if frame.kind == ASKED:
@@ -173,22 +177,22 @@ def unpack_answer(frame: Frame) -> Asked | Done | Fault:
         if frame.kind == DONE:
             return Done()
         if frame.kind == FAULT:
-            return _fault(frame.payload)
+            return _unpack_fault(frame.payload)
     except (struct.error, IndexError) as error:
         raise WireError(f"a malformed answer: {error}") from error
     raise WireError(f"a frame of kind {frame.kind:#x} instead of an answer")
 
 
-def _fault(payload: bytes) -> Fault:
+def _unpack_fault(payload: bytes) -> Fault:
     status, position, count = _FAULT.unpack_from(payload)
     if count > MAX_FRAMES:
         raise WireError(f"a failure with {count} frames")
-    at = _FAULT.size
+    offset = _FAULT.size
     frames = []
     for _ in range(count):
-        line, length = _FRAME.unpack_from(payload, at)
-        at += _FRAME.size
-        frames.append((payload[at : at + length].decode(errors="replace"), line))
-        at += length
-    message = payload[at:].decode(errors="replace")
+        line, length = _FRAME.unpack_from(payload, offset)
+        offset += _FRAME.size
+        frames.append((payload[offset : offset + length].decode(errors="replace"), line))
+        offset += length
+    message = payload[offset:].decode(errors="replace")
     return Fault(_STATUSES[status], message, None if position < 0 else position, tuple(frames))

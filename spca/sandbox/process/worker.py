@@ -1,6 +1,6 @@
-"""What a forked worker does: lock itself in, then answer the host's views until it is killed.
+"""The program of a forked worker: apply the layers to itself, then answer the host's views until it is killed.
 
-It has seen nothing of the run when it begins, and dies with its episode.
+A worker holds no data of the run when it begins, and is killed at the end of its episode.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ from spca.sandbox.process import confinement, framing, wire
 from spca.sandbox.process.runner import Fault, Runner
 
 DUMP_SIGNAL = signal.SIGUSR1
-"""Sent by the host to a worker that is overdue: the interpreter then writes where it is, even from within C code."""
+"""Signal of the host to an overdue worker: the interpreter then writes its traceback, even during C code."""
 
 _LAZY_MODULES = ("unicodedata", "encodings.latin_1", "encodings.ascii", "traceback", "linecache", "numpy.random")
 
 
 def load_libraries() -> None:
-    """Import everything that generated code may use, and let it load what it loads on first use: no file can be
-    opened later."""
+    """Import all modules that generated code may use, and what these load on first use.
+
+    A worker behind its layers cannot open the files any more.
+    """
     for name in (*MODULES, *_LAZY_MODULES):
         import_module(name)
     words = np.array(["door red", "key blue"])
@@ -40,18 +42,18 @@ def load_libraries() -> None:
 
 
 def main(incoming: int, outgoing: int, layers: Layer, limits: Limits) -> NoReturn:
-    """Never returns. The arguments are the pipe ends to read from and to write to."""
+    """Run the worker in this process for good; ``incoming`` and ``outgoing`` are the pipe ends to read and write."""
     try:
         confinement.keep_pipes(incoming, outgoing)
         _prepare()
         confinement.lock_in(layers, limits)
         _serve()
-    finally:  # whatever happened, this copy of the zygote must not go on
+    finally:  # this copy of the zygote must not continue after any error
         os._exit(1)
 
 
 def _prepare() -> None:
-    """Equal randomness in every worker, so that a replay is one; where the code is, should it hang or crash."""
+    """Seed the random generators equally in every worker, for replays; enable tracebacks of hangs and crashes."""
     random.seed(0)
     np.random.seed(0)
     faulthandler.enable(OUT_FD, all_threads=False)
@@ -60,26 +62,26 @@ def _prepare() -> None:
 
 
 def _serve() -> NoReturn:
-    frame = framing.frame_reader()
-    start = wire.unpack_start(frame().payload)
+    read_frame = framing.frame_reader()
+    start = wire.unpack_start(read_frame().payload)
     runner = Runner(start.module, start.steps, start.previous, np.array(start.words), _send_printed, start.print_limit)
     mission = ""
     while True:
-        asked = frame()
-        view = wire.View(asked.payload, mission)
+        request = read_frame()
+        view = wire.View(request.payload, mission)
         mission = view.mission
-        framing.write_bytes(_answer(runner, view, asked.sequence))
+        framing.write_bytes(_answer(runner, view, request.sequence))
 
 
 def _answer(runner: Runner, view: wire.View, sequence: int) -> bytes:
     try:
         return wire.pack_answer(runner.advance(view), sequence)
-    except BaseException as error:  # boundary: a failure may be such that even telling it fails
+    except BaseException as error:  # boundary: reporting a failure may itself fail
         return wire.pack_answer(Fault(Status.RUNTIME_ERROR, f"{type(error).__name__[:60]} while failing"), sequence)
 
 
 def _send_printed(text: str) -> None:
     data = text.encode(errors="replace")
     longest = framing.LONGEST[framing.PRINTED]
-    for at in range(0, len(data), longest):
-        framing.write_bytes(framing.pack(framing.PRINTED, 0, data[at : at + longest]))
+    for start in range(0, len(data), longest):
+        framing.write_bytes(framing.pack(framing.PRINTED, 0, data[start : start + longest]))

@@ -1,8 +1,8 @@
-"""The fork server: a process with Python and what its workers need loaded, and nothing else.
+"""The fork server (zygote): a process that has loaded Python and the workers' libraries, and forks the workers.
 
-It is a program of its own, started with an empty environment (but for a fixed hash seed) in ``/``, so that no key, no
-environment id and no seed was ever in its memory. Each worker is a fork of it. It handles descriptors and process ids
-only; what an episode is about goes directly from the host to the worker.
+The host starts the zygote as a separate program in ``/`` with an empty environment (except a fixed hash seed), so that
+no key, environment id or seed of a level was ever in the zygote's memory. Each worker is a fork of the zygote. The
+zygote handles descriptors and process ids only; the host sends the content of an episode directly to the worker.
 """
 
 from __future__ import annotations
@@ -26,37 +26,39 @@ ANSWER: Final = struct.Struct("<Ii")
 PID: Final = struct.Struct("<i")
 FORK = b"F"
 REAP = b"R"
-"""Kinds of a request, which goes on with its number and a payload; an answer holds the number and one integer.
+"""Kinds of requests. A request is kind, number and payload; its answer is the same number and one integer.
 
-FORK: marshalled layers and limits, with the worker's two pipe ends; answered by the pid with a pidfd where there are
-such things, or by a negative ``errno``. REAP: a pid, which is killed; answered by its exit code as in
-:mod:`subprocess`."""
+FORK: the payload is the marshalled layers and limits; the worker's two pipe ends come with the request. The answer is
+the pid, with a pidfd if the system has pidfds, or a negative ``errno``.
+REAP: the payload is the pid of a worker to kill. The answer is its exit code as in :mod:`subprocess`.
+"""
 
 HOST_CHECK: Final = 1.0
-"""Seconds between looks whether the host is alive; the closed socket usually tells earlier."""
+"""Seconds between checks whether the host is alive; usually the closed socket reveals its end earlier."""
 
 Work = Callable[[int, int], NoReturn]
-"""What a worker does with its two pipe ends."""
+"""The program of a worker: called with the pipe ends to read from and to write to."""
 
 Preparation = Callable[[bytes], Work]
-"""Makes that of the payload of a request to fork."""
+"""Function that returns the worker's program for the payload of a FORK request."""
 
 READY: Final = b"ready"
 LONGEST_REQUEST: Final = 1 << 16
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Serve a socket: its descriptor and the name of the workers' module are the arguments.
+    """Serve the host's requests; return the exit code.
 
-    That module has ``load_libraries()``, called here once, and ``main(incoming, outgoing, layers, limits)``, which each
-    worker ends with.
+    The two arguments are the descriptor of the host's socket and the name of the workers' module. The module must
+    define ``load_libraries()``, which the zygote calls once, and ``main(incoming, outgoing, layers, limits)``, which
+    runs a worker and never returns.
     """
     host = os.getppid()
     number, name = sys.argv[1:] if argv is None else argv
     for inherited in (signal.SIGCHLD, signal.SIGALRM, signal.SIGXCPU):
         signal.signal(inherited, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    if hasattr(os, "sched_setscheduler"):  # a host that drives a robot has a priority that generated code must not have
+    if hasattr(os, "sched_setscheduler"):  # not the raised priority of a host that drives a robot
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     with socket.socket(fileno=int(number)) as control:
         try:
@@ -72,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def serve(control: socket.socket, host: int, prepare: Preparation) -> None:
-    """Fork and reap on request until the process ``host`` is gone; then no worker is left."""
+    """Fork and reap workers on request until the process ``host`` has ended; then end all workers."""
     children: set[int] = set()
     try:
         while True:
@@ -98,6 +100,7 @@ def serve(control: socket.socket, host: int, prepare: Preparation) -> None:
 
 
 def _fork(control: socket.socket, number: int, work: Work, descriptors: Sequence[int], children: set[int]) -> None:
+    """Fork a worker that runs ``work``, add its pid to ``children``, and answer request ``number``."""
     try:
         pid = os.fork()
         if pid == 0:
@@ -127,16 +130,19 @@ def _become_worker(control: socket.socket, work: Work, descriptors: Sequence[int
 
 
 def _end(pid: int) -> int:
-    """Kill and reap a child, which keeps its number until then; its exit code."""
+    """Kill and reap a child; return its exit code."""
     os.kill(pid, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 def _load_workers(name: str, path: list[str]) -> Preparation:
-    """Import the workers' module with all that they use, as the host finds it, with a single thread."""
+    """Import the workers' module from the host's module ``path``; return the function that prepares forks.
+
+    The environment and the module path are empty afterwards.
+    """
     sys.path[:] = path
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[variable] = "1"  # a process that forks must have one thread
+        os.environ[variable] = "1"  # a process that forks must have only one thread
     worker = import_module(name)
     worker.load_libraries()
     from spca.sandbox.kernel import lockdown
@@ -144,11 +150,11 @@ def _load_workers(name: str, path: list[str]) -> Preparation:
 
     @lru_cache(maxsize=8)
     def prepare(payload: bytes) -> Work:
-        """Before the fork: what a child does first costs it a copy of each page that it touches."""
+        """Return the worker's program. Called before the fork: in a child, each touched page would be copied."""
         layers, limits = marshal.loads(payload)  # noqa: S302 - from the host
         return partial(worker.main, layers=lockdown.Layer(layers), limits=Limits(*limits))
 
-    with suppress(OSError):  # a system without the sandbox is found out by the first worker
+    with suppress(OSError):  # on a system without the sandbox, the first worker reports the error
         lockdown.prepare()
     os.environ.clear()
     sys.path.clear()

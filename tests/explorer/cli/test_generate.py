@@ -92,9 +92,9 @@ def test_knobs_that_contradict_each_other_are_one_line(
 
 def test_an_index_without_a_scene_is_reported(tmp_path: Path) -> None:
     impossible = SceneJobs(Series(1, 1, (2,), Knobs(shape="join")), tmp_path)
-    with impossible.opened() as make:
+    with impossible.start_worker() as make:
         made = make(Job(0, "scene_1_00000"))
-    lost = impossible.lost(Job(1, "scene_1_00001"), "killed")
+    lost = impossible.make_lost_result(Job(1, "scene_1_00001"), "killed")
     assert list(summarize_scenes([made, lost]))[:3] == [
         "scene_1_00000: not made: a join needs 3 hops or more, not 2",
         "scene_1_00001: not made: killed, 2 times",

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from explorer.picture.raycasting import HIT, LOST, PASSED, THROUGH, Camera, march
+from explorer.picture.raycasting import OPAQUE, UNKNOWN, INVISIBLE, SEE_THROUGH, Camera, march
 from explorer.rules.raycast import walk
 from explorer.scene import Cell
 
@@ -20,9 +20,9 @@ from explorer.scene import Cell
 def test_rays_come_to_the_cells_that_a_single_ray_comes_to(seed: int, outside: bool) -> None:
     draw = np.random.default_rng(seed)
     kinds = draw.choice(
-        np.array([PASSED, THROUGH, HIT, LOST], dtype=np.uint8), size=(6, 10, 8), p=(0.8, 0.1, 0.08, 0.02)
+        np.array([INVISIBLE, SEE_THROUGH, OPAQUE, UNKNOWN], dtype=np.uint8), size=(6, 10, 8), p=(0.8, 0.1, 0.08, 0.02)
     )
-    kinds = np.pad(kinds, 1, constant_values=LOST)
+    kinds = np.pad(kinds, 1, constant_values=UNKNOWN)
     x, y, z = draw.uniform((0, 0, 0), (8, 6, 10))
     eye = (float(x), float(y), float(z) - 20) if outside else (float(x), float(y), float(z))
     camera = Camera.from_angles(
@@ -52,21 +52,21 @@ def alone(kinds: NDArray[np.uint8], cells: list[Cell]) -> list[int]:
     for x, y, z in cells:
         inside = 0 <= x < width - 2 and 0 <= y < height - 2 and 0 <= z < depth - 2
         entered |= inside
-        kind = kinds[y + 1, z + 1, x + 1] if inside else LOST if entered else PASSED
-        if kind in (HIT, THROUGH):
+        kind = kinds[y + 1, z + 1, x + 1] if inside else UNKNOWN if entered else INVISIBLE
+        if kind in (OPAQUE, SEE_THROUGH):
             found.append(((y + 1) * depth + z + 1) * width + x + 1)
-        if kind in (HIT, LOST):
+        if kind in (OPAQUE, UNKNOWN):
             break
     return found
 
 
 def test_a_camera_outside_sees_the_outer_faces() -> None:
-    kinds = np.pad(np.full((3, 4, 5), HIT, dtype=np.uint8), 1, constant_values=LOST)
+    kinds = np.pad(np.full((3, 4, 5), OPAQUE, dtype=np.uint8), 1, constant_values=UNKNOWN)
     camera = Camera.from_angles((2.5, 1.5, -10.0), 0.0, 0.0, 0.6)
     hits = march(kinds, camera.eye, camera.rays(40, 40))
     assert len(hits) == 1
     assert set(hits[0].axes.tolist()) == {2}
-    assert np.allclose(hits[0].far, 10)
+    assert np.allclose(hits[0].distances, 10)
     cells = np.array(np.unravel_index(hits[0].cells, kinds.shape))
     assert (cells[1] == 1).all()
     assert {tuple(cell) for cell in cells[[0, 2]].T.tolist()} == {(y, x) for y in (1, 2, 3) for x in (1, 2, 3, 4, 5)}

@@ -175,4 +175,4 @@ def test_views_take_no_more_memory_than_they_may_and_stay_the_same() -> None:
         other.step(action)
         assert sparing.grid_state() == other.grid_state()
         assert (sparing.observe().visible == other.observe().visible).all()
-        assert sum(len(cells) for cells, _ in sparing._cones.values()) <= Sparing.most_kept
+        assert sum(len(cells) for cells, _ in sparing._views.values()) <= Sparing.most_kept

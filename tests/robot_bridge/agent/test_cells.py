@@ -86,7 +86,7 @@ def test_a_cell_is_bare_where_nothing_stands_in_it() -> None:
 
 
 def test_an_empty_map_is_unknown() -> None:
-    assert terrain(OccupancyMap(), LATTICE).at((3, -2)) is Ground.UNKNOWN
+    assert terrain(OccupancyMap(), LATTICE).ground_at((3, -2)) is Ground.UNKNOWN
 
 
 @given(st.tuples(st.integers(-30, 30), st.integers(-30, 30)), st.floats(-0.49, 0.49), st.floats(-0.49, 0.49))

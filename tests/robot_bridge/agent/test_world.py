@@ -41,10 +41,10 @@ class Reasons(Journal):
     def __init__(self) -> None:
         self.lines: list[str] = []
 
-    def decided(self, now: float, result: ExecutionResult) -> None:  # noqa: ARG002
+    def record_decision(self, now: float, result: ExecutionResult) -> None:  # noqa: ARG002
         self.lines.append(result.decision.reasoning)
 
-    def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:  # noqa: ARG002
+    def record_note(self, now: float, kind: str, data: Mapping[str, Any]) -> None:  # noqa: ARG002
         self.lines.append(f"{kind} {data['what']} {data['thing']} {data['success']}")
 
 

@@ -24,7 +24,7 @@ from robot_bridge.cli.film import Film
 from robot_bridge.contracts import Applied, Twist
 film = Film(Path(sys.argv[1]), None)
 for now in range(20):
-    film.commanded(float(now), (), Applied(Twist(), "model"))
+    film.record_command(float(now), (), Applied(Twist(), "model"))
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -41,16 +41,16 @@ def plain(colour: tuple[int, int, int], rows: int, columns: int) -> Picture:
 def drive(film: Film, seconds: int) -> None:
     codes = np.zeros((100, 100), np.int8)
     for now in range(seconds):
-        film.mapped(float(now), codes, 0.05, 0.0, 0.0)
-        film.estimated(Estimate(float(now), Pose(1.0 + now / 10, 2.5), Twist()))
-        film.commanded(float(now), (), Applied(Twist(0.1), "model"))
+        film.record_map(float(now), codes, 0.05, 0.0, 0.0)
+        film.record_estimate(Estimate(float(now), Pose(1.0 + now / 10, 2.5), Twist()))
+        film.record_command(float(now), (), Applied(Twist(0.1), "model"))
 
 
 def test_it_shows_the_camera_the_robot_from_above_and_the_way_on_the_map(tmp_path: Path) -> None:
     path = tmp_path / "film.mp4"
     with closing(Film(path, lambda width: plain(GREEN, width, width))) as film:
         frame = Frame(0.0, plain(RED, 240, 320), np.ones((240, 320), np.float32), 460.0)
-        film.observed(Observation(frame=frame))
+        film.record_observation(Observation(frame=frame))
         drive(film, 20)
     shown = pictures(path)
     assert len(shown) == 20

@@ -237,7 +237,7 @@ def test_closing_stops_the_robot() -> None:
 class FullDisk(Log):
     """Books that cannot be kept."""
 
-    def acted(self, now: float, result: ActionResult) -> None:
+    def record_action(self, now: float, result: ActionResult) -> None:
         raise OSError(f"{now}: no space left for {result}")
 
 

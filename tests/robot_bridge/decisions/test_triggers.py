@@ -80,7 +80,7 @@ def test_moving_counts_from_where_the_model_was_asked() -> None:
     trigger = EventTrigger()
     assert trigger.check_triggers(CLOSED, [], Pose(), None, 0.0) == []
     assert trigger.check_triggers(CLOSED, [], Pose(1.4, 0), None, 1.0) == []
-    trigger.asked(Pose(1.4, 0))
+    trigger.note_asked(Pose(1.4, 0))
     assert trigger.check_triggers(CLOSED, [], Pose(2.8, 0), None, 2.0) == []
     assert trigger.check_triggers(CLOSED, [], Pose(2.95, 0), None, 3.0) == [Trigger.MOVED]
     assert trigger.check_triggers(CLOSED, [], Pose(2.95, 0), 3.0, 9.0) == []

@@ -268,8 +268,8 @@ def test_a_description_is_a_call_that_drops_the_pending_one() -> None:
 def test_a_model_that_has_ended_owes_nothing_and_is_what_was_wrong() -> None:
     given = Asked(BudgetSpent("2 requests were sent"))
     given.at(0.0, seen(0.0))
-    assert given.asker.owed_for(3.0) == 3.0
+    assert given.asker.seconds_owed(3.0) == 3.0
     assert given.asker.fault == (Ending.BUDGET, "2 requests were sent"), "though the answer is on its way"
     given.asker.listen()
-    assert given.asker.owed_for(3.0) == 0.0
+    assert given.asker.seconds_owed(3.0) == 0.0
     assert given.asker.is_alone

@@ -9,7 +9,7 @@ import pytest
 from robot_bridge.contracts import REST, Estimate, Frontier, Pose, Tier
 from robot_bridge.control.state import View
 from robot_bridge.decisions.memory.memory_state import KnownFrontier
-from robot_bridge.exploration.fallback import LocalExploration, WayTo, same_frontier
+from robot_bridge.exploration.fallback import LocalExploration, WayTo, redirect_to_frontier
 from tests.support.robot_bridge.kinematic import goal
 from tests.support.robot_bridge.looking import CONFIG
 
@@ -114,7 +114,7 @@ def test_a_long_outage_drives_home_once_and_explores_then() -> None:
 def test_a_frontier_that_was_renamed_while_the_model_thought_is_found_again() -> None:
     made = goal(goal_type="frontier", frontier_id=9)
     told = [KnownFrontier(9, 0, 2.5, "open", 1.0, [2.5, 0.5]), KnownFrontier(8, 0, 9.0, "open", 1.0, [9.0, 9.0])]
-    assert same_frontier(made, told, [FAR, NEAR]).parameters["frontier_id"] == NEAR.id
-    assert same_frontier(made, told, []) is made
-    assert same_frontier(made, told[1:], [NEAR]) is made
-    assert same_frontier(goal(x=1.0, y=2.0), told, [NEAR]).parameters["frontier_id"] is None
+    assert redirect_to_frontier(made, told, [FAR, NEAR]).parameters["frontier_id"] == NEAR.id
+    assert redirect_to_frontier(made, told, []) is made
+    assert redirect_to_frontier(made, told[1:], [NEAR]) is made
+    assert redirect_to_frontier(goal(x=1.0, y=2.0), told, [NEAR]).parameters["frontier_id"] is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from robot_bridge.contracts import Applied, Twist
-from robot_bridge.exploration.endings import stepped_in
+from robot_bridge.exploration.endings import count_interventions
 from robot_bridge.exploration.explorer import ExplorerSettings
 from robot_bridge.safety.chain import Interventions
 from tests.support.robot_bridge.scripted import FORWARD, SHADOW, STOP, Scripted, explorer
@@ -37,8 +37,8 @@ def test_the_time_in_each_tier_adds_up() -> None:
 def test_an_intervention_is_counted_when_it_begins_whatever_its_figures() -> None:
     found = Interventions()
     for reason in ("", "obstacle 0.41 m ahead: stopped", "obstacle 0.40 m ahead: stopped", "", "speeding up, 0.05 m/s"):
-        found.applied(Applied(Twist(), "model", reason))
-    found.applied(Applied(Twist(), "model", "obstacle -0.40 m ahead: stopped"))
+        found.count_result(Applied(Twist(), "model", reason))
+    found.count_result(Applied(Twist(), "model", "obstacle -0.40 m ahead: stopped"))
     assert found.counts == {"obstacle # m ahead: stopped": 2, "speeding up, # m/s": 1}
 
 
@@ -51,7 +51,7 @@ def test_the_safety_chain_steps_in_where_it_is_no_ordinary_limit_and_reasons_rea
         "the last scan is # s old": 3,
         "only #% of the scan's beams return": 1,
     }
-    assert list(stepped_in(counts).items()) == [
+    assert list(count_interventions(counts).items()) == [
         ("obstacle ahead: stopped", 5),
         ("the last scan is too old", 3),
         ("obstacle behind: slowed", 2),

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from robot_bridge.contracts import REST, Odometry, Pose, Scan, Twist, wrapped
-from robot_bridge.navigation.localisation import Localisation, Walls, aligned, searched, walls_of
+from robot_bridge.contracts import REST, Odometry, Pose, Scan, Twist, wrap_angle
+from robot_bridge.navigation.localisation import Localisation, Walls, align, search_pose, walls_of
 from robot_bridge.navigation.mapping import OccupancyMap
 from robot_bridge.safety.scans import returns
 from tests.support.robot_bridge.rooms import LIDAR, Box, scan
@@ -127,17 +127,17 @@ def test_the_search_around_a_lost_pose_finds_the_true_one(
     truth = Pose(0.2, -0.3, heading)
     lost = Pose(truth.x + off[0], truth.y + off[1], truth.heading + turn)
 
-    found = searched(landmarks, returns_at(ROOM, truth), lost)
+    found = search_pose(landmarks, returns_at(ROOM, truth), lost)
 
     assert found is not None
     assert found.distance_to(truth.x, truth.y) < 0.15
-    assert abs(wrapped(found.heading - truth.heading)) < radians(4)
+    assert abs(wrap_angle(found.heading - truth.heading)) < radians(4)
 
 
 def test_the_search_at_the_edge_of_the_map_looks_beyond_it_and_finds_nothing_there(landmarks: Walls) -> None:
     elsewhere = returns_at(walls(-1.2, -6.0, 0.9, 0.8), Pose())
     for corner in [Pose(landmarks.x, landmarks.y, 0.3), Pose(60.0, -60.0, 0.0)]:
-        assert searched(landmarks, elsewhere, corner) is None
+        assert search_pose(landmarks, elsewhere, corner) is None
 
 
 @settings(max_examples=30)
@@ -146,10 +146,10 @@ def test_a_scan_puts_the_pose_right(landmarks: Walls, x: float, y: float, turn: 
     truth = Pose(0.2, -0.3, heading)
     prior = Pose(truth.x + x, truth.y + y, truth.heading + turn)
 
-    pose, covariance = aligned(landmarks, returns_at(ROOM, truth), prior, np.diag([0.02, 0.02, 0.02]))
+    pose, covariance = align(landmarks, returns_at(ROOM, truth), prior, np.diag([0.02, 0.02, 0.02]))
 
     assert pose.distance_to(truth.x, truth.y) < 0.015
-    assert abs(wrapped(pose.heading - truth.heading)) < radians(0.5)
+    assert abs(wrap_angle(pose.heading - truth.heading)) < radians(0.5)
     assert (np.linalg.eigvalsh(covariance) > 0).all()
     assert covariance.trace() < 0.01
 
@@ -157,7 +157,7 @@ def test_a_scan_puts_the_pose_right(landmarks: Walls, x: float, y: float, turn: 
 def test_what_is_sure_already_is_hardly_moved_by_a_scan(landmarks: Walls) -> None:
     seen = returns_at(ROOM, Pose(0.2, -0.3, 0.0))
 
-    pose, _ = aligned(landmarks, seen, Pose(0.3, -0.3, 0.0), np.diag([1e-9, 1e-9, 1e-9]))
+    pose, _ = align(landmarks, seen, Pose(0.3, -0.3, 0.0), np.diag([1e-9, 1e-9, 1e-9]))
 
     assert pose.distance_to(0.3, -0.3) < 1e-3
 

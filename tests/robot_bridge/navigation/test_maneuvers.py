@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import Pose, wrapped
+from robot_bridge.contracts import Pose, wrap_angle
 from robot_bridge.navigation.clearance import Clearance, KeepOut, circles_of, clearance_around
 from robot_bridge.navigation.maneuvers import COARSE, FINE, Aim, ManeuverPlanner, Step, stop_gap
 from robot_bridge.navigation.mapping import OccupancyMap
-from robot_bridge.safety.geometry import clearance, free_distance, placed, seen_from
+from robot_bridge.safety.geometry import clearance, free_distance, transform_from_frame, transform_to_frame
 
 CONFIG = RobotConfig()
 BODY = CONFIG.body
@@ -61,7 +61,7 @@ def assert_drivable(steps: tuple[Step, ...], points: Points) -> None:
         assert abs(step.curvature) <= BODY.curvature_limit
         forward = step.distance > 0
         wanted = step.length + stop_gap(CONFIG, forward=forward)
-        seen = seen_from(points, step.start)
+        seen = transform_to_frame(points, step.start)
         assert free_distance(seen, step.curvature, forward, BODY, CONFIG.zones.padding, 2.0) >= wanted
 
 
@@ -118,7 +118,7 @@ def test_from_too_near_a_wall_the_way_leads_away_from_it() -> None:
     steps = searched(wall, Pose(), Aim(0.8, -0.6, 0.15), margin=0.05)
 
     assert steps
-    room = [clearance(seen_from(wall, step.end), BODY).min() for step in steps]
+    room = [clearance(transform_to_frame(wall, step.end), BODY).min() for step in steps]
     assert min(room) >= 0.02
     assert room[-1] > 0.2
 
@@ -160,7 +160,7 @@ def test_every_way_among_posts_is_drivable(
 ) -> None:
     points = np.array(found).reshape(-1, 2)
     start = in_the_middle(heading)
-    points = points[clearance(seen_from(points, start), BODY) > 0.08] if len(points) else points
+    points = points[clearance(transform_to_frame(points, start), BODY) > 0.08] if len(points) else points
     aim = Aim(*place, 0.1, wanted, 0.15)
     search = PLANNER.search(start, aim, around(points, start), effort=COARSE)
     search.run(700)
@@ -173,11 +173,11 @@ def test_every_way_among_posts_is_drivable(
 @given(st.floats(-pi, pi), st.floats(0.15, 2.0), st.floats(-pi, pi))
 def test_the_circles_cover_the_footprint(bearing: float, distance: float, heading: float) -> None:
     pose = Pose(0.3, -0.2, heading)
-    point = placed(np.array([[distance * cos(bearing), distance * sin(bearing)]]), pose)
+    point = transform_from_frame(np.array([[distance * cos(bearing), distance * sin(bearing)]]), pose)
 
-    room = around(point, pose).of_pose(pose, circles_of(BODY))
+    room = around(point, pose).pose_clearance(pose, circles_of(BODY))
 
-    exact = float(clearance(seen_from(point, pose), BODY).min())
+    exact = float(clearance(transform_to_frame(point, pose), BODY).min())
     assert room <= max(exact, 0.0) * 2**0.5 + 0.03
 
 
@@ -187,5 +187,5 @@ def test_turning_left_and_right_are_alike() -> None:
 
     assert left is not None
     assert right is not None
-    assert abs(wrapped(left[-1].end.heading - radians(90))) < 0.1
+    assert abs(wrap_angle(left[-1].end.heading - radians(90))) < 0.1
     assert abs(sum(s.length for s in left) - sum(s.length for s in right)) < 0.5

@@ -81,11 +81,11 @@ def test_what_was_touched_stays_whatever_beams_pass_through_it_and_however_the_m
 
 def test_what_was_touched_is_known_to_millimetres_and_is_nothing_that_the_lidar_measured() -> None:
     chart = charted(ROOM, [Pose()])
-    marks, points = chart.measured()
+    marks, points = chart.find_measured()
     chart.fix(np.array([(0.812, 0.03), (0.814, 0.03)]))
     assert chart.obstacles_in(0.7, -0.1, 0.9, 0.1) == pytest.approx(np.array([(0.813, 0.03)]), abs=0.001)
-    assert np.array_equal(chart.measured()[0], marks)
-    assert np.array_equal(chart.measured()[1], points)
+    assert np.array_equal(chart.find_measured()[0], marks)
+    assert np.array_equal(chart.find_measured()[1], points)
 
 
 def test_a_lone_missing_return_frees_nothing_and_many_in_a_row_are_open_space() -> None:

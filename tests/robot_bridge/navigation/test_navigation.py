@@ -7,11 +7,11 @@ from math import cos, hypot, pi, radians, sin
 import numpy as np
 import pytest
 
-from robot_bridge.contracts import REST, NavGoalTarget, Pose, wrapped
+from robot_bridge.contracts import REST, NavGoalTarget, Pose, wrap_angle
 from robot_bridge.navigation.driving import NavStatus, free_poses
 from robot_bridge.navigation.following import Follower
 from robot_bridge.navigation.maneuvers import Step
-from robot_bridge.safety.geometry import along, clamped, curvature_of
+from robot_bridge.safety.geometry import along, clamp_steering, curvature_of
 from tests.support.robot_bridge.rooms import Box
 from tests.support.robot_bridge.trips import CONFIG, PERIOD, Trip, walls
 from tests.support.tiers import few
@@ -30,7 +30,7 @@ def ready(world: list[Box], start: Pose) -> Trip:
 
 def misses(trip: Trip, x: float, y: float, heading: float | None = None) -> tuple[float, float]:
     at = trip.truth.ahead(CONFIG.body.centre)
-    turn = 0.0 if heading is None else abs(wrapped(trip.truth.heading - heading))
+    turn = 0.0 if heading is None else abs(wrap_angle(trip.truth.heading - heading))
     return hypot(at[0] - x, at[1] - y), turn
 
 
@@ -184,9 +184,9 @@ def test_a_track_with_a_change_of_direction_is_followed_to_a_centimetre(offset: 
     follower.start(steps)
 
     for _ in range(600):
-        twist = clamped(follower.twist(robot, np.zeros((0, 2)), PERIOD), CONFIG.body)
-        robot = robot.after(along(curvature_of(twist, CONFIG.body), twist.linear * PERIOD))
+        twist = clamp_steering(follower.twist(robot, np.zeros((0, 2)), PERIOD), CONFIG.body)
+        robot = robot.compose(along(curvature_of(twist, CONFIG.body), twist.linear * PERIOD))
 
     assert follower.is_done
     assert robot.distance_to(pose.x, pose.y) < 0.02
-    assert abs(wrapped(robot.heading - pose.heading)) < radians(3)
+    assert abs(wrap_angle(robot.heading - pose.heading)) < radians(3)

@@ -129,7 +129,7 @@ def test_freshness_begins_with_arrival_however_long_it_was_waited_for() -> None:
 
 PROGRAM = """
 import select, sys
-from deadman import Deadman, serve, until_terminated
+from deadman import Deadman, serve, catch_termination
 class Pipes:
     def receive(self, seconds):
         ready, _, _ = select.select([sys.stdin], [], [], seconds)
@@ -137,7 +137,7 @@ class Pipes:
         return [tuple(map(float, line.split()))] if line else []
     def send(self, linear, angular): print(linear, angular, flush=True)
     def close(self): print("closed", flush=True)
-with until_terminated() as is_over:
+with catch_termination() as is_over:
     serve(Pipes(), Deadman(), is_over)
 """
 

@@ -152,12 +152,12 @@ def test_pictures_may_come_compressed(domain: int, drivers: Drivers) -> None:
     try:
         drivers.send(topics.camera, images.camera_message(1.0, 4, 3, 123.0))
         assert wait_until(lambda: robot.arrivals[topics.camera].count, PATIENCE)
-        image = images.compressed_message(1.0, images.JPEG, images.jpeg(RGB))
+        image = images.make_compressed_message(1.0, images.JPEG, images.jpeg(RGB))
         drivers.send(topics.image, image)
         png = images.depth_png(DEPTH)
-        drivers.send(topics.depth, images.compressed_message(1.0, "8UC1; compressedDepth png", png))
+        drivers.send(topics.depth, images.make_compressed_message(1.0, "8UC1; compressedDepth png", png))
         assert wait_until(lambda: robot.arrivals[topics.depth].refused, PATIENCE)
-        drivers.send(topics.depth, images.compressed_message(1.0, images.DEPTH, png))
+        drivers.send(topics.depth, images.make_compressed_message(1.0, images.DEPTH, png))
         assert wait_until(lambda: robot.observe().frame, PATIENCE)
         frame = robot.observe().frame
         assert frame is not None

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
-from robot_bridge.contracts import Odometry, Pose, Scan, Twist, wrapped
+from robot_bridge.contracts import Odometry, Pose, Scan, Twist, wrap_angle
 from robot_bridge.ros import images, messages, types
 from tests.support.robot_bridge.strategies import ODOMETRIES, SCANS, TIMES, TWISTS
 from tests.support.robot_bridge.strategies import messages as any_message
@@ -32,7 +32,7 @@ def test_odometry_survives(odometry: Odometry) -> None:
     found = messages.odometry_from(sent(messages.odometry_message(odometry)))
     assert found.twist == odometry.twist
     assert (found.pose.x, found.pose.y) == (odometry.pose.x, odometry.pose.y)
-    assert abs(wrapped(found.pose.heading - odometry.pose.heading)) < 1e-9
+    assert abs(wrap_angle(found.pose.heading - odometry.pose.heading)) < 1e-9
     assert found.stamp == pytest.approx(odometry.stamp, abs=1e-6)
 
 

@@ -12,10 +12,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from robot_bridge.contracts import REST, Applied, Command, Observation, Odometry, Pose, Scan, Source, Twist
-from robot_bridge.safety.chain import CREEP, ChainState, SafetyChain, chosen, filtered
-from robot_bridge.safety.geometry import clamped, clearance, curvature_of, free_distance
+from robot_bridge.safety.chain import CREEP, ChainState, SafetyChain, choose_command, filter_command
+from robot_bridge.safety.geometry import clamp_steering, clearance, curvature_of, free_distance
 from robot_bridge.safety.scans import returns
-from robot_bridge.safety.stop_distance import allowed_speed, margin
+from robot_bridge.safety.stop_distance import margin, max_speed_at
 from tests.support.robot_bridge.rays import CONFIG, Post, as_scan, scan_of, seen
 
 LIMITS, ZONES, BODY = CONFIG.limits, CONFIG.zones, CONFIG.body
@@ -38,9 +38,9 @@ def watched(found: list[Post], twist: Twist = REST) -> ChainState:
     """The state after half a second at rest among posts, with the wheels where ``twist`` wants them."""
     state = ChainState()
     for now in (0.0, 0.1, 0.2, 0.45):
-        state, _ = filtered(state, [], seen(scan_of(found, stamp=now), now=now), now, CONFIG)
-    angle = float(np.arctan(BODY.wheelbase * curvature_of(clamped(twist, BODY), BODY)))
-    return replace(state, twist=clamped(twist, BODY), steering=(angle, angle))
+        state, _ = filter_command(state, [], seen(scan_of(found, stamp=now), now=now), now, CONFIG)
+    angle = float(np.arctan(BODY.wheelbase * curvature_of(clamp_steering(twist, BODY), BODY)))
+    return replace(state, twist=clamp_steering(twist, BODY), steering=(angle, angle))
 
 
 @given(posts, sane, commands, st.floats(0.0, 0.6))
@@ -49,10 +49,10 @@ def test_whatever_is_commanded_only_feasible_velocities_leave_and_never_more_tha
 ) -> None:
     state, now = watched(apart(found), before), 0.45 + passed
     observation = seen(scan_of(apart(found), stamp=now), now=now)
-    new, applied = filtered(state, wanted, observation, now, CONFIG)
-    assert filtered(state, wanted, observation, now, CONFIG)[1] == applied
-    twist, command = applied.twist, chosen(wanted, now)
-    assert clamped(twist, BODY) == twist == new.twist
+    new, applied = filter_command(state, wanted, observation, now, CONFIG)
+    assert filter_command(state, wanted, observation, now, CONFIG)[1] == applied
+    twist, command = applied.twist, choose_command(wanted, now)
+    assert clamp_steering(twist, BODY) == twist == new.twist
     assert -LIMITS.reverse_speed <= twist.linear <= LIMITS.speed
     if command is None or command.source is Source.STOP:
         assert twist == REST
@@ -66,17 +66,17 @@ def test_whatever_is_commanded_only_feasible_velocities_leave_and_never_more_tha
     last = abs(before.linear) if passed <= LIMITS.command_timeout else 0.0
     assert abs(twist.linear) <= last + LIMITS.acceleration * max(passed, 1 / CONFIG.control_rate) + 1e-9
     # The zones looked along the arc of the clamped command: no later stage may bend it.
-    bent = curvature_of(twist, BODY) - curvature_of(clamped(command.twist, BODY), BODY)
+    bent = curvature_of(twist, BODY) - curvature_of(clamp_steering(command.twist, BODY), BODY)
     assert abs(bent) < 1e-9
 
 
 @given(posts, sane)
 def test_what_drives_has_the_room_that_its_speed_needs(found: list[Post], wanted: Twist) -> None:
-    assume(clamped(wanted, BODY) != REST)
-    feasible = clamped(Twist(max(-LIMITS.reverse_speed, min(LIMITS.speed, wanted.linear)), wanted.angular), BODY)
+    assume(clamp_steering(wanted, BODY) != REST)
+    feasible = clamp_steering(Twist(max(-LIMITS.reverse_speed, min(LIMITS.speed, wanted.linear)), wanted.angular), BODY)
     state = watched(apart(found), feasible)
     scan = scan_of(apart(found), stamp=0.5)
-    _, applied = filtered(
+    _, applied = filter_command(
         state, [Command(feasible, Source.MODEL, 9.0)], seen(scan, now=0.5, twist=feasible), 0.5, CONFIG
     )
     points = returns(scan, CONFIG.lidar)
@@ -84,9 +84,9 @@ def test_what_drives_has_the_room_that_its_speed_needs(found: list[Post], wanted
     forward = feasible.linear > 0
     free = free_distance(points, curvature_of(feasible, BODY), forward, BODY, padding, 2.0)
     from_lidar = free + ZONES.padding + (OVERHANG if forward else BODY.rear + CONFIG.lidar.x)
-    most = allowed_speed(from_lidar, forward, CONFIG)
+    most = max_speed_at(from_lidar, forward, CONFIG)
     # Half a millimetre of a footprint that is carried from odometry to now and back.
-    nearer = allowed_speed(from_lidar - 5e-4, forward, CONFIG)
+    nearer = max_speed_at(from_lidar - 5e-4, forward, CONFIG)
     assert abs(applied.twist.linear) <= most + 1e-6 + (most - nearer)
     if abs(feasible.linear) < nearer:
         assert applied == Applied(feasible, "model")
@@ -100,7 +100,7 @@ def test_a_pole_of_two_centimetres_in_the_path_stops_the_robot(speed: float, tur
     found = [(BODY.front + 0.1, side, 0.01)]
     assume(abs(turn) < 0.5 * speed)
     command = Command(Twist(speed, turn), Source.HUMAN, 9.0)
-    _, applied = filtered(
+    _, applied = filter_command(
         watched(found, command.twist), [command], seen(scan_of(found, stamp=0.5), now=0.5), 0.5, CONFIG
     )
     assert applied.twist == REST
@@ -113,10 +113,10 @@ def test_away_from_what_is_too_near_is_always_possible(gap: float, direction: fl
     found = [(edge + direction * 0.02, y / 50, 0.02) for y in range(-6, 7)]
     away = Command(Twist(-0.1 * direction, 0.0), Source.MODEL, 9.0)
     state = watched(found, Twist(-0.1 * direction, 0.0))
-    assert filtered(state, [away], seen(scan_of(found, stamp=0.5), now=0.5), 0.5, CONFIG)[1].twist == away.twist
+    assert filter_command(state, [away], seen(scan_of(found, stamp=0.5), now=0.5), 0.5, CONFIG)[1].twist == away.twist
     into = Command(Twist(0.1 * direction, 0.0), Source.MODEL, 9.0)
     state = watched(found, into.twist)
-    assert filtered(state, [into], seen(scan_of(found, stamp=0.5), now=0.5), 0.5, CONFIG)[1].twist == REST
+    assert filter_command(state, [into], seen(scan_of(found, stamp=0.5), now=0.5), 0.5, CONFIG)[1].twist == REST
 
 
 bad_scans = st.one_of(
@@ -140,7 +140,7 @@ bad_odometry = st.one_of(
 def test_no_motion_without_a_usable_scan(scan: Scan | None, wanted: Twist) -> None:
     state = replace(watched([], wanted), stamp=-0.05)
     observation = replace(seen(None), scan=scan)
-    _, applied = filtered(state, [Command(wanted, Source.HUMAN, 9.0)], observation, 0.0, CONFIG)
+    _, applied = filter_command(state, [Command(wanted, Source.HUMAN, 9.0)], observation, 0.0, CONFIG)
     assert applied.twist == REST
     assert bool(applied.reason) == (wanted != REST)
 
@@ -149,7 +149,7 @@ def test_no_motion_without_a_usable_scan(scan: Scan | None, wanted: Twist) -> No
 def test_no_motion_without_usable_odometry(odometry: Odometry | None, wanted: Twist) -> None:
     state = replace(watched([], wanted), stamp=-0.05)
     observation = Observation(scan_of([]), None, odometry)
-    _, applied = filtered(state, [Command(wanted, Source.HUMAN, 9.0)], observation, 0.0, CONFIG)
+    _, applied = filter_command(state, [Command(wanted, Source.HUMAN, 9.0)], observation, 0.0, CONFIG)
     assert applied.twist == REST
     assert bool(applied.reason) == (wanted != REST)
 
@@ -187,7 +187,7 @@ def test_turning_in_place_is_refused_and_tight_turns_are_widened() -> None:
     refused = step(SafetyChain(CONFIG), Command(Twist(0.0, 0.5), Source.MODEL, 9.0), now=0.0)
     assert refused == Applied(REST, "model", "this robot cannot turn in place")
     tight = step(SafetyChain(CONFIG), Command(Twist(0.02, 0.45), Source.MODEL, 9.0), now=0.0)
-    assert tight == Applied(clamped(Twist(0.02, 0.45), BODY), "model", "curvature at the steering limit")
+    assert tight == Applied(clamp_steering(Twist(0.02, 0.45), BODY), "model", "curvature at the steering limit")
 
 
 def test_the_latch_holds_through_everything_until_it_is_released() -> None:
@@ -243,16 +243,16 @@ def test_wheels_that_still_point_at_an_obstacle_hold_the_robot_back() -> None:
     arrived = watched(left, command.twist)
     still_left = replace(arrived, steering=(BODY.steering_limit, BODY.steering_limit))
     observation = seen(scan_of(left, stamp=0.5), now=0.5)
-    assert filtered(arrived, [command], observation, 0.5, config)[1].twist == command.twist
-    slow = filtered(still_left, [command], observation, 0.5, config)[1]
+    assert filter_command(arrived, [command], observation, 0.5, config)[1].twist == command.twist
+    slow = filter_command(still_left, [command], observation, 0.5, config)[1]
     assert CREEP <= slow.twist.linear < command.twist.linear
     assert "slowed" in slow.reason
 
 
 @given(st.floats(-0.25, 0.25), st.floats(-0.7, 0.7), st.floats(0.0, 0.5))
 def test_measured_motion_is_where_the_wheels_may_point(linear: float, angular: float, passed: float) -> None:
-    twist = clamped(Twist(linear, angular), BODY)
-    state, _ = filtered(ChainState(), [], seen(scan_of([]), twist=twist), passed, CONFIG)
+    twist = clamp_steering(Twist(linear, angular), BODY)
+    state, _ = filter_command(ChainState(), [], seen(scan_of([]), twist=twist), passed, CONFIG)
     low, high = state.steering
     assert -BODY.steering_limit <= low <= high <= BODY.steering_limit
     if abs(linear) > 0.08:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from robot_bridge.contracts import REST, Command, Odometry, Pose, Source, Twist
 from robot_bridge.safety.chain import SafetyChain
-from robot_bridge.safety.geometry import along, clamped, clearance, seen_from
+from robot_bridge.safety.geometry import along, clamp_steering, clearance, transform_to_frame
 from tests.support.robot_bridge.rays import CONFIG, Post, scan_of, seen
 
 BODY, LIMITS = CONFIG.body, CONFIG.limits
@@ -32,7 +32,7 @@ class Bicycle:
                 wanted = atan(BODY.wheelbase * twist.angular / twist.linear)
                 turn = LIMITS.steering_rate * DT
                 self.steering += max(-turn, min(turn, wanted - self.steering))
-            self.pose = self.pose.after(along(tan(self.steering) / BODY.wheelbase, self.speed * DT))
+            self.pose = self.pose.compose(along(tan(self.steering) / BODY.wheelbase, self.speed * DT))
 
     @property
     def twist(self) -> Twist:
@@ -57,8 +57,8 @@ def collision(seed: int, seconds: float, dropouts: float, *, is_guarded: bool = 
         odometry = Odometry(now, robot.pose, robot.twist)
         observation = replace(seen(scan), odometry=odometry)
         applied = chain.step([Command(command, Source.MODEL, now + 1)], observation, now)
-        robot.drive(applied.twist if is_guarded else clamped(command, BODY), 0.05)
-        gaps = clearance(seen_from(centres, robot.pose), BODY)
+        robot.drive(applied.twist if is_guarded else clamp_steering(command, BODY), 0.05)
+        gaps = clearance(transform_to_frame(centres, robot.pose), BODY)
         if gaps.min() < 0.01:
             return f"pole {gaps.argmin()} at {now} s"
     return ""

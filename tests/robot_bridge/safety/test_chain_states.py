@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from robot_bridge.contracts import REST, Applied, Command, Observation, Odometry, Pose, Scan, Source, Twist
 from robot_bridge.safety.chain import SafetyChain
-from robot_bridge.safety.geometry import along, clamped
+from robot_bridge.safety.geometry import along, clamp_steering
 from tests.support.robot_bridge.rays import CONFIG, as_scan, scan_of
 
 BEAMS = CONFIG.lidar.beams
@@ -54,7 +54,7 @@ class Driven(RuleBasedStateMachine):
 
     def drive(self, seconds: float) -> None:
         v, w = self.applied.twist.linear, self.applied.twist.angular
-        self.pose = self.pose.after(along(w / v if v else 0.0, v * seconds))
+        self.pose = self.pose.compose(along(w / v if v else 0.0, v * seconds))
 
     def check(self) -> None:
         alive = [command for command in self.commands if not command.expires <= self.now]
@@ -121,7 +121,7 @@ class Driven(RuleBasedStateMachine):
     @invariant()
     def only_what_can_be_driven_leaves(self) -> None:
         twist = self.applied.twist
-        assert clamped(twist, CONFIG.body) == twist
+        assert clamp_steering(twist, CONFIG.body) == twist
         assert -CONFIG.limits.reverse_speed <= twist.linear <= CONFIG.limits.speed
 
 

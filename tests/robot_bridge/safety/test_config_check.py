@@ -12,7 +12,7 @@ from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Pose
 from robot_bridge.errors import SetupError
 from robot_bridge.safety.chain import SafetyChain
-from robot_bridge.safety.config_check import checked
+from robot_bridge.safety.config_check import require_valid
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.world import TwinWorld
 from tests.support.robot_bridge.rays import CONFIG
@@ -33,7 +33,7 @@ def other(part: str, **values: Any) -> RobotConfig:
     ],
 )
 def test_other_robots_are_possible(config: RobotConfig) -> None:
-    assert checked(config) is config
+    assert require_valid(config) is config
 
 
 @pytest.mark.parametrize(

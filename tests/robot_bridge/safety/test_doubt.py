@@ -51,11 +51,11 @@ class Drive:
         observation = self.spoilt(observation) if self.spoilt else observation
         applied = self.chain.step([Command(self.twist, Source.MODEL, self.now + 1)], observation, self.now)
         step = along(curvature_of(applied.twist, CONFIG.body), applied.twist.linear * PERIOD)
-        is_stuck = step.x > 0 and self.truth.after(step).x > self.wall
+        is_stuck = step.x > 0 and self.truth.compose(step).x > self.wall
         self.pushed += PERIOD * is_stuck
         self.backed += max(0.0, -step.x)
-        self.truth = self.truth if is_stuck else self.truth.after(step)
-        self.rolled = self.rolled.after(step) if self.spins or not is_stuck else self.rolled
+        self.truth = self.truth if is_stuck else self.truth.compose(step)
+        self.rolled = self.rolled.compose(step) if self.spins or not is_stuck else self.rolled
         self.now += PERIOD
         return applied
 

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 
 from robot_bridge.config import Body
 from robot_bridge.contracts import REST, Pose, Twist
-from robot_bridge.safety.geometry import along, clamped, clearance, curvature_of, free_distance, placed, seen_from
+from robot_bridge.safety.geometry import (
+    along,
+    clamp_steering,
+    clearance,
+    curvature_of,
+    free_distance,
+    transform_from_frame,
+    transform_to_frame,
+)
 
 BODY = Body()
 places = st.floats(-1.2, 1.2)
@@ -24,7 +32,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False, width=32)
 def driven(at: NDArray[np.float64], curvature: float, forward: bool, padding: float, horizon: float) -> float:
     """The same as ``free_distance``, by small steps."""
     for step in np.arange(0.0, horizon, 0.002):
-        q = seen_from(at, along(curvature, step if forward else -step))
+        q = transform_to_frame(at, along(curvature, step if forward else -step))
         ends = (q[:, 0] <= BODY.front + padding) & (q[:, 0] >= -BODY.rear - padding)
         if (ends & (np.abs(q[:, 1]) <= BODY.half_width + padding)).any():
             return float(step)
@@ -72,8 +80,8 @@ def test_a_corner_that_swings_out_is_seen() -> None:
 
 @given(finite, finite)
 def test_clamping_keeps_the_speed_and_the_side_and_is_idempotent(linear: float, angular: float) -> None:
-    twist = clamped(Twist(linear, angular), BODY)
-    assert clamped(twist, BODY) == twist
+    twist = clamp_steering(Twist(linear, angular), BODY)
+    assert clamp_steering(twist, BODY) == twist
     assert abs(twist.angular) <= abs(twist.linear) * BODY.curvature_limit
     if linear == 0:
         assert twist == REST
@@ -89,7 +97,7 @@ def test_clamping_keeps_the_speed_and_the_side_and_is_idempotent(linear: float, 
 def test_an_arc_is_what_small_steps_add_up_to(curvature: float, distance: float) -> None:
     pose = Pose()
     for _ in range(400):
-        pose = pose.after(Pose(distance / 400, 0.0, curvature * distance / 400))
+        pose = pose.compose(Pose(distance / 400, 0.0, curvature * distance / 400))
     end = along(curvature, distance)
     assert np.hypot(end.x - pose.x, end.y - pose.y) < 0.02
     assert isclose(end.heading, curvature * distance)
@@ -98,7 +106,7 @@ def test_an_arc_is_what_small_steps_add_up_to(curvature: float, distance: float)
 @given(points, places, places, st.floats(-pi, pi))
 def test_placing_undoes_seeing(at: NDArray[np.float64], x: float, y: float, heading: float) -> None:
     pose = Pose(x, y, heading)
-    np.testing.assert_allclose(placed(seen_from(at, pose), pose), at, atol=1e-12)
+    np.testing.assert_allclose(transform_from_frame(transform_to_frame(at, pose), pose), at, atol=1e-12)
 
 
 @given(points)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robot_bridge.safety.stop_distance import RESERVE_M, allowed_speed, reaction, stop_distance
+from robot_bridge.safety.stop_distance import RESERVE_M, max_speed_at, reaction, stop_distance
 from tests.support.robot_bridge.rays import CONFIG
 
 LIMITS, ZONES = CONFIG.limits, CONFIG.zones
@@ -24,19 +24,19 @@ def test_a_robot_drives_on_before_it_brakes(speed: float) -> None:
 
 @given(st.floats(0, 3))
 def test_what_may_be_driven_can_be_stopped_in_the_room_that_is_left(distance: float) -> None:
-    speed = allowed_speed(distance, True, CONFIG)
+    speed = max_speed_at(distance, True, CONFIG)
     assert stop_distance(speed, CONFIG) <= max(0.0, distance - OVERHANG - RESERVE_M) + 1e-9
 
 
 @given(st.floats(0, 3), st.floats(0, 3), st.booleans())
 def test_speed_falls_with_distance_to_nothing_in_the_emergency_zone(a: float, b: float, forward: bool) -> None:
     near, far = sorted((a, b))
-    assert allowed_speed(near, forward, CONFIG) <= allowed_speed(far, forward, CONFIG) + 1e-12
+    assert max_speed_at(near, forward, CONFIG) <= max_speed_at(far, forward, CONFIG) + 1e-12
     if near <= ZONES.emergency_stop:
-        assert allowed_speed(near, forward, CONFIG) == 0.0
+        assert max_speed_at(near, forward, CONFIG) == 0.0
     if far >= ZONES.avoidance:
-        assert allowed_speed(far, forward, CONFIG) == (LIMITS.speed if forward else LIMITS.reverse_speed)
-    middle = allowed_speed((ZONES.emergency_stop + ZONES.avoidance) / 2, forward, CONFIG)
+        assert max_speed_at(far, forward, CONFIG) == (LIMITS.speed if forward else LIMITS.reverse_speed)
+    middle = max_speed_at((ZONES.emergency_stop + ZONES.avoidance) / 2, forward, CONFIG)
     assert middle == pytest.approx((LIMITS.speed if forward else LIMITS.reverse_speed) / 2)
 
 
@@ -45,5 +45,5 @@ def test_a_fast_robot_with_weak_brakes_can_always_stop_in_what_is_left(
     speed: float, deceleration: float, distance: float
 ) -> None:
     config = replace(CONFIG, limits=replace(LIMITS, speed=speed, deceleration=deceleration))
-    v = allowed_speed(distance, True, config)
+    v = max_speed_at(distance, True, config)
     assert v * 0.15 + v * v / (2 * deceleration) <= max(0.0, distance - OVERHANG) + 1e-9

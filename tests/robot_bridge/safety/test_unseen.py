@@ -12,7 +12,7 @@ from robot_bridge.decisions.memory.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.safety_executor import SafetyExecutor
 from robot_bridge.exploration.endings import Ending
 from robot_bridge.safety.doubt import BLOCKED_UNSEEN, Phase
-from robot_bridge.safety.geometry import placed
+from robot_bridge.safety.geometry import transform_from_frame
 from robot_bridge.twin.noise import NO_NOISE
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.world import TwinWorld, Wall
@@ -110,7 +110,7 @@ def beside_glass(robot: KinematicRobot, beside: Pose) -> None:
     def drive(seconds: float) -> None:
         before = robot.pose
         free(seconds)
-        x, y = placed(placed(outline, robot.pose), beside).T
+        x, y = transform_from_frame(transform_from_frame(outline, robot.pose), beside).T
         if ((x > 0) & (x < 0.2) & (y > -1.16) & (y < 0.64)).any():
             robot.pose = before
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robot_bridge.contracts import Pose, Twist, wrapped
+from robot_bridge.contracts import Pose, Twist, wrap_angle
 from robot_bridge.twin.noise import NO_NOISE, DriftingOdometry, Grain, Noise, noisy_ranges
 from tests.support.tiers import few
 
@@ -84,7 +84,7 @@ def test_every_error_of_odometry_adds_up_as_it_is_said_to(
         there = odometry.pose
         for _ in range(200):
             odometry.advance(0.0, 0.01)
-        ends.append((there.x, there.y, wrapped(odometry.pose.heading - 2.0)))
+        ends.append((there.x, there.y, wrap_angle(odometry.pose.heading - 2.0)))
     found = np.std(np.array(ends), axis=0)
     assert found == pytest.approx([along, across, heading], rel=0.2, abs=2e-3)
 

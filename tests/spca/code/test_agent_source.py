@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from spca.code.agent_source import MethodInfo, call_closure, changed_methods, direct_calls, method_source, signatures
+from spca.code.agent_source import (
+    MethodInfo,
+    call_closure,
+    direct_calls,
+    find_changed_methods,
+    method_source,
+    signatures,
+)
 from spca.contracts import PRIMITIVE_METHODS
 from spca.errors import PatchError
 
@@ -95,7 +102,7 @@ def test_init_is_reached_by_every_method() -> None:
 )
 def test_only_a_new_meaning_is_a_change(old: str, new: str, changed: tuple[str, ...]) -> None:
     assert old in SOURCE
-    assert changed_methods(SOURCE, SOURCE.replace(old, new, 1)) == changed
+    assert find_changed_methods(SOURCE, SOURCE.replace(old, new, 1)) == changed
 
 
 def test_unreadable_sources_are_refused() -> None:

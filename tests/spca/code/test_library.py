@@ -93,20 +93,20 @@ def test_missing_keeps_the_order_asked_for() -> None:
 
 
 def test_involved_are_the_actions_and_what_they_reach_nearest_first() -> None:
-    assert library.involved(SOURCE, ["open_door"]) == ("open_door", "__init__", "_face", "_look")
-    assert library.involved(SOURCE, ["unknown"]) == ()
-    assert library.involved(SOURCE, PRIMITIVE_METHODS[:0]) == ()
+    assert library.find_involved(SOURCE, ["open_door"]) == ("open_door", "__init__", "_face", "_look")
+    assert library.find_involved(SOURCE, ["unknown"]) == ()
+    assert library.find_involved(SOURCE, PRIMITIVE_METHODS[:0]) == ()
 
 
 def test_for_a_missing_action_stands_the_one_most_like_it() -> None:
-    assert library.involved(SOURCE, ["close_door"]) == ("open_door", "__init__", "_face", "_look")
-    assert library.involved(SOURCE, ["fetch_box", "fetch_key"]) == ("fetch_key", "__init__", "_face", "_look")
-    assert library.involved(SOURCE, ["look"]) == ()
+    assert library.find_involved(SOURCE, ["close_door"]) == ("open_door", "__init__", "_face", "_look")
+    assert library.find_involved(SOURCE, ["fetch_box", "fetch_key"]) == ("fetch_key", "__init__", "_face", "_look")
+    assert library.find_involved(SOURCE, ["look"]) == ()
 
 
 def test_what_the_error_names_most_often_comes_first() -> None:
     error = "plan: [open_door(a1, d), fetch_key(a1, k)]\nlast primitives: pick_up (fetch_key, line 80)\nin _look: no"
-    assert library.involved(SOURCE, ["fetch_key", "open_door"], error) == (
+    assert library.find_involved(SOURCE, ["fetch_key", "open_door"], error) == (
         "fetch_key",
         "open_door",
         "_look",
@@ -121,15 +121,15 @@ def points_into(*names: str) -> str:
 
 
 def test_what_the_error_points_into_is_always_there_and_first() -> None:
-    assert library.involved(SOURCE, ["fetch_key"], points_into("open_door", "_face"))[:3] == (
+    assert library.find_involved(SOURCE, ["fetch_key"], points_into("open_door", "_face"))[:3] == (
         "_face",
         "open_door",
         "fetch_key",
     )
-    assert library.involved(SOURCE, [], points_into("open_door", "_face"), 0) == ("_face", "open_door")
+    assert library.find_involved(SOURCE, [], points_into("open_door", "_face"), 0) == ("_face", "open_door")
     primitives = "last primitives: toggle (open_door > _look, line 80); move_forward (move_forward, line 9)"
-    assert library.involved(SOURCE, [], primitives, 0) == ("_look", "open_door")
-    assert library.involved(SOURCE, [], points_into("no_method", "turn_left", "__class__"), 0) == ()
+    assert library.find_involved(SOURCE, [], primitives, 0) == ("_look", "open_door")
+    assert library.find_involved(SOURCE, [], points_into("no_method", "turn_left", "__class__"), 0) == ()
 
 
 def test_of_what_is_too_long_the_places_are_shown() -> None:
@@ -137,7 +137,7 @@ def test_of_what_is_too_long_the_places_are_shown() -> None:
     source = AGENT.text + SKILLS.replace("        return thing\n", f"{filling}        return thing\n")
     line = source.splitlines().index("        return thing") + 1
     error = f"  agent_tmp.py, line {line}, in _look\n    return thing\nlast primitives: toggle (open_door, line 9)"
-    names = library.involved(source, ["fetch_key"], error)
+    names = library.find_involved(source, ["fetch_key"], error)
     assert "_look" not in names
     assert names[0] == "open_door"
     shown = library.excerpts(source, error, names).splitlines()
@@ -168,7 +168,7 @@ def test_all_that_an_error_points_into_is_shown_while_it_fits(lengths: list[int]
     methods = "".join(f"\n    def act_{n}(self, a):\n{body * length}" for n, length in enumerate(lengths))
     source, names = AGENT.text + methods, [f"act_{n}" for n in range(len(lengths))]
     sizes = sum(len(agent_source.method_source(source, name)) + 2 for name in names)
-    shown = library.involved(source, [], points_into(*names), room)
+    shown = library.find_involved(source, [], points_into(*names), room)
     assert set(shown) == set(names) or sizes > library.MAX_SOURCE
 
 
@@ -182,9 +182,9 @@ def test_the_method_of_a_line_is_found() -> None:
 def test_a_method_that_does_not_fit_is_left_out_whole() -> None:
     filling = "        # nothing\n" * (library.MAX_SOURCE // 10)
     source = AGENT.text + SKILLS.replace("        return thing\n", f"{filling}        return thing\n")
-    assert library.involved(source, ["open_door"]) == ("open_door", "__init__", "_face")
+    assert library.find_involved(source, ["open_door"]) == ("open_door", "__init__", "_face")
     large = AGENT.text + SKILLS.replace("        yield self.toggle()\n", f"        yield self.toggle()\n{filling}")
-    assert library.involved(large, ["open_door", "fetch_key"]) == ("fetch_key", "__init__", "_face", "_look")
+    assert library.find_involved(large, ["open_door", "fetch_key"]) == ("fetch_key", "__init__", "_face", "_look")
 
 
 @pytest.mark.long
@@ -194,7 +194,7 @@ def test_sources_are_bounded_and_whole(lengths: list[int]) -> None:
     body = "        yield 0\n"
     methods = "".join(f"\n    def act_{n}(self, a):\n{body * length}" for n, length in enumerate(lengths))
     source = AGENT.text + methods
-    names = library.involved(source, [f"act_{n}" for n in range(len(lengths))])
+    names = library.find_involved(source, [f"act_{n}" for n in range(len(lengths))])
     shown = library.sources(source, names)
     assert sum(len(agent_source.method_source(source, name)) for name in names) <= library.MAX_SOURCE
     assert all(agent_source.method_source(source, name) in shown for name in names)
@@ -202,9 +202,9 @@ def test_sources_are_bounded_and_whole(lengths: list[int]) -> None:
 
 def test_trusted_pddl_is_shown_whole_or_not_at_all() -> None:
     small, large = "(define)", "(" * (library.MAX_TRUSTED + 1)
-    assert library.trusted_pddl(TrustedPDDL(small, small)) == {"domain": small, "problem": small}
-    assert library.trusted_pddl(TrustedPDDL(small, large)) == {"domain": small}
-    assert library.trusted_pddl(TrustedPDDL(large, small)) == {}
+    assert library.fit_trusted_pddl(TrustedPDDL(small, small)) == {"domain": small, "problem": small}
+    assert library.fit_trusted_pddl(TrustedPDDL(small, large)) == {"domain": small}
+    assert library.fit_trusted_pddl(TrustedPDDL(large, small)) == {}
 
 
 def test_sources_come_in_the_order_of_the_file_with_their_lines() -> None:
@@ -252,4 +252,4 @@ def test_sources_take_the_room_that_is_left() -> None:
     full = library.MAX_PROMPT - library.MAX_METHODS
     assert library.room_for_sources("x" * (full - 100)) == 100
     assert library.room_for_sources("x" * (full + 100)) == 0
-    assert library.involved(SOURCE, ["open_door"], "", 0) == ()
+    assert library.find_involved(SOURCE, ["open_door"], "", 0) == ()

@@ -92,7 +92,7 @@ def test_an_agent_to_continue_from_is_refused_in_one_line(tmp_path: Path, answer
         agent_source.signatures,
         merge.extract_code,
         lambda text: merge.merge(INITIAL, text),
-        lambda text: agent_source.changed_methods(INITIAL, text),
+        lambda text: agent_source.find_changed_methods(INITIAL, text),
         lambda text: policy.check_patch(text, INITIAL),
         lambda text: policy.check_agent(AgentSource(text)),
     ],
@@ -139,7 +139,7 @@ def largest() -> str:
 
 @pytest.fixture(autouse=True)
 def _nothing_is_remembered() -> None:
-    for function in (agent_source._parsed, agent_source.layout, agent_source.methods_of, agent_source._bindings):
+    for function in (agent_source._parse, agent_source.layout, agent_source.methods_of, agent_source._bindings):
         function.cache_clear()
     policy._refusal.cache_clear()
 

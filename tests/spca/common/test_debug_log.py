@@ -237,7 +237,7 @@ def test_a_worker_logs_into_the_file_of_its_host(tmp_path: Path, capsys: pytest.
         start_debug_log()
         with log_to_folder(tmp_path):
             sent = pickle.loads(pickle.dumps(worker_log()))  # noqa: S301  # our own
-    with sent.opened():
+    with sent.open_log():
         OURS.debug("played an episode")
     assert "played an episode\n" in (tmp_path / LOG_NAME).read_text()
     assert capsys.readouterr().err == ""

@@ -12,7 +12,7 @@ import pytest
 
 from spca.common import source_state
 from spca.common.installation import APPLICATIONS
-from spca.common.source_state import changed_source, hash_texts, read_source_state
+from spca.common.source_state import describe_changed_source, hash_texts, read_source_state
 from tests.support.spca.doubles import ROOT
 
 GIT = shutil.which("git")
@@ -108,7 +108,7 @@ def test_where_a_text_ends_counts() -> None:
 def test_results_finished_with_another_source_say_so(tmp_path: Path) -> None:
     before = read_source_state(tmp_path)
     record = json.loads(json.dumps(before.to_dict()))
-    assert changed_source(record, before) == {}
+    assert describe_changed_source(record, before) == {}
     (tmp_path / "agent.py").write_text("edited = True\n", encoding="utf-8")
     after = read_source_state(tmp_path)
-    assert changed_source(record, after) == {"continued_with": [after.to_dict()]}
+    assert describe_changed_source(record, after) == {"continued_with": [after.to_dict()]}

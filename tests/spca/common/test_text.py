@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from spca.code.merge import merge
 from spca.common.encoding import json_text
-from spca.common.text import clock, counted, escaped_code, escaped_json, one_line, strip_folders, visible
+from spca.common.text import clock, escape_code, escape_json, format_count, one_line, strip_folders, visible
 from spca.errors import PatchError
 from tests.support.spca.doubles import AGENT
 
@@ -30,7 +30,7 @@ def test_hidden_characters_are_escaped(character: str) -> None:
     written = json_text({character: [character]}, indent=1)
     assert character not in written
     assert json.loads(written) == {character: [character]}
-    source = escaped_code(f"x = 'a{character}b'  # {character}")
+    source = escape_code(f"x = 'a{character}b'  # {character}")
     assert character not in source
     assert ast.literal_eval(source.partition("= ")[2]) == f"a{character}b"
 
@@ -55,8 +55,8 @@ def test_what_is_no_number_of_json_is_null(value: object) -> None:
 
 def test_text_that_can_be_seen_stays_as_it_is() -> None:
     text = "é 漢字 👍\t{'a'}\n"
-    assert visible(text) == escaped_code(text) == text
-    assert escaped_json(text) == text
+    assert visible(text) == escape_code(text) == text
+    assert escape_json(text) == text
     assert visible("a\x1b[2J\r\n\x7f") == "a␛[2J\n␡"
 
 
@@ -81,7 +81,7 @@ def test_one_line_cannot_pass_for_more() -> None:
     ("number", "words"), [(0, "0 levels"), (1, "1 level"), (2, "2 levels"), (1234, "1,234 levels")]
 )
 def test_how_many(number: int, words: str) -> None:
-    assert counted(number, "level") == words
+    assert format_count(number, "level") == words
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spca.evaluation.alike import alike, replay
+from spca.evaluation.alike import group_failures, replay
 from spca.evaluation.episodes import Episode, Played, Trial
 from spca.evaluation.figures import show
 from spca.evaluation.summary import Results
@@ -31,7 +31,7 @@ FAILED = [
 
 
 def test_the_largest_group_comes_first_and_its_most_frequent_id() -> None:
-    groups = alike(Results(tuple(FAILED)).failed)
+    groups = group_failures(Results(tuple(FAILED)).failed)
     assert [(len(group.failures), group.title) for group in groups] == [
         (19, "missing_method: the library lacks fly"),
         (2, "stuck: the red door at (3, 4) is shut"),

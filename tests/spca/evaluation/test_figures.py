@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from spca.evaluation.figures import announce, show, shown
+from spca.evaluation.figures import announce, show, show_progress
 from spca.evaluation.summary import Results
 from tests.support.report.evaluated import LOST, WON, evaluated
 
@@ -23,7 +23,7 @@ def test_the_first_line_names_the_evaluation_and_who_plans(tmp_path: Path, capsy
 
 @pytest.mark.parametrize(("quiet", "lines"), [(False, 10), (True, 0)])
 def test_who_sees_no_bar_is_told_ten_times(quiet: bool, lines: int, capsys: pytest.CaptureFixture[str]) -> None:
-    with shown(quiet) as progress:
+    with show_progress(quiet) as progress:
         for finished in range(251):
             progress("episodes", finished, 250, finished // 2)
     out = capsys.readouterr().out.splitlines()

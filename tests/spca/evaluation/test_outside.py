@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from minigridenv import MiniGridEnv, known_ids
+from minigridenv import MiniGridEnv, list_known_ids
 from spca.errors import WorldError
 from spca.evaluation.outside import CATEGORY, UNPLAYABLE, find_outside, level_name
 from spca.runs.curriculum import load
 
 ROOT = Path(__file__).resolve().parents[3]
 LEARNED = {task.env_id for task in load(ROOT / "merged_curriculum2.json").tasks()}
-OUTSIDE = find_outside(known_ids(), LEARNED)
+OUTSIDE = find_outside(list_known_ids(), LEARNED)
 
 
 def test_every_registered_id_is_learned_played_or_explained() -> None:
     playable = {task.env_id for task in OUTSIDE.tasks}
     assert playable.isdisjoint(LEARNED | UNPLAYABLE.keys())
-    assert playable | LEARNED | UNPLAYABLE.keys() == set(known_ids())
+    assert playable | LEARNED | UNPLAYABLE.keys() == set(list_known_ids())
     assert OUTSIDE.unplayable == UNPLAYABLE
     assert [task.index for task in OUTSIDE.tasks] == list(range(21))
     assert {task.category for task in OUTSIDE.tasks} == {CATEGORY}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spca.contracts import FailedPlan, PlanStep, Status, TraceStep
-from spca.llm.feedback import cited, failed_plans, failure_report, pddl_error, shortened
+from spca.llm.feedback import failure_report, find_cited_methods, pddl_error, plan_failure, shorten_middle
 from tests.support.spca.doubles import outcome_of, plan_of
 
 PLAN = plan_of(PlanStep("fetch", ("a1", "key_blue")), PlanStep("open_door", ("a1", "door_blue")))
@@ -75,9 +75,9 @@ def test_what_a_report_points_into_is_read_back_from_it() -> None:
     trace = (TraceStep(2, 0, "walk", 70), TraceStep(0, 1, "fetch", 71))
     outcome = replace(outcome_of(Status.RUNTIME_ERROR, traceback=traceback), trace=trace)
     report = failure_report(PLAN, outcome, lambda line: {70: "_ahead", 71: "fetch"}[line])
-    assert cited(report)[:2] == ("_step", "walk")
-    assert set(cited(report)) == {"_step", "walk", "fetch", "_ahead", "no"}
-    assert cited("line 3: in _step, nothing") == ()
+    assert find_cited_methods(report)[:2] == ("_step", "walk")
+    assert set(find_cited_methods(report)) == {"_step", "walk", "fetch", "_ahead", "no"}
+    assert find_cited_methods("line 3: in _step, nothing") == ()
 
 
 def test_the_end_is_told_with_direction_and_hand() -> None:
@@ -108,7 +108,7 @@ def test_failed_plans_are_told_by_status_and_reason() -> None:
     gate = FailedPlan(
         "[walk(a1)]", "missing_method", "no usable code after 6 calls: the gate says\nmap at the end:\n@."
     )
-    assert failed_plans([failed, gate]) == {
+    assert plan_failure([failed, gate]) == {
         "kind": "plan_failed",
         "failed_plans": [
             {"plan": "[fetch(a1)]", "status": "stuck", "message": "the same cycle of 4 states repeated 3 times"},
@@ -119,7 +119,7 @@ def test_failed_plans_are_told_by_status_and_reason() -> None:
             },
         ],
     }
-    (told,) = failed_plans([FailedPlan("p" * 999, "stuck", "m" * 999)])["failed_plans"]
+    (told,) = plan_failure([FailedPlan("p" * 999, "stuck", "m" * 999)])["failed_plans"]
     assert len(told["plan"]) + len(told["message"]) < 700
 
 
@@ -133,5 +133,5 @@ def test_an_error_of_pddl_is_cut_in_its_middle() -> None:
 
 @given(st.text(), st.integers(5, 50))
 def test_shortened_text_keeps_its_limit(text: str, limit: int) -> None:
-    assert len(shortened(text, limit)) <= limit
-    assert shortened(text, len(text)) == text
+    assert len(shorten_middle(text, limit)) <= limit
+    assert shorten_middle(text, len(text)) == text

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spca.llm.calls.ledger import Outcome, Place, Record, sums
 from spca.llm.providers.base import Usage
-from spca.llm.spending import cells, so_far, spent, tokens, unanswered, usd
+from spca.llm.spending import cells, count_unanswered, so_far, spent, tokens, usd
 from tests.support.spca.call_requests import ref
 
 
@@ -46,7 +46,7 @@ def test_tokens_and_dollars(taken: dict[str, Any], words: str) -> None:
     ],
 )
 def test_requests_that_were_not_answered(taken: dict[str, Any], words: str) -> None:
-    assert unanswered(taken) == words
+    assert count_unanswered(taken) == words
 
 
 @given(st.lists(st.sampled_from(Outcome), max_size=5), st.booleans())

@@ -37,7 +37,7 @@ PROBLEM = """(define (problem p) (:domain grid)
   (:objects Key-Blue Key_Red - key door-1 - (either door key) loose)
   (:init) (:goal (and)))"""
 
-NAMES = NameMap.of(DOMAIN, PROBLEM)
+NAMES = NameMap.from_pddl(DOMAIN, PROBLEM)
 
 pddl_names = st.from_regex(r"[a-zA-Z][a-zA-Z0-9_-]{0,12}", fullmatch=True)
 python_names = st.from_regex(r"[a-z][a-z0-9_]{0,12}", fullmatch=True)
@@ -69,7 +69,7 @@ def test_names_the_agent_cannot_have_are_refused_with_a_way_out(name: str) -> No
         extract_actions(action(name))
     assert f"'{python_name(name)}'" in str(error.value)
     with pytest.raises(PlanTextError):
-        NameMap.of(action(name), PROBLEM)
+        NameMap.from_pddl(action(name), PROBLEM)
 
 
 def test_the_suggested_name_is_accepted() -> None:
@@ -120,7 +120,7 @@ def test_objects_of_every_typed_list_are_known() -> None:
 
 def test_colliding_objects_and_undeclared_names_are_refused() -> None:
     with pytest.raises(PlanTextError, match="'key-blue' and 'key_blue' both become 'key_blue'"):
-        NameMap.of(DOMAIN, "(define (:objects key-blue key_blue - key))")
+        NameMap.from_pddl(DOMAIN, "(define (:objects key-blue key_blue - key))")
     with pytest.raises(PlanTextError, match="action 'fly', which the PDDL does not declare"):
         NAMES.step(PlannedAction("fly", ()))
     with pytest.raises(PlanTextError, match="object 'sun', which the PDDL does not declare"):
@@ -129,7 +129,7 @@ def test_colliding_objects_and_undeclared_names_are_refused() -> None:
 
 @given(st.lists(pddl_names, unique_by=python_name, min_size=1))
 def test_steps_name_what_the_pddl_declares(objects: list[str]) -> None:
-    names = NameMap.of(DOMAIN, f"(define (problem p) (:objects {' '.join(objects)} - key))")
+    names = NameMap.from_pddl(DOMAIN, f"(define (problem p) (:objects {' '.join(objects)} - key))")
     planned = PlannedAction("Pick-Up_Obj", tuple(name for name in objects if name.lower() != "a1"))
     step = names.step(planned)
     written = tuple(names.objects[name] for name in step.args)

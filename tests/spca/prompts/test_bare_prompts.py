@@ -86,7 +86,7 @@ def test_the_planners_example_does_what_its_mission_says() -> None:
     assert found
     result = shared_solver().solve(found[1], found[2])
     assert result.solved, result.message
-    steps = tuple(map(NameMap.of(found[1], found[2]).step, result.steps))
+    steps = tuple(map(NameMap.from_pddl(found[1], found[2]).step, result.steps))
     assert [str(step) for step in steps] == ["fill_can(a1)", "water_plant(a1, fern_green)"]
 
 

@@ -16,9 +16,9 @@ from spca.code.policy.available import MODULES
 from spca.contracts import AgentSource, PlanStep, Status
 from spca.errors import PromptError
 from spca.plan.pddl import NameMap
-from spca.prompts import USUAL, quoted, render
+from spca.prompts import USUAL, quote_untrusted, render
 from spca.reference.mission import MissionError, parse
-from spca.sense.map_text import as_data, cropped
+from spca.sense.map_text import crop_map, format_data
 from tests.support.spca.doubles import AGENT, plan_of, shared_solver
 
 
@@ -60,28 +60,28 @@ def test_a_template_is_no_path() -> None:
 @settings(max_examples=50)
 @given(st.lists(st.none() | st.text() | st.dictionaries(st.text(), st.text())))
 def test_data_is_json_without_a_tag(value: object) -> None:
-    text = as_data(value)
+    text = format_data(value)
     assert json.loads(text) == value
     assert not re.search("[<>]", text)
 
 
 @given(st.text(), st.integers(100, 400))
 def test_quoted_text_is_bounded_and_closes_nothing(text: str, limit: int) -> None:
-    shown = quoted(text, limit)
+    shown = quote_untrusted(text, limit)
     assert "</" not in shown
     assert all(c.isprintable() or c in "\n\t" for c in shown)
     assert len(shown.replace("<\\/", "</")) <= limit + 60
 
 
 def test_quoted_text_keeps_its_beginning_and_its_end() -> None:
-    shown = quoted("first" + "x" * 9000 + "last")
+    shown = quote_untrusted("first" + "x" * 9000 + "last")
     assert shown.startswith("firstx")
     assert shown.endswith("xlast")
     assert "[... 5009 characters left out ...]" in shown
 
 
 def test_terminal_escapes_do_not_reach_a_prompt() -> None:
-    assert quoted("a\x1b[31mb\r\n\x00c") == "a[31mb\nc"
+    assert quote_untrusted("a\x1b[31mb\r\n\x00c") == "a[31mb\nc"
 
 
 def told(name: str, **variables: object) -> str:
@@ -167,7 +167,7 @@ def example_pddl() -> tuple[str, str]:
 def example_plan(domain: str, problem: str) -> str:
     result = shared_solver().solve(domain, problem)
     assert result.solved, result.message
-    names = NameMap.of(domain, problem)
+    names = NameMap.from_pddl(domain, problem)
     return "; ".join(str(names.step(planned)) for planned in result.steps)
 
 
@@ -215,7 +215,7 @@ def test_the_coders_example_gives_up_when_all_is_explored(example_agent: AgentSo
     with closing(MiniGridEnv("BabyAI-GoToObj-v0", 1)) as world:
         outcome = world.run_sim(plan_of(PlanStep("face_thing", ("a1", "goal_green"))), example_agent)
     assert outcome.status is Status.GOAL_NOT_REACHED
-    assert all("unseen" not in row[1:-1] for row in cropped(outcome.last_map)[1:-1])
+    assert all("unseen" not in row[1:-1] for row in crop_map(outcome.last_map)[1:-1])
 
 
 NEAREST = {

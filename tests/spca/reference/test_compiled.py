@@ -20,7 +20,7 @@ from spca.contracts import Checkpoint, LevelInfo, Plan, PlannerMode, Snapshot
 from spca.llm.providers.base import Message
 from spca.plan.pddl import extract_actions
 from spca.reference import planner
-from spca.reference.compiled import ShippedWriter, compiled, writers
+from spca.reference.compiled import ShippedWriter, choose_writer, writers
 from spca.reference.locks import Context
 from spca.reference.mission import Clause, GoTo, Open, PickUp, PutNear, PutNextTo, parse, stages
 from spca.reference.pddl_writer import Domain, Problem
@@ -63,7 +63,7 @@ def own(snapshot: Snapshot, task: Task) -> tuple[Domain, Problem]:
 def difference(writer: ShippedWriter, text: str, snapshot: Snapshot, task: Task) -> object:
     """What a text has otherwise than the planner's problem; facts are compared as far as both domains know them."""
     domain, problem = own(snapshot, task)
-    sets = ProblemSets.of(text)
+    sets = ProblemSets.from_text(text)
     names = {name for name, _ in (*problem.objects, *domain.constants)}
     goal = {(re.sub(r"_\d+$", "", fact), *args) for fact, *args in problem.goal}
     known = domain.predicates.keys() & re.findall(r"\((\w+) \?", writer.text.domain.partition(":predicates")[2])
@@ -145,7 +145,7 @@ def test_sequences_are_carried_out_in_order(mission: str) -> None:
     state = writer_state(
         replace(SNAPSHOT, mission=mission, visible_grid=(("agent",),)), LevelInfo("composite_skills", "s", "l")
     )
-    found = compiled(state)
+    found = choose_writer(state)
     assert found is not None
     writer, text = found
     assert writer.name == "sequence"
@@ -222,4 +222,4 @@ def test_what_cannot_be_read_to_the_last_word_is_refused(mission: str) -> None:
     for category in ("goal_navigation", "unlock_door"):
         state = {"mission": mission, "direction": "East", "inventory": None, "known_objects": {}, "map": [">"],
                  "level": {"category": category, "skill": "s", "level": "l"}}  # fmt: skip
-        assert compiled(state) is None
+        assert choose_writer(state) is None

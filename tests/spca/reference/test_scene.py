@@ -11,7 +11,7 @@ import pytest
 from spca.errors import BadAnswerError
 from spca.reference.mission import Description
 from spca.reference.scene import Thing, read_scene
-from spca.sense.map_text import as_state, planner_state
+from spca.sense.map_text import format_state, planner_state
 from tests.support.spca.doubles import SNAPSHOT
 
 
@@ -22,15 +22,15 @@ def test_a_scene_is_what_the_snapshot_shows() -> None:
         ("unseen", "empty", "key red", "lava"),
     )
     snapshot = replace(SNAPSHOT, inventory="ball grey", visible_grid=grid)
-    scene = read_scene(json.loads(as_state(planner_state(snapshot))))
+    scene = read_scene(json.loads(format_state(planner_state(snapshot))))
     first, door, second = scene.things
     assert (first, second) == (Thing("key", "red", "", 0, 0), Thing("key", "red", "", 1, 1))
     assert door == Thing("door", "red", "locked", 0, 1)
     assert (scene.mission, scene.held, scene.lava) == (SNAPSHOT.mission, ("ball", "grey"), True)
-    assert scene.locked_doors() == (door,)
+    assert scene.find_locked_doors() == (door,)
     assert scene.fitting(Description("key", "red")) == (first, second)
     assert scene.holds(Description("ball", None))
-    assert not scene.blocked(door)  # by its own key
+    assert not scene.is_blocked(door)  # by its own key
 
 
 def test_no_lava_and_an_empty_hand() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.report.compare import compare, differs, shared, totals
+from spca.report.compare import compare, differs, pair_ended_levels, totals
 from spca.report.read import baseline
 from spca.report.read.comparison import Side
 from spca.report.read.model import LevelRow, Run, Usage
@@ -100,7 +100,7 @@ def test_sums_are_over_what_ended_in_both() -> None:
     )
     comparison = compare(a, b)
     assert comparison.notes == ("3 levels of b not finished",)
-    pairs = shared(comparison)
+    pairs = pair_ended_levels(comparison)
     assert [(one.outcome, other.outcome) for one, other in pairs] == [("success", "success"), ("fail", "success")]
     sums = totals([one for one, _ in pairs])
     expected = {"solved": 1, "rounds": 2, "calls": 6, "tokens": 200, "reasoning": 0, "steps": 10, "seconds": 5.0}
@@ -127,7 +127,7 @@ def test_every_level_of_both_runs_appears_once(first: list[tuple[str, str]], sec
 
 
 def test_the_published_run_is_what_was_published() -> None:
-    run = baseline.published()
+    run = baseline.read_published()
     outcomes = [level.outcome for level in run.levels]
     assert (len(outcomes), run.solved, outcomes.count("fail"), outcomes.count("aborted")) == (81, 76, 4, 1)
     assert len({level.env_id for level in run.levels}) == 80
@@ -140,13 +140,13 @@ def test_the_published_run_is_what_was_published() -> None:
 
 def test_nearly_all_published_levels_are_in_the_curriculum() -> None:
     ours = {(task.category, task.env_id) for task in load(ROOT / "merged_curriculum2.json").tasks()}
-    published = {(level.category, level.env_id) for level in baseline.published().levels}
+    published = {(level.category, level.env_id) for level in baseline.read_published().levels}
     assert len(published & ours) == 79
 
 
 def test_compared_with_the_published_run_neither_tokens_nor_steps_are_made_up() -> None:
     ours = run_of(row(1, "MiniGrid-SimpleCrossingS9N1-v0", category="goal_navigation"))
-    comparison = compare(ours, baseline.published())
+    comparison = compare(ours, baseline.read_published())
     (met,) = [level for level in comparison.levels if level.a]
     assert met.b is not None
     assert (met.b.calls, met.b.tokens, met.b.steps, met.b.number) == (4, None, None, None)

@@ -109,7 +109,7 @@ def test_a_run_that_went_on_with_another_source_says_so() -> None:
 
 
 def test_the_published_run_differs_in_what_is_known_of_it() -> None:
-    assert compare(RUN, baseline.published()).differences == (
+    assert compare(RUN, baseline.read_published()).differences == (
         "these differ: models and flags",
         "models: coder openai/big, planner openai/big, planner small openai/small in A, "
         "coder codex-mini-latest, planner o3, planner small o4-mini in B",

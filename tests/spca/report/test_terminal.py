@@ -74,7 +74,7 @@ def test_what_was_not_solved_and_why(run: Run) -> None:
 def test_failures_of_one_kind_are_counted_and_have_headlines() -> None:
     row = LevelRow(1, "c", "all", "x", 1, "fail", "stuck", headline="attempt 1.1 got stuck", group="stuck: go")
     rows = (row, replace(row, number=2), replace(row, number=3, group="stuck: stop"))
-    shown = lines(printed(replace(baseline.published(), levels=rows, published=False)))
+    shown = lines(printed(replace(baseline.read_published(), levels=rows, published=False)))
     assert "2 x stuck: go" in shown
     assert not any("stuck: stop" in line for line in shown)
     assert "1 x attempt 1.1 got stuck" in shown
@@ -83,7 +83,7 @@ def test_failures_of_one_kind_are_counted_and_have_headlines() -> None:
 def test_of_a_reason_the_first_line_is_shown_and_of_many_levels_some() -> None:
     row = LevelRow(1, "c", "all", "x", 1, "fail", "first line\nsecond line")
     many = tuple(replace(row, number=number) for number in range(1, 41))
-    shown = printed(replace(baseline.published(), levels=many, published=False))
+    shown = printed(replace(baseline.read_published(), levels=many, published=False))
     assert "first line" in shown
     assert "second line" not in shown
     assert "and 10 more; the page shows all of them" in shown
@@ -109,7 +109,7 @@ def test_models_that_cost_nothing_get_no_columns(run: Run) -> None:
 
 
 def test_what_is_not_known_of_the_published_run_is_not_shown() -> None:
-    shown = printed(baseline.published())
+    shown = printed(baseline.read_published())
     assert "371 requests, 2.4100 USD, tokens not known" in shown
     assert "folder" not in shown
     assert "made by" not in shown
@@ -159,7 +159,7 @@ def test_equal_runs_and_runs_without_common_levels_say_so(run: Run) -> None:
 
 @pytest.mark.parametrize("reasoned", [0, 8_000])
 def test_a_comparison_with_the_published_run_fits_80_columns(reasoned: int) -> None:
-    published = baseline.published()
+    published = baseline.read_published()
     usage = Usage(9, 9, 9_000_000, 9_000, reasoning_tokens=reasoned)
     rows = tuple(
         replace(row, steps=1000 + row.number, rounds=5, planner_calls=40, usage=usage) for row in published.levels

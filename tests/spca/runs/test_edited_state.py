@@ -51,7 +51,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     attempt = Attempt(0, 1, start, PLAN, INITIAL, outcome_of(Status.SUCCESS))
     case = Case(writer_state(SNAPSHOT, solved.info()), PLAN.problem, SolvedLevel(solved.env_id, 7, start, PLAN))
     writer = StoredWriter(WRITER, 1, "navigation/x-v0", (case,), solved=1)
-    success = LevelResult.of([Round(PLAN, (attempt,), "", snapshot=SNAPSHOT)], INITIAL)
+    success = LevelResult.from_rounds([Round(PLAN, (attempt,), "", snapshot=SNAPSHOT)], INITIAL)
     recorder.enter("navigation")
     recorder.finish(solved, 7, success, log, [writer], DraftDecision("go", "go/v001", ""))
     recorder.finish(failed, 7, LevelResult(False, "stuck: it turns", INITIAL, PLAN, ()), log, [writer])
@@ -60,11 +60,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 def go_on(folder: RunFolder) -> None:
     """Read what a run, and an evaluation of it, goes on with."""
-    begun = RunFolder.begun(folder.path.parent, folder.run_id)
+    begun = RunFolder.load_begun(folder.path.parent, folder.run_id)
     recorder = Recorder(begun.folder, Ledger())
     assert recorder.accepted is not None
     assert recorder.rejection is not None
-    recorder.solved_levels()
+    recorder.load_solved_levels()
     recorder.totals(7, 2)
     library_size(recorder.agent)
     library.action_listing(recorder.agent.text, "go")

@@ -87,7 +87,7 @@ def test_a_list_of_a_provider_decides_what_there_is(monkeypatch: pytest.MonkeyPa
 
 def test_a_server_of_ones_own_shows_all_that_it_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_KEY", KEY)
-    table = TABLE.after({"lab/priced": {"input": 1, "output": 2}})
+    table = TABLE.prefer({"lab/priced": {"input": 1, "output": 2}})
     with ReferenceServer(Settings(models=("new", "priced", "bad\x1b[31mname"), key=KEY)) as server:
         servers = {"lab": Server(server.base_url, "LAB_KEY", is_named=True)}
         (offer,) = list_offers(Catalogue(table, servers), {"LAB_KEY": KEY}, ask=True, today=TODAY)

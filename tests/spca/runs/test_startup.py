@@ -15,7 +15,7 @@ import pytest
 from llmclient import ChatGPTClient
 from spca.commands.doctor import examine
 from spca.common.errors import BudgetReached, SettingsError, UserError, WorkspaceBusyError
-from spca.common.files import locked
+from spca.common.files import lock_folder
 from spca.errors import ProviderDownError, ResumeError, UnknownModelError
 from spca.llm.calls.desk import CallDesk
 from spca.llm.providers.base import Limits, Message
@@ -75,9 +75,9 @@ def test_a_new_run_holds_its_locks(given: dict[str, Any]) -> None:
         assert "## planner_system" in folder.read_text("prompt_log.md")
         assert folder.info()["settings"]["only"] is None
         for path, name in ((Path(given["workspace"]), ".lock"), (folder.path, LOCK)):
-            with pytest.raises(WorkspaceBusyError), locked(path, "it", name):
+            with pytest.raises(WorkspaceBusyError), lock_folder(path, "it", name):
                 pass
-    with locked(Path(given["workspace"]), "workspace"):
+    with lock_folder(Path(given["workspace"]), "workspace"):
         pass
 
 
@@ -163,7 +163,7 @@ def test_nothing_of_an_old_workspace_is_lost_when_a_run_cannot_begin(given: dict
     for name in ("agent.py", "domain.pddl", "problem.pddl"):
         (workspace / name).write_text(f"my {name}")
     before = fingerprint(tmp_path)
-    with locked(workspace, "workspace"), suppress(WorkspaceBusyError), started(given):
+    with lock_folder(workspace, "workspace"), suppress(WorkspaceBusyError), started(given):
         pytest.fail("it began although another run holds the workspace")
     (workspace / ".lock").unlink()
     with pytest.raises(SettingsError), started(given | {"runs": str(tmp_path / "c.json")}):

@@ -20,7 +20,7 @@ def test_nothing_is_made_before_something_is_saved(tmp_path: Path) -> None:
 def test_what_is_saved_can_be_continued_from(tmp_path: Path) -> None:
     Workspace(tmp_path).save(AGENT, TrustedPDDL("(define (domain d))", "(define (problem p))"))
     assert Workspace(tmp_path).agent() == AGENT
-    assert Workspace(tmp_path).trusted_pddl() == TrustedPDDL("(define (domain d))", "(define (problem p))")
+    assert Workspace(tmp_path).load_trusted_pddl() == TrustedPDDL("(define (domain d))", "(define (problem p))")
     assert (tmp_path / "agent_tmp.py").read_text() == AGENT.text
 
 
@@ -46,7 +46,7 @@ def test_what_is_not_there_names_the_flag(tmp_path: Path) -> None:
         Workspace(tmp_path).agent()
     (tmp_path / "domain.pddl").write_text("(define (domain d))")
     with pytest.raises(SettingsError, match=r"--keep-pddl: .*problem.pddl"):
-        Workspace(tmp_path).trusted_pddl()
+        Workspace(tmp_path).load_trusted_pddl()
 
 
 @pytest.mark.parametrize("text", ["x = 1", "class Agent:\n  def"])
@@ -78,7 +78,7 @@ def test_kept_pddl_has_to_be_pddl(tmp_path: Path, domain: str, fault: str) -> No
     (tmp_path / "domain.pddl").write_text(domain)
     (tmp_path / "problem.pddl").write_text("(define (problem p))")
     with pytest.raises(SettingsError, match=rf"--keep-pddl: .*domain.pddl: .*{fault}"):
-        Workspace(tmp_path).trusted_pddl()
+        Workspace(tmp_path).load_trusted_pddl()
 
 
 def test_what_somebody_changed_is_brought_up_to_date(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_an_unsafe_executor_has_a_process_but_no_wall(tmp_path: Path) -> None:
 
 def test_the_default_executor_is_shared() -> None:
     assert default_executor() is default_executor()
-    assert executor_module._of_process(-1) is not default_executor()
+    assert executor_module._make_process_executor(-1) is not default_executor()
 
 
 def walk(seed: int) -> Callable[[Executor], list[Event]]:

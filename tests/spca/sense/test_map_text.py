@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from spca.contracts import DIRECTIONS, VisibleObject
 from spca.sense.map_text import (
     agent_state,
-    as_data,
-    as_state,
-    cropped,
+    crop_map,
     draw,
     end_state,
-    known_objects,
+    format_data,
+    format_state,
     legend,
+    list_known_objects,
     planner_state,
     symbol,
 )
@@ -56,7 +56,7 @@ def test_the_agent_points_where_it_faces(direction: str, arrow: str) -> None:
 
 @given(GRIDS)
 def test_a_cropped_map_holds_all_that_was_seen_and_no_empty_border(grid: Sequence[Sequence[str]]) -> None:
-    part = cropped(grid)
+    part = crop_map(grid)
     seen = {(r, c): word for r, line in enumerate(grid) for c, word in enumerate(line) if word != "unseen"}
     top, left = (min(places, default=0) for places in zip(*seen, strict=True)) if seen else (0, 0)
     shown = {(r + top, c + left): word for r, line in enumerate(part) for c, word in enumerate(line)}
@@ -69,7 +69,7 @@ def test_a_cropped_map_holds_all_that_was_seen_and_no_empty_border(grid: Sequenc
 @given(GRIDS)
 def test_listed_objects_lie_where_they_are_drawn(grid: Sequence[Sequence[str]]) -> None:
     state = agent_state(replace(SNAPSHOT, visible_grid=tuple(map(tuple, grid))))
-    part = cropped(grid)
+    part = crop_map(grid)
     for name, places in state["known_objects"].items():
         for r, c in places:
             assert state["map"][r][c] == symbol(name)
@@ -78,7 +78,7 @@ def test_listed_objects_lie_where_they_are_drawn(grid: Sequence[Sequence[str]]) 
 
 def test_things_of_one_name_are_listed_together_and_scenery_is_not() -> None:
     grid = (("wall", "box grey", "unseen", "lava", "floor", "agent"), ("box grey", *["door red open"] * 5))
-    assert known_objects(grid) == {
+    assert list_known_objects(grid) == {
         "box grey": [[0, 1], [1, 0]],
         "door red open": [[1, 1], [1, 2], [1, 3], [1, 4], [1, 5]],
     }
@@ -110,7 +110,7 @@ def test_the_coder_is_shown_everything_but_the_mission_and_the_skill_instead() -
 
 
 def test_the_map_is_drawn_row_below_row() -> None:
-    text = as_state(planner_state(SNAPSHOT))
+    text = format_state(planner_state(SNAPSHOT))
     assert text.split("\n")[1:] == ['"##?",', '">.G",', '"#L?"', "]}"]
     assert json.loads(text) == planner_state(SNAPSHOT)
 
@@ -118,14 +118,14 @@ def test_the_map_is_drawn_row_below_row() -> None:
 @given(st.dictionaries(st.text(), st.text()), st.lists(st.text()) | st.lists(st.text("<>/?#.k")))
 def test_a_state_is_json_without_a_tag(others: dict[str, str], rows: list[str]) -> None:
     state = {**others, "map": rows}
-    text = as_state(state)
+    text = format_state(state)
     assert json.loads(text) == state
     assert not re.search(r"</", text)
     assert not re.search("[<>]", text.split('"map": [')[0])
 
 
 def test_a_state_without_a_map_is_plain_data() -> None:
-    assert as_state({"mission": "<b>"}) == as_data({"mission": "<b>"})
+    assert format_state({"mission": "<b>"}) == format_data({"mission": "<b>"})
 
 
 def test_the_end_is_told_with_what_is_where_and_drawn_below_its_legend() -> None:

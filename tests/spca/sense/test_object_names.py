@@ -133,7 +133,7 @@ def reference_objects() -> dict[str, tuple[Snapshot, list[str]]]:
         with pytest.raises(ProviderConfigError):
             asked.plan(snapshot, task.info(), "(none yet)")
         written = json.loads(planner.answer(model.requests[0].messages))
-        objects = pddl.NameMap.of(written["domain"], written["problem"]).objects
+        objects = pddl.NameMap.from_pddl(written["domain"], written["problem"]).objects
         named[task.env_id] = snapshot, [name for name in objects if name != AGENT]
     return named
 

@@ -118,13 +118,13 @@ def test_objects_are_placed_relative_to_the_agent() -> None:
         VisibleObject("door red", "locked", 1, 0),
         VisibleObject("lava", None, 6, 3),
     )
-    assert perception.carried(view) == "key grey"
+    assert perception.read_carried(view) == "key grey"
 
 
 @pytest.mark.parametrize("word", ["empty", "floor", "goal green", "door red open"])
 def test_ground_and_doors_are_not_in_hand(word: str) -> None:
     view = np.full((7, 7), perception.VOCABULARY.index(word), dtype=np.uint8)
-    assert perception.carried(view) is None
+    assert perception.read_carried(view) is None
 
 
 def test_words_split_into_name_and_state() -> None:

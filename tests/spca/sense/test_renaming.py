@@ -18,7 +18,7 @@ from spca.sense.map_text import agent_state, end_state, planner_state
 from spca.sense.mission_words import mission_words
 from spca.sense.object_names import advice, fault_of, words_told
 from spca.sense.perception import VOCABULARY
-from spca.sense.renaming import _POOLS, RENAMED, TRUE_WORDS, Renaming, meant
+from spca.sense.renaming import _POOLS, RENAMED, TRUE_WORDS, Renaming, find_meaning
 from tests.support.spca.doubles import AGENT, LEVEL, ROOT, plan_of
 
 SEEDS = st.integers(0, 10**6)
@@ -32,7 +32,7 @@ def names(text: str) -> set[str]:
 
 def restored(text: str) -> str:
     """The text with what each invented word stands for."""
-    return re.sub("[a-z]+?(?=s?(?![a-z]))", lambda word: meant(word[0]), text)
+    return re.sub("[a-z]+?(?=s?(?![a-z]))", lambda word: find_meaning(word[0]), text)
 
 
 def test_the_pools_are_apart_and_hold_no_word_that_is_used_otherwise() -> None:
@@ -55,14 +55,14 @@ def tasks() -> tuple[curriculum.Task, ...]:
 def test_each_word_has_another_one_that_stands_for_it_alone(seed: int) -> None:
     invented = [Renaming(seed).text(word) for word in RENAMED]
     assert len(set(invented)) == len(RENAMED)
-    assert [meant(word) for word in invented] == list(RENAMED)
+    assert [find_meaning(word) for word in invented] == list(RENAMED)
 
 
 @given(SEEDS)
 def test_the_vocabulary_is_as_large_as_the_true_one(seed: int) -> None:
     words = Renaming(seed).vocabulary
     assert len(set(words)) == len(VOCABULARY)
-    assert [" ".join(map(meant, word.split())) for word in words] == list(VOCABULARY)
+    assert [" ".join(map(find_meaning, word.split())) for word in words] == list(VOCABULARY)
 
 
 @given(TEXTS, SEEDS)

@@ -40,7 +40,7 @@ def test_the_map_equals_a_dictionary_of_what_was_last_seen(steps: list[Move]) ->
         for (r, c), code in np.ndenumerate(view):
             if code != perception.UNSEEN and (r, c) != own:
                 seen[row + r - own[0], column + c - own[1]] = int(code)
-        marked = grid.with_agent((row, column))
+        marked = grid.mark_agent((row, column))
         assert marked[grid.index((row, column))] == perception.AGENT
         assert (marked != grid.codes).sum() <= 1
     cells = {(r - grid.origin[0], c - grid.origin[1]): int(v) for (r, c), v in np.ndenumerate(grid.codes) if v}
@@ -54,7 +54,7 @@ def test_earlier_maps_are_never_changed(steps: list[Move]) -> None:
         before = grid.codes.copy()
         later = slam.integrate(grid, view, (row, column), agent_at(direction))
         assert np.array_equal(grid.codes, before)
-        later.with_agent((row, column))[:] = 0
+        later.mark_agent((row, column))[:] = 0
         assert later.codes[later.origin] != perception.UNSEEN
         grid = later
 

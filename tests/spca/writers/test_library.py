@@ -12,7 +12,7 @@ from spca.contracts import LevelInfo, Plan, PlannerMode, ProblemWriter, SolveRes
 from spca.sandbox.executor import SandboxExecutor
 from spca.writers.library import SOLVE_SECONDS, WriterLibrary
 from spca.writers.running import WriterRunner
-from spca.writers.stored import Case, Miss, StoredWriter, WriterFailure, with_case
+from spca.writers.stored import Case, Miss, StoredWriter, WriterFailure, add_case
 from tests.support.spca.doubles import AGENT
 from tests.support.spca.writing import (
     DOMAIN,
@@ -59,7 +59,7 @@ def test_a_stored_writer_plans(library: WriterLibrary) -> None:
 
 def test_without_writers_nothing_is_tried(library: WriterLibrary) -> None:
     assert list(library.plans(snapshot(), LEVEL)) == []
-    assert library.told([], LEVEL) is None
+    assert library.describe_writers([], LEVEL) is None
 
 
 def test_writers_of_such_levels_come_first_then_newer_ones(library: WriterLibrary) -> None:
@@ -127,7 +127,7 @@ def test_the_tally_counts_and_remembers_new_cases(library: WriterLibrary) -> Non
 def test_the_planner_is_told_of_the_writers(library: WriterLibrary) -> None:
     library.load([stored("a"), stored("b")], "c: it is constant")
     missed = [WriterFailure("b/v001", Miss.REFUSED, "no such mission"), WriterFailure("a/v001", Miss.FAILED, "stuck")]
-    assert library.told(missed, LEVEL) == {
+    assert library.describe_writers(missed, LEVEL) == {
         "nearest": {"writer_name": "b", "domain": DOMAIN, "writer": FETCH},
         "others": ["a"],
         "missed": [
@@ -142,22 +142,22 @@ def test_the_planner_is_told_of_the_writers(library: WriterLibrary) -> None:
 def test_the_last_rejection_is_told_until_a_draft_is_accepted(library: WriterLibrary) -> None:
     constant = ProblemWriter("fetch", DOMAIN, make_problem(f"return '''{problem()}'''"))
     reason = library.consider(constant, case(), AGENT, "b")
-    told = library.told([], LEVEL)
+    told = library.describe_writers([], LEVEL)
     assert told == {"nearest": None, "others": [], "missed": [], "rejected": reason}
     assert library.consider(writer(), case(), AGENT, "b") == ""
-    told = library.told([], LEVEL)
+    told = library.describe_writers([], LEVEL)
     assert told is not None
     assert "rejected" not in told
 
 
 def test_a_case_that_is_another_renamed_is_not_kept_twice() -> None:
     known = (case(),)
-    assert with_case(known, case("fetch the blue box", "box_blue", seed=3)) == known
-    assert len(with_case(known, case("fetch the blue key", "key_blue"))) == 2
-    assert len(with_case(known, case("fetch the red ball", "ball_any"))) == 2
+    assert add_case(known, case("fetch the blue box", "box_blue", seed=3)) == known
+    assert len(add_case(known, case("fetch the blue key", "key_blue"))) == 2
+    assert len(add_case(known, case("fetch the red ball", "ball_any"))) == 2
     sorting = {**known[0].state, "level": {**known[0].state["level"], "skill": "Sort"}}
     elsewhere = Case(sorting, problem(), known[0].solved)
-    assert len(with_case(known, elsewhere)) == 2
+    assert len(add_case(known, elsewhere)) == 2
 
 
 VERBS = ("fetch", "bring me", "find", "get")

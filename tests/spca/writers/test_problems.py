@@ -20,7 +20,7 @@ TEXT = """
 
 
 def test_a_problem_is_read() -> None:
-    problem = ProblemSets.of(TEXT)
+    problem = ProblemSets.from_text(TEXT)
     assert problem.objects == {
         *((name, "thing") for name in ("a1", "key_red", "ball_blue")),
         ("door_red", ("either", "door", "gate")),
@@ -43,14 +43,14 @@ def test_a_problem_is_read() -> None:
     ],
 )
 def test_goals_that_say_the_same_are_equal(goal: str, same: str) -> None:
-    first, second = (ProblemSets.of(f"(define (problem p) (:goal {text}))") for text in (goal, same))
+    first, second = (ProblemSets.from_text(f"(define (problem p) (:goal {text}))") for text in (goal, same))
     assert first == second
     assert first.difference(second) == ""
 
 
 @pytest.mark.parametrize("goal", ["(f a b)", "(not (f a))", "(or (f a) (g b))", "(and (f a) (not (g b)))", "(g a)"])
 def test_goals_that_say_something_else_differ(goal: str) -> None:
-    assert ProblemSets.of(f"(define (problem p) (:goal {goal}))") != ProblemSets.of(
+    assert ProblemSets.from_text(f"(define (problem p) (:goal {goal}))") != ProblemSets.from_text(
         "(define (problem p) (:goal (f a)))"
     )
 
@@ -68,16 +68,16 @@ def test_goals_that_say_something_else_differ(goal: str) -> None:
 )
 def test_what_is_no_problem_is_told(text: str, words: str) -> None:
     with pytest.raises(PlanTextError, match=words):
-        ProblemSets.of(text)
+        ProblemSets.from_text(text)
 
 
 @given(st.text(alphabet="() \n;:-abAB?=defineproblemgoal", max_size=200))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
-        problem = ProblemSets.of(text)
+        problem = ProblemSets.from_text(text)
     except PlanTextError:
         return
-    assert problem == ProblemSets.of(text)
+    assert problem == ProblemSets.from_text(text)
 
 
 _names = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6, unique=True)
@@ -91,23 +91,23 @@ def test_equality_does_not_depend_on_order(objects: list[str], facts: list[str],
         init, goal = (" ".join(f"({verb} {name})" for name in facts) for verb in ("at", "done"))
         return f"(define (problem p) (:objects {' '.join(objects)} - t) (:init {init}) (:goal (and {goal})))"
 
-    first = ProblemSets.of(text())
-    assert first == ProblemSets.of(text())
-    assert first != ProblemSets.of(text().replace("(done ", "(done not_", 1))
+    first = ProblemSets.from_text(text())
+    assert first == ProblemSets.from_text(text())
+    assert first != ProblemSets.from_text(text().replace("(done ", "(done not_", 1))
 
 
 def test_a_difference_is_told_in_words() -> None:
-    other = ProblemSets.of(TEXT.replace("key-red", "key_blue").replace("(hand_empty a1)", ""))
-    assert ProblemSets.of(TEXT).difference(other) == (
+    other = ProblemSets.from_text(TEXT.replace("key-red", "key_blue").replace("(hand_empty a1)", ""))
+    assert ProblemSets.from_text(TEXT).difference(other) == (
         ":objects has (key_red thing) and lacks (key_blue thing); :init has (hand_empty a1)"
     )
-    assert "..." in ProblemSets.of("(define (:goal (and (a) (b) (c) (d))))").difference(
-        ProblemSets.of("(define (:goal (e)))")
+    assert "..." in ProblemSets.from_text("(define (:goal (and (a) (b) (c) (d))))").difference(
+        ProblemSets.from_text("(define (:goal (e)))")
     )
 
 
 def test_what_is_named_and_not_declared() -> None:
     formula = "(and (holds a1 ball-Red) (forall (?x - thing) (or (not (seen ?x key)) (= (cost) 0) (done))))"
     text = f"(define (problem p) (:objects a1 - agent key) (:init (at a1 here) (= (cost) 3)) (:goal {formula}))"
-    assert ProblemSets.of(text).undeclared({"a1", "key"}) == "ball_red here"
-    assert ProblemSets.of(text).undeclared({"a1", "key", "here", "ball_red"}) == ""
+    assert ProblemSets.from_text(text).find_undeclared({"a1", "key"}) == "ball_red here"
+    assert ProblemSets.from_text(text).find_undeclared({"a1", "key", "here", "ball_red"}) == ""

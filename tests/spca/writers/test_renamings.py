@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spca.sense.map_text import legend
 from spca.sense.perception import COLOURS
-from spca.sense.renaming import Renaming, meant
+from spca.sense.renaming import Renaming, find_meaning
 from spca.writers.renamings import SWAPPED_KINDS, Permutation, likeness, recolourings
 from tests.support.spca.writing import snapshot, state
 
@@ -107,7 +107,7 @@ def test_colours_of_a_renamed_world_are_exchanged_for_other_invented_ones(seed: 
     red, key = map(Renaming(seed).text, ("red", "key"))
     found = recolourings({"known_objects": {f"{key} {red}": []}, "mission": f"take the {red} {key}"})
     assert len({each[red] for each in found} - {red}) == 2
-    assert all(meant(new) in COLOURS and meant(new) != new for each in found for new in each.values())
+    assert all(find_meaning(new) in COLOURS and find_meaning(new) != new for each in found for new in each.values())
 
 
 @given(renamings, texts, texts)

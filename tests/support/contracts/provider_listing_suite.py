@@ -21,10 +21,10 @@ class ProviderListingSuite(ProviderBench):
     @pytest.mark.parametrize("fault", faults.BROKEN)
     def test_a_list_of_models_that_cannot_be_read(self, server: FaultServer, model: Asking, fault: str) -> None:
         assert isinstance(model.provider, Listing)
-        assert [each.name for each in model.provider.listed()] == list(server.models)
+        assert [each.name for each in model.provider.list_models()] == list(server.models)
         server.listing = faults.BROKEN[fault](self.dialect)
         with pytest.raises(TransientError) as caught:
-            model.provider.listed(IMPATIENT.timeout_s)
+            model.provider.list_models(IMPATIENT.timeout_s)
         assert KEY not in exposed(caught.value)
 
     @pytest.mark.parametrize("body", faults.UNKNOWN_FORMS[1:], ids=json.dumps)
@@ -32,5 +32,5 @@ class ProviderListingSuite(ProviderBench):
         assert isinstance(model.provider, Listing)
         server.listing = Reply.of(body | {"data": "many", "models": 3})
         with pytest.raises(BadAnswerError) as caught:
-            model.provider.listed()
+            model.provider.list_models()
         assert KEY not in exposed(caught.value)

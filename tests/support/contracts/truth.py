@@ -8,9 +8,9 @@ from typing import Any
 from minigrid.core.constants import DIR_TO_VEC
 from minigrid.core.grid import Grid
 
-from minigridenv import MiniGridEnv, known_ids
+from minigridenv import MiniGridEnv, list_known_ids
 
-REPLAYABLE = tuple(name for name in known_ids() if "WFC" not in name)
+REPLAYABLE = tuple(name for name in list_known_ids() if "WFC" not in name)
 """Every id that the installed minigrid can build without its wave function collapse extra."""
 
 

@@ -29,7 +29,7 @@ def served(
     timeout_s: float = AGES,
 ) -> Iterator[LiveServer]:
     live = LiveRun(path, make_world, rest_s=0.0)
-    page = Page.of(HTML, "default-src 'none'; script-src 'sha256-x'")
+    page = Page.pack(HTML, "default-src 'none'; script-src 'sha256-x'")
     access = Access(TOKEN, LOOPBACK)
     server = LiveServer(socket.AF_INET, ("127.0.0.1", 0), live, page, access)
     server.timeout_s = timeout_s

@@ -27,7 +27,7 @@ from robot_bridge.errors import DeviceError
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import Journal
 from robot_bridge.safety.chain import SafetyChain
-from robot_bridge.safety.geometry import along, clamped, curvature_of
+from robot_bridge.safety.geometry import along, clamp_steering, curvature_of
 from tests.support.robot_bridge.rays import CONFIG, Post, scan_of
 
 
@@ -74,7 +74,7 @@ class KinematicRobot:
     def drive(self, seconds: float) -> None:
         distance = 0.0 if self.is_stuck else self.commanded.linear * seconds
         if distance:
-            self.pose = self.pose.after(along(curvature_of(self.commanded, CONFIG.body), distance))
+            self.pose = self.pose.compose(along(curvature_of(self.commanded, CONFIG.body), distance))
 
     def observe(self) -> Observation:
         if self.is_broken:
@@ -87,7 +87,7 @@ class KinematicRobot:
         return Observation(self._scan, self.frame, Odometry(now, self.pose, self.commanded), 12.0)
 
     def apply(self, twist: Twist) -> Twist:
-        self.commanded = clamped(twist, CONFIG.body)
+        self.commanded = clamp_steering(twist, CONFIG.body)
         return self.commanded
 
     def stop(self) -> None:
@@ -111,19 +111,19 @@ class Log(Journal):
         self.results: list[ActionResult] = []
         self.notes: list[tuple[float, str, Mapping[str, Any]]] = []
 
-    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
+    def record_command(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
         del now, commands
         self.applied.append(applied)
 
-    def decided(self, now: float, result: ExecutionResult) -> None:
+    def record_decision(self, now: float, result: ExecutionResult) -> None:
         del now
         self.decisions.append(result)
 
-    def acted(self, now: float, result: ActionResult) -> None:
+    def record_action(self, now: float, result: ActionResult) -> None:
         del now
         self.results.append(result)
 
-    def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
+    def record_note(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
         self.notes.append((now, kind, data))
 
     def kinds(self) -> list[str]:

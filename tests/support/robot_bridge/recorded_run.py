@@ -38,7 +38,7 @@ class Heard(Journal):
         self.lines: list[str] = []
         self.scans: list[Scan | None] = []
 
-    def observed(self, observation: Observation) -> None:
+    def record_observation(self, observation: Observation) -> None:
         scan = observation.scan
         self.scans.append(scan)
         self._keep(
@@ -48,22 +48,22 @@ class Heard(Journal):
             observation.battery,
         )
 
-    def estimated(self, estimate: Estimate) -> None:
+    def record_estimate(self, estimate: Estimate) -> None:
         self._keep("estimated", estimate)
 
-    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
+    def record_command(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
         self._keep("commanded", now, list(commands), applied)
 
-    def decided(self, now: float, result: ExecutionResult) -> None:
+    def record_decision(self, now: float, result: ExecutionResult) -> None:
         self._keep("decided", now, result)
 
-    def acted(self, now: float, result: ActionResult) -> None:
+    def record_action(self, now: float, result: ActionResult) -> None:
         self._keep("acted", now, result)
 
-    def mapped(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None:
+    def record_map(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None:
         self._keep("mapped", now, codes.tolist(), resolution, x, y)
 
-    def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
+    def record_note(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
         self._keep("noted", now, kind, data)
 
     def _keep(self, *what: object) -> None:
@@ -85,20 +85,20 @@ def tell(journal: Journal, ticks: int = 80, period: float = 0.05) -> None:
     """A run from time 0.3 on, with pictures once a second and a scan every other tick."""
     begin = 0.3
     seen = Observation()
-    journal.noted(begin, "start", {"world": "a\x1b[31mb", "numbers": [inf, 0.1]})
+    journal.record_note(begin, "start", {"world": "a\x1b[31mb", "numbers": [inf, 0.1]})
     for tick in range(ticks):
         now = begin + tick * period
         odometry = Odometry(now - 0.001, Pose(0.1 * tick, 0.2, 0.3), Twist(0.1, -0.2))
         fresh = scan(now - 0.03, tick) if tick % 2 else seen.scan
         seen = Observation(fresh, frame(now) if tick % 20 == 10 else seen.frame, odometry, 12.1 if tick else None)
-        journal.observed(seen)
-        journal.estimated(Estimate(now, Pose(0.1 * tick, 0.25, 0.3), Twist(0.1, -0.2), tick % 3 > 0))
+        journal.record_observation(seen)
+        journal.record_estimate(Estimate(now, Pose(0.1 * tick, 0.25, 0.3), Twist(0.1, -0.2), tick % 3 > 0))
         commands = (Command(Twist(0.1, nan), Source.MODEL, inf), Command(REST, Source.PLANNER, now))
-        journal.commanded(now, commands, Applied(Twist(0.1, -0.0), "model", "a reason"))
+        journal.record_command(now, commands, Applied(Twist(0.1, -0.0), "model", "a reason"))
     decision = NavigationDecision(
         "navigate_to_goal", {"x": 1.5, "_": None, "reason": "\u2603"}, "why", 0.5, {"id": "z"}
     )
-    journal.decided(4.3, ExecutionResult(NavGoalTarget(1.5, 2.0), decision, True, data={"clear": True}))
-    journal.acted(4.4, ActionResult("navigate_to_goal", False, 1.1, -3.0, "stuck", {"text": "box"}))
-    journal.decided(4.4, ExecutionResult(StopTarget("no"), decision, False, "blocked"))
-    journal.mapped(4.5, np.array([[-1, 0, 100], [5, 50, 99]], dtype=np.int8), 0.05, -1.0, 2.5)
+    journal.record_decision(4.3, ExecutionResult(NavGoalTarget(1.5, 2.0), decision, True, data={"clear": True}))
+    journal.record_action(4.4, ActionResult("navigate_to_goal", False, 1.1, -3.0, "stuck", {"text": "box"}))
+    journal.record_decision(4.4, ExecutionResult(StopTarget("no"), decision, False, "blocked"))
+    journal.record_map(4.5, np.array([[-1, 0, 100], [5, 50, 99]], dtype=np.int8), 0.05, -1.0, 2.5)

@@ -67,6 +67,7 @@ def drawn(picture: str, cells: Iterable[Cell] = ((0, 0),)) -> str:
     ground = terrain(seen(picture, cells), LATTICE)
     signs = {Ground.UNKNOWN: "?", Ground.FREE: ".", Ground.WALL: "#", Ground.THING: "o"}
     lines = [
-        "".join(signs[ground.at((r - start[0], c - start[1]))] for c in range(len(rows[0]))) for r in range(len(rows))
+        "".join(signs[ground.ground_at((r - start[0], c - start[1]))] for c in range(len(rows[0])))
+        for r in range(len(rows))
     ]
     return "\n".join(lines)

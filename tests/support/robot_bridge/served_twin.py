@@ -10,7 +10,7 @@ import threading
 
 from robot_bridge.config import Camera, RobotConfig
 from robot_bridge.contracts import Pose
-from robot_bridge.onboard.deadman import until_terminated
+from robot_bridge.onboard.deadman import catch_termination
 from robot_bridge.ros.server import serve
 from robot_bridge.twin.noise import NO_NOISE
 from robot_bridge.twin.robot import MujocoRobot
@@ -38,7 +38,7 @@ def main() -> None:
         gone.set()
 
     threading.Thread(target=orphaned, daemon=True).start()
-    with until_terminated() as is_over:
+    with catch_termination() as is_over:
         print("ready", flush=True)
         serve(
             robot,

@@ -9,11 +9,11 @@ from math import atan, tan
 import numpy as np
 
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import REST, Command, Observation, Odometry, Pose, Source, Twist, wrapped
+from robot_bridge.contracts import REST, Command, Observation, Odometry, Pose, Source, Twist, wrap_angle
 from robot_bridge.navigation.driving import NavStatus
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.safety.chain import SafetyChain
-from robot_bridge.safety.geometry import along, clamped, clearance, seen_from
+from robot_bridge.safety.geometry import along, clamp_steering, clearance, transform_to_frame
 from tests.support.robot_bridge.rooms import Box, scan
 
 CONFIG = RobotConfig()
@@ -44,7 +44,7 @@ class Trip:
             self._scan = replace(scan(self.world, self.truth, self._rng), stamp=self.now)
         observation = Observation(self._scan, None, Odometry(self.now, self._odometry, self._twist))
         pose = self.navigation.update(observation).pose
-        self.error = self.truth.distance_to(pose.x, pose.y), abs(wrapped(pose.heading - self.truth.heading))
+        self.error = self.truth.distance_to(pose.x, pose.y), abs(wrap_angle(pose.heading - self.truth.heading))
         wanted = self.navigation.twist(self.now)
         commands = [Command(twist or wanted, Source.PLANNER, self.now + 0.2)]
         self._drive(self._chain.step(commands, observation, self.now).twist)
@@ -62,14 +62,14 @@ class Trip:
         self.truth = pose
 
     def _drive(self, twist: Twist) -> None:
-        self._twist = twist = clamped(twist, CONFIG.body)
+        self._twist = twist = clamp_steering(twist, CONFIG.body)
         body, most = CONFIG.body, CONFIG.limits.steering_rate * PERIOD
         if twist.linear:
             wanted = atan(twist.angular / twist.linear * body.wheelbase)
             self._steering += min(most, max(-most, wanted - self._steering))
         curvature, distance = tan(self._steering) / body.wheelbase, twist.linear * PERIOD
-        self.truth = self.truth.after(along(curvature, distance))
+        self.truth = self.truth.compose(along(curvature, distance))
         drifted = curvature + self._drift * (1 if distance > 0 else -1)
-        self._odometry = self._odometry.after(along(drifted, distance * self._scale))
+        self._odometry = self._odometry.compose(along(drifted, distance * self._scale))
         points = np.array([(x, y) for x0, y0, x1, y1 in self.world for x in (x0, x1) for y in (y0, y1)])
-        self.nearest = min(self.nearest, float(clearance(seen_from(points, self.truth), body).min()))
+        self.nearest = min(self.nearest, float(clearance(transform_to_frame(points, self.truth), body).min()))

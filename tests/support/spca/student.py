@@ -10,7 +10,7 @@ from pathlib import Path
 
 from spca.llm.providers.base import Message, Request
 from spca.llm.providers.offline.reference import ReferenceProvider
-from spca.sense.renaming import Renaming, meant
+from spca.sense.renaming import Renaming, find_meaning
 
 Answering = Callable[[str, str], str]
 """From a role and a question to the answer."""
@@ -39,7 +39,7 @@ def _true(word: str) -> str:
     """What a word stands for, which may be a plural or capitalised."""
     for ending in ("", "s"):
         stem = word.removesuffix(ending).lower()
-        if (true := meant(stem)) != stem:
+        if (true := find_meaning(stem)) != stem:
             plural = "es" if ending and true == "box" else ending
             return (true.title() if word[0].isupper() else true) + plural
     return word

@@ -58,14 +58,14 @@ class Squares(Setup[Job, Square]):
     verbose: bool = False
 
     @contextmanager
-    def opened(self) -> Iterator[Callable[[Job], Square]]:
+    def start_worker(self) -> Iterator[Callable[[Job], Square]]:
         __import__(self.needs or "os")
         try:
             yield self._square
         finally:
             (self.folder / f"closed-{os.getpid()}").touch()
 
-    def lost(self, job: Job, how: str) -> Square:
+    def make_lost_result(self, job: Job, how: str) -> Square:
         return Square(job.id, -1, how)
 
     def _square(self, job: Job) -> Square:

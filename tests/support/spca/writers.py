@@ -52,7 +52,7 @@ class FakeWriters:
             self.stored = (*self.stored, StoredWriter(draft, 1, born, (case,)))
         return self._verdict
 
-    def told(self, missed: Sequence[WriterFailure], level: LevelInfo) -> dict[str, Any] | None:  # noqa: ARG002
+    def describe_writers(self, missed: Sequence[WriterFailure], level: LevelInfo) -> dict[str, Any] | None:  # noqa: ARG002
         names = [each.writer.name for each in self.stored]
         told = [{"how": each.miss.value, "why": each.reason} for each in missed]
         return {"nearest": None, "others": names, "missed": told} if names else None

@@ -72,7 +72,7 @@ def problem(thing: str = "ball_red", init: str = "") -> str:
 def solve(_domain: str, text: str, _seconds: float) -> SolveResult:
     """Fetch what the goal names, if it is there."""
     try:
-        read = ProblemSets.of(text)
+        read = ProblemSets.from_text(text)
     except PlanTextError as error:
         return SolveResult(SolveStatus.PARSE_ERROR, message=str(error))
     if not all(("at", thing) in read.init for _, thing in read.goal):

@@ -186,7 +186,7 @@ def play_level(library: WriterLibrary, mission: Mission, offered: str = "") -> R
     compiled = CompiledPlanning(library, _Execution(), lambda *_: None)  # type: ignore[arg-type]
     tried = compiled.round(LevelContext(world, mission.info, AGENT, None))
     rounds = [tried] if tried.solved else [tried, _asked_round(mission, world, offered)]
-    compiled.conclude(mission.info, f"Level-{mission.text}", 1, LevelResult.of(rounds, AGENT))
+    compiled.conclude(mission.info, f"Level-{mission.text}", 1, LevelResult.from_rounds(rounds, AGENT))
     return tried
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from spca.errors import BadAnswerError
 from spca.llm.providers.answer_fields import Fields, count_usage
 from spca.llm.providers.base import Finish, Form, Image, Message, Request, Response, Usage
-from spca.llm.providers.conversation import conversation, declare_tools, tell_choice, with_system_line
+from spca.llm.providers.conversation import add_system_line, conversation, declare_tools, tell_choice
 from spca.llm.providers.schemas import is_closed, json_schema
 
 MAX_OUTPUT: Final = 32_000
@@ -51,11 +51,11 @@ def arguments(request: Request, max_output: int | None, refused: Collection[str]
     if request.tools:
         found |= _tools(request, FORCED in refused)
         if FORCED in refused and request.tool_choice != "auto":
-            messages = with_system_line(messages, tell_choice(request.tool_choice))
+            messages = add_system_line(messages, tell_choice(request.tool_choice))
     elif request.schema is not None and request.form is not Form.TEXT:
         schema = json_schema(request.schema)
         if request.form is Form.SCHEMA and is_closed(schema):
-            output["format"] = {"type": "json_schema", "schema": _supported(schema)}
+            output["format"] = {"type": "json_schema", "schema": _drop_unsupported(schema)}
         else:
             tool = {"name": _ANSWER, "description": "Give the answer.", "input_schema": schema}
             found |= {"tools": [tool], "tool_choice": {"type": "tool", "name": _ANSWER}}
@@ -104,7 +104,7 @@ def _tools(request: Request, is_free: bool) -> dict[str, Any]:
     return {"tools": declared, "tool_choice": {**choice, "disable_parallel_tool_use": True}}
 
 
-def _supported(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _drop_unsupported(schema: Mapping[str, Any]) -> dict[str, Any]:
     """``schema`` without the constraints that structured outputs refuse, which are told in descriptions instead."""
     import anthropic
 

@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from spca.common.errors import FileError
-from spca.common.files import opened
+from spca.common.files import open_to_read
 from spca.common.installation import pip_install
 from spca.errors import BadAnswerError, ProviderConfigError, TransientError
 from spca.llm.providers.answer_fields import Fields
 from spca.llm.providers.base import Finish, Request, Response, Target
-from spca.llm.providers.conversation import with_system_line
+from spca.llm.providers.conversation import add_system_line
 from spca.llm.providers.failures import Reply, Service, explain_refusal
-from spca.llm.providers.llamacpp.server import Answer, shared
+from spca.llm.providers.llamacpp.server import Answer, share_server
 from spca.llm.providers.llamacpp.tools_in_words import call_schema, describe_tools, find_call
 from spca.llm.providers.openai import chat
-from spca.llm.providers.secrets import quoted
+from spca.llm.providers.secrets import quote_line
 
 THREADS_VARIABLE: Final = "SPCA_LLAMACPP_THREADS"
 """Environment variable with the number of threads that compute (default: half of the processors)."""
@@ -54,7 +54,7 @@ class LlamacppProvider:
         if importlib.util.find_spec("xllamacpp") is None:
             raise ProviderConfigError(f"{self._label}: model files need llama.cpp: {pip_install('xllamacpp')}")
         try:
-            with opened(self._path) as file:
+            with open_to_read(self._path) as file:
                 magic = file.read(4)
         except FileError as error:
             raise ProviderConfigError(f"{self._label}: {error}") from error
@@ -78,7 +78,7 @@ class LlamacppProvider:
 
     def _server(self) -> Any:
         try:
-            return shared(self._path, self._context, self._threads)
+            return share_server(self._path, self._context, self._threads)
         except (RuntimeError, ValueError, MemoryError) as error:
             raise ProviderConfigError(
                 f"{self._label}: llama.cpp cannot load {self._path}: is the file whole, its model of a kind "
@@ -93,7 +93,7 @@ class LlamacppProvider:
         )
         messages = list(request.messages)
         if request.tools:
-            messages = with_system_line(messages, describe_tools(request.tools))
+            messages = add_system_line(messages, describe_tools(request.tools))
         asked = replace(request, messages=tuple(messages), tools=(), limits=limits)
         body = chat.arguments(asked, "max_tokens")
         wanted = [tool for tool in request.tools if request.tool_choice in {"required", tool.name}]
@@ -107,7 +107,9 @@ class LlamacppProvider:
     def _read(self, answer: Answer, request: Request) -> Response:
         if answer.refusal is not None:
             if any(answer.parts):  # the request was taken: llama.cpp stumbles over what the model made of it
-                raise BadAnswerError(f"{self._label}: the answer broke off: {quoted(answer.refusal.get('message'))}")
+                raise BadAnswerError(
+                    f"{self._label}: the answer broke off: {quote_line(answer.refusal.get('message'))}"
+                )
             code = answer.refusal.get("code")
             reply = Reply(code if isinstance(code, int) else 500, {}, {"error": answer.refusal})
             raise explain_refusal(reply, self._service, request)

@@ -24,7 +24,7 @@ _servers: dict[tuple[Path, int], Any] = {}
 _loading = threading.Lock()
 
 
-def shared(path: Path, context: int, threads: int) -> Any:
+def share_server(path: Path, context: int, threads: int) -> Any:
     """The server of a model file; the first call loads it, and the process frees it at its end.
 
     Raises:

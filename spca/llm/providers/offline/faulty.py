@@ -123,14 +123,14 @@ class FaultyProvider:
         if request.model == "stubborn/coder":
             return Response(_replace_bodies(good.text, _stubborn_body), NO_TOKENS)
         if request.model == "planner":
-            good = Response(self._with_faulty_writer(good.text, request), NO_TOKENS)
+            good = Response(self._spoil_writer(good.text, request), NO_TOKENS)
         fault = self._next_fault(request)
         if fault == "none":
             return good
         change = (_PLANNER_FAULTS if request.model == "planner" else _CODER_FAULTS)[fault]
         return Response(change(good.text, f"{self._faulty}"), NO_TOKENS)
 
-    def _with_faulty_writer(self, text: str, request: Request) -> str:
+    def _spoil_writer(self, text: str, request: Request) -> str:
         """The answer with the fault of its conversation in its writer; a repair has it too."""
         answer = json.loads(text)
         if not answer.get("writer"):
@@ -174,7 +174,7 @@ def _break_pddl(text: str, _tag: str) -> str:
     return json.dumps(answer | {"problem": answer["problem"].rstrip()[:-1]})
 
 
-def _reserved_name(text: str, _tag: str) -> str:
+def _reserve_name(text: str, _tag: str) -> str:
     answer = json.loads(text)
     return json.dumps(answer | {"domain": re.sub(r"\(:action\s+\S+", "(:action drop", answer["domain"], count=1)})
 
@@ -198,7 +198,7 @@ def _extra_parameter(text: str, _tag: str) -> str:
     def change(function: ast.FunctionDef) -> None:
         function.args.args.append(ast.arg("surplus"))
 
-    return _changed_actions(text, change)
+    return _change_actions(text, change)
 
 
 def _replace_bodies(text: str, body_of: Callable[[str], str]) -> str:
@@ -207,10 +207,10 @@ def _replace_bodies(text: str, body_of: Callable[[str], str]) -> str:
     def change(function: ast.FunctionDef) -> None:
         function.body = ast.parse(body_of(function.name)).body or function.body
 
-    return _changed_actions(text, change)
+    return _change_actions(text, change)
 
 
-def _with_body(body: str, text: str, tag: str) -> str:
+def _set_bodies(body: str, text: str, tag: str) -> str:
     return _replace_bodies(text, lambda _name: body.replace("TAG", tag))
 
 
@@ -222,7 +222,7 @@ def _stubborn_body(name: str) -> str:
     return _BODIES[fault].replace("TAG", name)
 
 
-def _changed_actions(text: str, change: Callable[[ast.FunctionDef], None]) -> str:
+def _change_actions(text: str, change: Callable[[ast.FunctionDef], None]) -> str:
     module = ast.parse(text)
     for node in module.body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
@@ -254,11 +254,11 @@ _PLANNER_FAULTS: Final[Mapping[str, Callable[[str, str], str]]] = {
     "broken_json": lambda text, _tag: text[: len(text) // 2],
     "unparsable_pddl": _break_pddl,
     "unsolvable": lambda _text, _tag: json.dumps(_UNSOLVABLE),
-    "wrong_action_name": _reserved_name,
+    "wrong_action_name": _reserve_name,
 }
 _CODER_FAULTS: Final[Mapping[str, Callable[[str, str], str]]] = {
     "syntax_error": _break_syntax,
     "wrong_signature": _extra_parameter,
     "objection": lambda _text, tag: f"PLAN: it does not lead to the goal ({tag})",
-    **{name: partial(_with_body, code) for name, code in _BODIES.items()},
+    **{name: partial(_set_bodies, code) for name, code in _BODIES.items()},
 }

@@ -28,7 +28,7 @@ from spca.common.errors import FileError, SettingsError
 from spca.common.files import check_folder, make_folder, read_bytes, read_text, write_atomic
 from spca.common.text import one_line, visible
 from spca.errors import BadAnswerError, ProviderConfigError
-from spca.llm.calls.answers import parsed
+from spca.llm.calls.answers import parse_answer
 from spca.llm.calls.call_keys import prompt_key
 from spca.llm.providers import schemas
 from spca.llm.providers.base import Finish, Request, Response, Target, Tool, ToolCall
@@ -91,7 +91,7 @@ class HumanProvider:
         """
         with self._explaining():
             make_folder(self._folder)
-            text = self._edited(request) if self.at_terminal else self._awaited(request)
+            text = self._read_from_editor(request) if self.at_terminal else self._await_answer(request)
         call = _call(text, request.tools)
         return Response("", NO_TOKENS, Finish.TOOL_CALL, (call,)) if call else Response(text, NO_TOKENS)
 
@@ -102,9 +102,9 @@ class HumanProvider:
         except (FileError, SettingsError) as error:
             raise ProviderConfigError(f"{self._label}: {error}") from error
 
-    def _edited(self, request: Request) -> str:
+    def _read_from_editor(self, request: Request) -> str:
         """Return what stands above the mark of the question's file once the editor is closed."""
-        path = self._asked(request, ".md", "\n\n", _EDITED)
+        path = self._write_question(request, ".md", "\n\n", _EDITED)
         code = _run([*_editor(), str(path)])
         if code:
             raise ProviderConfigError(
@@ -119,9 +119,9 @@ class HumanProvider:
         path.unlink(missing_ok=True)
         return answer
 
-    def _awaited(self, request: Request) -> str:
+    def _await_answer(self, request: Request) -> str:
         """Return what stands in the answer's file once somebody has written it."""
-        path = self._asked(request, ".prompt.md", "", _AWAITED)
+        path = self._write_question(request, ".prompt.md", "", _AWAITED)
         answer = path.with_name(path.name.replace(".prompt.", ".answer."))
         if not answer.exists():
             print(one_line(f"waiting for {answer}, the answer to {path.name}"), file=sys.stderr, flush=True)
@@ -138,7 +138,7 @@ class HumanProvider:
                     return text
             time.sleep(_POLL_S)
 
-    def _asked(self, request: Request, suffix: str, room: str, how: str) -> Path:
+    def _write_question(self, request: Request, suffix: str, room: str, how: str) -> Path:
         """Return the file of the question, which is written unless it is there already."""
         mark = _mark(request)
         number = 0
@@ -157,7 +157,9 @@ class HumanProvider:
             pictures = zip(names, images, strict=True)
             question = self._folder / f"{stem}{suffix}"
             # The question comes last, when its pictures are there; a number that somebody else has just taken is left.
-            if all(_created(self._folder / each, image.data) for each, image in pictures) and _created(question, text):
+            if all(_create_file(self._folder / each, image.data) for each, image in pictures) and _create_file(
+                question, text
+            ):
                 return question
 
 
@@ -235,7 +237,7 @@ def _form(request: Request) -> str:
 def _call(text: str, tools: Sequence[Tool]) -> ToolCall | None:
     """The call that an answer is; None where it is words."""
     try:
-        found = parsed(text, _Called) if tools else None
+        found = parse_answer(text, _Called) if tools else None
     except BadAnswerError:
         return None
     return ToolCall(found.tool, found.arguments) if found else None
@@ -249,7 +251,7 @@ def _holds(path: Path, mark: str) -> bool:
         return False
 
 
-def _created(path: Path, content: str | bytes) -> bool:
+def _create_file(path: Path, content: str | bytes) -> bool:
     """Write a new file as a whole; False if there is one of that name."""
     whole = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:

@@ -46,7 +46,7 @@ class ReplayProvider:
         self._calls: dict[str, list[Transcript]] = {}
         for transcript in recorded:
             self._calls.setdefault(transcript.prompt_key, []).append(transcript)
-        self._turns: dict[Turn | None, Transcript] = dict(_by_turn(recorded)) if is_example else {}
+        self._turns: dict[Turn | None, Transcript] = dict(_number_turns(recorded)) if is_example else {}
 
     def complete(self, request: Request) -> Response:
         """Return the recorded answer for this prompt, or for this turn of an example.
@@ -84,7 +84,7 @@ class ReplayProvider:
         )
 
 
-def _by_turn(recorded: Iterable[Transcript]) -> Iterator[tuple[Turn, Transcript]]:
+def _number_turns(recorded: Iterable[Transcript]) -> Iterator[tuple[Turn, Transcript]]:
     seen = Counter[Turn]()
     for transcript in recorded:
         yield replace(transcript.turn, number=seen[transcript.turn]), transcript

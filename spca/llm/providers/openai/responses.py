@@ -10,7 +10,7 @@ from spca.llm.providers.base import Finish, Form, Message, Request, Response, Us
 from spca.llm.providers.conversation import conversation, data_url, keep_set
 from spca.llm.providers.openai.chat import functions, read_usage
 from spca.llm.providers.schemas import describe_schema
-from spca.llm.providers.secrets import quoted
+from spca.llm.providers.secrets import quote_line
 
 _PASSING: Final = frozenset(("server_error", "rate_limit_exceeded"))
 _DECLINED: Final = frozenset(("invalid_prompt", "content_filter", "image_content_policy_violation"))
@@ -48,7 +48,7 @@ def read(answer: Fields, label: str) -> Response:
     counts = read_usage(answer, "input", "output")
     status = answer.read_text("status")
     if status in {"failed", "cancelled"}:
-        return _failed(answer.read_object("error"), status, label, counts)
+        return _read_failure(answer.read_object("error"), status, label, counts)
     items = answer.read_objects("output")
     messages = [item for item in items if "content" in item and item.read_text("type") in {"", "message"}]
     asked = [item for item in items if item.read_text("type") == "function_call"]
@@ -66,9 +66,9 @@ def read(answer: Fields, label: str) -> Response:
     return Response(text, counts, Finish.TOOL_CALL if calls else Finish.STOP, calls)
 
 
-def _failed(error: Fields, status: str, label: str, counts: Usage) -> Response:
+def _read_failure(error: Fields, status: str, label: str, counts: Usage) -> Response:
     code = error.read_text("code") or "server_error"
-    said = quoted(error.read_text("message") or f"status {status}")
+    said = quote_line(error.read_text("message") or f"status {status}")
     if code in _DECLINED:
         return Response(said, counts, Finish.REFUSAL)
     if code in _PASSING:

@@ -26,7 +26,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Log:
     pose, twist, scan, frozen_at = Pose(), Twist(), None, Pose()
     for tick in range(400):
         now = tick * 0.05
-        pose = pose.after(Pose(twist.linear * 0.05, 0.0, twist.angular * 0.05))
+        pose = pose.compose(Pose(twist.linear * 0.05, 0.0, twist.angular * 0.05))
         if tick % 2 == 0 and not 150 < tick < 160:
             seen_from = pose if tick < 300 else frozen_at
             scan = scan_of([(0.8, 0.0, 0.1)], pose=seen_from, stamp=now, room=1.6, noise=0.002, rng=random)
@@ -36,15 +36,15 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Log:
         commands = (Command(Twist(0.2 * np.cos(now / 3), 0.1 * np.sin(now)), source, now + 0.1),)
         if tick == 200:
             chain.stop("a person says so")
-            recorder.noted(now, "emergency_stop", {"reason": "a person says so"})
+            recorder.record_note(now, "emergency_stop", {"reason": "a person says so"})
         if tick == 230:
             chain.release()
-            recorder.noted(now, "release", {})
+            recorder.record_note(now, "release", {})
         applied = chain.step(commands, seen, now)
         twist = applied.twist
-        recorder.observed(seen)
-        recorder.estimated(Estimate(now, pose, twist))
-        recorder.commanded(now, commands, applied)
+        recorder.record_observation(seen)
+        recorder.record_estimate(Estimate(now, pose, twist))
+        recorder.record_command(now, commands, applied)
     recorder.close()
     return read_log(path)
 
@@ -57,12 +57,12 @@ class Counted(ChainCheck):
         self.reasons: set[str] = set()
         self.kinds: list[str] = []
 
-    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
-        super().commanded(now, commands, applied)
+    def record_command(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
+        super().record_command(now, commands, applied)
         self.reasons.add(applied.reason)
 
-    def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
-        super().noted(now, kind, data)
+    def record_note(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
+        super().record_note(now, kind, data)
         self.kinds.append(kind)
 
 
@@ -83,10 +83,10 @@ def test_the_chain_does_the_same_again(log: Log) -> None:
 class Tampered(ChainCheck):
     """One step of the log is another."""
 
-    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
+    def record_command(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
         if self.steps == 123:
             applied = replace(applied, twist=Twist(applied.twist.linear + 1e-12, applied.twist.angular))
-        super().commanded(now, commands, applied)
+        super().record_command(now, commands, applied)
 
 
 def test_a_step_that_differs_in_the_last_digits_is_told(log: Log) -> None:
@@ -101,9 +101,9 @@ def test_a_step_that_differs_in_the_last_digits_is_told(log: Log) -> None:
 def test_a_stop_in_the_middle_of_a_step_is_no_difference() -> None:
     """It is noted after the step in which it was latched."""
     check = ChainCheck(CONFIG)
-    check.commanded(1.0, (Command(Twist(0.1), Source.MODEL, 2.0),), Applied(Twist(), "stop", "a person says so"))
-    check.noted(1.01, "emergency_stop", {"reason": "a person says so"})
-    check.commanded(1.05, (), Applied(Twist(), "stop", "a person says so"))
-    check.noted(1.1, "release", {})
-    check.commanded(1.15, (), Applied(Twist(), "none"))
+    check.record_command(1.0, (Command(Twist(0.1), Source.MODEL, 2.0),), Applied(Twist(), "stop", "a person says so"))
+    check.record_note(1.01, "emergency_stop", {"reason": "a person says so"})
+    check.record_command(1.05, (), Applied(Twist(), "stop", "a person says so"))
+    check.record_note(1.1, "release", {})
+    check.record_command(1.15, (), Applied(Twist(), "none"))
     assert (check.steps, check.first) == (3, None)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import Pose, wrapped
+from robot_bridge.contracts import Pose, wrap_angle
 from robot_bridge.errors import SetupError
 from robot_bridge.twin.worlds.levels import Level, cell_at, direction_of, heading_of, level_world, middle
 from robot_bridge.twin.worlds.world import Thing
@@ -96,7 +96,7 @@ def test_doors_are_passed_across_their_wall() -> None:
             for sign in (-1, 1):
                 dx, dy = Pose(heading=door.heading).ahead(float(sign))
                 assert not is_wall(level, (column + round(dx), row - round(dy)))
-            headings.add(round(abs(wrapped(door.heading)), 3))
+            headings.add(round(abs(wrap_angle(door.heading)), 3))
     assert headings == {0.0, round(pi / 2, 3)}
 
 

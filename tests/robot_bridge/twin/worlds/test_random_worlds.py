@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from robot_bridge.config import RobotConfig
 from robot_bridge.tags import FACES
 from robot_bridge.twin.worlds.floor_plans import DOORWAYS, divide_rooms, single_room
-from robot_bridge.twin.worlds.random_worlds import FREE_AT_START, cluttered
+from robot_bridge.twin.worlds.random_worlds import FREE_AT_START, make_cluttered
 from robot_bridge.twin.worlds.world import Obstacle, Point, TwinWorld, Wall
 
 CELL = 0.05
@@ -80,12 +80,12 @@ def is_connected(world: TwinWorld, clearance: float) -> bool:
 @settings(max_examples=10)
 @given(seed=SEEDS)
 def test_all_of_the_floor_hangs_together(seed: int) -> None:
-    assert is_connected(cluttered(seed), 0.2)
+    assert is_connected(make_cluttered(seed), 0.2)
 
 
 @given(seed=SEEDS)
 def test_the_start_is_free(seed: int) -> None:
-    world = cluttered(seed)
+    world = make_cluttered(seed)
     assert nearest(world, *robot_of(world)) >= FREE_AT_START - 1e-6
 
 
@@ -113,18 +113,18 @@ def test_no_wall_stands_in_a_doorway(width: float, height: float, rooms: int, se
 @settings(max_examples=10)
 @given(seed=SEEDS)
 def test_movers_walk_through_nothing_and_begin_away_from_the_robot(seed: int) -> None:
-    world = cluttered(seed)
+    world = make_cluttered(seed)
     for mover in (o for o in world.obstacles if o.path):
         assert 0.1 <= mover.speed <= 0.5
         for way in np.arange(0.0, 2 * mover.length, 0.11).tolist():
-            x, y = mover.at(way)
+            x, y = mover.position_at(way)
             assert nearest(world, x, y, with_movers=False) >= mover.half_x
             assert hypot(x - robot_of(world)[0], y - robot_of(world)[1]) > FREE_AT_START + mover.half_x
 
 
 @pytest.mark.long
 def test_cluttered_worlds_have_of_everything() -> None:
-    worlds = [cluttered(seed) for seed in range(40)]
+    worlds = [make_cluttered(seed) for seed in range(40)]
     for world in worlds:
         x0, y0, x1, y1 = world.bounds
         assert 6 <= x1 - x0 <= 12.5
@@ -138,5 +138,5 @@ def test_cluttered_worlds_have_of_everything() -> None:
 
 
 def test_the_same_seed_is_the_same_world() -> None:
-    assert cluttered(7) == cluttered(7)
-    assert cluttered(7) != cluttered(8)
+    assert make_cluttered(7) == make_cluttered(7)
+    assert make_cluttered(7) != make_cluttered(8)

@@ -40,11 +40,11 @@ def test_the_walls_around_a_room_are_four_boxes() -> None:
 @given(POINTS, st.floats(0, 100), st.floats(0, 0.5))
 def test_a_mover_makes_no_leaps_and_comes_back(path: list[tuple[int, int]], way: float, step: float) -> None:
     mover = Obstacle.mover(path, 0.5)
-    (ax, ay), (bx, by) = mover.at(way), mover.at(way + step)
+    (ax, ay), (bx, by) = mover.position_at(way), mover.position_at(way + step)
     assert hypot(bx - ax, by - ay) <= step + 1e-6
-    assert mover.at(2 * mover.length) == pytest.approx(mover.at(0.0), abs=1e-9)
-    assert mover.at(0.0) == pytest.approx((mover.x, mover.y))
-    assert mover.at(mover.length) == pytest.approx(path[-1])
+    assert mover.position_at(2 * mover.length) == pytest.approx(mover.position_at(0.0), abs=1e-9)
+    assert mover.position_at(0.0) == pytest.approx((mover.x, mover.y))
+    assert mover.position_at(mover.length) == pytest.approx(path[-1])
 
 
 @pytest.mark.parametrize(

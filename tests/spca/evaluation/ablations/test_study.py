@@ -242,7 +242,7 @@ def test_what_a_study_was_begun_with_stays(levels: tuple[str, ...], flag: str, v
 
 def test_the_table_tells_what_is_guessed_and_unknown(capsys: pytest.CaptureFixture[str]) -> None:
     summary = Commands._summary(2) | {"usage": {**USAGE, "estimated": 1}}
-    row = AblationRow.of("full", [summary, summary], [FROZEN, FROZEN])
+    row = AblationRow.sum_runs("full", [summary, summary], [FROZEN, FROZEN])
     assert tuple(row.cells().values())[1:] == (
         "4/4",
         "8",
@@ -271,7 +271,7 @@ def test_on_a_narrow_terminal_nothing_is_cut_and_each_part_names_the_settings(
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     summary = Commands._summary(150) | {"levels": 150, "usage": {**USAGE, "estimated": 1, "input_tokens": 1_234_567}}
-    rows = [AblationRow.of(name, [summary], [FROZEN]) for name in ("full", "no-regression-check")]
+    rows = [AblationRow.sum_runs(name, [summary], [FROZEN]) for name in ("full", "no-regression-check")]
     show(rows)
     printed = re.sub("\\x1b[^m]*m", "", capsys.readouterr().out)
     assert max(map(len, printed.splitlines())) <= int(columns)

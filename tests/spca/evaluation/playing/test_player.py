@@ -10,7 +10,7 @@ from minigridenv import MiniGridEnv
 from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure, PlannerMode, PlanStep, Snapshot
 from spca.errors import WorldError
 from spca.evaluation.episodes import NO_PLAN, WORLD_ERROR, Episode, Played
-from spca.evaluation.playing.player import Planning, Player, told
+from spca.evaluation.playing.player import Planning, Player, normalise_reason
 from spca.protocols import World
 from spca.writers.stored import Miss, WriterFailure
 from tests.support.inprocess import InProcessExecutor
@@ -137,5 +137,5 @@ def test_a_world_that_cannot_be_had_is_a_failure_of_its_own() -> None:
 
 
 def test_reasons_are_short_and_do_not_depend_on_memory() -> None:
-    assert told("<Thing object at 0x7f1234567890> failed") == "<Thing object at 0x...> failed"
-    assert len(told("x" * 5000)) <= 400
+    assert normalise_reason("<Thing object at 0x7f1234567890> failed") == "<Thing object at 0x...> failed"
+    assert len(normalise_reason("x" * 5000)) <= 400

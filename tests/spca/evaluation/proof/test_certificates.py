@@ -13,7 +13,7 @@ from minigridenv import MiniGridEnv
 from spca.evaluation.proof.certificates import APART, LAVA, LOCKED, REACHED, START, WALL
 from spca.evaluation.proof.certifying import Solvability, Verdict, certify, decide
 from spca.evaluation.proof.searching import visit_all
-from spca.evaluation.proof.simulator import opened, read
+from spca.evaluation.proof.simulator import open_simulator, read
 
 THINGS: Any = world_object
 INSTRUCTIONS: Any = verifier
@@ -45,7 +45,7 @@ def verdict_of(simulator: Any) -> Verdict:
 def test_a_key_behind_its_own_door(seed: int) -> None:
     verdict = certify("BabyAI-GoToImpUnlock-v0", seed, MiniGridEnv)
     assert verdict.solvability is Solvability.UNSOLVABLE
-    simulator = opened("BabyAI-GoToImpUnlock-v0", seed)
+    simulator = open_simulator("BabyAI-GoToImpUnlock-v0", seed)
     beside = check_closed(simulator, verdict.map)
     assert not {tuple(map(int, place)) for place in simulator.instrs.desc.obj_poss} & beside
     assert "stays locked, its keys are out of reach" in verdict.reason
@@ -54,7 +54,7 @@ def test_a_key_behind_its_own_door(seed: int) -> None:
 def test_a_key_that_a_ball_was_put_on() -> None:
     """The generator of version 0 may overwrite the box with the key; version 1 of the id mends that."""
     verdict = certify("MiniGrid-ObstructedMaze-1Q-v0", 7, MiniGridEnv)
-    simulator = opened("MiniGrid-ObstructedMaze-1Q-v0", 7)
+    simulator = open_simulator("MiniGrid-ObstructedMaze-1Q-v0", 7)
     beside = check_closed(simulator, verdict.map)
     assert simulator.obj not in [simulator.grid.get(*place) for place in beside]
     assert "there is no key of its color" in verdict.reason
@@ -64,7 +64,7 @@ def test_a_world_without_a_goal() -> None:
     verdict = certify("MiniGrid-Playground-v0", 1, MiniGridEnv)
     assert verdict.solvability is Solvability.UNSOLVABLE
     assert "stand on nothing" in verdict.reason
-    check_closed(opened("MiniGrid-Playground-v0", 1), verdict.map)
+    check_closed(open_simulator("MiniGrid-Playground-v0", 1), verdict.map)
 
 
 def test_a_corner_behind_things_that_must_not_be_picked_up() -> None:
@@ -95,7 +95,7 @@ def key_of_another_color(simulator: Any) -> None:
 @pytest.mark.parametrize("plant", [key_moved_behind_its_door, key_boxed_behind_its_door, key_of_another_color])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_planted_keys_out_of_reach(plant: Callable[[Any], None], seed: int) -> None:
-    simulator = opened("MiniGrid-DoorKey-6x6-v0", seed)
+    simulator = open_simulator("MiniGrid-DoorKey-6x6-v0", seed)
     assert verdict_of(simulator).solvability is Solvability.SOLVABLE
     plant(simulator)
     verdict = verdict_of(simulator)
@@ -104,7 +104,7 @@ def test_planted_keys_out_of_reach(plant: Callable[[Any], None], seed: int) -> N
 
 
 def test_a_goal_behind_walls() -> None:
-    simulator = opened("MiniGrid-Empty-8x8-v0", 1)
+    simulator = open_simulator("MiniGrid-Empty-8x8-v0", 1)
     for place in ((5, 6), (6, 5)):
         simulator.grid.set(*place, THINGS.Wall())
     verdict = verdict_of(simulator)
@@ -114,7 +114,7 @@ def test_a_goal_behind_walls() -> None:
 
 
 def test_a_limit_below_the_way() -> None:
-    simulator = opened("MiniGrid-Empty-16x16-v0", 1)
+    simulator = open_simulator("MiniGrid-Empty-16x16-v0", 1)
     simulator.max_steps = 25
     assert verdict_of(simulator).reason.startswith("needs 26 steps")
     simulator.max_steps = 26
@@ -126,7 +126,7 @@ def test_a_limit_below_the_way() -> None:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_step_limit_counts_to_the_step(seed: int) -> None:
-    simulator = opened("MiniGrid-DoorKey-5x5-v0", seed)
+    simulator = open_simulator("MiniGrid-DoorKey-5x5-v0", seed)
     maze, start, mission = read(simulator)
     shortest = visit_all(maze, mission, start, 100_000).plan
     assert shortest is not None
@@ -141,7 +141,7 @@ def test_the_step_limit_counts_to_the_step(seed: int) -> None:
 @pytest.mark.parametrize(("pocket", "solvability"), [(False, Solvability.UNSOLVABLE), (True, Solvability.SOLVABLE)])
 def test_a_blind_alley_without_room_to_pass(pocket: bool, solvability: Solvability) -> None:
     """Locked door, agent, ball and key in a row: only all states tell that the ball always lies on the wrong side."""
-    simulator = opened("BabyAI-GoToObj-v0", 1)
+    simulator = open_simulator("BabyAI-GoToObj-v0", 1)
     grid = simulator.grid
     for x in range(grid.width):
         for y in range(grid.height):

@@ -12,7 +12,7 @@ from minigridenv import MiniGridEnv
 from spca.evaluation.playing.peer import play
 from spca.evaluation.proof.certifying import Solvability, certify
 from spca.evaluation.proof.obstacles import find_way
-from spca.evaluation.proof.simulator import opened
+from spca.evaluation.proof.simulator import open_simulator
 from spca.runs.curriculum import load
 from tests.support.tiers import long
 
@@ -95,11 +95,11 @@ def test_a_level_that_cannot_be_built_is_undecided() -> None:
 
 
 def test_obstacles_that_move_and_too_few_steps() -> None:
-    simulator = opened("MiniGrid-Dynamic-Obstacles-5x5-v0", 1)
+    simulator = open_simulator("MiniGrid-Dynamic-Obstacles-5x5-v0", 1)
     simulator.max_steps = 4
     found = find_way(simulator, 20_000)
     assert (found.plan, found.exhausted) == (None, True)
-    simulator = opened("MiniGrid-Dynamic-Obstacles-5x5-v0", 1)
+    simulator = open_simulator("MiniGrid-Dynamic-Obstacles-5x5-v0", 1)
     assert not find_way(simulator, 2).exhausted
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from spca.evaluation.proof.dynamics import NOWHERE, End, Ground, Maze, MazeState
-from spca.evaluation.proof.missions import Mission, stepped
+from spca.evaluation.proof.missions import Mission, step_mission
 from spca.evaluation.proof.searching import find_plan
-from spca.evaluation.proof.simulator import opened, read
+from spca.evaluation.proof.simulator import open_simulator, read
 from spca.runs.curriculum import load
 from tests.support.tiers import long
 
@@ -77,12 +77,12 @@ def chosen(rng: random.Random, maze: Maze, mission: Mission, state: MazeState, p
 def test_the_model_steps_as_the_simulator_does(env_id: str, upstream_rules: bool) -> None:
     ends = set()
     for seed in range(3):
-        simulator = opened(env_id, seed, upstream_rules)
+        simulator = open_simulator(env_id, seed, upstream_rules)
         maze, state, mission = read(simulator, upstream_rules)
         rng, plan, end = random.Random(seed), list[int](), End.NONE
         for _ in range(min(maze.limit, 150)):
             action = chosen(rng, maze, mission, state, plan)
-            state, end = stepped(maze, mission, state, action)
+            state, end = step_mission(maze, mission, state, action)
             _, reward, terminated, truncated, _ = simulator.step(action)
             assert end == (End.NONE if not terminated else End.SUCCESS if reward > 0 else End.FAILURE)
             if end != End.NONE or truncated:

@@ -12,7 +12,7 @@ from spca.evaluation.proof.dynamics import NOWHERE, Door, DoorState, End, Ground
 from spca.evaluation.proof.goals import Goal, GoToGoal, OpenGoal, PickUpGoal, PutNextGoal, SquareGoal
 from spca.evaluation.proof.missions import Mission
 from spca.evaluation.proof.relaxation import Relaxed
-from spca.evaluation.proof.searching import carried_out, find_plan, visit_all
+from spca.evaluation.proof.searching import carry_out, find_plan, visit_all
 
 SIDE = 5
 INNER = [row * SIDE + column for row in range(1, SIDE - 1) for column in range(1, SIDE - 1)]
@@ -70,6 +70,6 @@ def test_proofs_and_plans_agree_with_all_states(given_maze: tuple[Maze, MazeStat
     assert math.isfinite(mission.cost(Relaxed(maze, start, bound=False)))
     for plan in filter(None, (shortest.plan, found)):
         assert len(shortest.plan) <= len(plan) <= LIMIT
-        done, _, end = carried_out(maze, mission, start, plan)
+        done, _, end = carry_out(maze, mission, start, plan)
         assert end == End.SUCCESS
         assert done == plan

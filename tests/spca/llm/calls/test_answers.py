@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spca.errors import BadAnswerError, RefusalError, TruncatedError
-from spca.llm.calls.answers import MAX_CHARS, check_complete, parsed, plain, quotable
+from spca.llm.calls.answers import MAX_CHARS, check_complete, parse_answer, plain, quotable
 from spca.llm.providers.base import Finish, Response, ToolCall, Usage
 from tests.support.spca.call_requests import Form, Other, any_text
 
@@ -48,7 +48,7 @@ def test_a_hostile_text_takes_no_time() -> None:
     plain("<think>" * 50_000)
     for hostile in ("{" * 50_000, '{"a":' * 50_000, '{"a": "' * 5_000, "{" + "1" * 10_000, "[{" * 10_000):
         with pytest.raises(BadAnswerError):
-            parsed(hostile, Form)
+            parse_answer(hostile, Form)
 
 
 @pytest.mark.parametrize(("finish", "limit"), [(Finish.STOP, 16_000), (Finish.REFUSAL, 16_000), (Finish.LENGTH, 1000)])
@@ -79,9 +79,9 @@ def test_a_quotation_is_bounded_and_begins_as_the_answer(text: str, finish: Fini
 
 def test_of_many_objects_only_the_first_ones_are_looked_at() -> None:
     good = '{"value": 1}'
-    assert parsed("{}" * 999 + good, Form).value == 1
+    assert parse_answer("{}" * 999 + good, Form).value == 1
     with pytest.raises(BadAnswerError, match="value: Field required"):
-        parsed("{}" * 1000 + good, Form)
+        parse_answer("{}" * 1000 + good, Form)
 
 
 @pytest.mark.parametrize("finish", [Finish.STOP, Finish.TOOL_CALL])
@@ -135,7 +135,7 @@ def test_an_answer_after_much_reasoning_is_an_answer() -> None:
 @example(1, '{"value": 2} {', "}")
 def test_the_first_object_that_fits_is_the_answer(value: int, before: str, after: str) -> None:
     text = f"{before.replace('{', '')}{json.dumps({'value': value})}{after}"
-    assert parsed(text, Form).value == value
+    assert parse_answer(text, Form).value == value
 
 
 @given(any_text)
@@ -143,13 +143,13 @@ def test_any_string_survives_json(value: str) -> None:
     text = json.dumps({"value": value})
     if any("\ud800" <= c <= "\udfff" for c in json.loads(text)["value"]):
         with pytest.raises(BadAnswerError):
-            parsed(text, Other)
+            parse_answer(text, Other)
     else:
-        assert parsed(text, Other).value == json.loads(text)["value"]
+        assert parse_answer(text, Other).value == json.loads(text)["value"]
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_an_answer_or_a_bad_answer(text: str) -> None:
     for schema in (Form, Other):
         with suppress(BadAnswerError):
-            assert isinstance(parsed(text, schema), schema)
+            assert isinstance(parse_answer(text, schema), schema)

@@ -180,7 +180,7 @@ def test_a_resumed_run_counts_on(levels: list[list[str]], begun: int, deep: int)
             for text in levels[index - 1][: calls if index == last else None]:
                 place = replace(PLACE, index=index, seed=index % 2)
                 call = store.call(ref("m"), request(text), place)
-                if store.finished(call) is None:
+                if store.find_finished(call) is None:
                     store.write(call, unsent(call, place, store.name(call, place)), said(text), "model")
                 seen.append((index, text, call.request))
         return seen
@@ -203,7 +203,7 @@ def test_only_the_unfinished_level_is_served_again(tmp_path: Path) -> None:
             write(store, request(text), said(f"{index}{text}"), replace(PLACE, index=index))
     again = Transcripts(tmp_path)
     again.begin_level(2)
-    got = [again.finished(again.call(ref("any/model"), request(text), PLACE)) for text in "acb"]
+    got = [again.find_finished(again.call(ref("any/model"), request(text), PLACE)) for text in "acb"]
     assert [t and t.answer.get().text for t in got] == ["2a", "2c", None]
 
 
@@ -217,7 +217,9 @@ def test_a_role_that_is_asked_anew_is_served_only_what_came_later(tmp_path: Path
     places = {"a": PLACE, "b": replace(PLACE, phase="coder")}
 
     def served(store: Transcripts) -> list[str | None]:
-        got = [store.finished(store.call(ref("any/model"), request(text), place)) for text, place in places.items()]
+        got = [
+            store.find_finished(store.call(ref("any/model"), request(text), place)) for text, place in places.items()
+        ]
         return [each.answer.get().text if each else None for each in got]
 
     assert served(later) == ["plan", None]
@@ -231,10 +233,10 @@ def test_a_role_that_is_asked_anew_is_served_only_what_came_later(tmp_path: Path
 
 def test_the_transcript_of_a_request_is_found_by_its_number(tmp_path: Path) -> None:
     write(Transcripts(tmp_path), request("a"), said("x"), number=5)
-    found = Transcripts(tmp_path).of_request(5)
+    found = Transcripts(tmp_path).find_by_request(5)
     assert found is not None
     assert found.answer.get().text == "x"
-    assert Transcripts(tmp_path).of_request(4) is None
+    assert Transcripts(tmp_path).find_by_request(4) is None
 
 
 def test_an_unreadable_answer_is_an_error_again() -> None:

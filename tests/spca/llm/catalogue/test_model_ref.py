@@ -57,17 +57,17 @@ def test_an_effort_costs_what_its_model_costs() -> None:
 
 @pytest.mark.parametrize("model", ["openai/gpt-6.1-sol", "lab/gemma@q4_k_m", "google/gemini-3.8-flash@high"])
 def test_an_effort_is_added_once(model: str) -> None:
-    named = ModelRef.parse(model).with_effort("high", "--coder-effort")
+    named = ModelRef.parse(model).set_effort("high", "--coder-effort")
     assert str(named) == f"{model.removesuffix('@high')}@high"
-    assert named.with_effort("high", "--coder-effort") == named
+    assert named.set_effort("high", "--coder-effort") == named
     with pytest.raises(SettingsError, match=rf"^--coder-effort low contradicts {named}: give one of them$"):
-        named.with_effort("low", "--coder-effort")
+        named.set_effort("low", "--coder-effort")
 
 
 @pytest.mark.parametrize("prefix", sorted(IN_PROCESS))
 def test_files_and_embedded_models_take_none(prefix: str) -> None:
     with pytest.raises(SettingsError, match=rf"^--coder-effort low: {prefix}/x reasons as it does: "):
-        ModelRef(prefix, "x").with_effort("low", "--coder-effort")
+        ModelRef(prefix, "x").set_effort("low", "--coder-effort")
 
 
 def test_every_prefix_takes_efforts_or_is_known_to_take_none() -> None:
@@ -95,7 +95,7 @@ def test_an_effort_that_a_model_lacks_is_refused_before_it_is_asked(model: str, 
 
 def test_a_table_of_ones_own_says_what_a_model_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key")
-    table = ModelTable.load().after({})
+    table = ModelTable.load().prefer({})
     mine = ModelTable({"openai/gpt-6.1-sol": {"least_effort": "none"}}, {})
     assert provider_for("openai/gpt-6.1-sol@none", table=mine)[1] == "gpt-6.1-sol"
     assert provider_for("openai/gpt-6.1-sol@low", table=table)[1] == "gpt-6.1-sol"

@@ -138,10 +138,10 @@ def test_a_prompt_is_as_long_as_its_messages(texts: list[str]) -> None:
 
 def test_a_table_goes_before_the_built_in_one_and_after_that_of_the_user() -> None:
     user, built_in = {"a/x": {"input": 1}}, {"a/*": {"input": 9, "output": 9, "context": 9}}
-    known = ModelTable(user, built_in).after({"a/*": {"output": 5}})
+    known = ModelTable(user, built_in).prefer({"a/*": {"output": 5}})
     assert (known.price(ref("a/x")), known.info(ref("a/x")).context) == (flat(input=1, output=5), 9)
-    assert ModelTable(user, built_in).after({"a/*": {"output": None}}).price(ref("a/x")) is None
-    assert ModelTable(built_in).after({"a/x": {"input": 5}}).price(ref("a/x")) == flat(input=5, output=9)
+    assert ModelTable(user, built_in).prefer({"a/*": {"output": None}}).price(ref("a/x")) is None
+    assert ModelTable(built_in).prefer({"a/x": {"input": 5}}).price(ref("a/x")) == flat(input=5, output=9)
     assert ModelTable(user, built_in).price(ref("a/y")) == flat(input=9, output=9)
 
 

@@ -11,7 +11,7 @@ from spca.llm.catalogue.spelling import count_changes, find_misspelled, find_nea
 from tests.support.spca.call_requests import ref
 
 TABLE = ModelTable.load()
-KNOWN = TABLE.known_names()
+KNOWN = TABLE.list_names()
 SOL = "openai/gpt-6.1-sol"
 
 
@@ -60,8 +60,8 @@ def test_a_server_of_the_users_own_may_have_any_names() -> None:
 
 
 def test_a_name_in_a_table_of_the_users_own_is_known() -> None:
-    table = TABLE.after({"openai/gpt-6.1-soll": {"input": 1, "output": 2}})
-    assert find_nearest(ref("openai/gpt-6.1-soll"), table.known_names()) is None
+    table = TABLE.prefer({"openai/gpt-6.1-soll": {"input": 1, "output": 2}})
+    assert find_nearest(ref("openai/gpt-6.1-soll"), table.list_names()) is None
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spca.common.redaction import HIDDEN, redact, without_keys
-from spca.llm.providers.secrets import quoted
+from spca.common.redaction import HIDDEN, redact, redact_keys
+from spca.llm.providers.secrets import quote_line
 
 _KEYS = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=8, max_size=60)
 
@@ -57,12 +57,12 @@ def test_addresses_and_models_stay_readable() -> None:
     "text", ["sk-proj-abcDEF123_456", "x = 'http://user:pa@host'  # Bearer abc.def-123", "AIzaSyA1234567"]
 )
 def test_what_only_looks_like_a_key_stays_in_an_answer(text: str) -> None:
-    assert without_keys(text, {"A_API_KEY": "correct horse battery"}) == text
+    assert redact_keys(text, {"A_API_KEY": "correct horse battery"}) == text
 
 
 @given(st.text(), _KEYS)
 def test_an_answer_loses_the_key_and_nothing_else(text: str, key: str) -> None:
-    cleaned = without_keys(f"{text}\n{key}\n{text}", {"A_API_KEY": key, "HOME": text})
+    cleaned = redact_keys(f"{text}\n{key}\n{text}", {"A_API_KEY": key, "HOME": text})
     assert key not in cleaned.replace(HIDDEN, "")
     if key not in text:
         assert cleaned == f"{text}\n{HIDDEN}\n{text}"
@@ -75,13 +75,13 @@ def test_the_process_environment_is_looked_at(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_cut_does_not_save_half_a_key() -> None:
     key = "k" * 40
-    assert "kkkk" not in quoted("x" * 280 + " " + key, {"A_API_KEY": key})
+    assert "kkkk" not in quote_line("x" * 280 + " " + key, {"A_API_KEY": key})
 
 
 @given(st.text(max_size=2000), _KEYS)
 @example("\x1b[31mred\x1b[0m\n\u202eabc\x00", "verysecret")
 def test_quoted_is_one_short_printable_line_without_the_key(text: str, key: str) -> None:
-    said = quoted(f"{text}{key}{text}", {"OPENAI_API_KEY": key})
+    said = quote_line(f"{text}{key}{text}", {"OPENAI_API_KEY": key})
     assert key not in said.replace(HIDDEN, "")
     assert len(said) <= 300
     assert not [c for c in said if unicodedata.category(c).startswith("C")]

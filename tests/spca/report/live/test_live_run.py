@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import minigridenv
-from spca.common.files import locked
+from spca.common.files import lock_folder
 from spca.contracts import Status
 from spca.errors import ReportError
 from spca.report.live.live_run import LiveRun
@@ -62,7 +62,7 @@ def test_the_report_is_that_of_the_run(finished_run: Path) -> None:
 
 def test_every_step_of_a_run_is_seen(tmp_path: Path) -> None:
     run = Writing(tmp_path)
-    with locked(run.path, "run", LOCK):
+    with lock_folder(run.path, "run", LOCK):
         live = opened(run.path)
         assert live.view.run.state == "running"
         assert outcomes(live) == ["pending"] * 3
@@ -92,7 +92,7 @@ def test_every_step_of_a_run_is_seen(tmp_path: Path) -> None:
 
 def test_a_run_that_is_killed_is_seen_to_have_stopped(tmp_path: Path) -> None:
     run = Writing(tmp_path)
-    with locked(run.path, "run", LOCK):
+    with lock_folder(run.path, "run", LOCK):
         run.begin()
         run.plan()
         live = opened(run.path)
@@ -155,7 +155,7 @@ def test_what_is_broken_is_warned_of_and_does_not_end_it(tmp_path: Path) -> None
 
 def test_levels_are_shown_from_their_beginning_to_their_end(tmp_path: Path) -> None:
     run = Writing(tmp_path)
-    with locked(run.path, "run", LOCK):
+    with lock_folder(run.path, "run", LOCK):
         live = opened(run.path)
         assert [live.level(number) for number in (0, 1, 4)] == [None] * 3
         for step, rounds in ((run.begin, 0), (run.plan, 1), (run.code, 1), (run.act, 1)):
@@ -174,7 +174,7 @@ def test_levels_are_shown_from_their_beginning_to_their_end(tmp_path: Path) -> N
 
 def test_origins_are_right_while_the_run_goes_on(tmp_path: Path) -> None:
     run = Writing(tmp_path)
-    with locked(run.path, "run", LOCK):
+    with lock_folder(run.path, "run", LOCK):
         live = opened(run.path)
         run.solve()
         assert refreshed(live)

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 import minigridenv
-from spca.common.files import locked
+from spca.common.files import lock_folder
 from spca.errors import ReportError
 from spca.report.live import watch
 from spca.runs.recording.folder import LOCK
@@ -68,7 +68,7 @@ def outcomes(address: str) -> list[str]:
 
 def test_a_run_is_seen_level_by_level(tmp_path: Path) -> None:
     run = Writing(tmp_path)
-    with locked(run.path, "run", LOCK), watched(run.path) as said:
+    with lock_folder(run.path, "run", LOCK), watched(run.path) as said:
         address = said.get(timeout=PATIENCE)
         assert ADDRESS.fullmatch(address)
         assert "<body data-connects>" in get(address)
@@ -84,7 +84,7 @@ def test_a_run_is_seen_level_by_level(tmp_path: Path) -> None:
 def test_the_end_of_a_run_is_announced_once_and_the_page_stays(tmp_path: Path) -> None:
     run = Writing(tmp_path)
     with ExitStack() as running:
-        running.enter_context(locked(run.path, "run", LOCK))
+        running.enter_context(lock_folder(run.path, "run", LOCK))
         with watched(run.path) as said:
             address = said.get(timeout=PATIENCE)
             run.solve()

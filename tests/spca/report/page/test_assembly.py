@@ -10,7 +10,7 @@ from minigridenv import MiniGridEnv
 from spca.common.web.packing import to_json
 from spca.contracts import Status
 from spca.report.compare import compare
-from spca.report.page.assembly import packed_run, report_of
+from spca.report.page.assembly import pack_run, report_of
 from spca.report.read import baseline
 from spca.report.read.run_files import open_run
 from tests.support.report.making import Writing
@@ -24,9 +24,9 @@ def test_a_page_names_no_folder_of_this_machine(tmp_path: Path) -> None:
     run.plan(error=f"replay/{home}/run: not asked")
     run.finish(f"replay/{home}/run: not asked")
     run.kill()
-    made, pieces = packed_run(0, open_run(run.path), MiniGridEnv, lambda _name: None)
+    made, pieces = pack_run(0, open_run(run.path), MiniGridEnv, lambda _name: None)
     assert home in made.folder, "the terminal tells it"
-    report = report_of("x", [made], [compare(made, baseline.published())])
+    report = report_of("x", [made], [compare(made, baseline.read_published())])
     assert report.runs[0].settings["curriculum"] == "my.json"
     assert report.runs[0].settings["base_url"] == "https://example.org/v1"
     assert report.runs[0].levels[0].headline == "no plan in 1 round: replay/run: not asked"
@@ -40,7 +40,7 @@ def test_a_row_has_the_headline_of_its_level_and_the_run_its_methods(tmp_path: P
     run.solve()
     run.fail()
     run.kill()
-    made, _ = packed_run(0, open_run(run.path), MiniGridEnv, lambda _name: None)
+    made, _ = pack_run(0, open_run(run.path), MiniGridEnv, lambda _name: None)
     assert [row.headline for row in made.levels] == ["", "attempt 1.1 got stuck", ""]
     assert [row.group for row in made.levels] == ["", f"{Status.STUCK}: it turns and turns", ""]
     assert [(method.name, method.level) for method in made.methods] == [("go", 1)]

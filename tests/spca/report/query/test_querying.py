@@ -15,7 +15,7 @@ import pytest
 from spca.errors import QueryError
 from spca.report.query import database
 from spca.report.query.answers import query
-from spca.report.query.database import mentioned
+from spca.report.query.database import find_mentioned
 from spca.report.query.tables import TABLES
 from spca.report.read.run_files import open_run
 from tests.support.commands import main_py, start
@@ -244,9 +244,9 @@ def test_an_answer_beyond_the_memory_is_a_mistake_as_well(finished_run: Path, mo
 
 
 def test_only_tables_that_are_mentioned_are_filled() -> None:
-    assert mentioned("SELECT * FROM Levels JOIN calls USING (run_id)") == ["levels", "calls"]
-    assert mentioned("SELECT 1") == []
-    assert mentioned("FROM query('FROM st' || 'eps')") == list(TABLES)
+    assert find_mentioned("SELECT * FROM Levels JOIN calls USING (run_id)") == ["levels", "calls"]
+    assert find_mentioned("SELECT 1") == []
+    assert find_mentioned("FROM query('FROM st' || 'eps')") == list(TABLES)
 
 
 def test_several_runs(finished_run: Path, mixed_run: Path) -> None:

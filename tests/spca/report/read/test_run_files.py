@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.common.files import locked
+from spca.common.files import lock_folder
 from spca.errors import ReportError, ResumeError
-from spca.report.read.run_files import _has_open, held, open_run
+from spca.report.read.run_files import _has_open, is_held, open_run
 from spca.report.read.runs import overview
 from spca.runs.recording.folder import LOCK, RunFolder
 from tests.support.commands import only_run
@@ -238,12 +238,12 @@ def test_hostile_names_in_the_state_are_not_followed(damaged: Path) -> None:
 
 def test_a_run_is_running_while_a_process_holds_it(finished_run: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(finished_run, tmp_path / "run")
-    with locked(folder, "run", LOCK):
-        assert held(folder)
+    with lock_folder(folder, "run", LOCK):
+        assert is_held(folder)
         files = open_run(folder)
     assert files.running
     assert overview(files).state == "running"
-    assert not held(folder)
+    assert not is_held(folder)
     assert not open_run(folder).running
     assert (folder / LOCK).exists()
 
@@ -252,7 +252,7 @@ def test_where_devices_have_two_numbers_the_holder_is_asked(tmp_path: Path) -> N
     """As on btrfs: what ``/proc/locks`` says of the device is not what ``stat`` says."""
     lock = tmp_path / ".lock"
     me = str(os.getpid())
-    with locked(tmp_path, "run"):
+    with lock_folder(tmp_path, "run"):
         assert _has_open(me, lock.stat())
     assert not _has_open(me, lock.stat())
     assert not _has_open("-1", lock.stat())
@@ -269,7 +269,7 @@ def test_files_where_an_earlier_version_put_them_are_a_line(finished_run: Path, 
 
 
 def test_looking_takes_no_lock(tmp_path: Path) -> None:
-    assert not held(tmp_path)
+    assert not is_held(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from minigridenv import MiniGridEnv
-from spca.common.files import locked
+from spca.common.files import lock_folder
 from spca.contracts import Status
 from spca.llm.calls.ledger import Ledger, sums
 from spca.report.level.levels import level
-from spca.report.page.assembly import packed_run
+from spca.report.page.assembly import pack_run
 from spca.report.read.model import LevelRow, Run, Span, Usage
 from spca.report.read.origin import describe_continuations
 from spca.report.read.run_files import open_run
-from spca.report.read.runs import is_recorded, overview, used
+from spca.report.read.runs import is_recorded, overview, sum_usage
 from spca.report.read.spans import History, attempt_statuses, histories, spans
 from spca.runs.recording.folder import LOCK
 from tests.support.report.making import IDS, Writing, finished_run
@@ -68,7 +68,7 @@ def test_a_level_of_it(finished_run: Path) -> None:
 
 def test_checks_are_shown_and_change_nothing_else(finished_run: Path) -> None:
     files = open_run(finished_run)
-    plain, (checked, _) = overview(files), packed_run(0, files, MiniGridEnv, lambda _name: None)
+    plain, (checked, _) = overview(files), pack_run(0, files, MiniGridEnv, lambda _name: None)
     assert {row.check for row in plain.levels} == {""}
     assert {row.check for row in checked.levels} == {"different"}  # what was written by hand is no recording
     assert [row.version for row in checked.levels] == [row.version for row in plain.levels]
@@ -124,7 +124,7 @@ def test_a_killed_run(tmp_path: Path) -> None:
 
 def test_a_run_that_goes_on(tmp_path: Path) -> None:
     run = begun(tmp_path)
-    with locked(run.path, "run", LOCK):
+    with lock_folder(run.path, "run", LOCK):
         now = seen(run.path)
     assert (now.state, now.ended, outcomes(now)) == ("running", None, ["success", "running", "pending"])
     assert now.levels[1].spans[-1].status == "running"
@@ -142,7 +142,7 @@ def test_an_interrupted_run(tmp_path: Path) -> None:
 def test_between_levels_of_a_run_that_goes_on_the_aborted_one_is_not_running(tmp_path: Path) -> None:
     run = begun(tmp_path)
     run.interrupt()
-    with locked(run.path, "run", LOCK):
+    with lock_folder(run.path, "run", LOCK):
         assert outcomes(seen(run.path)) == ["success", "aborted", "pending"]
 
 
@@ -203,7 +203,7 @@ def test_the_version_of_a_level_changes_with_all_that_can_be_seen_of_it(tmp_path
 
 def test_sums_are_those_of_the_books(finished_run: Path) -> None:
     summed = sums(Ledger(finished_run).records)
-    usage = used(open_run(finished_run).records)
+    usage = sum_usage(open_run(finished_run).records)
     assert {name: getattr(usage, name) for name in Usage.__dataclass_fields__} == {
         name: summed[name] for name in Usage.__dataclass_fields__
     }
@@ -215,7 +215,7 @@ def test_requests_whose_cost_or_tokens_are_not_known_are_counted() -> None:
         {"cost": 0.5, "estimated": True},
         {},
     ]
-    assert used(records) == Usage(requests=3, cost_usd=0.5, cost_unknown=2, estimated=1)
+    assert sum_usage(records) == Usage(requests=3, cost_usd=0.5, cost_unknown=2, estimated=1)
 
 
 def test_what_answers_of_a_recording_cost_is_unknown(finished_run: Path, tmp_path: Path) -> None:

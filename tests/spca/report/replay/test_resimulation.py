@@ -19,7 +19,7 @@ from minigridenv import MiniGridEnv
 from spca.act.frame import Frame, ReplayedWorld
 from spca.common.web.films import Changes, GridFilm
 from spca.report.read.model import Check
-from spca.report.replay.resimulation import judged_as_upstream, resimulate
+from spca.report.replay.resimulation import is_judged_as_upstream, resimulate
 from spca.runs import curriculum
 from spca.sense import perception
 from tests.support.contracts.truth import simulator
@@ -281,8 +281,8 @@ def test_the_rules_of_the_run_are_those_of_the_world() -> None:
         asked.append((env_id, seed, upstream_rules))
         return MiniGridEnv(env_id, seed, upstream_rules=upstream_rules)
 
-    resimulate(make, recorded(), upstream_rules=judged_as_upstream({"settings": {"upstream_rules": True}}))
-    resimulate(make, recorded(), upstream_rules=judged_as_upstream({"settings": []}))
+    resimulate(make, recorded(), upstream_rules=is_judged_as_upstream({"settings": {"upstream_rules": True}}))
+    resimulate(make, recorded(), upstream_rules=is_judged_as_upstream({"settings": []}))
     assert asked == [(EMPTY, 1, True), (EMPTY, 1, False)]
 
 

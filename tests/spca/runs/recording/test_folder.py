@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from spca.common.errors import SettingsError, UserError, WorkspaceBusyError
-from spca.common.files import check_folder, locked, make_folder
+from spca.common.files import check_folder, lock_folder, make_folder
 from spca.contracts import AgentSource, Checkpoint, PlanStep, Status, TrustedPDDL
 from spca.errors import ResumeError
 from spca.evaluation.ablations.study import RECORD_OF_STUDY
@@ -49,35 +49,35 @@ def test_a_dangling_link_is_no_folder(tmp_path: Path) -> None:
 
 def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
     with (
-        locked(tmp_path, "workspace"),
+        lock_folder(tmp_path, "workspace"),
         pytest.raises(WorkspaceBusyError, match=f"workspace {tmp_path} is in use"),
-        locked(tmp_path, "workspace"),
+        lock_folder(tmp_path, "workspace"),
     ):
         pass
-    with locked(tmp_path, "workspace"):
+    with lock_folder(tmp_path, "workspace"):
         pass
 
 
 def test_a_lock_dies_with_its_process(tmp_path: Path) -> None:
     code = (
-        "import sys, os; from pathlib import Path; from spca.common.files import locked\n"
-        "with locked(Path(sys.argv[1]), 'workspace'): print('held', flush=True); sys.stdin.read()"
+        "import sys, os; from pathlib import Path; from spca.common.files import lock_folder\n"
+        "with lock_folder(Path(sys.argv[1]), 'workspace'): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "held\n"
-        with pytest.raises(WorkspaceBusyError), locked(tmp_path, "workspace"):
+        with pytest.raises(WorkspaceBusyError), lock_folder(tmp_path, "workspace"):
             pass
         other.kill()
-    with locked(tmp_path, "workspace"):
+    with lock_folder(tmp_path, "workspace"):
         pass
 
 
 def test_a_lock_file_that_cannot_be_opened(tmp_path: Path) -> None:
     (tmp_path / ".lock").mkdir()
-    with pytest.raises(SettingsError, match="cannot open"), locked(tmp_path, "run"):
+    with pytest.raises(SettingsError, match="cannot open"), lock_folder(tmp_path, "run"):
         pass
 
 

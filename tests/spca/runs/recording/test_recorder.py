@@ -15,7 +15,7 @@ from spca.llm.calls.ledger import Ledger, Outcome, Place, Record
 from spca.runs.curriculum import Task
 from spca.runs.recording.folder import RunFolder
 from spca.runs.recording.recorder import Recorder, library_size, totals
-from spca.runs.recording.writer_files import solved_level
+from spca.runs.recording.writer_files import read_solved_level
 from spca.runs.results import Attempt, LevelResult
 from tests.support.spca.call_requests import ref
 from tests.support.spca.doubles import AGENT, outcome_of, plan_of
@@ -103,12 +103,12 @@ def test_without_carrying_over_a_new_category_begins_as_the_run_did(tmp_path: Pa
     settings = {"settings": {"carry_over": False}, "sandbox": "strict"}
     folder = RunFolder.create(tmp_path, settings, "[]", AGENT)
     recorder, log = finished(folder, SUCCESS)
-    assert (recorder.agent, len(recorder.solved_levels())) == (BETTER, 1)
+    assert (recorder.agent, len(recorder.load_solved_levels())) == (BETTER, 1)
     assert recorder.enter("doors")
-    assert (recorder.agent, recorder.solved_levels()) == (AGENT, [])
+    assert (recorder.agent, recorder.load_solved_levels()) == (AGENT, [])
     recorder.finish(TASK, 7, FAILURE, log)
     again = Recorder(folder, Ledger(folder.path))
-    assert (again.agent, again.category, again.solved_levels()) == (AGENT, "doors", [])
+    assert (again.agent, again.category, again.load_solved_levels()) == (AGENT, "doors", [])
 
 
 def test_without_reuse_no_pddl_is_trusted(tmp_path: Path) -> None:
@@ -138,12 +138,12 @@ def test_a_trajectory_holds_every_attempt_and_the_episode_that_counts(folder: Ru
 
 def test_solved_levels_come_back_for_the_gate(folder: RunFolder) -> None:
     recorder, _ = finished(folder, FAILURE, SUCCESS)
-    (level,) = recorder.solved_levels()
+    (level,) = recorder.load_solved_levels()
     assert (level.env_id, level.seed) == (TASK.env_id, 7)
     assert level.checkpoint == Checkpoint((0, 1), "hash")
     assert level.plan.steps == PLAN.steps
-    assert recorder.solved_levels(since=2) == []
-    assert solved_level(folder.read_json("trajectories/navigation_MiniGrid-Empty-5x5-v0.json")) == level
+    assert recorder.load_solved_levels(since=2) == []
+    assert read_solved_level(folder.read_json("trajectories/navigation_MiniGrid-Empty-5x5-v0.json")) == level
 
 
 def test_totals_add_up_and_hold_no_times(folder: RunFolder) -> None:

@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> RunFolder:
 
 def solved(missed: tuple[WriterFailure, ...] = ()) -> LevelResult:
     attempt = Attempt(0, 1, Checkpoint((0, 1), "hash"), PLAN, AGENT, outcome_of(Status.SUCCESS))
-    return LevelResult.of([Round(PLAN, (attempt,), "", snapshot=SNAPSHOT, missed=missed)], AGENT)
+    return LevelResult.from_rounds([Round(PLAN, (attempt,), "", snapshot=SNAPSHOT, missed=missed)], AGENT)
 
 
 def case(task: Task) -> Case:

@@ -165,8 +165,8 @@ def test_who_failed_how_often_stands_below_the_table() -> None:
 
 def test_levels_that_are_played_again_are_counted() -> None:
     display, out = told()
-    display.played_again(0)
-    display.played_again(2)
+    display.announce_replayed_levels(0)
+    display.announce_replayed_levels(2)
     assert out.getvalue() == "2 levels without a usable answer: played again\n"
 
 
@@ -307,11 +307,11 @@ def test_the_live_line_takes_as_many_lines_as_it_needs() -> None:
 def test_nothing_is_drawn_while_somebody_else_has_the_terminal() -> None:
     out = io.StringIO()
     display = Display(TASKS, console=Console(file=out, force_terminal=True, width=100, color_system=None))
-    with display.suspended():
+    with display.suspend_display():
         assert out.getvalue() == ""
     display.level_started(1, TASKS[0])
     try:
-        with display.suspended():
+        with display.suspend_display():
             before = out.getvalue()
             assert not becomes(lambda: out.getvalue() != before, 0.3)
         assert becomes(lambda: out.getvalue() != before)

@@ -16,7 +16,7 @@ from spca.sandbox.kernel.lockdown import IN_FD, OUT_FD
 
 X86_64 = 0xC000003E
 ALLOW, KILL, EPERM = 0x7FFF0000, 0x80000000, 0x00050000 | errno.EPERM
-PROGRAM = tuple(struct.iter_unpack("=HBBI", seccomp.compiled(IN_FD, OUT_FD)))
+PROGRAM = tuple(struct.iter_unpack("=HBBI", seccomp.compile_filter(IN_FD, OUT_FD)))
 LONGEST_PROGRAM = 4096
 
 # Written down a second time, from the kernel's table: what sandbox.md allows without looking at arguments.
@@ -156,7 +156,7 @@ def test_no_clock_of_a_process_or_device(process: int, kind: int) -> None:
 
 
 def test_names_and_numbers_of_the_list_are_unique() -> None:
-    calls = seccomp.allowed(IN_FD, OUT_FD)
+    calls = seccomp.list_allowed(IN_FD, OUT_FD)
     assert len({call.number for call in calls}) == len({call.name for call in calls}) == len(calls)
     assert {call.number: call.name for call in calls if not call.conditions} == PLAIN
     assert {call.number for call in calls if call.conditions} == set(FILTERED)

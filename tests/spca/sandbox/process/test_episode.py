@@ -72,14 +72,14 @@ def test_the_place_is_told_where_the_machine_was_late(
     source = methods("def go(self):\n    yield 1\n    while True: pass")
     with closing(opened(impatient, source, "go")) as episode:
         assert codes([episode.advance(view())]) == [1]
-        ask_where = episode._worker.ask_where
+        request_traceback = episode._worker.request_traceback
 
         def ask_one_that_gets_no_processor() -> None:
             os.kill(episode.pid, signal.SIGSTOP)
-            ask_where()
+            request_traceback()
 
         resume_when_late(episode, monkeypatch)
-        monkeypatch.setattr(episode._worker, "ask_where", ask_one_that_gets_no_processor)
+        monkeypatch.setattr(episode._worker, "request_traceback", ask_one_that_gets_no_processor)
         failed = failure([episode.advance(view())])
     assert failed.message == "no yield for 0.3 s in go, line 4"
 

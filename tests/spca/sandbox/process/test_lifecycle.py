@@ -37,7 +37,7 @@ def test_nothing_logs_in_the_sandbox() -> None:
 @pytest.mark.long
 def test_many_killed_episodes_leave_nothing_behind(sandboxed: SandboxExecutor) -> None:
     source = methods("def go(self):\n    while True:\n        yield 1")
-    zygote = sandboxed._process().pid
+    zygote = sandboxed._get_zygote().pid
     run(sandboxed, source, steps("go"), limit=2)
     before = set(os.listdir("/proc/self/fd")), set(os.listdir(f"/proc/{zygote}/fd"))
     pids = []
@@ -57,7 +57,7 @@ def test_closing_the_executor_ends_everything() -> None:
     with SandboxExecutor(check=None) as executor:
         open_episode = opened(executor, source, "go")
         open_episode.advance(view())
-        pids = [open_episode.pid, executor._process().pid]
+        pids = [open_episode.pid, executor._get_zygote().pid]
     assert all(map(await_gone, pids))
     open_episode.close()
     executor.close()
@@ -76,7 +76,7 @@ def test_a_sandbox_that_dies_is_not_blamed_on_the_code() -> None:
     with SandboxExecutor(check=None) as executor:
         with closing(opened(executor, source, "go")) as episode:
             episode.advance(view())
-            os.kill(executor._process().pid, signal.SIGKILL)
+            os.kill(executor._get_zygote().pid, signal.SIGKILL)
             assert await_gone(episode.pid), "its worker died with it"
             with pytest.raises(SandboxError, match="has ended"):
                 episode.advance(view())
@@ -93,7 +93,7 @@ from tests.support.contracts.executing import *
 executor = SandboxExecutor(limits=Limits({ages}, {ages}, {ages}, {ages}))
 episode = executor.start(methods({code!r}), steps("go"), ())
 print(episode.advance(view()))
-print(executor._process().pid, episode.pid, flush=True)
+print(executor._get_zygote().pid, episode.pid, flush=True)
 {then}
 """
 
@@ -199,7 +199,7 @@ def interrupted_where_it_waits(*args):
     return recv_fds(*args)
 episode = executor.start(source, steps("go"), ())
 episode.advance(view())
-first = executor._process().pid
+first = executor._get_zygote().pid
 kill(first, signal.SIGSTOP)
 os.kill = lambda *args: killed.append(args)
 socket.recv_fds = interrupted_where_it_waits
@@ -209,7 +209,7 @@ except KeyboardInterrupt:
     print("interrupted")
 os.kill, socket.recv_fds = kill, recv_fds
 kill(first, signal.SIGCONT)
-print(len(codes(run(executor, source, steps("go"), limit=3))), executor._process().pid != first, killed)
+print(len(codes(run(executor, source, steps("go"), limit=3))), executor._get_zygote().pid != first, killed)
 executor.close()
 """)
     assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n3 True []\n", "")
@@ -220,7 +220,7 @@ def test_a_fork_of_the_host_neither_holds_nor_uses_its_sandbox() -> None:
 from spca.sandbox.process import client
 client.STOP_LIMIT = 600
 executor.verify()
-zygote = executor._process()
+zygote = executor._get_zygote()
 waiting, release = os.pipe()
 child = os.fork()
 if not child:

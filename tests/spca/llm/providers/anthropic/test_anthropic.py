@@ -267,13 +267,13 @@ class TestAnthropicListing(Bench, ProviderListingSuite):
         ends = {"large": today + timedelta(days=9), "small": today - timedelta(days=9)}
         server.ends = {name: day.isoformat() for name, day in ends.items()}
         assert isinstance(model.provider, Listing)
-        assert model.provider.listed() == [Listed("small"), Listed("large", ends["large"])]
+        assert model.provider.list_models() == [Listed("small"), Listed("large", ends["large"])]
 
     def test_one_page_is_asked_for(self, server: FaultServer, model: Asking) -> None:
         body = ANTHROPIC.listed(("a", "b")) | {"has_more": True, "last_id": "b"}
         server.listing = Reply.of(body)
         assert isinstance(model.provider, Listing)
-        assert [each.name for each in model.provider.listed()] == ["a", "b"]
+        assert [each.name for each in model.provider.list_models()] == ["a", "b"]
         assert [asked.path for asked in server.asked] == ["/v1/models?limit=1000"]
 
 
@@ -342,5 +342,5 @@ def test_a_day_that_cannot_be_read_is_none() -> None:
         patch.setenv("ANTHROPIC_API_KEY", KEY)
         for day in ("soon", "2026-13-45", "99999999999"):
             server.ends = {"small": day}
-            found = AnthropicProvider(Target("m", server.base_url)).listed()
+            found = AnthropicProvider(Target("m", server.base_url)).list_models()
             assert [each.shutdown for each in found] == [None, None]

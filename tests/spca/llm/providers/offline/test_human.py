@@ -139,7 +139,7 @@ def test_names_come_from_role_and_number_only(
 ) -> None:
     folder = tmp_path_factory.mktemp("f")
     asked = Request(model, (Message("user", text),), phase=phase)
-    path = HumanProvider(Target(str(folder)))._asked(asked, ".prompt.md", "", "STEM")
+    path = HumanProvider(Target(str(folder)))._write_question(asked, ".prompt.md", "", "STEM")
     assert re.fullmatch(r"0001-[a-z]{1,20}\.prompt\.md", path.name)
     assert [path] == list(folder.iterdir())
     said, end, after = path.read_text().rpartition("\f")
@@ -151,16 +151,16 @@ def test_names_come_from_role_and_number_only(
 def test_two_who_ask_at_once_share_neither_number_nor_picture(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, images: tuple[Image, ...]
 ) -> None:
-    provider, made = HumanProvider(Target(str(tmp_path))), human._created
+    provider, made = HumanProvider(Target(str(tmp_path))), human._create_file
 
     def late(path: Path, content: str | bytes) -> bool:
-        monkeypatch.setattr(human, "_created", made)
+        monkeypatch.setattr(human, "_create_file", made)
         path.write_text("another's")
         return made(path, content)
 
-    monkeypatch.setattr(human, "_created", late)
+    monkeypatch.setattr(human, "_create_file", late)
     asked = request(Message("user", "x", images))
-    assert provider._asked(asked, ".prompt.md", "", "").name == "0002-planner.prompt.md"
+    assert provider._write_question(asked, ".prompt.md", "", "").name == "0002-planner.prompt.md"
     assert [path.read_text() for path in tmp_path.glob("0001-*")] == ["another's"]
     assert [path.read_bytes() for path in tmp_path.glob("0002-*.png")] == [image.data for image in images]
 
