@@ -34,8 +34,8 @@ from spca.sandbox.executor import default_executor
 from spca.sense import perception, slam
 from spca.sense.renaming import TRUE_WORDS, Renaming
 
-_LONGEST_ERROR: Final = 300
-_LONGEST_MISSION: Final = 10_000
+_MAX_ERROR: Final = 300
+_MAX_MISSION: Final = 10_000
 _EPISODE_ATTRIBUTES: Final = frozenset(
     {
         "mission",
@@ -103,7 +103,7 @@ def _translate_errors(what: str) -> Iterator[None]:
         yield
     except (Exception, SystemExit) as error:  # boundary: environments and level generators raise errors of many kinds
         said = " ".join(f"{type(error).__name__}: {error}".split())
-        raise WorldError(f"{what}: {shorten_middle(said, _LONGEST_ERROR)}") from error
+        raise WorldError(f"{what}: {shorten_middle(said, _MAX_ERROR)}") from error
 
 
 def _image(given: Any) -> NDArray[np.uint8]:
@@ -271,7 +271,7 @@ class MiniGridEnv(MappedWorld):
         # The observation that reset returned can be stale: PutNext*Carrying puts the object in hand afterwards.
         obs = self._sim.gen_obs()
         self.mission = str(obs["mission"]).encode(errors="replace").decode()
-        if len(self.mission) > _LONGEST_MISSION:
+        if len(self.mission) > _MAX_MISSION:
             raise ValueError(f"a mission of {len(self.mission)} characters")
         self.SLAM(obs)
         self._start_direction = self._direction

@@ -12,7 +12,7 @@ import numpy as np
 
 from explorer.errors import SceneError
 
-LONGEST: Final = 100_000
+MAX_LENGTH: Final = 100_000
 """Largest number of codes, and so of an episode's steps, that can be packed."""
 
 
@@ -20,11 +20,11 @@ def packed(codes: Iterable[int]) -> str:
     """Return primitive codes as text.
 
     Raises:
-        SceneError: there are more than :data:`LONGEST` codes.
+        SceneError: there are more than :data:`MAX_LENGTH` codes.
     """
     array = np.fromiter(codes, np.dtype("<u2"))
-    if array.size > LONGEST:
-        raise SceneError(f"{array.size:,} steps are too many: {LONGEST:,} can be kept")
+    if array.size > MAX_LENGTH:
+        raise SceneError(f"{array.size:,} steps are too many: {MAX_LENGTH:,} can be kept")
     return base64.b64encode(zlib.compress(array.tobytes(), 9)).decode("ascii")
 
 
@@ -35,17 +35,17 @@ def unpacked(text: str, source: str = "", field: str = "codes") -> tuple[int, ..
         source, field: the file and field of the text, for the error message.
 
     Raises:
-        SceneError: the text is malformed, or holds more than :data:`LONGEST` codes.
+        SceneError: the text is malformed, or holds more than :data:`MAX_LENGTH` codes.
     """
     try:
         reader = zlib.decompressobj()
         compressed = base64.b64decode(text.encode("ascii"), validate=True)
         # Two bytes per code; one byte more than allowed shows that the text is too long, whatever its full length.
-        data = reader.decompress(compressed, 2 * LONGEST + 1)
+        data = reader.decompress(compressed, 2 * MAX_LENGTH + 1)
     except (ValueError, binascii.Error, zlib.error) as error:  # ValueError: not ASCII
         raise SceneError("it is not base64 of zlib data: restore it as it was written", source, field) from error
-    if len(data) > 2 * LONGEST:
-        raise SceneError(f"it holds more than {LONGEST:,} steps", source, field)
+    if len(data) > 2 * MAX_LENGTH:
+        raise SceneError(f"it holds more than {MAX_LENGTH:,} steps", source, field)
     if not reader.eof or reader.unused_data or len(data) % 2:
         raise SceneError("it is torn: restore it as it was written", source, field)
     return tuple(np.frombuffer(data, np.dtype("<u2")).tolist())

@@ -75,7 +75,7 @@ _SLANT: Final = 0.25
 """A level camera sees upright edges upright, up to this share of their height."""
 _DEEPEST: Final = 0.3
 """Metres between the middle of a marker and any point of it, along the optical axis."""
-_FEWEST: Final = 12
+_MIN_DEPTHS: Final = 12
 """Depths that a plane is read from."""
 _SAME_PLACE: Final = 0.35
 """Metres; sightings of equal signs so near each other are faces of one thing."""
@@ -204,13 +204,13 @@ def _fit_depth_plane(quad: NDArray[np.float64], frame: Frame) -> Plane | None:
     rows, columns = np.nonzero(mask)
     depth = frame.depth[rows, columns].astype(np.float64)
     valid = np.isfinite(depth) & (depth > 0)
-    if valid.sum() < max(_FEWEST, valid.size / 2):
+    if valid.sum() < max(_MIN_DEPTHS, valid.size / 2):
         return None
 
     depth = depth[valid]
     right = (columns[valid] - centre[0]) / frame.focal
     near = np.abs(depth - np.median(depth)) < _DEEPEST
-    if near.sum() < _FEWEST or np.ptp(right[near]) == 0:
+    if near.sum() < _MIN_DEPTHS or np.ptp(right[near]) == 0:
         return None
     # On a plane the inverse of depth is linear in the picture.
     slope, offset = np.polyfit(right[near], 1 / depth[near], 1)

@@ -6,7 +6,7 @@ from random import Random
 from typing import Final
 
 from explorer.agents.agent import Usage
-from explorer.rules.actions import FARTHEST_AIM, Primitive, aim, craft, hold
+from explorer.rules.actions import MAX_AIM, Primitive, aim, craft, hold
 from explorer.rules.items import item
 from explorer.rules.recipes import recipe
 from explorer.scene import offset_to
@@ -41,7 +41,7 @@ class RandomAgent:
 def _list_aims(view: View) -> list[int]:
     """Return the codes that aim at a thing in view, one for each thing that is near enough."""
     offsets = [offset_to(view.pose.cell, thing.cell) for thing in view.things if thing.in_view]
-    return [aim(*offset) for offset in offsets if max(map(abs, offset)) <= FARTHEST_AIM]
+    return [aim(*offset) for offset in offsets if max(map(abs, offset)) <= MAX_AIM]
 
 
 def _list_holds(view: View) -> list[int]:

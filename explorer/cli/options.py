@@ -13,7 +13,7 @@ from typing import Annotated, Final
 from cyclopts import Group, Parameter
 from cyclopts.validators import mutually_exclusive
 
-from explorer.generating.knobs import MOST_HOPS, Knobs
+from explorer.generating.knobs import MAX_HOPS, Knobs
 from spca.common.command import program
 from spca.common.options.values import FILE, FOLDER, NAME, name_value, read_whole_number, text_option, whole_number
 
@@ -34,11 +34,11 @@ def read_hops(text: str) -> tuple[int, ...]:
     try:
         for part in text.split(","):
             first, dash, last = part.partition("-")
-            least = read_whole_number(first, 1, MOST_HOPS)
-            most = read_whole_number(last, least, MOST_HOPS) if dash else least
+            least = read_whole_number(first, 1, MAX_HOPS)
+            most = read_whole_number(last, least, MAX_HOPS) if dash else least
             numbers.update(range(least, most + 1))
     except ValueError as error:
-        raise ValueError(f"{text!a} is not 3, 1-4 or 2,4, within 1 to {MOST_HOPS}") from error
+        raise ValueError(f"{text!a} is not 3, 1-4 or 2,4, within 1 to {MAX_HOPS}") from error
     return tuple(sorted(numbers))
 
 
@@ -80,7 +80,7 @@ class PlayOptions:
     """
 
     seed: Annotated[int | None, whole_number(0), _SEED] = None
-    hops: Annotated[int, whole_number(1, MOST_HOPS), name_value("H")] = 2
+    hops: Annotated[int, whole_number(1, MAX_HOPS), name_value("H")] = 2
     terminal: bool = False
     output: Annotated[Path, FILE] = RESULTS
     port: Annotated[int, whole_number(0, 65535)] = 0

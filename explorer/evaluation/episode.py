@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from explorer.agents.agent import Agent, Usage
 from explorer.certificate import Certificate
-from explorer.codes import LONGEST
+from explorer.codes import MAX_LENGTH
 from explorer.errors import ActionError
 from explorer.evaluation.results import Episode
 from explorer.files import Loaded
@@ -29,7 +29,7 @@ TOLD_MAX_STEPS: Final = 2000
 The limit in the certificate stays secret. That limit is a multiple of the witness's length and would tell how long the
 solution is. The highest limit in the certificates of the released sets is 1,524.
 """
-_LONGEST_ERROR: Final = 300
+_MAX_ERROR: Final = 300
 """Most characters of an error in results."""
 _NO_USAGE: Final = Usage()
 
@@ -42,9 +42,9 @@ class Game:
     Args:
         world: the world to play in, which is reset.
         loaded: the scene with its milestones.
-        max_steps: step limit, which is told to the player; at most :data:`explorer.codes.LONGEST` is used. None stands
-            for the limit in the certificate, and the player is told :data:`TOLD_MAX_STEPS` instead. None stands for
-            :data:`DEFAULT_MAX_STEPS` if there is no certificate.
+        max_steps: step limit, which is told to the player; at most :data:`explorer.codes.MAX_LENGTH`. If None, the
+            limit is that of the certificate, and the player is told :data:`TOLD_MAX_STEPS` instead. If None and
+            without a certificate, the limit is :data:`DEFAULT_MAX_STEPS`.
 
     Attributes:
         view: the player's knowledge.
@@ -152,7 +152,7 @@ def _resolve_limits(loaded: Loaded, max_steps: int | None) -> tuple[int, int]:
     """Return the step limit that is told to the player, and the step limit at which the episode ends."""
     if max_steps is None and loaded.certificate is not None:
         return TOLD_MAX_STEPS, min(loaded.certificate.max_steps, TOLD_MAX_STEPS)
-    limit = min(DEFAULT_MAX_STEPS if max_steps is None else max_steps, LONGEST)
+    limit = min(DEFAULT_MAX_STEPS if max_steps is None else max_steps, MAX_LENGTH)
     return limit, limit
 
 
@@ -202,4 +202,4 @@ def _call_agent(call: Callable[[], T]) -> tuple[T | None, str]:
         raise
     except Exception as fault:  # an agent is foreign code, and the agent's bugs are part of its results
         problem = one_line(f"{type(fault).__name__}: {fault}")
-        return None, problem[:_LONGEST_ERROR]
+        return None, problem[:_MAX_ERROR]

@@ -24,7 +24,7 @@ from spca.common.installation import applications
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal
 from spca.common.jobs.progress import OnProgress
-from spca.common.jobs.stamps import now, versions
+from spca.common.jobs.versions import find_versions, utc_now
 from spca.common.jobs.work import TRIES, Job, JobMessages, Setup
 from spca.common.source_state import describe_changed_source, read_source_state
 
@@ -138,7 +138,7 @@ class Evaluation:
         header = {
             "settings": {"agent": self._setup.name, "seed": how.seed, "max_steps": how.max_steps},
             "tasks": [job.to_dict() for job in self._jobs],
-            "started": now(),
+            "started": utc_now(),
             **read_source_state(applications()).to_dict(),
         }
         # A journal is removed when the evaluation is finished, so a journal means that the evaluation was interrupted.
@@ -178,7 +178,7 @@ class Evaluation:
         """Write the results file, and the file that records how the results were produced."""
         rates = [row.to_dict() for row in by_hops(episodes)]
         changed = describe_changed_source(header, read_source_state(applications()))
-        run = {**header, **changed, "finished": now(), "versions": versions(*_DISTRIBUTIONS), "rates": rates}
+        run = {**header, **changed, "finished": utc_now(), "versions": find_versions(*_DISTRIBUTIONS), "rates": rates}
         write_episodes(self.output, episodes)
         write_atomic(self.output.with_suffix(".run.json"), json_text(run, indent=1) + "\n")
 

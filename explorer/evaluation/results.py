@@ -14,11 +14,11 @@ from explorer.codes import packed, unpacked
 from explorer.errors import EpisodeError
 from spca.common.encoding import json_text
 from spca.common.errors import FileError, SettingsError
-from spca.common.files import LARGEST, read_bytes, replace_file, whole_lines, write_line
+from spca.common.files import MAX_RUN_FILE_BYTES, read_bytes, replace_file, whole_lines, write_line
 
-MOST_HOPS: Final = 1000
+MAX_HOPS: Final = 1000
 """Most milestones of a scene in results."""
-_LARGEST_NUMBER: Final = 10**15
+_MAX_NUMBER: Final = 10**15
 """Largest number that is accepted in results."""
 
 T = TypeVar("T")
@@ -98,11 +98,11 @@ class Episode:
             "codes": unpacked(_require_type(str, data["codes"], "codes")),
             "out_of_order": tuple((str(before), str(after)) for before, after in data["out_of_order"]),
         }
-        if not 0 <= fields["cost"] <= _LARGEST_NUMBER:
+        if not 0 <= fields["cost"] <= _MAX_NUMBER:
             raise ValueError(f"cost is {fields['cost']}, not an amount of USD")
 
         hops = fields["hops"]
-        counts_fit = len(latched) <= hops <= MOST_HOPS
+        counts_fit = len(latched) <= hops <= MAX_HOPS
         all_latched = hops > 0 and len(latched) == hops
         if not counts_fit or fields["solved"] is not all_latched:
             raise ValueError(f"solved is {fields['solved']} with {len(latched)} of {hops} hops latched")
@@ -119,8 +119,8 @@ def _require_type(kind: type[T], value: Any, name: str) -> T:
 
 def _require_whole(value: Any, name: str) -> int:
     """Return the value of a field, or raise ValueError if the value is not a whole number in range."""
-    if type(value) is not int or not 0 <= value <= _LARGEST_NUMBER:  # bool is a subclass of int
-        raise ValueError(f"{name} is {value!a:.40}, not a whole number from 0 to {_LARGEST_NUMBER}")
+    if type(value) is not int or not 0 <= value <= _MAX_NUMBER:  # bool is a subclass of int
+        raise ValueError(f"{name} is {value!a:.40}, not a whole number from 0 to {_MAX_NUMBER}")
     return value
 
 
@@ -131,7 +131,7 @@ def read_episodes(path: Path) -> list[Episode]:
         EpisodeError: the file cannot be read, or a line is not an episode. The error names file, line and field.
     """
     try:
-        *lines, last = read_bytes(path, LARGEST).split(b"\n")
+        *lines, last = read_bytes(path, MAX_RUN_FILE_BYTES).split(b"\n")
     except FileError as error:
         raise EpisodeError(str(error)) from error
     with suppress(ValueError, RecursionError):

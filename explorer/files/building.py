@@ -15,11 +15,11 @@ from explorer.files.commands import Clear, Deed, Fill, Give, Kill, Lay, Stand, S
 from explorer.rules.blocks import AIR, BLOCKS, code
 from explorer.scene import Cell, Mob, Pose, Scene, Stack, offset_to
 
-LARGEST: Final[Cell] = (128, 64, 128)
+MAX_SIZE: Final[Cell] = (128, 64, 128)
 """Largest arena, in cells along x, y and z."""
-MOST_FILLED: Final = 64_000_000
+MAX_FILLED: Final = 64_000_000
 """Most cells that all commands together may set; setting as many takes less than a second."""
-MOST_THINGS: Final = 1_000
+MAX_THINGS: Final = 1_000
 """Most mobs, stacks on the ground and filled chests that all commands together may set up."""
 
 _INTERIOR: Final = (slice(1, -1), slice(1, -1), slice(1, -1))
@@ -54,12 +54,12 @@ def size_of(arena: Box) -> Cell:
     """Return the number of cells of an arena along x, y and z.
 
     Raises:
-        OutsideArenaError: a side has less than 1 cell, or more cells than :data:`LARGEST` allows.
+        OutsideArenaError: a side has less than 1 cell, or more cells than :data:`MAX_SIZE` allows.
     """
     x, y, z = _measure_sides(*arena)
-    fits = [1 <= cells <= most for cells, most in zip((x, y, z), LARGEST, strict=True)]
+    fits = [1 <= cells <= most for cells, most in zip((x, y, z), MAX_SIZE, strict=True)]
     if not all(fits):
-        largest = " x ".join(map(str, LARGEST))
+        largest = " x ".join(map(str, MAX_SIZE))
         raise OutsideArenaError(f"an arena of {x} x {y} x {z} cells: at most {largest} can be built")
     return x, y, z
 
@@ -98,13 +98,13 @@ def _check_work(deeds: Sequence[Deed]) -> None:
     """Raise SceneError if deeds set too many blocks or things."""
     fills = [deed for deed in deeds if isinstance(deed, Fill)]
     filled = sum(math.prod(_measure_sides(deed.low, deed.high)) for deed in fills)
-    if filled > MOST_FILLED:
-        raise SceneError(f"the commands set {filled:,} blocks: at most {MOST_FILLED:,} can be set")
+    if filled > MAX_FILLED:
+        raise SceneError(f"the commands set {filled:,} blocks: at most {MAX_FILLED:,} can be set")
 
     things = sum(isinstance(deed, Summon | Lay) for deed in deeds)
     things += sum(bool(deed.stacks) for deed in fills)
-    if things > MOST_THINGS:
-        raise SceneError(f"the commands set up {things:,} mobs, items and filled chests: the limit is {MOST_THINGS:,}")
+    if things > MAX_THINGS:
+        raise SceneError(f"the commands set up {things:,} mobs, items and filled chests: the limit is {MAX_THINGS:,}")
 
 
 class _Builder:

@@ -19,13 +19,13 @@ from explorer.rules.items import item
 from explorer.rules.mobs import mob_kind
 from explorer.scene import PITCH_STEP, STEEPEST, Cell, Stack, move_by
 
-LONGEST: Final = 8_000
+MAX_LENGTH: Final = 8_000
 """Most characters of a command; the chat of the game accepts 256, the command blocks of the game 32,500."""
-FARTHEST: Final = 256
+MAX_COORDINATE: Final = 256
 """Largest distance of a cell in a command from the spawn along each axis, in cells."""
-MOST_ITEMS: Final = 100_000
+MAX_ITEMS: Final = 100_000
 """Largest count of one stack."""
-MOST_FAULTS: Final = 100
+MAX_FAULTS: Final = 100
 """Number of faulty commands after which no further command is read."""
 MOB_NAME: Final = "[A-Za-z0-9_]{1,40}"
 """Pattern of the names of mobs."""
@@ -159,7 +159,7 @@ def parse_commands(commands: Iterable[str]) -> Parsed:
             reader.read(text)
         except SceneError as error:
             reader.parsed.faults.append((number, error))
-        if len(reader.parsed.faults) == MOST_FAULTS:
+        if len(reader.parsed.faults) == MAX_FAULTS:
             reader.parsed.notes.append(f"commands after commands[{number}] are not read: too many are faulty")
             break
     return reader.parsed
@@ -206,8 +206,8 @@ class _Reader:
 
     def read(self, text: str) -> None:
         """Add the deed and the notes of a command; raise SceneError if the command is faulty."""
-        if len(text) > LONGEST:
-            raise SceneError(f"the command has more than {LONGEST:,} characters")
+        if len(text) > MAX_LENGTH:
+            raise SceneError(f"the command has more than {MAX_LENGTH:,} characters")
         name, *words = split_words(text.strip().removeprefix("/")) or [""]
         name = name.removeprefix("minecraft:")
         if name not in COMMANDS:
@@ -317,8 +317,10 @@ class _Reader:
         x, y, z = (_parse_coordinate(word) for word in words)
         offset = (math.floor(x + 0.5), math.floor(y), math.floor(z + 0.5))
         cell = move_by(self._origin, offset)
-        if max(map(abs, cell)) > FARTHEST:
-            raise OutsideArenaError(f"{' '.join(words)} is outside the arena: at most {FARTHEST} blocks from the spawn")
+        if max(map(abs, cell)) > MAX_COORDINATE:
+            raise OutsideArenaError(
+                f"{' '.join(words)} is outside the arena: at most {MAX_COORDINATE} blocks from the spawn"
+            )
         return cell
 
     def _parse_block(self, word: str) -> tuple[int, tuple[Stack, ...] | None]:
@@ -401,8 +403,8 @@ def _parse_state(name: str, states: str) -> Literal["", "open", "on"]:
 
 
 def _parse_stack(name: str, count: str) -> Stack:
-    if re.fullmatch(r"\d{1,6}", count) is None or not 1 <= int(count) <= MOST_ITEMS:
-        raise SceneError(f"the count {count[:20]!a} is out of range: expected 1 to {MOST_ITEMS:,}")
+    if re.fullmatch(r"\d{1,6}", count) is None or not 1 <= int(count) <= MAX_ITEMS:
+        raise SceneError(f"the count {count[:20]!a} is out of range: expected 1 to {MAX_ITEMS:,}")
     item(name)
     return Stack(name.removeprefix("minecraft:"), int(count))
 

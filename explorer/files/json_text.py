@@ -14,7 +14,7 @@ from spca.common.errors import FileError
 from spca.common.files import read_text
 from spca.common.text import one_line
 
-LARGEST: Final = 1 << 20
+MAX_BYTES: Final = 1 << 20
 """Most bytes of a scene's file, or of a line of a set; files of generated scenes have a few thousand bytes."""
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ _MESSAGES: Final = {
 """Type of a pydantic error -> message; errors of other types keep pydantic's message."""
 
 
-def file_text(path: Path, limit: int = LARGEST) -> str:
+def file_text(path: Path, limit: int = MAX_BYTES) -> str:
     """Return the text of a file.
 
     Raises:
@@ -55,8 +55,8 @@ def json_value(text: str, source: str) -> Any:
         SceneError: the text is not JSON, contains an object with a duplicate key, or contains a number that is not
             finite.
     """
-    if len(text) > LARGEST:
-        raise SceneError(f"has more than {LARGEST >> 20} MB", source)
+    if len(text) > MAX_BYTES:
+        raise SceneError(f"has more than {MAX_BYTES >> 20} MB", source)
     duplicates: list[str] = []
 
     def make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

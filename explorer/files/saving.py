@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from explorer.errors import SceneError
 from explorer.files.building import size_of
-from explorer.files.commands import MOB_NAME, MOST_ITEMS
+from explorer.files.commands import MAX_ITEMS, MOB_NAME
 from explorer.files.exporting import commands_of
 from explorer.files.loaded import Loaded
 from explorer.files.schema import RULES
@@ -82,8 +82,8 @@ def _require_expressible(scene: Scene) -> None:
         if re.fullmatch(MOB_NAME, mob.name) is None:
             raise SceneError(f"a mob is called {mob.name[:80]!a}: use up to 40 letters, digits and _", field="mobs")
     for name, count in _amounts(scene):
-        if not 1 <= count <= MOST_ITEMS:
-            raise SceneError(f"{count:,} of {name[:80]}: expected 1 to {MOST_ITEMS:,}", field="items")
+        if not 1 <= count <= MAX_ITEMS:
+            raise SceneError(f"{count:,} of {name[:80]}: expected 1 to {MAX_ITEMS:,}", field="items")
     for x, y, z in scene.chests:
         if BLOCKS[scene.blocks[y, z, x]].kind != "chest":
             raise SceneError(f"there are chest contents at {x} {y} {z}, but no chest", field="chests")

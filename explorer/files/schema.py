@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, creat
 
 from explorer.milestones import AtLeast, AtMost, InsideBox, InventoryHas, NearWithFacing, Rule
 
-MOST_HOPS: Final = 64
-MOST_COMMANDS: Final = 20_000
-MOST_WIRES: Final = 256
-MOST_CELLS: Final = 256
+MAX_HOPS: Final = 64
+MAX_COMMANDS: Final = 20_000
+MAX_WIRES: Final = 256
+MAX_CELLS: Final = 256
 """Most cells of one wire."""
 
 Number = Annotated[float, Field(ge=-1_000, le=1_000)]
@@ -55,7 +55,7 @@ class MilestoneText(Strict):
 class MilestonesFile(Strict):
     """``milestones.json``."""
 
-    milestones: Annotated[list[MilestoneText], Field(min_length=1, max_length=MOST_HOPS)]
+    milestones: Annotated[list[MilestoneText], Field(min_length=1, max_length=MAX_HOPS)]
 
 
 class NodeText(Lenient):
@@ -83,16 +83,16 @@ class EdgeText(Strict):
 class GraphFile(Lenient):
     """``reasoning_graph.json``."""
 
-    nodes: Annotated[list[NodeText], Field(min_length=1, max_length=MOST_HOPS)]
-    edges: Annotated[list[EdgeText], Field(max_length=MOST_HOPS * MOST_HOPS)] = []
+    nodes: Annotated[list[NodeText], Field(min_length=1, max_length=MAX_HOPS)]
+    edges: Annotated[list[EdgeText], Field(max_length=MAX_HOPS * MAX_HOPS)] = []
 
 
 class WireText(Strict):
     """A wire from devices to a door; cells are relative to the spawn."""
 
     door: Name
-    cells: Annotated[list[Place], Field(min_length=1, max_length=MOST_CELLS)]
-    needs: Annotated[list[Place], Field(max_length=MOST_CELLS)]
+    cells: Annotated[list[Place], Field(min_length=1, max_length=MAX_CELLS)]
+    needs: Annotated[list[Place], Field(max_length=MAX_CELLS)]
     mode: Literal["all", "any"] = "any"
     holds: Annotated[int, Field(ge=0, le=100_000)] | None = None
 
@@ -113,7 +113,7 @@ class Extension(Strict):
 
     rules: Literal["1"]
     arena: ArenaText
-    wires: Annotated[list[WireText], Field(max_length=MOST_WIRES)] = []
+    wires: Annotated[list[WireText], Field(max_length=MAX_WIRES)] = []
     dark: bool = False
     knobs: dict[str, JsonValue] = {}
     seed: Annotated[int, Field(ge=0)] | None = None
@@ -126,8 +126,8 @@ class MetadataFile(Lenient):
     scene_name: Name
     scene_description: Text = ""
     task_text: Annotated[str, Field(min_length=1, max_length=20_000)]
-    atomic_tasks_ordered: Annotated[list[Name], Field(max_length=MOST_HOPS)]
-    commands: Annotated[list[str], Field(max_length=MOST_COMMANDS)]
+    atomic_tasks_ordered: Annotated[list[Name], Field(max_length=MAX_HOPS)]
+    commands: Annotated[list[str], Field(max_length=MAX_COMMANDS)]
     design_notes: JsonValue = ""
     explorer: Extension | None = None
     reasoning_graph: JsonValue = None

@@ -20,9 +20,9 @@ from explorer.solver.witness import carry_out
 
 _LOG: Final = logging.getLogger(__name__)
 
-MOST_DRAWS: Final = 200
+MAX_DRAWS: Final = 200
 """Greatest number of drafts for one scene; about 1 draft in 9 fails."""
-_MOST_PLANS: Final = 400
+_MAX_PLANS: Final = 400
 """Greatest number of plans drawn for one draft."""
 
 
@@ -73,12 +73,12 @@ def compose(seed: int, index: int, knobs: Knobs) -> Composed:
     """Return the certified scene of a seed, an index and knobs; nothing else affects the scene.
 
     Raises:
-        GenerationError: none of :data:`MOST_DRAWS` drafts can be certified, or no plan has the requested shape.
+        GenerationError: none of :data:`MAX_DRAWS` drafts can be certified, or no plan has the requested shape.
     """
     settled = knobs.settle(seed, index)
     name = f"scene_{seed}_{index:05}"
     rejected: list[Rejected] = []
-    for number in range(MOST_DRAWS):
+    for number in range(MAX_DRAWS):
         rng = random.Random(f"scene {seed} {index} {number}")  # noqa: S311
         plan, order = _draw_plan(rng, settled)
         gadgets = tuple(sorted(set(plan.gadgets)))
@@ -92,21 +92,21 @@ def compose(seed: int, index: int, knobs: Knobs) -> Composed:
             return Composed(seed, index, drafted, codes, certificate, tuple(rejected))
 
     reason = rejected[-1].reason
-    raise GenerationError(f"no scene for seed {seed}, index {index} in {MOST_DRAWS} drafts; the last: {reason}")
+    raise GenerationError(f"no scene for seed {seed}, index {index} in {MAX_DRAWS} drafts; the last: {reason}")
 
 
 def _draw_plan(rng: random.Random, knobs: Knobs) -> tuple[Plan, Order]:
     """Draw plans until one fits the knobs; return that plan and the order of its hops.
 
     Raises:
-        GenerationError: none of :data:`_MOST_PLANS` plans fits.
+        GenerationError: none of :data:`_MAX_PLANS` plans fits.
     """
-    for _ in range(_MOST_PLANS):
+    for _ in range(_MAX_PLANS):
         try:
             return draw_plan(rng, knobs)
         except RejectedDraw:
             continue
-    raise GenerationError(f"no plan of {knobs.hops} hops as a {knobs.shape} in {_MOST_PLANS} draws")
+    raise GenerationError(f"no plan of {knobs.hops} hops as a {knobs.shape} in {_MAX_PLANS} draws")
 
 
 def _prove(drafted: Drafted) -> tuple[tuple[int, ...], Certificate]:

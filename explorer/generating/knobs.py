@@ -16,9 +16,9 @@ Shape = Literal["chain", "join", "fork", "diamond"]
 meet; ``fork``: one hop opens two branches that meet at the goal; ``diamond``: one hop opens two branches that meet
 before the goal."""
 SHAPES: Final[tuple[Shape, ...]] = get_args(Shape)
-LEAST_HOPS: Final[dict[Shape, int]] = {"chain": 1, "join": 3, "fork": 4, "diamond": 5}
+MIN_HOPS: Final[dict[Shape, int]] = {"chain": 1, "join": 3, "fork": 4, "diamond": 5}
 """Shape -> least number of hops."""
-MOST_HOPS: Final = 6
+MAX_HOPS: Final = 6
 _SHARES: Final[dict[Shape, int]] = {"chain": 10, "join": 4, "fork": 3, "diamond": 3}
 """Weight of each shape in the draw, if no shape is given."""
 _Amount = Annotated[int, whole_number(0)]
@@ -48,14 +48,14 @@ class Knobs:
     dark: _Amount = 0
 
     def __post_init__(self) -> None:
-        bounds = {"hops": MOST_HOPS, "distractors": 6, "spare": 32, "occlusion": 1, "distance": 2, "dark": 1}
+        bounds = {"hops": MAX_HOPS, "distractors": 6, "spare": 32, "occlusion": 1, "distance": 2, "dark": 1}
         for name, most in bounds.items():
             value = getattr(self, name)
             if not 0 <= value <= most:
                 raise GenerationError(f"{name} {value} is out of range: give 0 to {most}")
         if self.shape and self.shape not in SHAPES:
             raise GenerationError(f"unknown shape {self.shape!a}; choose from {', '.join(SHAPES)}")
-        least = LEAST_HOPS[self.shape] if self.shape else 0
+        least = MIN_HOPS[self.shape] if self.shape else 0
         if self.hops and self.hops < least:
             raise GenerationError(f"a {self.shape} needs {least} hops or more, not {self.hops}")
 
@@ -67,13 +67,13 @@ class Knobs:
         """
         if seed < 0 or index < 0:
             raise GenerationError(f"seed {seed} and index {index} must be 0 or more")
-        least = LEAST_HOPS[self.shape] if self.shape else 1
-        number_of_choices = MOST_HOPS - least + 1
+        least = MIN_HOPS[self.shape] if self.shape else 1
+        number_of_choices = MAX_HOPS - least + 1
         hops = self.hops or least + (seed + index) % number_of_choices
         if self.shape:
             return replace(self, hops=hops)
 
-        shapes = [shape for shape in SHAPES if LEAST_HOPS[shape] <= hops]
+        shapes = [shape for shape in SHAPES if MIN_HOPS[shape] <= hops]
         weights = [_SHARES[shape] for shape in shapes]
         rng = random.Random(f"shape {seed} {index}")  # noqa: S311
         return replace(self, hops=hops, shape=rng.choices(shapes, weights)[0])

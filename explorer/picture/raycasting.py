@@ -138,8 +138,8 @@ def march(kinds: NDArray[np.uint8], eye: Vector, rays: Floats) -> list[Hits]:
     start = start[:, number]
     begin = begin[number]
 
-    # By axis and ray, `crossing` is the distance to the next face of that axis, and `spacing` the distance from one face
-    # to the next: tMax and tDelta in the paper.
+    # By axis and ray, `crossing` is the distance to the next face across the axis, and `spacing` the distance between
+    # two faces across the axis. The paper calls these distances tMax and tDelta.
     spacing = np.abs(1 / rays)
     forward = rays > 0
     crossing = (start + forward - np.array(eye, dtype=np.float32)[:, None]) / rays
@@ -188,7 +188,7 @@ def march(kinds: NDArray[np.uint8], eye: Vector, rays: Floats) -> list[Hits]:
 
 
 def _find_starts(rays: Floats, eye: Vector, size: tuple[int, int, int]) -> tuple[Integers, Floats]:
-    """Return the first cells of rays within the blocks, ``[3, n]``, and the distances at which rays enter them, ``[n]``.
+    """Return the first cells of rays within the blocks, ``[3, n]``, and the distances to these cells, ``[n]``.
 
     If the eye is inside the blocks, all distances are 0. If a ray misses the blocks, its distance is infinite.
 
@@ -207,8 +207,8 @@ def _find_starts(rays: Floats, eye: Vector, size: tuple[int, int, int]) -> tuple
     low = -origin / rays
     high = (bounds - origin) / rays
     entry = np.minimum(low, high).max(axis=0)
-    exit_ = np.maximum(low, high).min(axis=0)
-    meets_box = (exit_ > entry) & (exit_ > 0)
+    leave = np.maximum(low, high).min(axis=0)
+    meets_box = (leave > entry) & (leave > 0)
     entry = np.where(meets_box, np.maximum(entry, 0), np.inf).astype(np.float32)
 
     just_inside = np.where(entry < np.inf, entry + 1e-4, 0)

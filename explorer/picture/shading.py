@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.picture.raycasting import OPAQUE, UNKNOWN, INVISIBLE, SEE_THROUGH, Camera, Floats, Hits, Integers, march
+from explorer.picture.raycasting import INVISIBLE, OPAQUE, SEE_THROUGH, UNKNOWN, Camera, Floats, Hits, Integers, march
 from explorer.picture.textures import SIDE, Shape, has_shape, load_atlas, number_faces
 from explorer.rules.blocks import AIR, BLOCKS
 from explorer.scene import Cell
@@ -32,7 +32,7 @@ _SHEET_GAP: Final = 0.06
 _EDGE: Final = 0.03
 """Width of the bright edges of the target, in metres."""
 _EDGE_COLOUR: Final = (1.0, 0.86, 0.3)
-_LEAST_SLOPE: Final = 0.15
+_MIN_SLOPE: Final = 0.15
 """Smallest cosine between ray and normal that is used to choose the level of detail."""
 _HIDING_ALPHA: Final = 0.5
 """Alpha above which a texel counts as hiding everything behind the texel."""
@@ -231,7 +231,7 @@ class Shading:
         codes = self._codes[hits.cells]
         face = np.where(is_horizontal, 1 + is_positive_face, 0)
         tile = number_faces()[face, codes]
-        slope: Floats = np.maximum(np.abs(along_axis) / _measure_lengths(rays), _LEAST_SLOPE)
+        slope: Floats = np.maximum(np.abs(along_axis) / _measure_lengths(rays), _MIN_SLOPE)
         down = np.where(is_horizontal, v, 1 - v)
         texels = self._sample_texels(tile, u, down, hits.distances / slope)
 

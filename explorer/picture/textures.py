@@ -24,8 +24,8 @@ Pixels = NDArray[np.uint8]
 Shape = Literal["none", "cube", "upright", "flat", "panel", "unseen"]
 """The way in which a block is drawn in its cell.
 
-``none`` is not drawn, ``cube`` fills the cell, ``upright`` is a sprite that turns to the eye, ``flat`` is a sheet on the
-floor, ``panel`` is an open door at a side, and ``unseen`` is an unknown cell.
+``none`` is not drawn, ``cube`` fills the cell, ``upright`` is a sprite that turns to the eye, ``flat`` is a sheet on
+the floor, ``panel`` is an open door at a side, and ``unseen`` is an unknown cell.
 """
 
 

@@ -1,6 +1,6 @@
-"""Translate pointing at something into primitives: aim at it, then attack, use, dig or place.
+"""Translate a person's choice of a cell into primitives: aim at the cell, then attack, use, dig or place.
 
-Only what the person knows decides, so that an answer that takes no step tells nothing new.
+The translation depends only on the person's knowledge, so that a refused choice, which takes no step, reveals nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from explorer.errors import UnknownNameError
-from explorer.rules.actions import FARTHEST_AIM, Primitive, aim, craft, hold
+from explorer.rules.actions import MAX_AIM, Primitive, aim, craft, hold
 from explorer.rules.blocks import BLOCKS, UNSEEN
 from explorer.rules.items import item
 from explorer.rules.mobs import MOBS
@@ -20,21 +20,21 @@ from explorer.scene import Cell, Mob, cells_apart, move_by, offset_to
 from explorer.view import Thing, View
 
 MODEL: Final = "human"
-"""Name of a person in results."""
+"""Name of every person in results, as the model of an episode."""
 
 
 def codes_for(view: View, cell: Cell, *, place: bool = False) -> tuple[int, ...] | str:
-    """Return the codes that aim at a cell and attack, use or dig what is there, or place what is in hand.
+    """Return the codes that aim at a cell, then attack, use or dig the content of the cell.
 
     Args:
         cell: a cell inside the arena.
+        place: whether to place the block in hand instead.
 
     Returns:
-        The codes, or the reason why the crosshair cannot reach the cell, as far as the person knows; that takes no
-        step.
+        The codes, or the reason why the crosshair, as far as the person knows, cannot reach the cell.
     """
     offset = offset_to(view.pose.cell, cell)
-    if max(map(abs, offset)) > FARTHEST_AIM:
+    if max(map(abs, offset)) > MAX_AIM:
         return "too far away"
     x, y, z = cell
     if view.known[y, z, x] == UNSEEN:
@@ -51,13 +51,19 @@ def codes_for(view: View, cell: Cell, *, place: bool = False) -> tuple[int, ...]
 
 
 def _choose_deed(view: View, offset: Cell, cell: Cell) -> Primitive | str:
-    """Return what to do with what is in a cell, or the reason why the crosshair cannot reach it."""
+    """Return the primitive that suits the content of a cell, or the reason why the crosshair cannot reach the cell.
+
+    Args:
+        offset: offset from the feet to the cell.
+    """
     animals = (thing for thing in view.things if thing.kind in MOBS)
     mobs = [Mob(animal.name, animal.kind, animal.cell) for animal in animals]
     known = KnownState(view.known, view.pose.aim_at(offset), mobs)
     mob = mob_hit(known)
-    if mob is not None and cell in (mob.cell, move_by(mob.cell, (0, 1, 0))):
-        return Primitive.ATTACK
+    if mob is not None:
+        cell_above_mob = move_by(mob.cell, (0, 1, 0))
+        if cell in (mob.cell, cell_above_mob):
+            return Primitive.ATTACK
 
     hit = find_touched(known)
     if hit is None:
@@ -69,15 +75,20 @@ def _choose_deed(view: View, offset: Cell, cell: Cell) -> Primitive | str:
 
 
 def list_targets(view: View) -> Iterator[Thing]:
-    """Yield the things in view that can be aimed at, nearest first."""
+    """Yield the things in view that are near enough to be aimed at, nearest first."""
     here = view.pose.cell
     in_view = (each for each in view.things if each.in_view)
-    near = [each for each in in_view if cells_apart(here, each.cell) <= FARTHEST_AIM]
+    near = [each for each in in_view if cells_apart(here, each.cell) <= MAX_AIM]
     yield from sorted(near, key=lambda each: sum(part * part for part in offset_to(here, each.cell)))
 
 
 def find_code(kind: str, name: str) -> int | None:
-    """Return the code to hold an item or to craft by a recipe, or None if the name is unknown."""
+    """Return the code that holds an item or crafts by a recipe, or None if the name is unknown.
+
+    Args:
+        kind: "hold" or "craft".
+        name: name of the item or recipe.
+    """
     try:
         if kind == "hold":
             return hold(item(name))

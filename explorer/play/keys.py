@@ -1,4 +1,4 @@
-"""Read single keys from a terminal, by name."""
+"""Read single keys from a terminal; keys without a letter have names such as ``up``."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ _SEQUENCES: Final = {
     "[A": "up", "OA": "up", "[B": "down", "OB": "down", "[C": "right", "OC": "right", "[D": "left", "OD": "left",
     "[5~": "page up", "[6~": "page down", "[Z": "back tab",
 }  # fmt: skip
-_PLAIN: Final = {"\r": "enter", "\n": "enter", "\t": "tab", " ": "space", "\x7f": "backspace", "\b": "backspace"}
+"""Escape sequence, without the escape character -> name of the key."""
+_CONTROL_KEYS: Final = {"\r": "enter", "\n": "enter", "\t": "tab", " ": "space", "\x7f": "backspace", "\b": "backspace"}
 _ESCAPE_S: Final = 0.05
-"""Seconds within which the rest of an escape sequence follows; after that, it was the escape key."""
+"""Seconds within which an escape sequence continues; if nothing follows, the escape key itself was pressed."""
 
 
 @contextmanager
 def raw_keys() -> Iterator[Keys]:
-    """Read keys without echo and line buffering; Ctrl-C raises KeyboardInterrupt.
+    """Switch the terminal to reading keys without echo and line buffering within the context.
+
+    Ctrl-C raises KeyboardInterrupt.
 
     Raises:
         UserError: standard input or output is not a terminal.
@@ -32,31 +35,41 @@ def raw_keys() -> Iterator[Keys]:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UserError("--terminal needs a terminal: run it in one, or play in the browser")
     descriptor = sys.stdin.fileno()
-    before = termios.tcgetattr(descriptor)
+    old_settings = termios.tcgetattr(descriptor)
     try:
         tty.setcbreak(descriptor)
         yield Keys(descriptor)
     finally:
         with suppress(termios.error):  # the terminal is gone
-            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, old_settings)
 
 
 class Keys:
-    """Keys in the order in which they are pressed."""
+    """The keys that are pressed on a terminal, in order.
+
+    Args:
+        descriptor: file descriptor of the terminal.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
+        # Text that was read but not yet returned as keys.
         self._pending = ""
 
     def next(self) -> str:
-        """Wait for a key and return it: a letter, or a name such as ``up`` or ``enter``; "" if the input has ended."""
+        """Wait for a key; return its letter, its name such as ``up`` or ``enter``, or "" if the input has ended."""
         text = self._pending or self._read()
         if text.startswith("\x1b"):
-            return self._sequence(text[1:])
+            return self._parse_sequence(text[1:])
         self._pending = text[1:]
-        return _PLAIN.get(text[:1], text[:1])
+        return _CONTROL_KEYS.get(text[:1], text[:1])
 
-    def _sequence(self, text: str) -> str:
+    def _parse_sequence(self, text: str) -> str:
+        """Return the name of the key whose escape sequence begins a text; keep the remaining text for later.
+
+        Args:
+            text: the text after the escape character.
+        """
         if not text and select.select([self._descriptor], [], [], _ESCAPE_S)[0]:
             text = self._read()
         for sequence, name in _SEQUENCES.items():
@@ -67,6 +80,7 @@ class Keys:
         return "unknown" if text else "escape"
 
     def _read(self) -> str:
+        """Wait for input, and return up to 64 bytes of the input as text; "" if the input has ended."""
         try:
             return os.read(self._descriptor, 64).decode(errors="replace")
         except OSError:  # the terminal is gone

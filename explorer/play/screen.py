@@ -1,4 +1,4 @@
-"""Draw a scene on a terminal: a map of signs, a picture of half blocks, lists (pure)."""
+"""Draw a scene on a terminal as a map of signs, a picture of half blocks, and lists; pure functions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rich.text import Text
 
 from explorer.report.loose import is_loose, is_mob
 from explorer.rules.blocks import BLOCKS, UNSEEN, Block
-from explorer.scene import Cell, Pose, offset_to
+from explorer.scene import STEEPEST, Cell, Pose, offset_to
 from explorer.view import Offer, Thing, View
 from spca.common.text import one_line
 
@@ -36,11 +36,18 @@ _SIGNS: Final = {
     "device": ("!", "bold cyan"),
     "plate": ("_", "bold cyan"),
 }
+"""Kind of a block -> (sign, style)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """The sign for a column of cells on the map."""
+    """The sign of a column of cells on the map.
+
+    Attributes:
+        text: one character.
+        style: style of :mod:`rich`.
+        means: meaning of the sign, for the legend.
+    """
 
     text: str
     style: str
@@ -48,9 +55,14 @@ class Sign:
 
 
 def sign_of(blocks: NDArray[np.uint16], feet: int) -> Sign | None:
-    """Return the sign for a column, ``[y]`` from below, or None if it is unknown.
+    """Return the sign of a column of cells, or None if no cell up to the head is known.
 
-    The map is cut above the head: a block at the level of the body is a wall, one below the feet is floor.
+    The map shows the highest block up to the head. A block at the level of the head is a wall, and a block just below
+    the feet is floor.
+
+    Args:
+        blocks: codes of the column, from the lowest cell up.
+        feet: y of the feet.
     """
     known = []
     for y, code in enumerate(blocks[: feet + 2]):
@@ -67,7 +79,7 @@ def sign_of(blocks: NDArray[np.uint16], feet: int) -> Sign | None:
 
 
 def _block_sign(block: Block, height: int) -> Sign | None:
-    """Return the sign for a block ``height`` cells above the feet, or None if it is like air."""
+    """Return the sign of a block ``height`` cells above the feet, or None if the block does not count, such as air."""
     if block.kind in _SIGNS:
         sign, style = _SIGNS[block.kind]
         return Sign(sign, f"{style} reverse" if block.state else style, _describe_block(block))
@@ -81,6 +93,7 @@ def _block_sign(block: Block, height: int) -> Sign | None:
 
 
 def _ground_sign(block: Block, height: int) -> Sign:
+    """Return the sign of a solid block ``height`` cells above the feet."""
     style = "green" if block.breakable else "white"
     if height > 0:
         return Sign(_STONE if block.breakable else _WALL, style, f"{_describe_block(block)}, a wall")
@@ -100,15 +113,20 @@ def _describe_block(block: Block) -> str:
 def map_text(
     view: View, columns: int, rows: int, chosen: Cell | None = None, middle: tuple[int, int] | None = None
 ) -> tuple[Text, Mapping[str, Sign]]:
-    """Return the map around the agent, two characters per cell, and the signs that need a legend.
+    """Return the map around the agent, and its legend.
+
+    The map has one line per row of cells and two characters per cell. North is up.
 
     Args:
-        columns, rows: size of the map in cells; north is up.
-        chosen: the cell that the crosshair is on.
-        middle: x and z of the map's middle; None: the agent's.
+        columns, rows: size of the map in cells.
+        chosen: a cell to mark, such as the cell at which the crosshair aims.
+        middle: x and z of the middle of the map; None for the agent's x and z.
+
+    Returns:
+        The map, and text of a sign -> sign, for each sign that the legend must explain.
     """
-    x0, feet, z0 = view.pose.cell
-    mid_x, mid_z = middle or (x0, z0)
+    agent_x, feet, agent_z = view.pose.cell
+    middle_x, middle_z = middle or (agent_x, agent_z)
     _, depth, width = view.known.shape
     loose: dict[tuple[int, int], Thing] = {}
     for each in view.things:
@@ -118,13 +136,13 @@ def map_text(
 
     text = Text()
     legend = dict[str, Sign]()
-    north = mid_z - rows // 2
-    west = mid_x - columns // 2
+    north = middle_z - rows // 2
+    west = middle_x - columns // 2
     for z in range(north, north + rows):
         for x in range(west, west + columns):
             inside = 0 <= x < width and 0 <= z < depth
             sign = sign_of(view.known[:, z, x], feet) if inside else None
-            if (x, z) == (x0, z0):
+            if (x, z) == (agent_x, agent_z):
                 sign = Sign(_ARROWS[view.pose.facing], "bold white on red", "you")
             elif sign is not None and (x, z) in loose:
                 sign = _thing_sign(loose[x, z])
@@ -133,9 +151,9 @@ def map_text(
                 continue
 
             marked = chosen is not None and (x, z) == (chosen[0], chosen[2])
-            twice = sign.text in (_WALL, _STONE, _STEP)
-            shown = 2 * sign.text if twice else f"{sign.text} "
-            text.append(shown, f"{sign.style} on yellow" if marked else sign.style)
+            fills_cell = sign.text in (_WALL, _STONE, _STEP)
+            characters = 2 * sign.text if fills_cell else f"{sign.text} "
+            text.append(characters, f"{sign.style} on yellow" if marked else sign.style)
             if sign.text.strip() and sign.text not in (_FLOOR, _WALL):
                 legend[sign.text] = sign
         text.append("\n")
@@ -143,7 +161,7 @@ def map_text(
 
 
 def _thing_sign(thing: Thing) -> Sign:
-    """Return the sign of an item or mob: its first letter, upper case for a mob."""
+    """Return the sign of an item or mob: the first letter of the kind, in upper case for a mob."""
     letter = thing.kind[:1]
     if is_mob(thing):
         letter = letter.upper()
@@ -151,7 +169,11 @@ def _thing_sign(thing: Thing) -> Sign:
 
 
 def half_blocks(picture: NDArray[np.uint8]) -> Text:
-    """Return a picture, ``[2 * rows, columns, rgb]``, as text with two pixels per character, one above the other."""
+    """Return a picture as text; each character shows two pixels, one above the other.
+
+    Args:
+        picture: red, green and blue from 0 to 255, ``[2 * rows, columns, 3]``.
+    """
     text = Text(no_wrap=True)
     upper_rows = picture[::2].tolist()
     lower_rows = picture[1::2].tolist()
@@ -179,7 +201,8 @@ def status(view: View) -> Text:
 
 
 def _describe_facing(pose: Pose) -> str:
-    words = ("straight up", "up", "slightly up", "", "slightly down", "down", "straight down")[pose.pitch + 3]
+    # By pitch, from -3 to 3.
+    words = ("straight up", "up", "slightly up", "", "slightly down", "down", "straight down")[pose.pitch + STEEPEST]
     facing = FACING_WORDS[pose.facing]
     return f"{facing}, looking {words}" if words else facing
 
@@ -197,8 +220,8 @@ def recipe_line(offer: Offer) -> str:
     """Return a recipe as text, such as ``1 x chest: 8 oak planks or the like (at a table)``."""
     needs = []
     for names, count in offer.needs:
-        likes = "" if len(names) == 1 else " or the like"
-        needs.append(f"{count} {names[0]}{likes}")
+        alternatives = "" if len(names) == 1 else " or the like"
+        needs.append(f"{count} {names[0]}{alternatives}")
     table = " (at a table)" if offer.table else ""
     line = f"{offer.makes.count} x {offer.recipe}: {', '.join(needs)}{table}"
     return line.replace("_", " ")
@@ -210,18 +233,20 @@ def screen(
     """Return the whole screen.
 
     Args:
+        task: the goal text.
         size: columns and rows of the terminal.
-        picture: what the agent sees, None if there is no room for it.
+        picture: the agent's first-person view (:func:`half_blocks`), or None if the terminal is too narrow.
         note: a line of advice.
+        chosen: a cell to mark on the map.
     """
     columns, rows = size
     panels: list[RenderableType] = []
-    room = columns - 6
+    map_width = columns - 6  # in characters, two of which show a cell
     if picture is not None:
         panels.append(Panel(half_blocks(picture), title="you see"))
-        room = columns - picture.shape[1] - 10
-    around, legend = map_text(view, max(8, room // 2), max(5, rows - 11), chosen)
-    panels.append(Panel(around, title="map, north is up"))
+        map_width = columns - picture.shape[1] - 10
+    map_, legend = map_text(view, max(8, map_width // 2), max(5, rows - 11), chosen)
+    panels.append(Panel(map_, title="map, north is up"))
     table = Table.grid(padding=(0, 1))
     table.add_row(*panels)
 
@@ -245,7 +270,7 @@ KEYS: Final = (
 
 
 def choice(title: str, lines: Iterable[str]) -> RenderableType:
-    """Return a list to choose from by letter."""
+    """Return a list of lines, each with a letter by which a person chooses the line."""
     body = Text()
     for letter, line in zip("abcdefghijklmnopqrstuvwxyz", lines, strict=False):
         body.append(f" {letter} ", "bold cyan")

@@ -1,9 +1,9 @@
-"""Serve a scene to be played in the browser, from a small local server.
+"""A small local server, on which a person plays a scene in the browser.
 
 ::
 
     GET  /TOKEN/             the page
-    GET  /TOKEN/piece/state  what the person knows
+    GET  /TOKEN/piece/state  the person's knowledge
     GET  /TOKEN/piece/look/N the looks of all blocks, items and mobs that were seen
     POST /TOKEN/ask          a step: {"do": "forward"}, {"hold": item}, {"craft": recipe}, {"touch": [x, y, z]}
     GET  /TOKEN/report       the report of the episode, after it has ended
@@ -27,25 +27,25 @@ from spca.common.web.access import LOOPBACK, Access
 from spca.common.web.packing import compress, pack
 from spca.common.web.token_server import Page, TokenHandler, TokenServer, answering
 
-_LARGEST: Final = 4096
+_MAX_REQUEST_BYTES: Final = 4096
 """Most bytes of a request."""
 
 
 class PlayHandler(TokenHandler):
-    """Answers requests from a :class:`Session`."""
+    """A handler of the requests of the page, which passes them on to a :class:`Session`."""
 
     server: PlayServer
     allowed: ClassVar[str] = "GET, HEAD, POST"
 
     def _answer(self) -> None:
-        asked = self.requested_path()
-        if asked == "":
+        path = self.requested_path()
+        if path == "":
             self.send_page(self.server.page)
-        elif asked == "piece/state":
-            self._tell(self.server.session.describe())
-        elif asked is not None and asked.startswith("piece/look/"):
-            self._tell(self.server.session.describe_looks())
-        elif asked == "report" and self.server.session.game.over:
+        elif path == "piece/state":
+            self._send_json(self.server.session.describe())
+        elif path is not None and path.startswith("piece/look/"):
+            self._send_json(self.server.session.describe_looks())
+        elif path == "report" and self.server.session.game.over:
             self.send_page(self.server.report())
         else:
             self.send(HTTPStatus.NOT_FOUND)
@@ -53,13 +53,13 @@ class PlayHandler(TokenHandler):
     do_GET = do_HEAD = _answer  # noqa: N815  # names required by http.server
 
     def do_POST(self) -> None:  # noqa: N802  # likewise
-        """Carry out a request of the page."""
+        """Carry out a request of the page (:meth:`Session.ask`), and send the person's knowledge afterwards."""
         if self.requested_path() != "ask" or self.headers.get("Content-Type", "") != "application/json":
             self.send(HTTPStatus.NOT_FOUND)
             return
         length = self.headers.get("Content-Length", "")
         is_number = length.isascii() and length.isdigit() and len(length) < 6
-        if not is_number or int(length) > _LARGEST:
+        if not is_number or int(length) > _MAX_REQUEST_BYTES:
             self.send(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
             return
 
@@ -71,18 +71,20 @@ class PlayHandler(TokenHandler):
         if answer is None:
             self.send(HTTPStatus.BAD_REQUEST)
         else:
-            self._tell(answer)
+            self._send_json(answer)
 
-    def _tell(self, value: dict[str, Any]) -> None:
+    def _send_json(self, value: dict[str, Any]) -> None:
         self.send(HTTPStatus.OK, compress(value))
 
 
 class PlayServer(TokenServer):
-    """Serves one session.
+    """A server of one session.
 
     Args:
-        port: 0 takes any free port.
-        report: makes the report page.
+        session: the episode.
+        program: name of the program, for the page.
+        report: returns the report page of the episode as HTML.
+        port: port to listen on; 0 takes any free port.
 
     Raises:
         EpisodeError: the port cannot be used.
@@ -113,7 +115,7 @@ class PlayServer(TokenServer):
 
 @contextmanager
 def served(session: Session, program: str, report: Callable[[], str], port: int = 0) -> Iterator[PlayServer]:
-    """Serve a session within the context.
+    """Serve a session within the context; the arguments are those of :class:`PlayServer`.
 
     Raises:
         EpisodeError: see :class:`PlayServer`.

@@ -1,4 +1,7 @@
-"""An episode played by a page: its requests become steps, and it gets only what the person has seen."""
+"""An episode that a person plays on a page.
+
+The requests of the page become steps. The page receives only content that the person has seen.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,19 @@ from explorer.view import Offer, Thing
 from explorer.worlds.voxel import VoxelWorld
 
 BY_NAME: Final = {primitive.name.lower(): int(primitive) for primitive in Primitive}
-_SAID_LINES: Final = 4
+"""Name of a primitive -> code."""
+_MESSAGE_LINES: Final = 4
+"""Number of recent steps that the page lists."""
 
 
 class Session:
-    """One episode; thread-safe.
+    """One episode; the methods are thread-safe.
 
     Attributes:
-        finished: set once the episode is over.
+        loaded: the scene.
+        game: the state of the episode.
+        looks: the looks of all blocks, items and mobs seen so far.
+        finished: an event that is set when the episode is over.
     """
 
     def __init__(self, loaded: Loaded) -> None:
@@ -37,21 +45,25 @@ class Session:
         self._lock = threading.Lock()
         self.looks = Looks()
         self._trail = [self.game.view.pose.cell]
-        self._said: list[tuple[str, str]] = []
+        # Each message is (primitive in words, why the primitive was refused or "").
+        self._messages: list[tuple[str, str]] = []
         self.finished = threading.Event()
 
     def describe(self) -> dict[str, Any]:
-        """Return what the person knows, as JSON-compatible data."""
+        """Return the person's knowledge as JSON-compatible data."""
         with self._lock:
             return self._describe()
 
     def describe_looks(self) -> dict[str, Any]:
-        """Return the looks of all that was seen so far, as JSON-compatible data."""
+        """Return the looks of all blocks, items and mobs seen so far as JSON-compatible data."""
         with self._lock:
             return self.looks.to_dict()
 
     def ask(self, wish: Mapping[str, Any]) -> dict[str, Any]:
-        """Carry out a request of the page, ``do``, ``hold``, ``craft`` or ``touch``, and describe what is known then.
+        """Carry out a request of the page, and return the person's knowledge afterwards (:meth:`describe`).
+
+        Args:
+            wish: an object with the key ``do``, ``hold``, ``craft`` or ``touch``.
 
         Raises:
             ValueError: the request is unknown.
@@ -59,7 +71,7 @@ class Session:
         with self._lock:
             codes = self._resolve_codes(wish)
             if isinstance(codes, str):
-                self._said.append(("", codes))
+                self._messages.append(("", codes))
                 return self._describe()
             for code in codes:
                 if not self.game.over:
@@ -69,13 +81,14 @@ class Session:
             return self._describe()
 
     def episode(self) -> Episode:
-        """Return the result; end the episode if it is not over."""
+        """Return the result; if the episode is not over, end the episode first."""
         with self._lock:
             if not self.game.over:
                 self._step(Primitive.DONE)
             return self.game.episode(MODEL)
 
     def _resolve_codes(self, wish: Mapping[str, Any]) -> tuple[int, ...] | str:
+        """Return the codes of a request, or the reason why the request cannot be carried out."""
         if self.game.over:
             return "the episode is over"
         match wish:
@@ -90,7 +103,9 @@ class Session:
         raise ValueError("unknown request")
 
     def _resolve_touch(self, cell: Cell, place: bool) -> tuple[int, ...] | str:
-        if not all(0 <= at < size for at, size in zip(cell, self.loaded.scene.size, strict=True)):
+        sizes = self.loaded.scene.size
+        is_inside = all(0 <= at < size for at, size in zip(cell, sizes, strict=True))
+        if not is_inside:
             return "too far away"
         return codes_for(self.game.view, cell, place=place)
 
@@ -98,9 +113,10 @@ class Session:
         self.game.step(code)
         last = self.game.view.last
         self._trail.append(self.game.view.pose.cell)
-        self._said.append((describe_code(code), "" if last.done else last.reason))
+        self._messages.append((describe_code(code), "" if last.done else last.reason))
 
     def _describe(self) -> dict[str, Any]:
+        """Return the person's knowledge, and add everything in view to the looks; the lock must be held."""
         view = self.game.view
         loose = list_loose(view)
         self.looks.kinds |= {kind for kind, _ in loose}
@@ -125,7 +141,7 @@ class Session:
             "inventory": list(view.inventory.items()),
             "recipes": [_describe_recipe(offer) for offer in view.recipes],
             "around": [_describe_thing(each) for each in view.things],
-            "said": self._said[-_SAID_LINES:],
+            "said": self._messages[-_MESSAGE_LINES:],
             "over": self.game.over,
         }
         if self.game.over:

@@ -1,4 +1,4 @@
-"""Play a scene by keys in a terminal, also over ssh."""
+"""An episode that a person plays with keys in a terminal, possibly over ssh."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ PRIMITIVES: Final = {
     "f": Primitive.LOOK_DOWN, "u": Primitive.USE, "x": Primitive.DIG, "k": Primitive.ATTACK, "p": Primitive.PLACE,
     "b": Primitive.PLACE_AHEAD, "v": Primitive.PLACE_BELOW, "g": Primitive.DROP, ".": Primitive.WAIT,
 }  # fmt: skip
+"""Name of a key -> primitive."""
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
-_LEAST_WIDTH: Final = 110
-"""Least number of columns to show the picture beside the map."""
+_MIN_WIDTH: Final = 110
+"""Smallest number of columns of a terminal on which the picture is shown beside the map."""
 
 
 class Terminal:
     """One episode on a terminal.
 
     Args:
+        game: the episode, which the person's steps change.
         task: the goal text.
     """
 
@@ -46,7 +48,7 @@ class Terminal:
         """Play until the episode is over or the person quits.
 
         Raises:
-            UserError: there is no terminal.
+            UserError: standard input or output is not a terminal.
         """
         from rich.live import Live
 
@@ -61,14 +63,15 @@ class Terminal:
         view = self._game.view
 
         picture = None
-        if size.width >= _LEAST_WIDTH:
+        if size.width >= _MIN_WIDTH:
+            # One pixel per column, two pixels per row; the other rows and columns are frames, map and status.
             rows = max(5, size.height - 11)
             columns = min((size.width - 10) // 2, 3 * rows)
             picture = render(view.known, view.pose, view.things, columns, 2 * rows)
 
-        room = (size.width, size.height)
-        shown = screen(view, self._task, room, picture, self._note, self._chosen)
-        live.update(shown, refresh=True)
+        terminal_size = (size.width, size.height)
+        content = screen(view, self._task, terminal_size, picture, self._note, self._chosen)
+        live.update(content, refresh=True)
 
     def _press(self, key: str, keys: Keys, live: Live) -> bool:
         """Carry out a key; return False if the person quits."""
@@ -83,7 +86,7 @@ class Terminal:
             self._hold(keys, live)
         elif key == "c":
             self._craft(keys, live)
-        elif key in ("q", ""):
+        elif key in ("q", ""):  # "" means that the terminal is gone
             return False
         return True
 
@@ -93,15 +96,16 @@ class Terminal:
         self._note = one_line(f"Not done: {last.reason}.") if not last.done else ""
 
     def _aim_at_next(self) -> None:
-        near = list(list_targets(self._game.view))
-        if not near:
+        """Choose the next of the things that are near enough, or the nearest if no near thing is chosen."""
+        targets = list(list_targets(self._game.view))
+        if not targets:
             self._note = "Nothing is near enough to aim at."
             return
-        cells = [each.cell for each in near]
-        at = 0
+        cells = [each.cell for each in targets]
+        index = 0
         if self._chosen in cells:
-            at = (cells.index(self._chosen) + 1) % len(cells)
-        thing = near[at]
+            index = (cells.index(self._chosen) + 1) % len(cells)
+        thing = targets[index]
         self._chosen = thing.cell
 
         name = thing.name.replace("_", " ")
@@ -109,6 +113,7 @@ class Terminal:
         self._note = one_line(f"{name}{state}: enter uses, digs or attacks it.")
 
     def _touch(self) -> None:
+        """Attack, use or dig the chosen cell; without a chosen cell, use the cell that the crosshair touches."""
         if self._chosen is None:
             self._step(Primitive.USE)
             return
@@ -136,10 +141,16 @@ class Terminal:
     def _choose(
         self, title: str, lines: Sequence[str], named: Sequence[tuple[str, str]], keys: Keys, live: Live
     ) -> None:
+        """Show a list, wait for a key, and carry out the chosen line.
+
+        Args:
+            lines: the lines to show.
+            named: for each line, the arguments of :func:`find_code`.
+        """
         live.update(choice(title, lines), refresh=True)
-        at = _LETTERS.find(keys.next() or "?")
-        if not 0 <= at < len(named):
+        index = _LETTERS.find(keys.next() or "?")  # find("") would return 0
+        if not 0 <= index < len(named):
             return
-        code = find_code(*named[at])
+        code = find_code(*named[index])
         if code is not None:
             self._step(code)

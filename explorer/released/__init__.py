@@ -1,6 +1,6 @@
-"""The released sets of scenes: identical for everyone, so that results are comparable.
+"""The released sets of scenes, which are identical for all users, so that results are comparable.
 
-``python -m explorer release`` makes them again; ``README.md`` beside them describes them.
+``python -m explorer release`` makes the sets again. ``README.md`` in the same folder describes the sets.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 SETS: Final = ("train", "test", "hard")
-"""Names of the sets; each is a file with one scene per line."""
+"""Names of the sets; each set is a file with one scene per line."""
 
 
 def file_of(name: str) -> Path:
@@ -21,7 +21,7 @@ def file_of(name: str) -> Path:
 
 @cache
 def is_released(path: Path) -> bool:
-    """Return whether a file is that of a set as it was released, by its checksum."""
+    """Return whether a file is the unchanged file of a released set, judged by the checksum."""
     if path not in map(file_of, SETS):
         return False
     line = f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}"

@@ -1,1 +1,1 @@
-"""Results as one page: rates, episodes, and a player that redraws them from blocks and codes."""
+"""Results as one page: rates, episodes, and a player that draws each step of the episodes."""

@@ -1,4 +1,4 @@
-"""Play an episode again, and collect the changes that a page needs to draw every step."""
+"""Play an episode again, and record all changes that a page needs to draw each step."""
 
 from __future__ import annotations
 
@@ -22,20 +22,24 @@ from explorer.worlds.voxel import VoxelWorld
 
 
 def film(loaded: Loaded, episode: Episode, looks: Looks) -> dict[str, Any]:
-    """Return an episode and its scene as JSON-compatible data; frame 0 is the state in which it began.
+    """Return an episode and its scene as JSON-compatible data.
 
-    A frame holds what changed. Of the blocks that there were (``truth``) and that the agent knew (``known``) it holds
-    the changes themselves (:func:`list_changes`), of all else the new value.
+    Frame 0 is the state before the first step. Each frame contains the new value of each property that differs from the
+    previous frame. Only the blocks in the world (``truth``) and the blocks known to the agent (``known``) are stored as
+    changes (:func:`list_changes`).
+
+    Args:
+        looks: numbers of the blocks and kinds of the things; blocks and kinds of this episode are added.
 
     Raises:
-        EpisodeError: its codes cannot be played in this scene.
+        EpisodeError: the codes of the episode cannot be played in this scene.
     """
     scene = loaded.scene
     grids = {"truth": np.zeros(1, np.int32), "known": np.zeros(1, np.int32)}
-    before: dict[str, Any] = {}
+    previous: dict[str, Any] = {}
     frames: list[dict[str, Any]] = []
     for deed, reason, state, view in _play(loaded, episode):
-        now: dict[str, Any] = {
+        current: dict[str, Any] = {
             "pose": list_pose(state.pose),
             "deed": deed,
             "reason": reason,
@@ -46,15 +50,15 @@ def film(loaded: Loaded, episode: Episode, looks: Looks) -> dict[str, Any]:
             "known_things": list_loose(view),
             "known_extent": find_extent(view.known),
         }
-        looks.kinds |= {kind for kind, _ in now["truth_things"] + now["known_things"]}
+        looks.kinds |= {kind for kind, _ in current["truth_things"] + current["known_things"]}
 
-        frame = {name: value for name, value in now.items() if before.get(name) != value}
+        frame = {name: value for name, value in current.items() if previous.get(name) != value}
         for name, blocks in (("truth", state.blocks), ("known", view.known)):
             numbers = looks.numbers(blocks)
             frame[name] = list_changes(grids[name], numbers)
             grids[name] = numbers
         frames.append(frame)
-        before = now
+        previous = current
     return {
         "size": scene.size,
         "spawn": scene.spawn.cell,
@@ -65,7 +69,7 @@ def film(loaded: Loaded, episode: Episode, looks: Looks) -> dict[str, Any]:
 
 
 def describe_code(code: int) -> str:
-    """Return a code in words: ``forward``, ``hold stick``, ``aim 1 0 -2``."""
+    """Return a code in words, such as ``forward``, ``hold stick`` or ``aim 1 0 -2``."""
     decoded = decode(code)
     number = decoded.operand
     match decoded.kind:
@@ -81,12 +85,15 @@ def describe_code(code: int) -> str:
 
 
 def list_pose(pose: Pose) -> list[int]:
-    """Return a pose as its cell, facing and pitch, and the offset that it aims at if it does."""
+    """Return x, y, z, facing and pitch of a pose, followed by the three numbers of the aim if the pose has an aim."""
     return [*pose.cell, pose.facing, pose.pitch, *(pose.aim or ())]
 
 
 def list_changes(before: NDArray[np.int32], after: NDArray[np.int32]) -> list[int]:
-    """Return what changed, run-length encoded: [value, times, value, times ...], -1 for cells that did not change."""
+    """Return the run-length encoded changes of an array, as [value, length, value, length ...].
+
+    The runs follow the flattened array. The value of unchanged cells is -1. The result is empty without any change.
+    """
     changed = before != after
     if not changed.any():
         return []
@@ -97,35 +104,46 @@ def list_changes(before: NDArray[np.int32], after: NDArray[np.int32]) -> list[in
 
 
 def find_extent(blocks: NDArray[np.integer[Any]]) -> list[int]:
-    """Return the first and last x, and the first and last z, of the columns in which a cell is known."""
-    _, z, x = np.nonzero(blocks)  # unseen cells are 0
+    """Return the first x, last x, first z and last z of the columns that contain a known cell.
+
+    Args:
+        blocks: codes or numbers of blocks, ``[y, z, x]``; 0 for unknown cells.
+    """
+    _, z, x = np.nonzero(blocks)
     edges = (x.min(), x.max(), z.min(), z.max())
     return [int(edge) for edge in edges]
 
 
 def _play(loaded: Loaded, episode: Episode) -> Iterator[tuple[str, str, WorldState, View]]:
-    """Yield each step: the primitive in words, why it was refused or "", and what there is after it."""
+    """Yield (primitive in words, why the primitive was refused or "", state afterwards, view afterwards) for each step.
+
+    The first item, whose two texts are empty, is the state before the first step.
+    """
     world = VoxelWorld()
     view = world.reset(loaded.scene)
     yield "", "", world.state(), view
     for number, code in enumerate(episode.codes, start=1):
         try:
-            happened = world.step(code)
+            result = world.step(code)
         except ExplorerError as error:
             step = f"step {number} of {len(episode.codes)}"
             raise EpisodeError(f"{step} cannot be played: {error}") from error
-        refusal = "" if happened.done else happened.reason
+        refusal = "" if result.done else result.reason
         yield describe_code(code), refusal, world.state(), world.view()
 
 
 def _list_things(state: WorldState) -> list[tuple[str, Cell]]:
+    """Return the kinds and cells of the mobs and items in the world."""
     mobs = [(mob.kind, mob.cell) for mob in state.mobs]
     items = [(stack.item, cell) for cell, stacks in state.items.items() for stack in stacks]
     return mobs + items
 
 
 def _describe_milestones(loaded: Loaded) -> list[dict[str, Any]]:
-    """Return each milestone with its needs: numbers of those that come first, and why."""
+    """Return ``text`` and ``needs`` of each milestone.
+
+    The needs are pairs (number of a milestone that must come first, reason); numbers count from 0.
+    """
     numbers = {milestone.milestone_id: number for number, milestone in enumerate(loaded.milestones)}
     needs: list[list[tuple[int, str]]] = [[] for _ in loaded.milestones]
     for edge in loaded.graph.edges:
@@ -133,6 +151,6 @@ def _describe_milestones(loaded: Loaded) -> list[dict[str, Any]]:
         needs[numbers[edge.after]].append(need)
 
     described = []
-    for milestone, first in zip(loaded.milestones, needs, strict=True):
-        described.append({"text": milestone.description, "needs": first})
+    for milestone, milestone_needs in zip(loaded.milestones, needs, strict=True):
+        described.append({"text": milestone.description, "needs": milestone_needs})
     return described

@@ -1,4 +1,4 @@
-"""Tell items and mobs, which stand or lie in their cells, from blocks."""
+"""Distinguish loose things, which are items and mobs, from blocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def is_mob(thing: Thing) -> bool:
 
 
 def is_loose(thing: Thing, view: View) -> bool:
-    """Return whether a thing is an item or mob rather than a block."""
+    """Return whether a thing of a view is an item or mob rather than a block."""
     if is_mob(thing):
         return True
     x, y, z = thing.cell
@@ -22,5 +22,5 @@ def is_loose(thing: Thing, view: View) -> bool:
 
 
 def list_loose(view: View) -> list[tuple[str, Cell]]:
-    """Return the kinds and cells of the items and mobs that are known."""
+    """Return the kinds and cells of the items and mobs that the agent knows."""
     return [(thing.kind, thing.cell) for thing in view.things if is_loose(thing, view)]

@@ -1,4 +1,4 @@
-"""Turn results and their scenes into a report page."""
+"""Make a report page from results and the scenes of these results."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from spca.common.text import one_line
 from spca.common.web.packing import pack
 
 PROGRAM: Final = "sense-plan-code-act: explorer"
-MOST_FILMS: Final = 400
-"""Most episodes that a page can play; more would be slow to open."""
+MAX_FILMS: Final = 400
+"""Most episodes that a page can play; a page with more episodes would be slow to open."""
 _SHOWN: Final = ("scene", "model", "hops", "solved", "steps", "cost", "ended", "error")
-"""Fields of an episode that a page shows as they are."""
+"""Fields of an episode that are copied to a page unchanged."""
 
 
 class Shelf:
-    """Scenes by name or folder, each kept once it has been read.
+    """Scenes of episodes, each read from its files at most once.
 
     Args:
         known: scenes that are already in memory.
-        folder: where to look for scenes that the results do not locate.
+        folder: folder of scenes whose location the results do not contain, or None.
     """
 
     def __init__(self, known: Iterable[Loaded] = (), folder: Path | None = None) -> None:
@@ -45,7 +45,7 @@ class Shelf:
         """Return the scene of an episode.
 
         Args:
-            beside: folder of the results.
+            beside: folder of the results, or None.
 
         Raises:
             ExplorerError: the scene is missing, or cannot be used.
@@ -56,41 +56,47 @@ class Shelf:
         fault: ExplorerError | None = None
         for path in self._list_places(episode, beside):
             try:
-                found = self._load(path)
+                loaded = self._load(path)
             except SPCAError as error:
-                fault = ExplorerError(str(error).replace(f"{path.parent}/", ""))  # pages are passed on
+                # The page may be published, so the error must not reveal the path of the user's folder.
+                fault = ExplorerError(str(error).replace(f"{path.parent}/", ""))
                 continue
-            if found.scene.name == episode.scene:
-                return found
+            if loaded.scene.name == episode.scene:
+                return loaded
         raise fault or ExplorerError(
             f"the scene {one_line(episode.scene)[:80]} was not found: name its folder by --scenes"
         )
 
     def _list_places(self, episode: Episode, beside: Path | None) -> Iterator[Path]:
+        """Yield the paths at which the scene of an episode may be, most likely first."""
         if episode.source:
             yield Path(episode.source)
             if beside is not None:
                 yield beside / episode.source
-        name = Path(episode.source or episode.scene).name
+        file_name = Path(episode.source or episode.scene).name
+        scene_is_file_name = Path(episode.scene).name == episode.scene  # so that no ".." leads out of the folder
         for folder in filter(None, (self._folder, beside, beside and beside / "scenes")):
-            yield folder / name
-            if name != episode.scene and Path(episode.scene).name == episode.scene:
+            yield folder / file_name
+            if file_name != episode.scene and scene_is_file_name:
                 yield folder / episode.scene
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """An episode, and the folder of its results."""
+    """An episode, and the folder of the results file that contains the episode."""
 
     episode: Episode
     folder: Path | None = None
 
 
 def report(episodes: Sequence[Read], title: str, shelf: Shelf, done: Callable[[int], None] = lambda _: None) -> str:
-    """Return the report page of episodes.
+    """Return the report page of episodes as HTML.
+
+    If the scene of an episode is missing or cannot be used, the row of the episode says why, and no film is made.
 
     Args:
-        done: called after each episode, with the number of those done.
+        shelf: the scenes of the episodes.
+        done: called after each episode with the number of episodes done so far.
     """
     looks = Looks()
     films: dict[str, str] = {}
@@ -101,8 +107,8 @@ def report(episodes: Sequence[Read], title: str, shelf: Shelf, done: Callable[[i
             loaded = shelf.scene_of(each.episode, each.folder)
             row["text"] = loaded.text or row["text"]
             row["latched"] = [each.episode.latched.get(milestone.milestone_id) for milestone in loaded.milestones]
-            if len(films) == MOST_FILMS:
-                raise ExplorerError(f"a page can play at most {MOST_FILMS} episodes")
+            if len(films) == MAX_FILMS:
+                raise ExplorerError(f"a page can play at most {MAX_FILMS} episodes")
             films[f"episode/{number}"] = pack(film(loaded, each.episode, looks))
         except ExplorerError as error:
             row["why"] = one_line(str(error))
@@ -110,15 +116,18 @@ def report(episodes: Sequence[Read], title: str, shelf: Shelf, done: Callable[[i
         done(number + 1)
 
     rates = []
-    for model, figures in by_model(each.episode for each in episodes).items():
-        rates += [{"model": model, **of_hops.to_dict()} for of_hops in figures]
+    for model, metrics in by_model(each.episode for each in episodes).items():
+        rates += [{"model": model, **hop_metrics.to_dict()} for hop_metrics in metrics]
     page = {"title": title, "program": PROGRAM, "made": time.time(), "rates": rates, "episodes": rows}
     pieces = {"report": pack(page), "look": pack(looks.to_dict()), **films}
     return REPORT_PAGE.render(title, pieces)
 
 
 def _describe_episode(number: int, episode: Episode) -> dict[str, Any]:
-    """Return a row of the report; ``latched``: of each milestone the step at which it latched, None for never."""
+    """Return the row of an episode in the report.
+
+    ``latched`` contains an entry for each milestone: the step at which the milestone latched, or None.
+    """
     latched: list[int | None] = list(episode.latched.values())
     latched += [None] * (episode.hops - len(latched))
     return {

@@ -13,14 +13,14 @@ from typing import Final, Literal
 from explorer.errors import ActionError
 from explorer.scene import Cell
 
-FARTHEST_AIM: Final = 5
+MAX_AIM: Final = 5
 """Greatest offset of an aim, in cells along each axis from the cell of the feet."""
 _HOLD = 100
 _CRAFT = 2000
 _AIM = 3000
 _END = 4331
 """First code of each range, and the first code after the last range."""
-_SPAN: Final = 2 * FARTHEST_AIM + 1
+_SPAN: Final = 2 * MAX_AIM + 1
 """Number of possible offsets along an axis."""
 
 
@@ -77,13 +77,13 @@ def aim(dx: int, dy: int, dz: int) -> int:
     """Return the code for aiming the crosshair at the middle of a cell, given by its offset from the cell of the feet.
 
     Raises:
-        ActionError: the cell is more than :data:`FARTHEST_AIM` away along an axis.
+        ActionError: the cell is more than :data:`MAX_AIM` away along an axis.
     """
-    if max(abs(dx), abs(dy), abs(dz)) > FARTHEST_AIM:
-        raise ActionError(f"cannot aim at {(dx, dy, dz)}: each offset must be -{FARTHEST_AIM} to {FARTHEST_AIM}")
-    x = dx + FARTHEST_AIM
-    y = dy + FARTHEST_AIM
-    z = dz + FARTHEST_AIM
+    if max(abs(dx), abs(dy), abs(dz)) > MAX_AIM:
+        raise ActionError(f"cannot aim at {(dx, dy, dz)}: each offset must be -{MAX_AIM} to {MAX_AIM}")
+    x = dx + MAX_AIM
+    y = dy + MAX_AIM
+    z = dz + MAX_AIM
     return _AIM + (x * _SPAN + y) * _SPAN + z
 
 
@@ -102,7 +102,7 @@ def decode(code: int) -> Decoded:
     if _AIM <= code < _END:
         x, rest = divmod(code - _AIM, _SPAN * _SPAN)
         y, z = divmod(rest, _SPAN)
-        return Decoded("aim", offset=(x - FARTHEST_AIM, y - FARTHEST_AIM, z - FARTHEST_AIM))
+        return Decoded("aim", offset=(x - MAX_AIM, y - MAX_AIM, z - MAX_AIM))
     raise ActionError(f"code {code} is not a primitive")
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from explorer.rules.actions import FARTHEST_AIM, Decoded, Primitive
+from explorer.rules.actions import MAX_AIM, Decoded, Primitive
 from explorer.rules.blocks import BLOCKS, SOLID, USABLE
 from explorer.rules.items import ITEMS
 from explorer.rules.mobs import mob_kind
@@ -88,7 +88,7 @@ def can_touch(state: ReachState, offset: Cell) -> bool:
     Args:
         offset: offset of the cell from the cell of the feet.
     """
-    if max(map(abs, offset)) > FARTHEST_AIM:
+    if max(map(abs, offset)) > MAX_AIM:
         return False
     touched = find_touched(state, replace(state.pose, aim=offset))
     return touched is not None and touched.offset == offset
@@ -97,7 +97,7 @@ def can_touch(state: ReachState, offset: Cell) -> bool:
 def _list_tables(state: RuleState) -> Iterator[Cell]:
     """Yield the offsets, from the cell of the feet, of the crafting tables that can be aimed at."""
     x, y, z = state.pose.cell
-    span = range(-FARTHEST_AIM, FARTHEST_AIM + 1)
+    span = range(-MAX_AIM, MAX_AIM + 1)
     for dy in span:
         for dz in span:
             for dx in span:

@@ -136,7 +136,7 @@ def _find_places(arena: Arena, proven: Proven, milestone: Milestone) -> NDArray[
 
 
 def _find_in_reach(arena: Arena, proven: Proven, rule: Rule) -> NDArray[np.bool_]:
-    """Return a mask ``[y, z, x]`` of the cells of the feet from which hands, or feet on an item, can make a rule hold."""
+    """Return a mask ``[y, z, x]`` of the cells where the feet are if hands, or feet on an item, make a rule hold."""
     near = np.zeros(arena.scene.blocks.shape, np.bool_)
     if isinstance(rule, InventoryHas):
         for x, y, z in find_lying(arena, bare(rule.item)):

@@ -103,7 +103,7 @@ def check(scene: Scene, milestones: Sequence[Milestone], graph: Graph, certifica
 
 
 def fingerprint(scene: Scene, milestones: Sequence[Milestone], graph: Graph) -> str:
-    """Return the sha256, in hexadecimal, of everything on which a certificate depends; this excludes the scene's name."""
+    """Return the sha256, in hexadecimal, of everything on which a certificate depends; the scene's name is excluded."""
     content = {
         "rules": scene.rules,
         "shape": scene.blocks.shape,

@@ -1,15 +1,22 @@
-"""Where a body could ever be: an over-approximation of every play in ticks, so that a "no" is a proof.
+"""Compute where a body could ever be: an over-approximation of every play in ticks, so that a "no" is a proof.
 
-From a cell in which it stands, a body rises at most one cell and flies at most :data:`FLIGHT` cells sideways (to 8
-neighbours), plus one for every two levels that it falls below the take-off. It may rise beside that cell, too, with one
-cell less to fly: beyond an edge it overhangs, and no ceiling may be there. It may fall any depth, and needs two cells
-of room. It can stand in a cell without ground by placing a block below, at a cost of one; the number of blocks bounds
-the total cost of a route. Vanilla's longest sprint jump clears 4 cells, or 3 upwards, and one more after jumps under a
-ceiling of two cells, which add speed. A body stands on whatever its box overlaps, by up to 0.3.
+The model of a body:
 
-Cells are in a flat array with a border of barred ones: a neighbour has a constant offset, and one numpy operation looks
-at a neighbour of every cell. The remaining flight is one number: ``4 * cells + 1``, plus 1 if the level is not above
-the take-off. Of two ways to be in a cell, the one with the greater number can do whatever the other can.
+* A body needs two cells of room, one above the other, and may fall any depth.
+* From a cell in which it stands, a body rises at most one cell and flies at most :data:`FLIGHT` cells sideways, each to
+  one of 8 neighbours. For every two levels that the body falls below the take-off, it may fly one cell more.
+* A body that overhangs an edge may also rise from the cell beside the cell in which it stands, with one cell less to
+  fly. This needs room above the cell beside.
+* A body can stand in a cell without ground by placing a block below, at a cost of one. The number of blocks that the
+  body could have bounds the total cost of a route.
+
+The model covers vanilla: the longest sprint jump clears 4 cells, or 3 cells upwards, and one more after jumps under a
+ceiling of two cells, which add speed. A body stands on whatever its box overlaps, up to 0.3 m beside its middle.
+
+Cells are in a flat array with a border of barred cells. So a neighbour has a constant offset, and one numpy operation
+handles a neighbour of every cell. The remaining flight of a body in a cell is one number: ``4 * cells + 1``, plus 1 if
+the level is not above the take-off. If a body can be in a cell in two ways, the way with the greater number allows all
+moves that the other way allows.
 """
 
 from __future__ import annotations
@@ -23,31 +30,39 @@ from numpy.typing import NDArray
 from explorer.scene import Cell
 
 Bytes = NDArray[np.uint8]
-"""Flat, one byte per cell; masks are 0 or 255, so that ``&`` also masks numbers."""
+"""Flat array with one byte per cell. Masks hold 0 or 255, so that ``&`` with a mask keeps or clears a number."""
 
 FLIGHT: Final = 6
-"""Cells sideways from ground to ground on the same level, over a gap of five."""
+"""Greatest number of cells sideways from ground to ground on the same level, over a gap of five cells."""
 _STANDING: Final = np.uint8(4 * FLIGHT + 2)
+"""Remaining flight of a body that stands."""
 _RISEN: Final = np.uint8(4 * FLIGHT + 1)
+"""Remaining flight one level above the take-off."""
 _SIDE: Final = np.uint8(4)
+"""Flight that one cell sideways costs."""
 _FRESH: Final = _STANDING - _SIDE
-"""One cell beyond the edge: a body that got there with less flight left cannot have stood on it."""
+"""Least remaining flight of a body that overhangs an edge: the body has flown one cell since it stood."""
 _OVERHUNG: Final = _RISEN - _SIDE
-"""After a jump from beyond the edge, where a ceiling ends above it."""
+"""Remaining flight after a jump from one cell beyond an edge."""
 _FALL: Final = np.uint8(2)
-_MOST: Final = np.uint8(252)
-"""Cap of the remaining flight: it stands for deeper falls too, and is far beyond any arena's width."""
+"""Flight that one level of fall below the take-off adds: half a cell."""
+_MAX_DISTANCE: Final = np.uint8(252)
+"""Cap of the remaining flight, which must fit into a byte; no arena is as wide as this flight."""
 
 
 _INNER: Final = (slice(1, -2), slice(1, -1), slice(1, -1))
-"""The arena within an array ``[y, z, x]`` with its border."""
+"""Index of the arena in an array ``[y, z, x]`` with a border: one cell on each side, two cells above."""
 
 
 class Space:
-    """The order of an arena's cells in a flat array.
+    """The order of an arena's cells in a flat array with a border.
+
+    The place of a cell is its index in the flat array.
 
     Attributes:
-        up, south, east: offset to the neighbouring cell.
+        size: cells of the arena along x, y and z.
+        up, south, east: difference between the places of a cell and of its neighbour in this direction.
+        length: length of the flat array.
     """
 
     def __init__(self, size: Cell) -> None:
@@ -83,23 +98,26 @@ class Space:
         return (whole * np.uint8(255)).ravel()
 
     def solid(self, flat: Bytes) -> NDArray[np.bool_]:
-        """Return a flat mask as a mask ``[y, z, x]``."""
+        """Return a flat mask as a mask ``[y, z, x]`` without the border."""
         inner: Bytes = flat.reshape(self._shape)[_INNER]
         return inner.astype(np.bool_)
 
     def where(self, flat: Bytes) -> Iterator[Cell]:
-        """Yield the cells of a mask."""
+        """Yield the cells of a flat mask."""
         return map(self.cell, np.flatnonzero(flat).tolist())
 
     def mask(self, cells: Iterable[Cell]) -> Bytes:
-        """Return the mask of some cells; those outside the arena are left out."""
+        """Return the flat mask of those of some cells that lie in the arena."""
         flat = np.zeros(self.length, np.uint8)
         flat[[self.at(cell) for cell in cells if self.holds(cell)]] = 255
         return flat
 
 
 def shift(flat: Bytes, by: int) -> Bytes:
-    """Return a flat array shifted by some cells: if ``by`` > 0, each cell gets the value below, north or west of it."""
+    """Return a flat array in which the cell at place ``p`` has the value that was at ``p - by``, or 0 at the ends.
+
+    With ``by`` = :attr:`Space.up`, for example, each cell gets the value of the cell below.
+    """
     moved = np.zeros_like(flat)
     if by > 0:
         moved[by:] = flat[:-by]
@@ -109,59 +127,67 @@ def shift(flat: Bytes, by: int) -> Bytes:
 
 
 class Flood:
-    """Where a body could be after each number of placements. It only grows; each call continues from the last.
+    """Where a body could be, for each number of placed blocks; each call of :meth:`grow` continues from the last call.
 
     Args:
-        start: start cell of the body.
+        start: cell in which the body starts.
     """
 
     def __init__(self, space: Space, start: Cell) -> None:
         self._space = space
+        # By number of placed blocks: the greatest remaining flight in each cell, 0 where no body could be.
         self._ways = [np.zeros(space.length, np.uint8)]
         self._ways[0][space.at(start)] = _STANDING
 
     @property
     def states(self) -> int:
-        """Number of pairs of a cell and a number of placements that were reached."""
+        """Number of reached pairs of a cell and a number of placed blocks."""
         return sum(int(np.count_nonzero(ways)) for ways in self._ways)
 
     def grow(self, room: Bytes, through: Bytes, ground: Bytes, fillable: Bytes, placements: int) -> Bytes:
         """Return the mask of the cells where feet could be.
 
+        All masks are flat, and may only grow from call to call.
+
         Args:
-            room: cells where a body fits with its feet.
-            through: cells that a body may only fall through, without acting on anything.
-            ground: cells that are solid at the start.
-            fillable: cells that may take a placed block.
-            placements: greatest number of blocks that can be placed.
+            room: mask of the cells in which feet have room for the body.
+            through: mask of the cells through which a body may only fall, without acting on anything.
+            ground: mask of the cells that are solid at the start.
+            fillable: mask of the cells that may take a placed block.
+            placements: greatest number of blocks that could be placed.
         """
         up = self._space.up
         spread = _Spread(self._space, room, room | through)
         stand = shift(ground, up) & room
-        filled = shift(fillable, up) & room
+        above_fillable = shift(fillable, up) & room
         spread(self._ways[0], stand)
 
         before: Bytes | None = None
-        for level in range(placements):
-            below = self._ways[level]
-            raised = (below > 0) * filled
-            # Without a new cell to place a block in, further blocks lead nowhere.
-            settled = before is not None and np.array_equal(raised, before)
-            if settled or not (raised & ~stand).any():
-                del self._ways[level + 1 :]
+        for placed in range(placements):
+            below = self._ways[placed]
+            raised = (below > 0) * above_fillable
+            # If one block more gives no new cell to stand in, further blocks lead nowhere.
+            is_settled = before is not None and np.array_equal(raised, before)
+            if is_settled or not (raised & ~stand).any():
+                del self._ways[placed + 1 :]
                 break
             before = raised
 
-            if level + 1 == len(self._ways):
+            if placed + 1 == len(self._ways):
                 self._ways.append(below.copy())
-            ways = self._ways[level + 1]
+            ways = self._ways[placed + 1]
             np.maximum(below, ways, out=ways)
             spread(ways, stand | raised)
         return (self._ways[-1] > 0) * room
 
 
 class _Spread:
-    """Continue flights until nothing new is reached."""
+    """Continuation of flights until no new cell is reached.
+
+    Args:
+        room: mask of the cells where feet may be.
+        fall: mask of the cells through which a body may fall, including those of ``room``.
+    """
 
     def __init__(self, space: Space, room: Bytes, fall: Bytes) -> None:
         self._up = space.up
@@ -169,19 +195,24 @@ class _Spread:
         self._fall = fall
         self._south = space.south
         self._east = space.east
+        # Cells whose neighbours to the east, south and south-east are free, too: a body may cross them diagonally.
         self._square = fall.copy()
         for by in (space.east, space.south, space.south + space.east):
             self._square[:-by] &= fall[by:]
 
     def __call__(self, ways: Bytes, stand: Bytes) -> None:
-        """Grow ``ways`` to its fixpoint in place."""
+        """Grow ``ways``, the remaining flight in each cell, to its fixpoint in place.
+
+        Args:
+            stand: mask of the cells in which a body stands if it gets there.
+        """
         up = self._up
         south = self._south
         east = self._east
         room = self._room
         fall = self._fall
 
-        # What a start gives: standing in a cell, or rising by one from the cell below, or from beside that.
+        # Flight after a start: standing in a cell, rising from it by one level, or rising from beside it.
         room_above = room[up:]
         standing = stand & _STANDING
         risen = stand[:-up] & room_above & _RISEN
@@ -195,6 +226,7 @@ class _Spread:
             np.maximum(above, (below > 0) * risen, out=above)
             np.maximum(above, (below >= _FRESH) * overhung, out=above)
 
+            # Fly one cell sideways, along both axes and both diagonals.
             left = (np.maximum(new, _SIDE) - _SIDE) & room
             for by in (east, south):
                 after = new[by:]
@@ -204,7 +236,8 @@ class _Spread:
             self._cross(new, left, south + east, 0)
             self._cross(new, left, south - east, east)
 
-            fallen = np.minimum(new, _MOST)
+            # Fall by one level. A flight above the take-off is odd; it gains 1 only, which makes it even.
+            fallen = np.minimum(new, _MAX_DISTANCE)
             fallen += (_FALL - (fallen & 1)) * (fallen > 0)
             lower = new[:-up]
             np.maximum(lower, fallen[up:] & fall[:-up], out=lower)
@@ -213,7 +246,7 @@ class _Spread:
             np.copyto(ways, new)
 
     def _find_beside(self, stand: Bytes) -> Bytes:
-        """Return the cells beside those to stand in: a body that overhangs an edge still jumps there."""
+        """Return the mask of the 8 neighbours of cells to stand in; a body that overhangs an edge can jump there."""
         beside = np.zeros_like(stand)
         south = self._south
         east = self._east
@@ -223,7 +256,13 @@ class _Spread:
         return beside
 
     def _cross(self, new: Bytes, left: Bytes, by: int, first: int) -> None:
-        """Let flights cross squares of four free cells, both ways along one diagonal."""
+        """Let flights cross squares of four free cells diagonally, in both directions.
+
+        Args:
+            left: flight that is left after one cell sideways.
+            by: difference between the places at both ends of the diagonal.
+            first: offset from a square's north-western cell to the northern end of the diagonal.
+        """
         length = len(new) - by - first
         square = self._square[:length]
         near = slice(first, first + length)

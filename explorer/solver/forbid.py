@@ -1,11 +1,13 @@
-"""Forbid a milestone: what a play must avoid so as never to achieve it, and what it could still achieve.
+"""Forbid a milestone: what a play that never achieves the milestone must avoid, and what the play could still achieve.
 
-Every play that never achieves a milestone obeys a :class:`explorer.solver.closure.Restraint`. If the closure under that
-restraint lacks the goal, the milestone is necessary; whatever else it lacks can only come after the milestone.
+Every play that never achieves a milestone obeys a :class:`explorer.solver.closure.Restraint`. If the closure under this
+restraint lacks the goal, the milestone is necessary. Every other milestone that the closure lacks can only be achieved
+after the forbidden milestone.
 
-A body may be anywhere in a cell. So a box is forbidden only for cells that lie wholly inside, and counts as entered
-from any cell that overlaps it. :func:`whole_cells` makes a box of whole cells only. To prove a rule necessary, its box
-must reach from wall to wall, and from the ground to a height that no body can reach.
+A body may be anywhere in a cell. So feet are kept out only of the cells that lie wholly inside a box, but every cell
+that overlaps the box counts as a cell from which the box could be entered. :func:`whole_cells` makes a box of whole
+cells only. A box can be proven necessary only if it reaches from wall to wall, and from the ground to a height that no
+body can reach.
 """
 
 from __future__ import annotations
@@ -33,11 +35,14 @@ from explorer.solver.stock import ANY, has_block, most_of_block
 
 _AIR: Final = BLOCKS[AIR].name
 THINNEST: Final = 2
-"""Least width of a box along x and z that no step of the lattice can cross without ending in it: a jump spans two."""
+"""Least width in cells, along x and z, of a box that no step can cross without ending inside; a jump spans 2 cells."""
 
 
 def whole_cells(low: Cell, high: Cell, spawn: Cell) -> InsideBox:
-    """Return the rule of a box of whole cells, both corners included, so that no body slips past along its walls."""
+    """Return the rule of a box of whole cells, both corners included, so that no body slips past along walls.
+
+    The bounds of the rule are relative to the spawn and in metres.
+    """
     x, y, z = offset_to(spawn, low)
     least = x - 0.5, float(y), z - 0.5
     x, y, z = offset_to(spawn, high)
@@ -46,7 +51,8 @@ def whole_cells(low: Cell, high: Cell, spawn: Cell) -> InsideBox:
 
 
 def restraint(arena: Arena, milestone: Milestone) -> Restraint | None:
-    """Return what every play that never achieves a milestone must avoid, or None if nothing follows from its rules."""
+    """Return the restraint that every play without a milestone obeys, or None if its rules imply no restraint."""
+    # A play may make each of several rules hold, as long as not all of them hold at once.
     if len(milestone.rules) != 1:
         return None
     rule = milestone.rules[0]
@@ -69,10 +75,15 @@ def possible(arena: Arena, closure: Closure, milestone: Milestone) -> bool:
 
 
 def _forbid_box(arena: Arena, rule: InsideBox) -> Restraint | None:
-    """Keep feet out of a box. Where it has no ground, a step may end below it, so bodies may fall through."""
+    """Keep feet out of a box; where the box has no ground, a step may end below it, so bodies may fall through.
+
+    Return None if a step could cross the box, or if the box contains no whole cell.
+    """
     low, high = _find_whole_cells(rule, arena.scene.spawn.cell)
-    width, height, depth = offset_to(low, high)
-    if min(width, depth) + 1 < THINNEST or height < 0:
+    last_x, last_y, last_z = offset_to(low, high)
+    is_thin = min(last_x, last_z) + 1 < THINNEST
+    is_empty = last_y < 0
+    if is_thin or is_empty:
         return None
 
     # A negative bound would count from the other end of the array.
@@ -85,31 +96,39 @@ def _forbid_box(arena: Arena, rule: InsideBox) -> Restraint | None:
     grounded[y, z, x] = ground | (floor <= 0)
 
     inside = arena.space.flat(whole) & ~arena.lasting
-    above = {at + arena.space.up for at in arena.leaves}
-    if any(inside[at] for at in above - arena.leaves):
-        return None  # a plate may lie on a door inside the box: a step that opens the door may end below the box
+    # A plate may lie on a door inside the box; then a step that opens the door may end below the box.
+    above_doors = {place + arena.space.up for place in arena.leaves}
+    if any(inside[place] for place in above_doors - arena.leaves):
+        return None
     return Restraint(shut=arena.space.flat(grounded), through=arena.space.flat(whole & ~grounded))
 
 
 def _find_whole_cells(rule: InsideBox, spawn: Cell) -> tuple[Cell, Cell]:
-    """Return the lowest and highest cell that lie wholly inside a box; if there are none, low exceeds high."""
+    """Return the lowest and the highest cell that lie wholly inside a box.
+
+    If no cell does, the lowest exceeds the highest along an axis.
+    """
     low = [math.ceil(bound + half) + origin for bound, half, origin in zip(rule.min, CORNER, spawn, strict=True)]
     high = [math.floor(bound - rest) + origin for bound, rest, origin in zip(rule.max, REST, spawn, strict=True)]
     return (low[0], low[1], low[2]), (high[0], high[1], high[2])
 
 
 def _forbid_laying(arena: Arena, rule: AtLeast) -> Restraint | None:
-    """Keep too few of a block in the box; None if there are enough at the start, where seeing them is enough."""
+    """Allow so few blocks to be laid in a box that the rule never holds.
+
+    Return None if the box holds enough blocks at the start, because the rule holds as soon as the agent sees them.
+    """
     held = counted_cells(arena, rule)
     if rule.kind == "mob" or len(held) >= rule.min_count:
         return None
+    # A play may remove blocks from the box and lay as many again.
     removable = sum(arena.block(cell).breakable for cell in held)
     most = rule.min_count - 1 - len(held) + removable
     return Restraint(empty=arena.space.mask(box_of(arena, rule)), block=bare(rule.object), most=most)
 
 
 def _forbid_removing(arena: Arena, rule: AtMost) -> Restraint | None:
-    """Keep everything counted in the box; None unless removing a single one would achieve the rule."""
+    """Keep all counted blocks or mobs in a box; return None unless removing any one of them achieves the rule."""
     if rule.kind == "mob":
         mobs = mobs_of(arena, rule)
         return Restraint(spared_mobs=frozenset(mobs)) if len(mobs) == rule.max_count + 1 else None
@@ -121,6 +140,7 @@ def _forbid_removing(arena: Arena, rule: AtMost) -> Restraint | None:
 
 
 def _can_hold(arena: Arena, closure: Closure, rule: Rule) -> bool:
+    """Return whether a rule could hold within a closure."""
     match rule:
         case InventoryHas():
             name = bare(rule.item)
@@ -136,7 +156,7 @@ def _can_hold(arena: Arena, closure: Closure, rule: Rule) -> bool:
 
 
 def _can_lay(arena: Arena, closure: Closure, rule: AtLeast) -> bool:
-    """Return whether the box could hold enough of them. Dug blocks leave air."""
+    """Return whether a box could hold enough blocks or mobs; digging a block adds a block of air."""
     if rule.kind == "mob":
         return len(mobs_of(arena, rule)) >= rule.min_count
     cells = box_of(arena, rule)
@@ -146,26 +166,30 @@ def _can_lay(arena: Arena, closure: Closure, rule: AtLeast) -> bool:
         held += len(closure.removed.intersection(cells))
     if held >= rule.min_count:
         return True
-    laid = most_of_block(closure.most, name)
-    if laid:
-        held += min(laid, closure.placeable(cells))
+    most_laid = most_of_block(closure.most, name)
+    if most_laid:
+        held += min(most_laid, closure.placeable(cells))
     return held >= rule.min_count
 
 
 def _can_remove(arena: Arena, closure: Closure, rule: AtMost) -> bool:
-    """Return whether the count could exceed the maximum and then drop to it. Placed blocks replace replaceable ones."""
+    """Return whether a count could exceed the rule's maximum and then drop to the maximum.
+
+    Blocks disappear when they are dug, or, if they are replaceable, when a block is placed into their cell.
+    """
     if rule.kind == "mob":
         mobs = mobs_of(arena, rule)
         return len(mobs) > rule.max_count >= len(mobs - closure.hunted)
     held = counted_cells(arena, rule)
-    left = held - closure.removed
-    least = len(left)
+    remaining = held - closure.removed
+    least = len(remaining)
     if has_block(closure.most):
-        covered = [cell for cell in left if arena.block(cell).replaceable]
-        least -= closure.placeable(covered)
+        replaceable = [cell for cell in remaining if arena.block(cell).replaceable]
+        least -= closure.placeable(replaceable)
     if least > rule.max_count:
         return False
 
+    # The count exceeds the maximum at the start, or blocks could be added until it does.
     name = bare(rule.object)
     if len(held) > rule.max_count or name == _AIR:
         return True

@@ -1,4 +1,4 @@
-"""The places in an arena that a rule refers to."""
+"""Find the cells of an arena to which a rule refers."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ from explorer.scene import Cell
 from explorer.solver.closure import Arena
 
 CORNER: Final = (0.5, 0.0, 0.5)
-"""From a cell's lowest corner to the middle of its base, the origin of spawn-relative points."""
+"""Offset in metres from a cell's lowest corner to the middle of its base, from which rules measure."""
 REST: Final = (0.5, 1.0, 0.5)
-"""From the middle of a cell's base to its highest corner."""
+"""Offset in metres from the middle of a cell's base to the cell's highest corner."""
 
 
 def where_holds(
     arena: Arena, cells: NDArray[np.bool_], rule: InsideBox | NearWithFacing, *, resting: bool = False
 ) -> NDArray[np.bool_]:
-    """Return those of some cells in which a body could be at a point where a rule holds, ``[y, z, x]``.
+    """Return a mask ``[y, z, x]`` of the cells that contain a point at which a rule holds for a body.
 
     Args:
-        resting: consider only the middle of a cell, where a step of the lattice ends.
+        cells: mask ``[y, z, x]`` of the cells to consider.
+        resting: consider only the middle of the base of each cell, where a step of the lattice ends.
     """
     y, z, x = np.nonzero(cells)
     middles = np.stack((x, y, z), axis=1) - np.array(arena.scene.spawn.cell)
@@ -47,20 +48,23 @@ def where_holds(
     highs = middles if resting else middles + np.array(REST)
 
     if isinstance(rule, InsideBox):
+        # The highest corner of a cell does not belong to the cell.
         inside = (highs >= rule.min) if resting else (highs > rule.min)
         holds = (inside & (lows <= rule.max)).all(axis=1)
     else:
+        # Distance along each axis from the target to the nearest point of the cell.
         beyond = np.maximum(lows - rule.target, rule.target - highs)
         away = np.maximum(beyond, 0)
-        holds = np.sqrt((away**2).sum(axis=1)) <= rule.max_distance  # squares would round otherwise than the judge does
+        # The judge of milestones compares distances; comparing squares would round differently.
+        holds = np.sqrt((away**2).sum(axis=1)) <= rule.max_distance
 
-    found = np.zeros_like(cells)
-    found[y[holds], z[holds], x[holds]] = True
-    return found
+    holding = np.zeros_like(cells)
+    holding[y[holds], z[holds], x[holds]] = True
+    return holding
 
 
 def box_of(arena: Arena, rule: AtLeast | AtMost) -> list[Cell]:
-    """Return the cells of a rule's box that lie in the arena."""
+    """Return the cells of the arena that lie in the box of a rule."""
     least, greatest = box_cells(rule.min, rule.max, arena.scene.spawn.cell)
     bounds = zip(least, greatest, arena.scene.size, strict=True)
     x, y, z = (range(max(low, 0), min(high + 1, size)) for low, high, size in bounds)
@@ -106,7 +110,10 @@ def find_sources(arena: Arena, item: str) -> Iterator[Cell]:
 
 
 def list_cells(arena: Arena, rule: Rule) -> Iterable[Cell]:
-    """Return the cells that a rule refers to; for a box that the body must enter, its free cells."""
+    """Return the cells to which a rule refers; if the body must enter a box, return the free cells of the box.
+
+    If a rule counts blocks or mobs and its box holds none at the start, return all cells of the box.
+    """
     match rule:
         case InventoryHas():
             item = bare(rule.item)

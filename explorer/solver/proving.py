@@ -1,4 +1,4 @@
-"""Prove which milestones are necessary for the goal, and which must come before which."""
+"""Prove which milestones are necessary for the goal, and which milestones must come before which others."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from explorer.solver.forbid import possible, restraint
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Proven:
-    """What closures prove of a scene. Sound but not complete: what they do not prove may still be true.
+    """What closures prove about a scene; a statement that closures do not prove may still be true.
 
     Attributes:
         everything: the closure without a restraint.
         possible: milestones that could be achieved.
-        without: milestone -> those that could be achieved without it. The goal is not a key.
-        free: milestones whose rules yield no restraint.
-        states: number of states that all closures visited together.
+        without: milestone other than the goal -> milestones that could be achieved without this milestone.
+        free: milestones whose rules imply no restraint, so that no other milestone is proven to need them.
+        states: number of states that all closures together visited.
     """
 
     everything: Closure
@@ -33,15 +33,16 @@ class Proven:
 
     def needs(self, later: str, earlier: str) -> bool:
         """Return whether ``later`` cannot be achieved without ``earlier``."""
-        return later != earlier and later not in self.without.get(earlier, {later})
+        possible_without = self.without.get(earlier, {later})
+        return later != earlier and later not in possible_without
 
     def before(self, later: str) -> tuple[str, ...]:
-        """Return the milestones that a milestone needs."""
+        """Return the milestones that the milestone ``later`` needs."""
         return tuple(earlier for earlier in self.without if self.needs(later, earlier))
 
 
 def prove(arena: Arena, milestones: Sequence[Milestone]) -> Proven:
-    """Return what closures prove of milestones; the goal is the last one."""
+    """Return what closures prove about milestones; the last milestone is the goal."""
     everything = closure(arena)
     reachable = frozenset(_list_achievable(arena, everything, milestones))
 
@@ -50,19 +51,19 @@ def prove(arena: Arena, milestones: Sequence[Milestone]) -> Proven:
     states = everything.states
     for milestone in milestones[:-1]:
         name = milestone.milestone_id
-        kept = restraint(arena, milestone)
-        if kept is None:
+        restraint_without = restraint(arena, milestone)
+        if restraint_without is None:
             without[name] = reachable
             free.add(name)
             continue
-        rest = closure(arena, kept)
-        states += rest.states
-        without[name] = frozenset(_list_achievable(arena, rest, milestones)) - {name}
+        closure_without = closure(arena, restraint_without)
+        states += closure_without.states
+        without[name] = frozenset(_list_achievable(arena, closure_without, milestones)) - {name}
     return Proven(everything, reachable, without, frozenset(free), states)
 
 
 def faults(proven: Proven, milestones: Sequence[Milestone], graph: Graph) -> Iterator[Finding]:
-    """Yield what closures refute or fail to prove."""
+    """Yield a finding for each property of the milestones that closures refute or fail to prove."""
     names = [each.milestone_id for each in milestones]
     for name in names:
         if name not in proven.possible:
@@ -86,5 +87,6 @@ def faults(proven: Proven, milestones: Sequence[Milestone], graph: Graph) -> Ite
             yield Finding(FaultKind.UNORDERED, problem, edge.before)
 
 
-def _list_achievable(arena: Arena, all_: Closure, milestones: Sequence[Milestone]) -> Iterator[str]:
-    return (each.milestone_id for each in milestones if possible(arena, all_, each))
+def _list_achievable(arena: Arena, plays: Closure, milestones: Sequence[Milestone]) -> Iterator[str]:
+    """Yield the ids of the milestones that could be achieved within a closure."""
+    return (each.milestone_id for each in milestones if possible(arena, plays, each))

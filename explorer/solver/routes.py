@@ -1,4 +1,4 @@
-"""Cheapest routes over the lattice, with or without placing blocks."""
+"""Find cheapest routes over the lattice of cells, with or without placing blocks."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from explorer.rules.moves import Terrain, move
 from explorer.scene import FACINGS, Cell, Pose, move_by
 
 JUMP_COST: Final = 2
-"""Cost of a jump, which most often needs a turn."""
+"""Cost of a jump, which most often needs a turn first; a step costs 1."""
 BLOCK_COST: Final = 50
-"""Cost of a placed block, high compared with a step."""
+"""Cost of a step onto a placed block, high because blocks are scarce."""
 
 Box = tuple[Cell, Cell]
-"""Least and greatest cell, both included."""
+"""Lowest and highest cell of a box, both included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,9 @@ class Leg:
     """One move of a route.
 
     Attributes:
-        kind: ``ahead`` and ``below`` place a block first, then step onto it.
-        facing: facing in which the move goes forward.
+        kind: kind of the move; ``ahead`` and ``below`` place a block and then step onto the block.
+        facing: facing with which the move goes forward.
+        cell: cell of the feet after the move.
     """
 
     kind: Literal["walk", "jump", "ahead", "below"]
@@ -46,43 +47,48 @@ class Routes:
     def find(
         self, start: Cell, goal: Callable[[Cell], bool], near: Box, *, ahead: bool = False, below: bool = False
     ) -> tuple[Leg, ...] | None:
-        """Return the cheapest route to a goal cell by A*, or None if there is none.
+        """Return the cheapest route to a goal cell by A* search, or None if no route leads to a goal.
 
         Args:
+            goal: whether a cell is a goal.
             near: a box that contains every goal.
-            ahead: whether blocks may be placed in front of the ground block.
+            ahead: whether blocks may be placed as ground in front of the body.
             below: whether blocks may be placed below the feet.
         """
         best: dict[Cell, int] = {start: 0}
-        came: dict[Cell, tuple[Cell, Leg]] = {}
+        # Cell -> the previous cell on the cheapest route, and the leg between both.
+        came_from: dict[Cell, tuple[Cell, Leg]] = {}
         pending = [(_bound_cost(start, near), 0, start)]
 
         while pending:
             _, cost, cell = heapq.heappop(pending)
+            # The queue still holds entries for which a cheaper route has been found since.
             if cost > best[cell]:
                 continue
             if goal(cell):
-                return tuple(_trace_back(came, cell))
+                return tuple(_trace_back(came_from, cell))
 
             for leg in self._list_legs(cell, ahead=ahead, below=below):
                 total = cost + leg.cost
                 if total < best.get(leg.cell, total + 1):
                     best[leg.cell] = total
-                    came[leg.cell] = cell, leg
+                    came_from[leg.cell] = cell, leg
                     heapq.heappush(pending, (total + _bound_cost(leg.cell, near), total, leg.cell))
         return None
 
     def _list_legs(self, cell: Cell, *, ahead: bool, below: bool) -> Iterator[Leg]:
+        """Yield the possible legs from a cell."""
         moves = self._moves.get(cell)
         if moves is None:
             moves = self._moves[cell] = tuple(self._list_steps(cell))
         yield from moves
         if ahead:
             yield from self._list_bridges(cell)
-        if below and not self._bars(cell, 2) and REPLACEABLE[self._get_code(cell, 0)]:
+        if below and self._can_pillar(cell):
             yield Leg("below", 0, move_by(cell, (0, 1, 0)), BLOCK_COST)
 
     def _list_steps(self, cell: Cell) -> Iterator[Leg]:
+        """Yield the legs from a cell without placing blocks; jumps only where no level step leads ahead."""
         for facing in range(4):
             pose = Pose(cell, facing)
             way = move(self._terrain, pose, Primitive.FORWARD)
@@ -95,33 +101,39 @@ class Routes:
                 yield Leg("jump", facing, way.cell, JUMP_COST)
 
     def _list_bridges(self, cell: Cell) -> Iterator[Leg]:
+        """Yield the legs from a cell onto a block that is placed ahead as ground."""
         x, y, z = cell
         for facing, (dx, _, dz) in enumerate(FACINGS):
             front = x + dx, y, z + dz
             feet = self._get_code(front, 0)
             head = self._get_code(front, 1)
-            room = not SOLID[feet] and not SOLID[head] and LAVA not in (feet, head)
-            if room and REPLACEABLE[self._get_code(front, -1)]:
+            is_free = not SOLID[feet] and not SOLID[head]
+            has_room = is_free and LAVA not in (feet, head)
+            if has_room and REPLACEABLE[self._get_code(front, -1)]:
                 yield Leg("ahead", facing, front, BLOCK_COST)
 
-    def _bars(self, cell: Cell, up: int) -> bool:
-        return SOLID[self._get_code(cell, up)] != 0
+    def _can_pillar(self, cell: Cell) -> bool:
+        """Return whether a body in a cell can jump and place a block into the cell of the feet."""
+        has_headroom = not SOLID[self._get_code(cell, 2)]
+        return has_headroom and REPLACEABLE[self._get_code(cell, 0)] != 0
 
     def _get_code(self, cell: Cell, up: int) -> int:
+        """Return the code of the block ``up`` cells above a cell."""
         x, y, z = cell
         return self._terrain.block((x, y + up, z))
 
 
-def _trace_back(came: dict[Cell, tuple[Cell, Leg]], cell: Cell) -> list[Leg]:
+def _trace_back(came_from: dict[Cell, tuple[Cell, Leg]], cell: Cell) -> list[Leg]:
+    """Return the legs of the route that ends in a cell."""
     legs = []
-    while cell in came:
-        cell, leg = came[cell]
+    while cell in came_from:
+        cell, leg = came_from[cell]
         legs.append(leg)
     return legs[::-1]
 
 
 def _bound_cost(cell: Cell, box: Box) -> int:
-    """Return a lower bound on the cost from a cell to a box: a step covers one cell, a jump two at a cost of two."""
+    """Return a lower bound on the cost from a cell to a box: no leg covers more cells sideways than it costs."""
     (low_x, _, low_z), (high_x, _, high_z) = box
     x, _, z = cell
     along_x = max(low_x - x, x - high_x, 0)

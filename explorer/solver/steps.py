@@ -1,13 +1,12 @@
-"""The abstract steps of a witness: the deeds that a composer lists, in the order in which its gates open.
+"""The abstract steps of a witness: the deeds that a composer lists, in the order in which the gates of its scene open.
 
-:func:`explorer.solver.witness.carry_out` carries out each step in the real world by a cheapest route. It returns the
-codes, and the first step that failed with the reason. Each step walks, aims and holds as needed, so a list names deeds
-only::
+:func:`explorer.solver.witness.carry_out` carries out each step in the real world by a cheapest route, and returns a
+:class:`Carried`. Each step includes all necessary walking, aiming and holding, so a list names only the deeds::
 
     steps = (TakeChest((4, 1, 9)), BridgeTo((12, 1, 9), "oak_planks"), Use((14, 2, 9)), Enter((20, 1, 5), (26, 3, 9)))
 
-Cells are absolute; items and recipes are names of :mod:`explorer.rules`. Routes never pass lava. Only those of
-``BridgeTo`` and ``PillarTo`` place blocks. Unlike an agent, a witness reads the true state.
+Cells are absolute; items and recipes are names of :mod:`explorer.rules`. Routes never pass lava. Only
+the routes of ``BridgeTo`` and ``PillarTo`` place blocks. Unlike an agent, a witness reads the true state.
 """
 
 from __future__ import annotations
@@ -33,35 +32,35 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class TakeChest:
-    """Take everything out of a chest. Fails if it is empty."""
+    """Take everything out of a chest; this fails if the chest is empty."""
 
     cell: Cell
 
 
 @dataclass(frozen=True, slots=True)
 class PickUp:
-    """Stand in the cell of an item. Fails if nothing lies there."""
+    """Stand in the cell of an item; this fails if no item lies in the cell."""
 
     cell: Cell
 
 
 @dataclass(frozen=True, slots=True)
 class Dig:
-    """Break a block with the first item in the inventory that will do, or bare hands."""
+    """Break a block with the held item, bare hands, or the first item in the inventory that breaks the block."""
 
     cell: Cell
 
 
 @dataclass(frozen=True, slots=True)
 class Hunt:
-    """Attack a mob, by its name in the scene."""
+    """Attack the mob with a name of the scene."""
 
     mob: str
 
 
 @dataclass(frozen=True, slots=True)
 class Craft:
-    """Craft by a recipe's name, in reach of a table if it needs one."""
+    """Craft by the recipe with a name; if the recipe needs a table, go within reach of a table first."""
 
     recipe: str
     times: int = 1
@@ -89,7 +88,7 @@ class PlaceBeside:
 
 @dataclass(frozen=True, slots=True)
 class BridgeTo:
-    """Stand in a cell, by the cheapest route that may place blocks ahead; a placement costs as much as 50 steps.
+    """Stand in a cell, by the cheapest route that may place blocks ahead; a placed block costs as much as 50 steps.
 
     Attributes:
         item: the block to take in hand and place.
@@ -113,7 +112,7 @@ class PillarTo:
 
 @dataclass(frozen=True, slots=True)
 class Enter:
-    """Stand in the nearest cell of a box, bounds included."""
+    """Stand in the nearest cell of a box; the box includes both corners."""
 
     least: Cell
     most: Cell
@@ -121,7 +120,10 @@ class Enter:
 
 @dataclass(frozen=True, slots=True)
 class LookAt:
-    """Stand within some metres (3-D, to the base of the cell) of a cell, with a clear line of sight, and look at it."""
+    """Look at a cell with a clear line of sight, from a cell at most ``within`` metres away.
+
+    The distance is three-dimensional, between the bases of both cells.
+    """
 
     cell: Cell
     within: float = 5.0
@@ -136,8 +138,8 @@ class Carried:
 
     Attributes:
         codes: codes of all primitives that were carried out, in order.
-        failed: index of the first step that failed, or None.
-        reason: why it failed, or "".
+        failed: index of the first step that failed, or None if no step failed.
+        reason: why the step failed, or "".
     """
 
     codes: tuple[int, ...]

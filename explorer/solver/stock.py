@@ -1,4 +1,4 @@
-"""Upper bounds on how many of each item there could ever be; they assume that recipes use up nothing."""
+"""Compute upper bounds on how many of each item there could ever be, as if recipes used up nothing."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from explorer.rules.items import block_of
 from explorer.rules.recipes import RECIPES, Recipe
 
 ANY: Final = 4096
-"""Stands for any number: the bound of items that recipes turn into each other, and the cap of all others."""
-_TURNS: Final = 24
-"""Rounds of recipes after which a count that still grows has no bound."""
+"""Stands for any number: the bound of items that recipes turn into each other, and the cap of all other bounds."""
+_ROUNDS: Final = 24
+"""Rounds of crafting after which a count that still grows counts as unbounded."""
 
 
 @cache
 def _index_uses() -> Mapping[str, tuple[int, ...]]:
-    """Return item -> numbers of the recipes that can use it."""
+    """Return item -> numbers of the recipes that can use the item."""
     uses: dict[str, list[int]] = {}
     for number, recipe in enumerate(RECIPES):
         ingredients = frozenset().union(*(kinds for kinds, _ in recipe.needs))
@@ -29,40 +29,45 @@ def _index_uses() -> Mapping[str, tuple[int, ...]]:
 
 
 def bounds(gained: Mapping[str, int], table: bool, caps: Mapping[str, int]) -> dict[str, int]:
-    """Return an upper bound of each item's count over an episode.
+    """Return for each item an upper bound of how many an episode could yield altogether.
 
     Args:
-        gained: upper bounds of what is found, dug and hunted.
-        table: whether a crafting table could be in reach that is not made.
-        caps: item -> greatest count at any time, because a milestone is never achieved.
+        gained: item -> upper bound of how many are found, dug and hunted.
+        table: whether a crafting table of the scene could be in reach.
+        caps: item -> greatest count at any time, if the closure forbids a milestone.
     """
     most = _bound_counts(gained, table, caps)
     if "crafting_table" in most and not table:
+        # A crafting table could be made, so recipes that need a table are possible.
         return _bound_counts(gained, True, caps)
     return most
 
 
 def _bound_counts(gained: Mapping[str, int], table: bool, caps: Mapping[str, int]) -> dict[str, int]:
+    """Return the fixpoint of crafting with the gained items; see :func:`bounds`.
+
+    If there is no fixpoint after all rounds, every bound is :data:`ANY`.
+    """
     base: Counter[str] = Counter()
     for name, count in gained.items():
         if count > 0 and caps.get(name, 1) > 0:
             base[name] = min(count, ANY)
 
     total = base
-    for turn in range(3 * _TURNS):
-        made = base.copy()
+    for crafting_round in range(3 * _ROUNDS):
+        counts = base.copy()
         for recipe in recipes_using(total):
-            barred = recipe.table and not table
-            if barred or recipe.count > caps.get(recipe.makes, ANY):
+            lacks_table = recipe.table and not table
+            if lacks_table or recipe.count > caps.get(recipe.makes, ANY):
                 continue
             if times := _bound_times(recipe, total, caps):
-                made[recipe.makes] += recipe.count * times
+                counts[recipe.makes] += recipe.count * times
 
-        grown = {name for name, count in made.items() if count > total[name]}
+        grown = {name for name, count in counts.items() if count > total[name]}
         if not grown:
             return dict(total)
-        total = Counter({name: min(count, ANY) for name, count in made.items()})
-        if turn > _TURNS:
+        total = Counter({name: min(count, ANY) for name, count in counts.items()})
+        if crafting_round > _ROUNDS:
             for name in grown:
                 total[name] = ANY
     return dict.fromkeys(total, ANY)
@@ -78,9 +83,10 @@ def recipes_using(items: Iterable[str]) -> list[Recipe]:
 
 
 def _bound_times(recipe: Recipe, total: Mapping[str, int], caps: Mapping[str, int]) -> int:
-    """Return an upper bound on how often a recipe could be used."""
+    """Return an upper bound on how often a recipe could be used, with the item counts ``total``."""
     times = ANY
     for kinds, number in recipe.needs:
+        # Ingredients must be held at the same time, which caps limit; over an episode, more may be used.
         at_once = 0
         over_time = 0
         for name in kinds:
@@ -96,12 +102,16 @@ def _bound_times(recipe: Recipe, total: Mapping[str, int], caps: Mapping[str, in
 
 
 def most_blocks(total: Mapping[str, int]) -> int:
-    """Return an upper bound on the solid blocks that could be placed."""
+    """Return an upper bound on the number of solid blocks that could be placed.
+
+    Args:
+        total: item -> upper bound of its count.
+    """
     return sum(count for name, count in total.items() if bridges(name))
 
 
 def carries_without(total: Mapping[str, int], block: str) -> bool:
-    """Return whether any solid block but one of a name could be placed."""
+    """Return whether a solid block with another name than ``block`` could be placed."""
     names = (name for name, count in total.items() if count and bridges(name))
     return any(most_of_block({name: 1}, block) == 0 for name in names)
 
@@ -113,12 +123,12 @@ def has_block(total: Mapping[str, int]) -> bool:
 
 
 def has_handle(total: Mapping[str, int]) -> bool:
-    """Return whether there could be a device or plate that opens a door when placed beside it."""
+    """Return whether there could be a device or plate that opens an iron door when it is placed beside the door."""
     return any(count for name, count in total.items() if is_handle(name))
 
 
 def most_of_block(total: Mapping[str, int], block: str) -> int:
-    """Return an upper bound on the blocks of a name that could be placed."""
+    """Return an upper bound on the number of blocks with the name ``block`` that could be placed."""
     most = 0
     for name, count in total.items():
         code = block_of(name)
@@ -129,13 +139,13 @@ def most_of_block(total: Mapping[str, int], block: str) -> int:
 
 @cache
 def bridges(name: str) -> bool:
-    """Return whether an item can be placed and stood on."""
+    """Return whether an item can be placed as a block on which a body can stand."""
     code = block_of(name)
     return code is not None and BLOCKS[code].solid
 
 
 @cache
 def is_handle(name: str) -> bool:
-    """Return whether an item might open an iron door when placed beside it."""
+    """Return whether an item can be placed as a device or plate, which opens an iron door beside it."""
     code = block_of(name)
     return code is not None and BLOCKS[code].kind in ("device", "plate")

@@ -1,7 +1,9 @@
-"""What a body could ever touch: an over-approximation, for an eye anywhere in its cell and a ray to any point.
+"""Compute what a body could ever touch: an over-approximation, for an eye anywhere in its cell and a ray to any point.
 
-An eye can touch a cell if the middles of the two cells are within :data:`FARTHEST`, and free cells connect them within
-a box around the target. So no lever can be pulled through a wall.
+An eye can touch a target cell if the middles of the two cells are at most :data:`MAX_REACH` apart, and free cells
+connect the two cells within a box around the target. So no lever can be pulled through a wall.
+
+A place is the index of a cell in the flat arrays of a :class:`~explorer.solver.flood.Space`.
 """
 
 from __future__ import annotations
@@ -15,34 +17,37 @@ from explorer.rules.raycast import REACH
 from explorer.scene import cells_apart
 from explorer.solver.flood import Bytes, Space
 
-FARTHEST: Final = REACH + 3**0.5
-"""The reach plus half of a cell's diagonal at both ends."""
+MAX_REACH: Final = REACH + 3**0.5
+"""Greatest distance in metres: the reach, plus half of a cell's diagonal at both ends."""
 AROUND: Final = 7
-"""Cells along each axis from the target to the sides of its box."""
+"""Cells along each axis from the target to the sides of the box around the target."""
 _SIDE: Final = 2 * AROUND + 1
 _NEARBY: Final = (np.indices((_SIDE,) * 3) - AROUND).astype(np.int64)
-_WITHIN: Final = (_NEARBY**2).sum(axis=0) <= FARTHEST**2
+"""Offsets y, z and x from a target to the cells of its box, as three arrays over the box."""
+_WITHIN: Final = (_NEARBY**2).sum(axis=0) <= MAX_REACH**2
+"""Cells of the box that are near enough to the target."""
 _SURE: Final = 6
-"""An eye that is at most so many steps over free cells from the target is surely within :data:`FARTHEST`."""
+"""An eye at most this many steps over free cells from the target is certainly within :data:`MAX_REACH`."""
 _FAR: Final = 11
-"""No ray within reach takes more steps than this: a ray of length r crosses at most r * sqrt(3) + 1 faces."""
+"""No ray within reach takes more steps, because a ray of length r crosses at most r * sqrt(3) + 1 faces."""
 
 
 class Touch:
-    """Decide whether targets could be touched, while the sets of free cells and of eyes grow.
+    """The targets that could be touched, while the sets of free cells and of eyes grow.
 
     Attributes:
-        eyes: cells where an eye could be.
+        eyes: mask of the cells where an eye could be.
     """
 
     def __init__(self, space: Space) -> None:
         self._space = space
         self._open = self.eyes = np.zeros(space.length, np.uint8)
         self._joined: dict[int, NDArray[np.intp]] = {}
+        # Masks of the cells that eyes could touch at all, and of the cells that they can touch for certain.
         self._near = self._sure = self.eyes
 
     def update(self, feet: Bytes, open_: Bytes) -> None:
-        """Set where feet could be by now, and which cells are not solid.
+        """Set the mask of the cells where feet could be, and the mask ``open_`` of the cells that are not solid.
 
         An eye is in the cell above the feet, or one higher during a jump or fall.
         """
@@ -58,24 +63,26 @@ class Touch:
             self._forget(opened)
         self._open = open_.copy()
 
-        seen = self.eyes
+        reached = self.eyes
         for step in range(1, _FAR + 1):
-            seen = self._next_to(seen)
+            # The last step may lead into a solid cell, all steps before only into free cells.
+            reached = self._next_to(reached)
             if step == _SURE:
-                self._sure = seen
+                self._sure = reached
             if step < _FAR:
-                seen = seen & open_
-        self._near = seen
+                reached = reached & open_
+        self._near = reached
 
     def among(self, targets: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return which of some targets could be touched, as a mask over them."""
+        """Return a mask over an array of target places: whether each target could be touched."""
         touched = self._sure[targets].astype(np.bool_)
-        for number in np.flatnonzero((self._near[targets] != 0) & ~touched).tolist():
+        is_uncertain = (self._near[targets] != 0) & ~touched
+        for number in np.flatnonzero(is_uncertain).tolist():
             touched[number] = self.reaches(int(targets[number]))
         return touched
 
     def reaches(self, target: int) -> bool:
-        """Return whether a target, solid or not, could be touched."""
+        """Return whether the cell at a target place, solid or not, could be touched."""
         if self._sure[target]:
             return True
         if not self._near[target]:
@@ -83,7 +90,7 @@ class Touch:
         return bool(self.eyes[self._eyes_of(target)].any())
 
     def _forget(self, opened: NDArray[np.intp]) -> None:
-        """Drop cached results around newly opened cells."""
+        """Drop the cached places of eyes for targets near newly opened cells."""
         cells = [self._space.cell(at) for at in opened.tolist()]
         for target in list(self._joined):
             here = self._space.cell(target)
@@ -91,14 +98,14 @@ class Touch:
                 del self._joined[target]
 
     def _eyes_of(self, target: int) -> NDArray[np.intp]:
-        """Return the places of eyes that could touch a target."""
-        found = self._joined.get(target)
-        if found is None:
-            found = self._joined[target] = self._join(target)
-        return found
+        """Return the places from which an eye could touch a target; results are cached."""
+        eyes = self._joined.get(target)
+        if eyes is None:
+            eyes = self._joined[target] = self._join(target)
+        return eyes
 
     def _join(self, target: int) -> NDArray[np.intp]:
-        """Return the places of eyes that free cells connect with a target."""
+        """Return the places near enough to a target that free cells connect with the target within its box."""
         x, y, z = self._space.cell(target)
         width, height, depth = self._space.size
         ys = _NEARBY[0] + y
@@ -107,10 +114,12 @@ class Touch:
         inside = (ys >= 0) & (ys < height)
         inside &= (zs >= 0) & (zs < depth)
         inside &= (xs >= 0) & (xs < width)
+        # As in Space.at; cells outside the arena are never used.
         places = (ys + 1) * self._space.up + (zs + 1) * self._space.south
         places += xs + 1
         free = inside & (self._open[np.where(inside, places, 0)] != 0)
 
+        # Grow from the target in the middle of the box, which may be solid itself.
         joined = np.zeros_like(free)
         joined[AROUND, AROUND, AROUND] = True
         while True:
@@ -129,7 +138,7 @@ class Touch:
             joined = grown
 
     def _next_to(self, cells: Bytes) -> Bytes:
-        """Return cells together with the six neighbours of each."""
+        """Return the mask of some cells and of the six neighbours of each."""
         grown = cells.copy()
         for by in (self._space.east, self._space.south, self._space.up):
             grown[by:] |= cells[:-by]

@@ -1,7 +1,7 @@
-"""Carry out abstract steps in the real world, so that every code of a witness was really played.
+"""Carry out abstract steps in the real world, so that every code of a witness has really been played.
 
-Only routes and standpoints are searched: the composer gives the order of the deeds. A step that fails ends the witness
-with a reason, not with an exception.
+The composer gives the order of the deeds; this module searches only for routes and for cells to stand in. A step that
+fails ends the witness with a reason, not with an exception.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from explorer.milestones import box_holds
 from explorer.rules import actions
-from explorer.rules.actions import FARTHEST_AIM, Primitive
+from explorer.rules.actions import MAX_AIM, Primitive
 from explorer.rules.blocks import BLOCKS, OPAQUE, REPLACEABLE, has_kind
 from explorer.rules.items import digs, item
 from explorer.rules.raycast import walk
@@ -29,11 +29,11 @@ from explorer.solver.steps import Carried, Step
 from explorer.worlds.voxel import VoxelWorld
 
 ATTEMPTS: Final = 3
-"""Routes planned for one step: a door may close during the first."""
+"""Number of routes planned for one step, because a door may close during the first route."""
 _WALKS: Final = (Primitive.FORWARD, Primitive.RIGHT, Primitive.BACK, Primitive.LEFT)
-"""By quarter turns to the right of the facing."""
+"""Index: quarter turns to the right, from the facing to the direction of the walk."""
 Vantage = Callable[[Cell], Pose | None]
-"""Cell to stand in -> the pose that reaches the target from there, or None."""
+"""Function of a cell to stand in that returns the pose in this cell which reaches a target, or None."""
 
 
 class _Failure(Exception):  # noqa: N818  # the end of a witness is a result, not an error
@@ -57,7 +57,11 @@ def carry_out(scene: Scene, steps: Iterable[Step]) -> Carried:
 
 
 class _Carrier:
-    """A world in which steps are carried out."""
+    """A world in which steps are carried out.
+
+    Attributes:
+        codes: codes of the primitives carried out so far.
+    """
 
     def __init__(self, scene: Scene) -> None:
         self.codes: list[int] = []
@@ -65,6 +69,7 @@ class _Carrier:
         self._doors = doors_of(scene)
         self._world = VoxelWorld(observe=False)
         self._world.reset(scene)
+        # The same state in two forms: as a value, and for the rules.
         self._now = self._world.state()
         self._state = Still(self._now, self._doors)
         self._routes = Routes(self._state)
@@ -166,21 +171,27 @@ class _Carrier:
     # one primitive
 
     def _act(self, code: int) -> None:
-        """Carry out a primitive; raise if it is refused."""
+        """Carry out a primitive, and update the present state.
+
+        Raises:
+            _Failure: the primitive is refused, or the episode is over.
+        """
         if self._now.over:
             raise _Failure(f"the episode is over ({self._now.over})")
-        happened = self._world.step(code)
+        result = self._world.step(code)
         self.codes.append(int(code))
         self._now = self._world.state()
-        if any(change.kind == "block" for change in happened.changes):
+        if any(change.kind == "block" for change in result.changes):
+            # Routes are cached for a terrain that does not change.
             self._state = Still(self._now, self._doors)
             self._routes = Routes(self._state)
         self._state.pose = self._now.pose
         self._state.mobs = self._now.mobs
-        if not happened.done:
-            raise _Failure(happened.reason)
+        if not result.done:
+            raise _Failure(result.reason)
 
     def _hold(self, name: str) -> None:
+        """Take an item of the inventory in hand, unless it is in hand already."""
         if not self._now.inventory.get(name):
             raise _Failure(f"no {name} in the inventory")
         if self._now.held != name:
@@ -189,49 +200,64 @@ class _Carrier:
     # ways
 
     def _go(self, goal: Callable[[Cell], bool], near: Box, *, ahead: bool = False, below: bool = False) -> None:
-        """Walk to the nearest goal; plan again if the world deviates from the plan."""
-        refused = ""
+        """Walk to the nearest goal; if the world deviates from the plan, plan a new route.
+
+        Args:
+            goal: whether a cell is a goal.
+            near: a box that contains every goal.
+            ahead, below: whether blocks may be placed ahead or below.
+
+        Raises:
+            _Failure: no route leads to a goal, or :data:`ATTEMPTS` routes fail.
+        """
+        last_problem = ""
         for _ in range(ATTEMPTS):
-            way = self._routes.find(self._now.pose.cell, goal, near, ahead=ahead, below=below)
-            if way is None:
+            route = self._routes.find(self._now.pose.cell, goal, near, ahead=ahead, below=below)
+            if route is None:
                 reason = f"no way to {near[0]}"
-                raise _Failure(f"{reason} after it was {refused}" if refused else reason)
+                raise _Failure(f"{reason} after it was {last_problem}" if last_problem else reason)
             try:
-                for leg in way:
+                for leg in route:
                     self._take(leg)
             except _Failure as failure:
-                refused = str(failure)
+                last_problem = str(failure)
                 continue
             if goal(self._now.pose.cell):
                 return
-            refused = "missed"
-        raise _Failure(refused)
+            last_problem = "missed"
+        raise _Failure(last_problem)
 
     def _take(self, leg: Leg) -> None:
-        quarters = (leg.facing - self._now.pose.facing) % 4
+        """Carry out a leg of a route; only a walk needs no turn towards the leg."""
+        quarter_turns = (leg.facing - self._now.pose.facing) % 4
         if leg.kind == "below":
             self._act(Primitive.PLACE_BELOW)
         elif leg.kind == "walk":
-            self._act(_WALKS[quarters])
+            self._act(_WALKS[quarter_turns])
         else:
-            self._turn(quarters)
+            self._turn(quarter_turns)
             if leg.kind == "ahead":
                 self._act(Primitive.PLACE_AHEAD)
             self._act(Primitive.JUMP if leg.kind == "jump" else Primitive.FORWARD)
         if self._now.pose.cell != leg.cell:
             raise _Failure("missed")
 
-    def _turn(self, quarters: int) -> None:
-        if quarters == 3:
+    def _turn(self, quarter_turns: int) -> None:
+        """Turn to the right by some quarter turns; for three of them, turn left once."""
+        if quarter_turns == 3:
             self._act(Primitive.TURN_LEFT)
         else:
-            for _ in range(quarters):
+            for _ in range(quarter_turns):
                 self._act(Primitive.TURN_RIGHT)
 
     # standpoints
 
     def _reach(self, targets: tuple[Cell, ...], vantage: Vantage) -> None:
-        """Go to the nearest cell that reaches a target, and aim at it."""
+        """Go to the nearest cell for which ``vantage`` returns a pose, and aim as this pose does.
+
+        Args:
+            targets: cells at which the poses aim.
+        """
         near = _find_standpoints(targets)
         self._go(lambda cell: box_holds(cell, *near) and vantage(cell) is not None, near)
         pose = vantage(self._now.pose.cell)
@@ -241,36 +267,46 @@ class _Carrier:
             self._act(actions.aim(*pose.aim))
 
     def _aim_at(self, cell: Cell, target: Cell) -> Pose | None:
-        """Return the pose in a cell that aims at a target, or None if it is too far away."""
+        """Return the pose of a body in a cell that aims at a target, or None if the target is too far away."""
         offset = offset_to(cell, target)
-        if max(map(abs, offset)) > FARTHEST_AIM:
+        if max(map(abs, offset)) > MAX_AIM:
             return None
-        here = self._now.pose
-        pose = here if cell == here.cell else Pose(cell)
+        current = self._now.pose
+        pose = current if cell == current.cell else Pose(cell)
         return pose.aim_at(offset)
 
     def _touch_from(self, cell: Cell, target: Cell) -> Pose | None:
+        """Return the pose in a cell with which the crosshair touches a target, or None."""
         pose = self._aim_at(cell, target)
-        hit = find_touched(self._state, pose) if pose else None
-        return pose if pose and hit and hit.offset == pose.aim else None
+        if pose is None:
+            return None
+        touched = find_touched(self._state, pose)
+        return pose if touched and touched.offset == pose.aim else None
 
     def _face_from(self, cell: Cell, target: Cell) -> Pose | None:
-        """Return the pose in a cell from which placing fills a target: it touches a face next to it. None if none."""
+        """Return the pose in a cell with which placing a block fills a target cell, or None.
+
+        The crosshair must touch a neighbour of the target through the face between both.
+        """
+        body = cell, move_by(cell, (0, 1, 0))
+        if target in body:
+            return None
         for side in SIDES:
-            behind = move_by(target, side)
-            pose = self._touch_from(cell, behind)
-            hit = find_touched(self._state, pose) if pose else None
-            body = cell, move_by(cell, (0, 1, 0))
-            if hit and move_by(cell, hit.before) == target and target not in body:
+            neighbour = move_by(target, side)
+            pose = self._touch_from(cell, neighbour)
+            touched = find_touched(self._state, pose) if pose else None
+            if touched and move_by(cell, touched.before) == target:
                 return pose
         return None
 
     def _see_from(self, cell: Cell, step: kinds.LookAt) -> Pose | None:
+        """Return the pose in a cell that looks at the target of a step with a clear line of sight, or None."""
         pose = self._aim_at(cell, step.cell)
         if pose is None or np.linalg.norm(np.subtract(cell, step.cell)) > step.within:
             return None
+        # The start of the ray is relative to the cell.
         eye = (0.5, pose.eye[1] - cell[1], 0.5)
-        for crossing in walk(eye, pose.direction, 2.0 * FARTHEST_AIM)[1:]:
+        for crossing in walk(eye, pose.direction, 2.0 * MAX_AIM)[1:]:
             if crossing.offset == pose.aim:
                 return pose
             if OPAQUE[self._state.block(move_by(cell, crossing.offset))]:
@@ -278,6 +314,7 @@ class _Carrier:
         return None
 
     def _hit_from(self, cell: Cell, mob: Mob, targets: Iterable[Cell]) -> Pose | None:
+        """Return the pose in a cell that aims at one of some targets and hits a mob, or None."""
         for target in targets:
             pose = self._aim_at(cell, target)
             if pose and mob_hit(_copy_with_pose(self._state, pose)) == mob:
@@ -289,35 +326,37 @@ class _Carrier:
         return tuple((x, y, z) for y, z, x in np.argwhere(tables).tolist())
 
     def _reaches_table(self, cell: Cell, tables: Iterable[Cell]) -> bool:
-        near = any(self._touch_from(cell, table) for table in tables)
-        return near and table_in_reach(_copy_with_pose(self._state, Pose(cell)))
+        """Return whether a body in a cell can craft at one of some tables."""
+        touches_table = any(self._touch_from(cell, table) for table in tables)
+        return touches_table and table_in_reach(_copy_with_pose(self._state, Pose(cell)))
 
     def _place(self, targets: tuple[Cell, ...]) -> Cell:
-        """Place the held block into one of some cells; return which."""
+        """Place the held block into one of some cells; return the cell that was filled."""
         free = tuple(cell for cell in targets if REPLACEABLE[self._state.block(cell)])
         if not free:
             raise _Failure("something is in the way")
 
-        def facing(cell: Cell) -> Pose | None:
-            return next((pose for target in free if (pose := self._face_from(cell, target))), None)
+        def vantage(cell: Cell) -> Pose | None:
+            poses = (self._face_from(cell, target) for target in free)
+            return next((pose for pose in poses if pose), None)
 
-        self._reach(free, facing)
-        before = self._now.placed
+        self._reach(free, vantage)
+        placed_before = self._now.placed
         self._act(Primitive.PLACE)
-        return next(iter(self._now.placed - before))
+        return next(iter(self._now.placed - placed_before))
 
 
 def _copy_with_pose(state: Still, pose: Pose) -> Still:
-    """Return the state with the body in another pose."""
+    """Return a shallow copy of a state with the body in another pose."""
     posed = copy(state)
     posed.pose = pose
     return posed
 
 
 def _find_standpoints(cells: Iterable[Cell]) -> Box:
-    """Return the box of cells from which some cells can be aimed at."""
+    """Return the box of all cells from which a body can aim at any of some cells."""
     xs, ys, zs = zip(*cells, strict=True)
-    margin = (FARTHEST_AIM, FARTHEST_AIM, FARTHEST_AIM)
+    margin = (MAX_AIM, MAX_AIM, MAX_AIM)
     least = offset_to(margin, (min(xs), min(ys), min(zs)))
     greatest = move_by((max(xs), max(ys), max(zs)), margin)
     return least, greatest

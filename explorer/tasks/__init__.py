@@ -1,1 +1,1 @@
-"""Atomic tasks: what one hop may ask for, and why other candidates were dropped."""
+"""Atomic tasks: achievements for which a hop may ask, and candidates that were dropped, with the reasons."""

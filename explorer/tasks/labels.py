@@ -21,14 +21,14 @@ Label = Literal[
     "attack",
 ]
 
-"""The first five are about perception, the next three about reasoning, the others about actions."""
+"""A capability; the first five are about perception, the next three about reasoning, the others about actions."""
 LABELS: Final[tuple[Label, ...]] = get_args(Label)
 
-_SHORT: Final[dict[str, Label]] = dict(
+_ABBREVIATIONS: Final[dict[str, Label]] = dict(
     zip(["sp", "te", "en", "st", "in", "cs", "ca", "re", "m", "j", "c", "p", "cr", "a"], LABELS, strict=True),
 )
 
 
 def labels(short: str) -> frozenset[Label]:
-    """Return the labels of a list such as ``"sp cs m"``."""
-    return frozenset(_SHORT[each] for each in short.split())
+    """Return the labels of a list of abbreviations such as ``"sp cs m"``."""
+    return frozenset(_ABBREVIATIONS[each] for each in short.split())

@@ -1,4 +1,4 @@
-"""Check whether a text gives away what the agent should discover."""
+"""Check whether a text names a task that the agent should discover."""
 
 from __future__ import annotations
 
@@ -36,14 +36,18 @@ _VERBS: Final = {
     "take_from_chest": "chest",
     "take_from_third_chest": "chests",
 }
-"""Schema -> words that a text must not name: verbs, and objects besides the task's own. For ``craft_*``: "craft"."""
+"""Name of a schema -> words that reveal its tasks: verbs, and objects other than the object of the task.
+
+Every schema whose name begins with ``craft_`` has only the word "craft".
+"""
 
 
 def named_in(text: str, schema: str, thing: str) -> str:
-    """Return the word of a task that a text names, or "".
+    """Return the first revealing word of a task that a text contains, or "" if the text contains none.
 
     Args:
-        thing: the object of the task.
+        schema: name of the task's schema.
+        thing: object of the task.
     """
     verbs = "craft" if schema.startswith("craft_") else _VERBS.get(schema, "")
     words = [*verbs.split(), thing]

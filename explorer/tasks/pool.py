@@ -1,4 +1,4 @@
-"""The pool of atomic tasks: those that scenes may ask for, and those that were dropped, with the reason."""
+"""The pool of atomic tasks: tasks for which scenes may ask, and dropped tasks with the reason."""
 
 from __future__ import annotations
 
@@ -18,10 +18,14 @@ class Task:
     """One observable achievement.
 
     Attributes:
-        id: such as ``take_item_emerald``.
-        object: the item, block, mob or look that it is about.
-        text: one sentence that states it as a goal.
-        why: why it was dropped, "" if it was kept.
+        id: name of the schema and object, such as ``take_item_emerald``.
+        schema: name of the schema.
+        object: the item, block, mob or look that the task is about.
+        text: one sentence that states the task as a goal.
+        labels: capabilities that the task exercises.
+        rule: type of the rule that judges the task.
+        sources: see :class:`explorer.tasks.schemas.Schema`.
+        why: why the task was dropped, or "" for a kept task.
     """
 
     id: str
@@ -35,16 +39,17 @@ class Task:
 
     @property
     def kept(self) -> bool:
-        """Whether scenes may ask for it."""
+        """Whether scenes may ask for the task."""
         return not self.why
 
 
 @cache
 def pool() -> dict[str, Task]:
-    """Return every candidate by id, kept or dropped, in a fixed order: those that schemas name are kept."""
+    """Return id -> task, first the kept tasks in the order of the schemas, then the dropped tasks."""
     tasks = [_make_task(schema, thing) for schema in SCHEMAS for thing in schema.objects]
     document = json.loads(Path(__file__).with_name("pool.json").read_text("utf-8"))
     for name, why in document["dropped"].items():
+        # No name of a schema begins with the name of another schema and "_".
         schema = next(each for each in SCHEMAS if name.startswith(f"{each.name}_"))
         tasks.append(_make_task(schema, name.removeprefix(f"{schema.name}_"), why))
     return {each.id: each for each in tasks}
@@ -64,7 +69,7 @@ def _make_task(schema: Schema, thing: str, why: str = "") -> Task:
 
 
 def list_kept_tasks() -> tuple[Task, ...]:
-    """Return the tasks that scenes may ask for."""
+    """Return the tasks for which scenes may ask, in the order of the pool."""
     return tuple(each for each in pool().values() if each.kept)
 
 
@@ -72,9 +77,9 @@ def task(name: str) -> Task:
     """Return a kept task by its id.
 
     Raises:
-        UnknownNameError: there is no such task.
+        UnknownNameError: the pool contains no kept task with this id.
     """
-    found = pool().get(name)
-    if found is None or not found.kept:
+    candidate = pool().get(name)
+    if candidate is None or not candidate.kept:
         raise UnknownNameError("task", name, [each.id for each in list_kept_tasks()])
-    return found
+    return candidate

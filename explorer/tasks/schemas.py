@@ -1,4 +1,4 @@
-"""Schemas of atomic tasks: one achievement each, multiplied by the objects, looks and materials that it exists with."""
+"""Schemas of atomic tasks; a schema yields a task for each of its objects."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ WOODS: Final = ("oak", "spruce", "birch", "jungle", "acacia", "dark_oak")
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """One achievement with an object left open.
+    """A kind of achievement, which becomes a task with the choice of an object.
 
     Attributes:
-        text: of a goal; ``{}`` is the object in words, ``{one}`` has its article.
-        rule: type of its rule (:mod:`explorer.milestones`).
-        objects: an item, block, mob or look each.
-        sources: how its object comes into the world.
+        text: text of a goal; ``{}`` stands for the object in words, ``{one}`` for the object with its article.
+        rule: type of the rule that judges the achievement (:mod:`explorer.milestones`).
+        labels: capabilities that the achievement exercises.
+        objects: names of items, blocks, mobs or looks.
+        sources: ways in which the object comes into the world.
     """
 
     name: str
@@ -32,14 +33,23 @@ class Schema:
 
 
 def _make_schema(name: str, rule: RuleType, short: str, objects: str, sources: str, text: str) -> Schema:
-    """Return a schema; lists are words with spaces between them."""
+    """Return a schema.
+
+    Args:
+        short: abbreviations of labels, separated by spaces.
+        objects, sources: names, separated by spaces.
+    """
     object_names = tuple(objects.split())
     source_names = tuple(sources.split())
     return Schema(name, text, rule, labels(short), object_names, source_names)
 
 
 def _fill_pattern(pattern: str, kinds: tuple[str, ...] | str) -> str:
-    """Return a list of words, a pattern filled in with each kind."""
+    """Return the pattern filled in with each kind, as words separated by spaces.
+
+    Args:
+        kinds: the kinds, or a text of kinds separated by spaces.
+    """
     if isinstance(kinds, str):
         kinds = tuple(kinds.split())
     return " ".join(pattern.format(kind) for kind in kinds)

@@ -1,7 +1,7 @@
 """A body that walks, jumps and falls among full cells, tick by tick, with vanilla's constants (1.16.5).
 
-20 ticks a second. Source of the constants: ``LivingEntity.travel`` and ``Entity.move`` of the game, as also implemented
-by prismarine-physics. Any keys may be held at any tick, so it can reach whatever a player can.
+A second has 20 ticks. The constants come from ``LivingEntity.travel`` and ``Entity.move`` of the game; prismarine-physics
+implements the same. Any keys may be held at any tick, so the body can reach every place that a player can reach.
 """
 
 from __future__ import annotations
@@ -19,21 +19,28 @@ from explorer.scene import Cell
 GRAVITY: Final = 0.08
 """Metres per tick squared."""
 FALL_DRAG: Final = 0.98
+"""Share of the vertical velocity that is left after a tick."""
 JUMP: Final = 0.42
-"""Metres per tick, upwards."""
+"""Velocity of a jump, upwards in metres per tick."""
 GROUND_SLIP: Final = 0.6 * 0.91
 AIR_SLIP: Final = 0.91
+"""Share of the sideways velocity that is left after a tick, on the ground and in the air."""
 GROUND_PUSH: Final = 0.1
 AIR_PUSH: Final = 0.02
+"""Velocity in metres per tick that a key adds in a tick, on the ground and in the air, before :data:`INPUT`."""
 SPRINT: Final = 1.3
+"""Factor of the push while sprinting."""
 INPUT: Final = 0.98
+"""Factor of the push of every key."""
 SPRINT_JUMP: Final = 0.2
+"""Velocity in metres per tick that a jump adds forwards while sprinting."""
 HALF_WIDTH: Final = 0.3
 HEIGHT: Final = 1.8
+"""Size of the body in metres."""
 STILL: Final = 0.003
-"""A slower body is at rest."""
+"""A velocity below this, in metres per tick, counts as 0."""
 EDGE: Final = 1e-7
-"""How far a box may reach into a cell without being in it."""
+"""Metres by which the box of the body may reach into a cell without overlapping the cell."""
 
 FORWARD = 1
 BACK = 2
@@ -41,17 +48,22 @@ LEFT = 4
 RIGHT = 8
 JUMPING = 16
 SPRINTING = 32
-"""Keys; add them up."""
+"""Keys as bits; the keys that are held are the sum of their bits."""
 FREE = 0
 BARRED = 1
 DEADLY = 2
-"""What a cell means to a body."""
+"""Meaning of a cell to a body."""
 _TO_A_BODY: Final = np.frombuffer(SOLID, np.uint8).copy()
 _TO_A_BODY[LAVA] = DEADLY
 
 
 class Solids:
-    """What each cell means to a body, as bytes: a mirror of the blocks with a border of barred cells.
+    """The meaning of each cell to a body, as bytes, with a border of barred cells around the arena.
+
+    Attributes:
+        across, layer: length of a row and of a layer in ``cells``.
+        cells: meanings in the order y, z, x.
+        deadly: whether the arena contains, or contained, a deadly cell.
 
     Args:
         blocks: uint16 ``[y, z, x]``.
@@ -67,17 +79,18 @@ class Solids:
         self.deadly = DEADLY in self.cells
 
     def at(self, x: int, y: int, z: int) -> int:
-        """Return the index in ``cells`` of a cell, which may lie one outside the arena."""
+        """Return the index in ``cells`` of a cell, which may lie in the border, one cell outside the arena."""
         return (y + 1) * self.layer + (z + 1) * self.across + x + 1
 
     def put(self, cell: Cell, code: int) -> None:
-        """Mirror a changed block."""
+        """Update the meaning of a cell whose block has changed to ``code``."""
         self.cells[self.at(*cell)] = _TO_A_BODY[code]
         self.deadly = self.deadly or code == LAVA
 
 
 @lru_cache(maxsize=1024)
 def _find_direction(yaw: float) -> tuple[float, float]:
+    """Return the sine and the cosine of a yaw in degrees."""
     return sin(radians(yaw)), cos(radians(yaw))
 
 
@@ -85,11 +98,11 @@ class Body:
     """A box of 0.6 x 1.8 x 0.6 m.
 
     Attributes:
-        x, y, z: middle of its base, in metres.
+        x, y, z: middle of the body's base, in metres.
         vx, vy, vz: velocity in metres per tick.
-        on_ground: whether it landed on something in the last tick, before it moved sideways.
-        burnt: whether it has ever touched lava.
-        ticks: number of ticks since it was created.
+        on_ground: whether the body landed in the last tick, before it moved sideways.
+        burnt: whether the body has ever touched lava.
+        ticks: number of ticks since the body was created.
     """
 
     __slots__ = ("burnt", "on_ground", "solids", "ticks", "vx", "vy", "vz", "x", "y", "z")
@@ -106,6 +119,7 @@ class Body:
         self.y = float(cell[1])
         self.z = cell[2] + 0.5
         self.vx = self.vz = 0.0
+        # At rest, gravity pulls the body down by this much in each tick.
         self.vy = -GRAVITY * FALL_DRAG
         self.on_ground = True
 
@@ -115,10 +129,11 @@ class Body:
         return floor(self.x), floor(self.y + EDGE), floor(self.z)
 
     def tick(self, keys: int, yaw: float) -> None:
-        """Advance by a twentieth of a second with some keys held.
+        """Advance by one tick with some keys held.
 
         Args:
-            yaw: in degrees, 0 south, 90 west.
+            keys: sum of the bits of the held keys.
+            yaw: direction of the view in degrees: 0 is south, 90 is west.
         """
         self.ticks += 1
         vx = self.vx if abs(self.vx) >= STILL else 0.0
@@ -128,11 +143,12 @@ class Body:
         if keys:
             vx, vy, vz = self._push(keys, yaw, vx, vy, vz)
 
+        # A part of the velocity becomes 0 if the body cannot move all the way.
         moved = self._rise(vy)
         self.on_ground = vy < 0 and moved != vy
         if moved != vy:
             vy = 0.0
-        # As in vanilla, the greater sideways part moves first.
+        # As in vanilla, the body moves first along the axis of the greater sideways velocity.
         if abs(vx) < abs(vz):
             if vz and self._move_south(vz) != vz:
                 vz = 0.0
@@ -151,36 +167,37 @@ class Body:
             self.burnt = True
 
     def _push(self, keys: int, yaw: float, vx: float, vy: float, vz: float) -> tuple[float, float, float]:
-        """Return the velocity after the push of the keys."""
-        s, c = _find_direction(yaw)
+        """Return the velocity x, y, z after the push of the keys."""
+        sine, cosine = _find_direction(yaw)
         sprinting = keys & SPRINTING and keys & FORWARD
         push = (GROUND_PUSH if self.on_ground else AIR_PUSH) * (SPRINT if sprinting else 1)
         if keys & JUMPING and self.on_ground:
             vy = JUMP
             if sprinting:
-                vx -= s * SPRINT_JUMP
-                vz += c * SPRINT_JUMP
+                vx -= sine * SPRINT_JUMP
+                vz += cosine * SPRINT_JUMP
 
         ahead = INPUT * ((keys & FORWARD != 0) - (keys & BACK != 0))
         aside = INPUT * ((keys & LEFT != 0) - (keys & RIGHT != 0))
+        # A diagonal push is as strong as a straight push.
         if ahead and aside:
             push /= (ahead * ahead + aside * aside) ** 0.5
-        vx += push * (aside * c - ahead * s)
-        vz += push * (ahead * c + aside * s)
+        vx += push * (aside * cosine - ahead * sine)
+        vz += push * (ahead * cosine + aside * sine)
         return vx, vy, vz
 
     def _rise(self, by: float) -> float:
-        """Move up or down as far as there is room; return the distance moved."""
+        """Move up by ``by`` metres, or down if ``by`` is negative, as far as there is room; return the metres moved."""
         y = self.y
         if by < 0:
-            new = y + by
+            new_y = y + by
             below = floor(y + EDGE) - 1
-            if new < below + 1:
-                for level in range(below, floor(new) - 1, -1):
+            if new_y < below + 1:
+                for level in range(below, floor(new_y) - 1, -1):
                     if self._has_floor(level):
                         self.y = float(level + 1)
-                        return self.y - y if new < level + 1 else by
-            self.y = new
+                        return self.y - y if new_y < level + 1 else by
+            self.y = new_y
             return by
 
         top = y + HEIGHT
@@ -192,12 +209,13 @@ class Body:
         return by
 
     def _has_floor(self, level: int) -> bool:
-        """Return whether a cell over or under the body is barred at a level."""
+        """Return whether, at a level, any cell over or under the body is barred."""
+        # The body overlaps at most 2 x 2 columns, those of its corners.
         cells = self.solids.cells
         across = self.solids.across
-        at = (level + 1) * self.solids.layer
-        north = at + (floor(self.z - HALF_WIDTH + EDGE) + 1) * across
-        south = at + (floor(self.z + HALF_WIDTH - EDGE) + 1) * across
+        start = (level + 1) * self.solids.layer
+        north = start + (floor(self.z - HALF_WIDTH + EDGE) + 1) * across
+        south = start + (floor(self.z + HALF_WIDTH - EDGE) + 1) * across
         west = floor(self.x - HALF_WIDTH + EDGE) + 1
         east = floor(self.x + HALF_WIDTH - EDGE) + 1
         if BARRED in (cells[north + west], cells[north + east]):
@@ -205,6 +223,7 @@ class Body:
         return BARRED in (cells[south + west], cells[south + east])
 
     def _move_east(self, by: float) -> float:
+        """Move along x by ``by`` metres, as far as there is room; return the metres moved."""
         x = self.x
         if by > 0:
             wall = ceil(x + HALF_WIDTH - EDGE)
@@ -220,6 +239,7 @@ class Body:
         return by
 
     def _move_south(self, by: float) -> float:
+        """Move along z by ``by`` metres, as far as there is room; return the metres moved."""
         z = self.z
         if by > 0:
             wall = ceil(z + HALF_WIDTH - EDGE)
@@ -235,11 +255,14 @@ class Body:
         return by
 
     def _is_barred(self, x: int | None, z: int | None) -> bool:
-        """Return whether a cell beside the body, in column x or row z, is barred."""
+        """Return whether any cell beside the body, in the column x or the row z, is barred."""
         return BARRED in self._read_box(x, z)
 
     def _read_box(self, x: int | None = None, z: int | None = None) -> list[int]:
-        """Return what the cells that the body overlaps mean to it, or those in a column x or row z at its height."""
+        """Return the meanings of the cells that the body overlaps.
+
+        With ``x`` or ``z``, the cells in this column or row replace the cells that the body overlaps along this axis.
+        """
         solids = self.solids
         columns = _find_overlapped(self.x) if x is None else (x,)
         rows = _find_overlapped(self.z) if z is None else (z,)
@@ -256,7 +279,7 @@ class Body:
 
 
 def _find_overlapped(middle: float) -> tuple[int, ...]:
-    """Return the columns, or rows, of cells that a body overlaps whose middle is at ``middle``."""
+    """Return the one or two columns, or rows, of cells that a body overlaps if its middle is at ``middle``."""
     first = floor(middle - HALF_WIDTH + EDGE)
     last = floor(middle + HALF_WIDTH - EDGE)
     return (first,) if first == last else (first, last)

@@ -1,6 +1,6 @@
-"""Carry out a step of the lattice with a body: a closed loop over ticks that predicts where each key would lead.
+"""Carry out a step of the lattice with a body: a closed loop over ticks that predicts the effect of each key.
 
-A step ends with the body at rest in the middle of a cell, or back where it started.
+A step ends with the body at rest in the middle of a cell, or back in the cell where the step began.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ from explorer.worlds.body import (
     Body,
 )
 
-LONGEST: Final = 60
-"""Ticks after which a move is given up; a fall has no limit."""
+MAX_TICKS: Final = 60
+"""Ticks after which a move or jump is given up; a fall has no limit."""
 NEAR: Final = 0.18
-"""Metres from the middle of the cell within which a body may rest: only its own cell supports it there."""
+"""Greatest distance in metres from the middle of a cell at which a body may rest; only this cell supports it then."""
 CREEP: Final = 0.16
-"""Metres per tick towards a drop: a body cannot brake in the air."""
+"""Greatest speed in metres per tick towards a drop, because a body cannot brake in the air."""
 SLOW: Final = 0.03
+"""A body below this speed in metres per tick, along x and z, is at rest."""
 _KEYS: Final = {
     Primitive.FORWARD: (FORWARD, BACK),
     Primitive.BACK: (BACK, FORWARD),
@@ -42,28 +43,36 @@ _KEYS: Final = {
     Primitive.RIGHT: (RIGHT, LEFT),
     Primitive.JUMP: (FORWARD, BACK),
 }
+"""Move -> the key that pushes towards its end, and the key that pushes back."""
 
 
 def carry_out(body: Body, pose: Pose, primitive: Primitive, way: Way) -> bool:
-    """Move a body as the lattice says. Return whether it got there; if not, it is back where it started."""
+    """Move a body along the way of a move, and return whether the body rests at its end.
+
+    If the body fails to get there in :data:`MAX_TICKS` ticks, it is put back to the cell where the move began.
+    """
     dx, _, dz = find_heading(pose, primitive)
-    on, off = _KEYS[primitive]
+    key_on, key_back = _KEYS[primitive]
     yaw = 90.0 * pose.facing
     x, floor, z = way.cell
+    # Positions and speeds are measured along the direction of the move.
     end = (x + 0.5) * dx + (z + 0.5) * dz
     drop = way.kind == "walk" and floor < pose.cell[1]
 
-    rested = 0
-    for tick in range(LONGEST):
+    rest_ticks = 0
+    for tick in range(MAX_TICKS):
         here = body.x * dx + body.z * dz
         speed = body.vx * dx + body.vz * dz
         push = _choose_push(body, end - here, speed, floor, drop)
-        keys = (0, on, off)[push]
+        if push == 0:
+            keys = 0
+        else:
+            keys = key_on if push > 0 else key_back
         if tick == 0 and primitive is Primitive.JUMP:
-            keys = on | JUMPING | (SPRINTING if way.kind == "over" else 0)
+            keys = key_on | JUMPING | (SPRINTING if way.kind == "over" else 0)
         body.tick(keys, yaw)
-        rested = rested + 1 if _rests(body, way.cell) else 0
-        if rested == 2:
+        rest_ticks = rest_ticks + 1 if _rests(body, way.cell) else 0
+        if rest_ticks == 2:
             body.place(way.cell)
             return True
     body.place(pose.cell)
@@ -71,7 +80,7 @@ def carry_out(body: Body, pose: Pose, primitive: Primitive, way: Way) -> bool:
 
 
 def drop_down(body: Body) -> Cell:
-    """Let a body fall until it rests; return the cell where it lands."""
+    """Let a body fall until it rests; return the cell in which it lands."""
     while True:
         body.tick(0, 0.0)
         if body.on_ground:
@@ -80,10 +89,14 @@ def drop_down(body: Body) -> Cell:
 
 
 def rise(body: Body, put: Callable[[], None]) -> bool:
-    """Jump on the spot and put a block below at the top of the jump; return whether the body stands on it."""
+    """Jump on the spot and put a block below the body; return whether the body stands on the block.
+
+    Args:
+        put: puts the block into the cell of the feet; called once the body has risen by one cell.
+    """
     start = body.cell
     body.tick(JUMPING, 0.0)
-    for _ in range(LONGEST):
+    for _ in range(MAX_TICKS):
         if body.y >= start[1] + 1:
             put()
             drop_down(body)
@@ -96,29 +109,43 @@ def rise(body: Body, put: Callable[[], None]) -> bool:
 
 
 def _choose_push(body: Body, left: float, speed: float, floor: int, drop: bool) -> int:
-    """Return the key after which the body would coast to rest nearest to the end: 0 none, 1 forward, -1 back."""
+    """Return the push after which the body would coast to rest nearest to the end: 1 forwards, -1 back, 0 none.
+
+    Args:
+        left: metres that are left to the end.
+        speed: metres per tick towards the end.
+        floor: level of the feet at the end.
+        drop: whether the move ends below its start.
+    """
     grounded = body.on_ground
     push = INPUT * (GROUND_PUSH if grounded else AIR_PUSH)
     if grounded and drop and body.y > floor:
-        # Creep to the edge, as fast as allowed.
+        # Creep to the edge with the strongest push that stays below the limit.
         return max((-1, 0, 1), key=lambda key: (speed + key * push <= CREEP, key))
-    reach = 1 / (1 - GROUND_SLIP) if grounded else _measure_glide(body.y - floor, body.vy)
-    return min((0, 1, -1), key=lambda key: abs(left - (speed + key * push) * reach))
+    # Metres that the body coasts for each metre per tick of its speed; on the ground, a geometric series.
+    coast = 1 / (1 - GROUND_SLIP) if grounded else _measure_glide(body.y - floor, body.vy)
+    return min((0, 1, -1), key=lambda key: abs(left - (speed + key * push) * coast))
 
 
 def _measure_glide(height: float, vy: float) -> float:
-    """Return how far a body in the air travels per unit of speed until it has landed and slid to rest."""
-    far = 0.0
-    share = 1.0
+    """Return the metres that a body in the air coasts, for each metre per tick of its sideways speed, until it rests.
+
+    Args:
+        height: metres above the ground.
+        vy: metres per tick upwards.
+    """
+    distance = 0.0
+    speed = 1.0
     while height > 0 or vy > 0:
-        far += share
-        share *= AIR_SLIP
+        distance += speed
+        speed *= AIR_SLIP
         height += vy
         vy = (vy - GRAVITY) * FALL_DRAG
-    return far + share / (1 - GROUND_SLIP)
+    return distance + speed / (1 - GROUND_SLIP)
 
 
 def _rests(body: Body, cell: Cell) -> bool:
+    """Return whether a body stands still near the middle of a cell."""
     x, y, z = cell
     if not body.on_ground or body.y != y:
         return False

@@ -75,13 +75,15 @@ def _require_one_size(images: Iterable[NDArray[np.uint8]]) -> Iterator[NDArray[n
 
 def _require_picture(image: Any) -> NDArray[np.uint8]:
     """Return the image itself; raise a :class:`GridworldError` unless it is an RGB picture."""
-    is_array = isinstance(image, np.ndarray) and image.dtype == np.uint8
-    is_rgb = is_array and image.ndim == 3 and image.shape[2] == 3
-    if not is_rgb:
+    if not isinstance(image, np.ndarray) or image.dtype != np.uint8 or not _is_rgb_shape(image.shape):
         raise GridworldError("a picture must be a numpy array of uint8 of shape (height, width, 3)")
     if not image.size:
         raise GridworldError("a picture must have at least one pixel")
     return image
+
+
+def _is_rgb_shape(shape: tuple[int, ...]) -> bool:
+    return len(shape) == 3 and shape[2] == 3
 
 
 @contextmanager

@@ -31,8 +31,8 @@ def checked_tile_size(size: object) -> int:
     Raises:
         BackendError: the size is no whole number from 8 to 256.
     """
-    is_whole_number = isinstance(size, int) and not isinstance(size, bool)
-    if not is_whole_number or not 8 <= size <= 256:
+    # In Python, a bool is an int.
+    if isinstance(size, bool) or not isinstance(size, int) or not 8 <= size <= 256:
         raise BackendError(f"tile_size {size!r:.80}: must be a whole number of pixels from 8 to 256")
     return size
 

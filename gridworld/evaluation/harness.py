@@ -20,7 +20,7 @@ from gridworld.search.optimum import optimum_of
 from gridworld.search.solver import DEFAULT_LIMIT
 from gridworld.task_spec import TaskSpecification
 from spca.common.installation import applications
-from spca.common.jobs.stamps import now, versions
+from spca.common.jobs.versions import find_versions, utc_now
 from spca.common.source_state import read_source_state
 
 
@@ -216,7 +216,7 @@ class EvaluationHarness:
         self.set_up()
         run = self._run_metadata(tasks)
         results = [self.judge(task.spec, verbose) for task in tasks]
-        run["finished"] = now()
+        run["finished"] = utc_now()
         return BenchmarkEvaluationResult.of(benchmark_name, self.model.model_name, results, run)
 
     def _run_metadata(self, tasks: Sequence[EvaluationTask]) -> dict[str, Any]:
@@ -226,8 +226,8 @@ class EvaluationHarness:
         return {
             "settings": {**played, "limit": self._limit, **asdict(self.telling)},
             "tasks": [task.to_dict() for task in tasks],
-            "started": now(),
+            "started": utc_now(),
             **read_source_state(applications()).to_dict(),
-            "versions": versions(*DISTRIBUTIONS),
+            "versions": find_versions(*DISTRIBUTIONS),
             "model": dict(self.model.describe()),
         }

@@ -12,7 +12,7 @@ from gridworld.task_spec import HazardType, SwitchType
 
 Decoy: TypeAlias = Callable[[Draft], None]
 
-_LARGEST_BRANCH: Final = 20
+_MAX_BRANCH: Final = 20
 
 
 def dead_end(draft: Draft) -> tuple[Cell, list[Cell]]:
@@ -27,7 +27,7 @@ def dead_end(draft: Draft) -> tuple[Cell, list[Cell]]:
     for cell in draft.list_free(floor.narrow):
         before = floor.distances(draft.start, {*draft.walled, cell})
         behind = all_cells - before.keys() - {cell}
-        if 2 <= len(behind) <= _LARGEST_BRANCH and not behind & draft.taken:
+        if 2 <= len(behind) <= _MAX_BRANCH and not behind & draft.taken:
             dead_ends.append((cell, sorted(behind)))
     if not dead_ends:
         raise UnfitError("no dead end")

@@ -1,7 +1,7 @@
 """Generator of proven tasks; the same arguments give the same task on every machine.
 
 The generator draws a task (:mod:`gridworld.generating`) and computes its certificate. The task is kept if the
-certificate proves that the task can be solved in ``SHORTEST`` to ``LONGEST`` steps and that every element of its
+certificate proves that the task can be solved in ``MIN_STEPS`` to ``MAX_STEPS`` steps and that every element of its
 dependency chain is necessary. Otherwise the generator draws again.
 
 Tiers: 1 navigation, 2 keys and doors, 3 switches and gates, 4 irreversible actions (blocks, wasted keys), 5 hidden
@@ -32,14 +32,14 @@ VERSION: Final = 1
 """Version of the generator; versions that give different tasks for the same arguments have different numbers."""
 ATTEMPTS: Final = 400
 """Greatest number of draws for a task."""
-_MOST_DUPLICATES: Final = 200
+_MAX_DUPLICATES: Final = 200
 """Number of successive duplicates after which the generator takes it that no new task is left."""
-_LARGEST_SEED: Final = 2**63 - 1
+_MAX_SEED: Final = 2**63 - 1
 SEARCH_LIMIT: Final = 1_000
 """Default of the states that each search of the proof may expand; a draw that needs more states is not kept."""
-SHORTEST: Final = 6
-LONGEST: Final = 250
-"""``SHORTEST`` and ``LONGEST`` are the bounds of the steps that a task may need."""
+MIN_STEPS: Final = 6
+MAX_STEPS: Final = 250
+"""``MIN_STEPS`` and ``MAX_STEPS`` are the bounds of the steps that a task may need."""
 
 
 def generate(
@@ -143,7 +143,7 @@ def _make_distinct(
     for index in count_from():
         if len(seen) >= count:
             return
-        if index - newest > _MOST_DUPLICATES:
+        if index - newest > _MAX_DUPLICATES:
             raise GenerationError(f"no more than {len(seen)} different tasks of tier {tier} came of seed {seed}")
         spec = make(index)
         digest = content(spec)
@@ -185,7 +185,7 @@ def _check_arguments(
             raise GenerationError(f"{name} must be an integer, not {number!r:.40}")
     if tier not in TIERS:
         raise GenerationError(f"there is no tier {tier}; tiers are {min(TIERS)} to {max(TIERS)}")
-    has_valid_numbers = abs(seed) <= _LARGEST_SEED and 0 <= index <= _LARGEST_SEED and 0 < limit <= _LARGEST_SEED
+    has_valid_numbers = abs(seed) <= _MAX_SEED and 0 <= index <= _MAX_SEED and 0 < limit <= _MAX_SEED
     if not has_valid_numbers:
         raise GenerationError("seed, index and limit must fit 64 bits, index be at least 0, limit at least 1")
     if tiling not in TILINGS:
@@ -221,10 +221,10 @@ def prove_task(
             necessary.
         SearchLimitError: a search expanded ``limit`` states and decided nothing.
     """
-    proof = certify(replace(spec, max_steps=4 * LONGEST), tiling, limit)
+    proof = certify(replace(spec, max_steps=4 * MAX_STEPS), tiling, limit)
     # The solution of a survive_steps goal ends with DONE actions that only wait; these actions are not needed.
     needed = len(proof.actions.rstrip(str(Action.DONE.value)))
-    if not (proof.sound and SHORTEST <= needed <= LONGEST):
+    if not (proof.sound and MIN_STEPS <= needed <= MAX_STEPS):
         raise UnfitError("not solvable, too easy or too long, or its chain is not necessary")
     final = replace(spec, max_steps=enough_steps(needed))
     final.description = describe(final)

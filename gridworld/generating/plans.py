@@ -16,7 +16,7 @@ from gridworld.rules.tilings import SQUARE, Cell, Tiling
 Plan: TypeAlias = Callable[[random.Random, Tiling, int, int], set[Cell]]
 
 SMALLEST: Final = 6
-LARGEST: Final = 18
+MAX_SIZE: Final = 18
 
 
 def draw_floor(rng: random.Random, tiling: Tiling, name: str, least: int, greatest: int) -> Floor:
@@ -46,10 +46,10 @@ def draw_floor(rng: random.Random, tiling: Tiling, name: str, least: int, greate
 
 
 def _make_odd(size: int) -> int:
-    """Return an odd size unchanged; return an even size plus 1, or minus 1 if plus 1 would exceed ``LARGEST``."""
+    """Return an odd size unchanged; return an even size plus 1, or minus 1 if plus 1 would exceed ``MAX_SIZE``."""
     if size % 2:
         return size
-    return size + 1 if size < LARGEST else size - 1
+    return size + 1 if size < MAX_SIZE else size - 1
 
 
 def inside(width: int, height: int) -> set[Cell]:

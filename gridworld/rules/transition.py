@@ -15,6 +15,7 @@ from gridworld.task.conditions import Condition
 
 _Item = TypeVar("_Item")
 
+# Actions that aim at the cell ahead.
 _TOUCHING: Final = frozenset({Action.MOVE_FORWARD, Action.PICKUP, Action.DROP, Action.TOGGLE})
 
 
@@ -67,7 +68,7 @@ def _forward(layout: Layout, state: State) -> State:
 
 
 def _arrive(layout: Layout, state: State, cell: Cell, blocks: tuple[Cell, ...]) -> State:
-    """Return the state after the agent enters a cell: it may die, be teleported, or hold a switch down."""
+    """Return the state after the agent enters a cell, with the effects of hazards, teleporters and hold switches."""
     cooling = ""
     dead = cell in layout.hazards
     portal = layout.portals.get(cell)
@@ -141,7 +142,10 @@ _EFFECTS: Final[dict[Action, Callable[[Layout, State], State]]] = {
 
 
 def _touch_hidden(layout: Layout, before: State, after: State, action: Action) -> State:
-    """Return ``after`` with the hidden mechanisms touched: on the agent's cell, and on the cell of its attempt to act."""
+    """Return ``after`` with newly touched hidden mechanisms.
+
+    The agent touches the mechanisms on its own cell, and on the cell ahead if the action aims at that cell.
+    """
     touched = after.touched | layout.hidden_at(after, after.position)
     if action in _TOUCHING:
         ahead = layout.tiling.ahead(before.position, before.heading)

@@ -1,1 +1,1 @@
-"""Exact search: shortest solutions, proofs that nothing is shorter, and certificates of both."""
+"""Exact search: shortest solutions, proofs that no solution is shorter, and certificates of solutions and proofs."""

@@ -1,7 +1,7 @@
-"""Remove one mechanism from a task, to prove that it is needed (pure).
+"""Removal of one mechanism from a task, to prove that the mechanism is needed (pure).
 
-A door or gate is replaced by a wall, so that it stays shut for good. Other mechanisms are removed; with the last key of
-a colour, the locked doors of that colour are shut for good.
+A door or gate is replaced by a wall, because without its opener a door or gate never opens. Other mechanisms are
+removed. If the last key of a colour is removed, the locked doors of this colour are replaced by walls too.
 """
 
 from __future__ import annotations
@@ -13,23 +13,26 @@ from gridworld.task_spec import DoorSpec, GateSpec, GoalSpec, MazeLayout, Mechan
 
 
 def remove_mechanism(spec: TaskSpecification, name: str) -> TaskSpecification | None:
-    """Return the task without a mechanism and all references to it; None if the goal names it, so it is unsolvable.
+    """Return the task without a mechanism and without references to the mechanism.
+
+    If the goal needs the mechanism, return None, because the task would be unsolvable.
 
     Args:
         spec: a valid task; it is not changed.
         name: id of the mechanism.
     """
-    shut = _shut(spec, name)
-    gone = {name, *(passage.id for passage in shut)}
-    # An agent that starts in an open doorway has passed it: no wall there, which proves less, but nothing wrong.
+    shut = _find_shut(spec, name)
+    removed = {name, *(passage.id for passage in shut)}
+    # If the agent starts in an open doorway, the doorway becomes floor: a wall there would make the task invalid.
+    # The proof is then weaker, but still right.
     walls = [passage.position for passage in shut if passage.position != spec.maze.start]
-    goal = _goal(spec.goal, gone, walls)
+    goal = _goal(spec.goal, removed, walls)
     if goal is None:
         return None
     return replace(
         spec,
         maze=_maze(spec.maze, walls),
-        mechanisms=_mechanisms(spec.mechanisms, gone),
+        mechanisms=_mechanisms(spec.mechanisms, removed),
         rules=replace(spec.rules, hidden_mechanisms=[]),
         goal=goal,
         dependency_chain=None,
@@ -38,13 +41,13 @@ def remove_mechanism(spec: TaskSpecification, name: str) -> TaskSpecification | 
     )
 
 
-def _shut(spec: TaskSpecification, name: str) -> list[DoorSpec | GateSpec]:
-    """Return the doors and gates that never open without a mechanism."""
+def _find_shut(spec: TaskSpecification, name: str) -> list[DoorSpec | GateSpec]:
+    """Return the doors and gates that can never open if a mechanism is removed."""
     mechanisms = spec.mechanisms
-    colours = {key.color for key in mechanisms.keys if key.id != name}
+    remaining_colours = {key.color for key in mechanisms.keys if key.id != name}
     shut = list[DoorSpec | GateSpec]()
     for door in mechanisms.doors:
-        is_keyless = door.initial_state == "locked" and door.requires_key not in colours
+        is_keyless = door.initial_state == "locked" and door.requires_key not in remaining_colours
         if door.id == name or is_keyless:
             shut.append(door)
     shut += [gate for gate in mechanisms.gates if gate.id == name]
@@ -52,32 +55,35 @@ def _shut(spec: TaskSpecification, name: str) -> list[DoorSpec | GateSpec]:
 
 
 def _maze(maze: MazeLayout, walls: list[Position]) -> MazeLayout:
+    """Return the maze with additional walls."""
     floor = None if maze.floor is None else [cell for cell in maze.floor if cell not in walls]
-    new = [cell for cell in walls if cell not in maze.walls]
+    new_walls = [cell for cell in walls if cell not in maze.walls]
+    # maze.goal must not be a wall; no goal of a task depends on maze.goal.
     goal = maze.start if maze.goal in walls else maze.goal
-    return replace(maze, walls=[*maze.walls, *new], floor=floor, goal=goal)
+    return replace(maze, walls=[*maze.walls, *new_walls], floor=floor, goal=goal)
 
 
-def _mechanisms(made: MechanismSet, gone: set[str]) -> MechanismSet:
+def _mechanisms(mechanisms: MechanismSet, removed: set[str]) -> MechanismSet:
+    """Return the mechanisms that are not removed; switches no longer control removed gates."""
     kept = MechanismSet()
-    for kind in fields(made):
-        things = getattr(made, kind.name)
-        setattr(kept, kind.name, [thing for thing in things if thing.id not in gone])
-    for number, switch in enumerate(kept.switches):
-        controls = [gate for gate in switch.controls if gate not in gone]
-        kept.switches[number] = replace(switch, controls=controls)
+    for kind in fields(mechanisms):
+        things = getattr(mechanisms, kind.name)
+        setattr(kept, kind.name, [thing for thing in things if thing.id not in removed])
+    for index, switch in enumerate(kept.switches):
+        controls = [gate for gate in switch.controls if gate not in removed]
+        kept.switches[index] = replace(switch, controls=controls)
     return kept
 
 
-def _goal(goal: GoalSpec, gone: set[str], walls: list[Position]) -> GoalSpec | None:
-    """Return the goal without conditions that always hold; None if it has become unsolvable."""
-    if not gone.isdisjoint(goal.target_ids):
+def _goal(goal: GoalSpec, removed: set[str], walls: list[Position]) -> GoalSpec | None:
+    """Return the goal without the conditions that now always hold; return None if the goal is now unsolvable."""
+    if not removed.isdisjoint(goal.target_ids):
         return None
-    shut = {wall.to_tuple() for wall in walls}
+    wall_cells = {wall.to_tuple() for wall in walls}
     conditions: list[str] = []
     for text in goal.auxiliary_conditions:
         condition = parse_condition(text)
-        if condition.id not in gone and condition.position not in shut:
+        if condition.id not in removed and condition.position not in wall_cells:
             conditions.append(text)
         elif not condition.negated:
             return None

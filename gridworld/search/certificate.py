@@ -1,7 +1,8 @@
-"""Certificates: what is proven of a task, stored with it, and proven again.
+"""Certificates: proven facts about a task, which are stored in the task and can be proven again.
 
-A link of the dependency chain is *necessary* if the task cannot be solved without its element, nor without what it
-unlocks (:mod:`gridworld.search.ablation` says what taking away means).
+A link of the dependency chain is *necessary* if the task cannot be solved without the element of the link, and cannot
+be solved without the mechanism that the element unlocks. :mod:`gridworld.search.ablation` defines how a mechanism is
+removed.
 """
 
 from __future__ import annotations
@@ -24,20 +25,20 @@ from gridworld.task.reading import read, shown, write
 from gridworld.task_spec import TaskSpecification
 
 RULES: Final = "1"
-"""Version of the rules (docs/gridworld_rules.md) that certificates are made under."""
+"""Version of the rules (docs/gridworld_rules.md) for which certificates hold."""
 
 _ACTIONS: Final = re.compile("[0-6]*")
 
-_LONGEST: Final = 100_000
-"""Actions of a solution; no task allows more."""
+_MAX_LENGTH: Final = 100_000
+"""Greatest number of actions of a solution; no task allows more actions."""
 
 FIELD: Final = "certificate"
-"""Where a certificate is stored in the metadata of a task."""
+"""Field of the metadata of a task that holds the certificate."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChainLink:
-    """A step of the dependency chain, and whether it is proven necessary; never of an unsolvable task."""
+    """A step of the dependency chain, and whether the step is proven necessary; False if the task is unsolvable."""
 
     step: int
     element: str
@@ -47,17 +48,17 @@ class ChainLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """What is proven of a task on a tiling.
+    """The proven facts about a task on a tiling.
 
     Attributes:
-        task_id, fingerprint: of the task, see :func:`fingerprint`.
-        rules: the version of the rules.
+        task_id, fingerprint: id of the task, and its :func:`fingerprint`.
+        rules: version of the rules.
         tiling: "square" or "hex".
-        solvable: it has a solution, however long.
-        within_max_steps: the shortest one keeps to ``max_steps``.
-        optimal_steps: length of the shortest solution; None without one.
-        expanded: states that the search for it expanded.
-        actions: such a solution, a digit for each action.
+        solvable: whether the task has a solution of any length.
+        within_max_steps: whether the shortest solution has at most ``max_steps`` steps.
+        optimal_steps: length of the shortest solution; None if the task is unsolvable.
+        expanded: number of states that the search for the shortest solution expanded.
+        actions: a shortest solution, one digit for each action; "" if the task is unsolvable.
         chain: the dependency chain of the task.
     """
 
@@ -74,32 +75,32 @@ class Certificate:
 
     @property
     def sound(self) -> bool:
-        """The task is solvable within ``max_steps``, and every link of its chain is necessary."""
+        """Whether the task is solvable within ``max_steps`` and every link of its chain is necessary."""
         return self.solvable and self.within_max_steps and all(link.necessary for link in self.chain)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the dict that :meth:`from_dict` reads."""
+        """Return the certificate as JSON data for :meth:`from_dict`."""
         return cast("dict[str, Any]", write(self))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Certificate:
-        """Read strictly.
+        """Return the certificate of JSON data, read strictly.
 
         Raises:
-            TaskError: with every missing, mistyped or unknown field.
+            TaskError: the data is not a certificate; the error lists every missing, mistyped or unknown field.
         """
-        given: Any = data
-        is_object = isinstance(given, Mapping)
-        actions = given.get("actions") if is_object else None
-        # They are read on their own: they may be longer than any text in a task.
-        made = read(cls, {**given, "actions": ""} if is_object else given)
+        untrusted: Any = data
+        is_object = isinstance(untrusted, Mapping)
+        actions = untrusted.get("actions") if is_object else None
+        # Actions are read separately, because they may be longer than a text in a task.
+        certificate = read(cls, {**untrusted, "actions": ""} if is_object else untrusted)
         if not isinstance(actions, str) or not _ACTIONS.fullmatch(actions):
             raise TaskError(f"actions: must be a text of digits from 0 to 6, not {shown(actions)}")
-        return replace(made, actions=actions)
+        return replace(certificate, actions=actions)
 
 
 def fingerprint(spec: TaskSpecification) -> str:
-    """Return the sha256 of the task's canonical JSON, its certificate left out."""
+    """Return the sha256 of the canonical JSON of a task without its certificate."""
     data = spec.to_dict()
     metadata = data.pop("metadata", None) or {}
     metadata = {name: value for name, value in metadata.items() if name != FIELD}
@@ -110,16 +111,16 @@ def fingerprint(spec: TaskSpecification) -> str:
 
 
 def certify(spec: TaskSpecification, tiling: Tiling = SQUARE, limit: int | None = DEFAULT_LIMIT) -> Certificate:
-    """Prove what can be proven of a task.
+    """Return the certificate of a task, from exact searches.
 
     Args:
-        spec: the task; not changed.
-        tiling: on which it is played.
+        spec: the task; it is not changed.
+        tiling: the tiling on which the task is played.
         limit: states that each search may expand; None for no limit.
 
     Raises:
         TaskError: the task is not valid.
-        SearchLimitError: something is not decided within the limit.
+        SearchLimitError: a search reached the limit and decided nothing.
     """
     solution = solve(spec, tiling=tiling, limit=limit)
     return Certificate(
@@ -137,66 +138,69 @@ def certify(spec: TaskSpecification, tiling: Tiling = SQUARE, limit: int | None 
 
 
 def attach_certificate(spec: TaskSpecification, certificate: Certificate) -> TaskSpecification:
-    """Return the task with its certificate in the metadata."""
+    """Return a copy of the task with the certificate in its metadata."""
     return replace(spec, metadata={**(spec.metadata or {}), FIELD: certificate.to_dict()})
 
 
 def stored_proof(spec: TaskSpecification, tiling: Tiling = SQUARE) -> tuple[Certificate | None, str]:
-    """Return the certificate of a valid task if it passes the checks that need no search.
+    """Return (the certificate of a valid task, the reason for refusing the certificate).
 
-    Fingerprint and rules must match, and the witness must solve the task in the claimed number of steps and never
-    return to a state. Whether a shorter solution exists is not checked; :func:`recertify` does that.
+    The certificate is None if the task has no usable certificate with a solution on this tiling. The reason is "" if
+    no certificate is refused.
 
-    Returns:
-        the certificate, or None if the task has no usable one that claims a solution on this tiling; the reason why
-        the one it has is refused, or "".
+    The checks need no search. Fingerprint and rules must match. The witness, which is the stored solution, must solve
+    the task in the claimed number of steps and must not return to a state. Only :func:`recertify` checks whether a
+    shorter solution exists.
     """
     data = (spec.metadata or {}).get(FIELD)
     if data is None:
         return None, ""
     try:
-        given = Certificate.from_dict(data)
+        stored = Certificate.from_dict(data)
     except TaskError as error:
         return None, f"metadata.{FIELD} is not used: {error}"
-    if given.tiling != tiling.name:
+    if stored.tiling != tiling.name:
         return None, ""
-    if problem := next(_find_faults(given, spec, tiling), ""):
+    if problem := next(_find_faults(stored, spec, tiling), ""):
         return None, f"metadata.{FIELD} is not used: {problem}; `certify --write` makes another one"
-    return (given if _within_reach(given, spec) else None), ""
+    return (stored if _has_usable_witness(stored, spec) else None), ""
 
 
-def _within_reach(given: Certificate, spec: TaskSpecification) -> bool:
-    """Return whether the witness keeps to ``max_steps``; an empty or longer one is of no use and is not played."""
-    return given.solvable and 0 < len(given.actions) <= spec.max_steps
+def _has_usable_witness(stored: Certificate, spec: TaskSpecification) -> bool:
+    """Return whether the witness has actions, and at most ``max_steps`` actions."""
+    return stored.solvable and 0 < len(stored.actions) <= spec.max_steps
 
 
-def _find_faults(given: Certificate, spec: TaskSpecification, tiling: Tiling) -> Iterator[str]:
-    if given.rules != RULES:
-        yield f"rules: it is of version {shown(given.rules)}, not {RULES}"
-    elif given.fingerprint != fingerprint(spec):
+def _find_faults(stored: Certificate, spec: TaskSpecification, tiling: Tiling) -> Iterator[str]:
+    """Yield the faults of a stored certificate that need no search."""
+    if stored.rules != RULES:
+        yield f"rules: it is of version {shown(stored.rules)}, not {RULES}"
+    elif stored.fingerprint != fingerprint(spec):
         yield "fingerprint: the task has changed since it was made"
-    elif _within_reach(given, spec):
+    elif _has_usable_witness(stored, spec):
         layout = Layout(spec, tiling)
-        yield from _find_misplays(given, layout)
-        if spec.goal.goal_type != "survive_steps" and _returns_to_state(given, layout):
+        yield from _find_misplays(stored, layout)
+        if spec.goal.goal_type != "survive_steps" and _returns_to_state(stored, layout):
             yield "actions: return to a state, so there is a shorter way"
 
 
-def _returns_to_state(given: Certificate, layout: Layout) -> bool:
+def _returns_to_state(stored: Certificate, layout: Layout) -> bool:
+    """Return whether the witness visits a state twice, so that a shorter solution exists."""
     state = layout.start()
-    # A cooldown ends before the next action, a touch is only seen.
+    # Cooldowns and touched mechanisms do not count: a cooldown ends before the next action, a touch changes only views.
     seen = {state._replace(cooling="", touched=NOTHING)}
-    for digit in given.actions:
+    for digit in stored.actions:
         state = transition(layout, state, Action(int(digit)))
         seen.add(state._replace(cooling="", touched=NOTHING))
-    # The goal is looked at after a step only, so a task that begins at its goal takes one that leads nowhere.
-    return len(seen) <= len(given.actions) and len(given.actions) > 1
+    # The goal is checked only after a step. A task that begins at its goal therefore needs one action without effect.
+    return len(seen) <= len(stored.actions) and len(stored.actions) > 1
 
 
 def recertify(spec: TaskSpecification, limit: int | None = DEFAULT_LIMIT) -> list[str]:
-    """Prove everything again; a line for each disagreement with the stored certificate, none if it agrees.
+    """Prove the certificate of a task again; return a line for each wrong statement of the stored certificate.
 
-    The stored solution is played: another one of its length would do. How long the search took is not compared.
+    The stored solution is played by the rules; it may differ from the new solution. The effort of the search is not
+    compared.
 
     Args:
         spec: a task with a certificate.
@@ -204,49 +208,52 @@ def recertify(spec: TaskSpecification, limit: int | None = DEFAULT_LIMIT) -> lis
 
     Raises:
         TaskError: the task is not valid.
-        SearchLimitError: something is not decided within the limit.
+        SearchLimitError: a search reached the limit and decided nothing.
     """
     path = f"metadata.{FIELD}"
     data = (spec.metadata or {}).get(FIELD)
     if data is None:
         return [f"{path}: is missing"]
     try:
-        given = Certificate.from_dict(data)
+        stored = Certificate.from_dict(data)
     except TaskError as error:
         return [f"{path}: {problem}" for problem in error.problems]
-    tiling = TILINGS[given.tiling]
-    made = certify(spec, tiling, limit)
-    problems = (*_differences(given, made), *_find_misplays(given, Layout(spec, tiling)))
+    tiling = TILINGS[stored.tiling]
+    proven = certify(spec, tiling, limit)
+    problems = (*_differences(stored, proven), *_find_misplays(stored, Layout(spec, tiling)))
     return [f"{path}.{line}" for line in problems]
 
 
 def _links(spec: TaskSpecification, tiling: Tiling, limit: int | None, solution: Solution) -> Iterator[ChainLink]:
-    needed: dict[str, bool] = {}
+    """Yield the links of the dependency chain; each mechanism is removed only once to prove that it is necessary."""
+    is_necessary: dict[str, bool] = {}
     for step in spec.dependency_chain.sequence if spec.dependency_chain else ():
         for name in (step.element, step.unlocks):
-            if name not in needed:
-                needed[name] = solution.solved and _is_necessary(spec, name, tiling, limit)
-        necessary = needed[step.element] and needed[step.unlocks]
+            if name not in is_necessary:
+                is_necessary[name] = solution.solved and _is_necessary(spec, name, tiling, limit)
+        necessary = is_necessary[step.element] and is_necessary[step.unlocks]
         yield ChainLink(step.step, step.element, step.unlocks, necessary)
 
 
 def _is_necessary(spec: TaskSpecification, name: str, tiling: Tiling, limit: int | None) -> bool:
-    rest = remove_mechanism(spec, name)
-    return rest is None or not solve(rest, tiling=tiling, limit=limit).solved
+    """Return whether the task is unsolvable without a mechanism."""
+    reduced = remove_mechanism(spec, name)
+    return reduced is None or not solve(reduced, tiling=tiling, limit=limit).solved
 
 
-def _differences(given: Certificate, made: Certificate) -> Iterator[str]:
+def _differences(stored: Certificate, proven: Certificate) -> Iterator[str]:
+    """Yield a line for each difference between a stored and a newly proven certificate."""
     for name in ("task_id", "fingerprint", "rules", "solvable", "within_max_steps", "optimal_steps"):
-        said = getattr(given, name)
-        found = getattr(made, name)
-        if said != found:
-            yield f"{name}: says {shown(said)}, but it is {shown(found)}"
-    if len(given.chain) != len(made.chain):
-        yield f"chain: has {len(given.chain)} links, but the task has {len(made.chain)}"
+        stored_value = getattr(stored, name)
+        proven_value = getattr(proven, name)
+        if stored_value != proven_value:
+            yield f"{name}: says {shown(stored_value)}, but it is {shown(proven_value)}"
+    if len(stored.chain) != len(proven.chain):
+        yield f"chain: has {len(stored.chain)} links, but the task has {len(proven.chain)}"
         return
-    for index, (link, other) in enumerate(zip(given.chain, made.chain, strict=True)):
-        if link != other:
-            yield f"chain[{index}]: says {_describe_link(link)}, but it is {_describe_link(other)}"
+    for index, (stored_link, proven_link) in enumerate(zip(stored.chain, proven.chain, strict=True)):
+        if stored_link != proven_link:
+            yield f"chain[{index}]: says {_describe_link(stored_link)}, but it is {_describe_link(proven_link)}"
 
 
 def _describe_link(link: ChainLink) -> str:
@@ -254,19 +261,19 @@ def _describe_link(link: ChainLink) -> str:
     return f"{link.step} {shown(link.element)} for {shown(link.unlocks)} ({necessary})"
 
 
-def _find_misplays(given: Certificate, layout: Layout) -> Iterator[str]:
-    """Yield what is wrong with the stored solution, played by the rules."""
-    if len(given.actions) > _LONGEST:
-        yield f"actions: has {len(given.actions)}; at most {_LONGEST}"
+def _find_misplays(stored: Certificate, layout: Layout) -> Iterator[str]:
+    """Yield the faults of the stored solution when it is played by the rules."""
+    if len(stored.actions) > _MAX_LENGTH:
+        yield f"actions: has {len(stored.actions)}; at most {_MAX_LENGTH}"
         return
-    if len(given.actions) != (given.optimal_steps or 0):
-        yield f"actions: has {len(given.actions)}, but optimal_steps is {shown(given.optimal_steps)}"
+    if len(stored.actions) != (stored.optimal_steps or 0):
+        yield f"actions: has {len(stored.actions)}, but optimal_steps is {shown(stored.optimal_steps)}"
     state = layout.start()
-    for number, digit in enumerate(given.actions, 1):
+    for number, digit in enumerate(stored.actions, 1):
         state = transition(layout, state, Action(int(digit)))
         if state.dead:
             yield f"actions: the agent dies in step {number}"
             return
-    at_limit = len(given.actions) == layout.spec.max_steps
-    if given.solvable and not achieved(layout, state, at_limit=at_limit):
+    at_limit = len(stored.actions) == layout.spec.max_steps
+    if stored.solvable and not achieved(layout, state, at_limit=at_limit):
         yield "actions: do not solve the task"

@@ -1,7 +1,7 @@
-"""Find what is known about the shortest solution of a task: from its certificate, else from a search.
+"""The length of the shortest solution of a task: from the certificate of the task, or else from a search.
 
-A certificate is used after cheap checks: fingerprint and rules match, its witness solves the task in the claimed number
-of steps without returning to a state, and a short search does not contradict it.
+A certificate is used if it passes cheap checks. Fingerprint and rules must match. The stored solution must solve the
+task in the claimed number of steps without returning to a state. A short search must not contradict the certificate.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from gridworld.search.solver import DEFAULT_LIMIT, solve
 from gridworld.task_spec import TaskSpecification
 
 CHECK_LIMIT: Final = 1_000
-"""Most states expanded by the search for a contradiction to a certificate."""
+"""Greatest number of states that the search for a contradiction to a certificate expands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Optimum:
-    """What is known about the shortest solution of a task.
+    """The known facts about the shortest solution of a task.
 
     Attributes:
-        steps: its length; None if the task is unsolvable or the length is unknown.
-        bound: lower bound on the steps of any solution, proven by the search; less than ``steps`` if those come from
-            the certificate; None if the task is unsolvable.
+        steps: length of the shortest solution; None if the task is unsolvable or the length is unknown.
+        bound: lower bound on the length, proven by the search; None if the task is unsolvable. If ``steps`` comes from
+            the certificate, ``bound`` may be less than ``steps``.
         actions: a shortest solution; empty if unknown.
-        doubt: what the certificate states wrongly, or "".
+        doubt: the wrong statement of the certificate, or "".
     """
 
     steps: int | None
@@ -42,25 +42,26 @@ class Optimum:
 
     @property
     def known(self) -> bool:
-        """Return whether the task is decided: unsolvable, or the length of the shortest solution is known."""
+        """Whether the task is known to be unsolvable, or the length of its shortest solution is known."""
         return self.steps is not None or self.bound is None
 
 
 def find_optimum(spec: TaskSpecification, tiling: Tiling = SQUARE, limit: int | None = DEFAULT_LIMIT) -> Optimum:
-    """Return what is known about the shortest solution of a task.
+    """Return the known facts about the shortest solution of a task.
 
     Args:
         spec: the task; a certificate in its metadata saves the full search.
-        tiling: the tiling on which it is played.
-        limit: most states that the search may expand; None for no limit.
+        tiling: the tiling on which the task is played.
+        limit: greatest number of states that the search may expand; None for no limit.
 
     Raises:
         TaskError: the task is invalid.
     """
     proof, _ = stored_proof(spec, tiling)
-    room = limit if proof is None else CHECK_LIMIT if limit is None else min(limit, CHECK_LIMIT)
+    if proof is not None:
+        limit = CHECK_LIMIT if limit is None else min(limit, CHECK_LIMIT)
     try:
-        solution = solve(Layout(spec, tiling), limit=room)
+        solution = solve(Layout(spec, tiling), limit=limit)
     except SearchLimitError as error:
         if proof is None:
             return Optimum(None, error.bound)
@@ -73,22 +74,26 @@ def find_optimum(spec: TaskSpecification, tiling: Tiling = SQUARE, limit: int | 
     return Optimum(solution.steps, solution.steps, solution.actions, doubt)
 
 
-_found: Final[dict[tuple[str, str, int], Optimum]] = {}
+_cache: Final[dict[tuple[str, str, int], Optimum]] = {}
 
 
 def optimum_of(spec: TaskSpecification, tiling: str = "square", limit: int = DEFAULT_LIMIT) -> Optimum:
-    """Return the result of :func:`gridworld.search.optimum.find_optimum`, searched only once and then cached."""
+    """Return the result of :func:`find_optimum` from a cache."""
     key = fingerprint(spec), tiling, limit
-    if key not in _found:
-        _found[key] = find_optimum(spec, TILINGS[tiling], limit)
-    return _found[key]
+    if key not in _cache:
+        _cache[key] = find_optimum(spec, TILINGS[tiling], limit)
+    return _cache[key]
 
 
 def fingerprint(spec: TaskSpecification) -> str:
-    """Return the sha256 of what decides how a task plays: all but name, words and metadata; everything if certified."""
+    """Return a sha256 of a task that is the same for tasks with the same optimum.
+
+    Fields without influence on play are left out. If the task has a certificate, the hash covers all fields, because
+    the certificate holds for one task only.
+    """
     data = spec.to_dict()
     certificate = (spec.metadata or {}).get(FIELD)
     if certificate is None:
-        words = ("task_id", "version", "description", "metadata", "dependency_chain", "distractors")
-        data = {key: value for key, value in data.items() if key not in words}
+        irrelevant = ("task_id", "version", "description", "metadata", "dependency_chain", "distractors")
+        data = {key: value for key, value in data.items() if key not in irrelevant}
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()

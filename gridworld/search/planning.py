@@ -11,7 +11,7 @@ from gridworld.rules.transition import transition
 from gridworld.search.relaxation.relaxation import UNREACHABLE, Relaxation, goal_pattern
 
 _KEPT: Final = 8
-"""Number of layouts whose relaxation is cached: more than are played at the same time."""
+"""Number of layouts whose relaxation is cached; greater than the number of tasks played at the same time."""
 
 _GREEDY: Final = (
     Action.MOVE_FORWARD,
@@ -22,14 +22,15 @@ _GREEDY: Final = (
     Action.DROP,
     Action.DONE,
 )
-"""Order of preference among actions that come equally close."""
+"""All actions in the order of preference among actions that lead equally close to the goal."""
 
 
 def greedy_action(layout: Layout, state: State) -> Action:
-    """Return the action after which the goal is closest, ignoring doors, gates and blocks that the goal does not name.
+    """Return the action that leads closest to the goal, if doors, gates and blocks not named by the goal are ignored.
 
-    It looks one step ahead and fetches no key for a door in its way: it stops there and fails. It never walks into a
-    hazard. If all actions are equally close it moves forward; if there is no way it waits.
+    The function looks only one step ahead. It fetches no key for a door on the way, so the agent stops at the door and
+    fails. The agent never walks into a hazard. If all actions are equally good, the agent moves forward; if no way
+    leads to the goal, the agent waits.
     """
     relaxation = _ignoring_locks(layout)
     distances = {action: relaxation.distance(transition(layout, state, action)) for action in _GREEDY}
@@ -39,4 +40,5 @@ def greedy_action(layout: Layout, state: State) -> Action:
 
 @lru_cache(maxsize=_KEPT)
 def _ignoring_locks(layout: Layout) -> Relaxation:
+    """Return a relaxation in which only the mechanisms named by the goal matter."""
     return Relaxation(layout, pattern=goal_pattern(layout))

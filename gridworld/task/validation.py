@@ -25,7 +25,7 @@ from gridworld.task.jsonfile import read_json
 from gridworld.task.reading import MAX_PROBLEMS, form_problems, plan_of, shown
 from gridworld.task.records import Task
 
-MOST_POINTS: Final = 1_000_000_000
+MAX_POINTS: Final = 1_000_000_000
 """Greatest permitted value of ``metadata["points"]``."""
 
 
@@ -79,8 +79,8 @@ def _number_problems(spec: Task) -> Iterator[str]:
         yield f"rules.view_size: {spec.rules.view_size} must be odd"
     points = (spec.metadata or {}).get("points", 0)
     is_number = isinstance(points, int | float) and not isinstance(points, bool)
-    if not is_number or not 0 <= points <= MOST_POINTS:
-        yield f"metadata.points: {shown(points)} must be a number from 0 to {MOST_POINTS}"
+    if not is_number or not 0 <= points <= MAX_POINTS:
+        yield f"metadata.points: {shown(points)} must be a number from 0 to {MAX_POINTS}"
 
 
 def _outside_bounds(part: Any, prefix: str) -> Iterator[str]:

@@ -27,7 +27,7 @@ TURN_COST = 2
 LOOK_COST = 4
 """Of a quarter turn and of waiting for a picture, in metres driven."""
 _NEAREST = 0.8
-_FARTHEST = 6.8
+_MAX_DISTANCE = 6.8
 """Metres from middle to middle at which floor and things of a cell are recognised."""
 _MARGIN = 0.07
 """Radians by which the middle of a cell must lie inside the camera's view."""
@@ -138,7 +138,7 @@ class Vantages:
             return any(self._is_free(x, y, to_x + dx, to_y + dy, 0.0) for dx, dy in around)
 
         distance = hypot(to_x - x, to_y - y)
-        if not _NEAREST <= distance <= _FARTHEST:
+        if not _NEAREST <= distance <= _MAX_DISTANCE:
             return False
         bearing = wrap_angle(atan2(to_y - y, to_x - x) - heading_of(direction))
         return abs(bearing) <= self._half_view and self._is_free(x, y, to_x, to_y, _BEFORE)

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
-from robot_bridge.cli import bodies, config_file, models, outputs
+from robot_bridge.cli import config_file, models, outputs, robots
 from robot_bridge.cli.journals import Trail
 from robot_bridge.cli.options import NO_MODEL, ExploreOptions
 from robot_bridge.control.controller import Controller
@@ -42,7 +42,7 @@ def explore_place(options: ExploreOptions) -> int:
     crew = models.resolve_models(options.models, robot)
     trail = Trail()
     with ExitStack() as stack:
-        body = stack.enter_context(bodies.open_body(robot, config, topics))
+        body = stack.enter_context(robots.open_robot(robot, config, topics))
         folder = outputs.make_output_folder(options.output)
         stack.enter_context(log_to_folder(folder))
         model, desk = models.account_calls(crew, options.models, robot.seed, folder)
@@ -108,7 +108,7 @@ def _drop_unsent(summary: Summary, desk: CallDesk | None) -> Summary:
     return replace(summary, calls=summary.calls - unsent, failed_calls=failed)
 
 
-def _greet(options: ExploreOptions, body: bodies.Body, folder: Path) -> None:
+def _greet(options: ExploreOptions, body: robots.ReadyRobot, folder: Path) -> None:
     robot = options.robot
     model = options.models.model
     observe_model = options.models.observe_model

@@ -31,7 +31,7 @@ _FRONTIER = (230, 112, 0)
 _PLACE = (142, 36, 170)
 _MARGIN: Final = 8
 """Unknown cells around what is known."""
-_LARGEST: Final = 1600
+_MAX_SIDE_PIXELS: Final = 1600
 """Longest side in pixels."""
 _ARROW_M: Final = 0.45
 _BARS_M: Final = (5, 2, 1)
@@ -50,7 +50,14 @@ class MapPicture:
     """
 
     def __init__(
-        self, codes: NDArray[np.int8], resolution: float, x: float, y: float, *, size: int = _LARGEST, bold: float = 0.0
+        self,
+        codes: NDArray[np.int8],
+        resolution: float,
+        x: float,
+        y: float,
+        *,
+        size: int = _MAX_SIDE_PIXELS,
+        bold: float = 0.0,
     ) -> None:
         shown, row, column = _crop_to_known(codes)
         self._left = x + column * resolution
@@ -71,7 +78,7 @@ class MapPicture:
         interpolation = cv2.INTER_AREA if self._scale < 1 else cv2.INTER_NEAREST
         canvas = cv2.resize(colours[::-1], (width, height), interpolation=interpolation)
         self._canvas: Picture = np.ascontiguousarray(canvas)
-        self._unit = bold or max(0.5, max(width, height) / _LARGEST)
+        self._unit = bold or max(0.5, max(width, height) / _MAX_SIDE_PIXELS)
         self._legend: list[tuple[str, Draw]] = []
 
     def picture(self) -> Picture:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robot_bridge.cli import bodies, config_file
+from robot_bridge.cli import config_file, robots
 from robot_bridge.cli.options import TwinOptions
 from robot_bridge.errors import SetupError
 from spca.common.command import EXIT_FINISHED
@@ -17,7 +17,7 @@ def serve_twin(options: TwinOptions) -> int:
         raise SetupError(f"--robot {robot.robot}: only the simulated robot is served")
     domain = robot.choose_domain()
     config, topics = config_file.read(robot.config)
-    with bodies.open_body(robot, config, topics) as body:
+    with robots.open_robot(robot, config, topics) as body:
         end = body.clock.now() + 60 * options.minutes
         has_camera = not (robot.no_camera or body.camera_fault)
         served = f"{robot.world}, seed {robot.seed}, is served in ROS 2 domain {domain}"

@@ -31,8 +31,8 @@ GOAL_SLACK: Final = 0.05
 HELD_S: Final = 1.0
 """A move held up for this long counts as blocked."""
 SETTLED_S: Final = 0.2
-LONGEST_LOOK_S: Final = 3.0
-LONGEST_STOP_S: Final = 2.0
+MAX_LOOK_S: Final = 3.0
+MAX_STOP_S: Final = 2.0
 UNDER_WAY: Final = "still under way"
 _AT_REST: Final = 0.01
 """m/s."""
@@ -208,7 +208,7 @@ def _judge_look(action: Action, observation: Observation) -> Verdict | None:
     still = action.rest_since
     if frame is not None and still is not None and frame.stamp >= still + SETTLED_S:
         return Verdict(True)
-    if action.elapsed >= LONGEST_LOOK_S:
+    if action.elapsed >= MAX_LOOK_S:
         return Verdict(False, "no picture came from the camera")
     return None
 
@@ -216,6 +216,6 @@ def _judge_look(action: Action, observation: Observation) -> Verdict | None:
 def _judge_stop(action: Action) -> Verdict | None:
     if action.rest_since is not None:
         return Verdict(True)
-    if action.elapsed >= LONGEST_STOP_S:
+    if action.elapsed >= MAX_STOP_S:
         return Verdict(False, "the robot still moves")
     return None

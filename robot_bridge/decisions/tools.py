@@ -20,9 +20,9 @@ DURATION_S: Final = (1.0, 8.0)
 """Shortest and longest ``move_toward``."""
 DISTANCE_M: Final = (0.5, 5.0)
 """Nearest and farthest that ``check_path_clear`` looks."""
-FARTHEST_M: Final = 1000.0
+MAX_DISTANCE_M: Final = 1000.0
 """Coordinates beyond this are a mistake of the model, not a place in a building."""
-_LONGEST_INTEGER: Final = 10**30
+_MAX_INTEGER: Final = 10**30
 """Greater integers are not quoted: Python refuses to print thousands of digits."""
 LABEL_LENGTH: Final = 60
 NOTES_LENGTH: Final = 300
@@ -60,8 +60,8 @@ class NavigateToGoal(_Parameters):
 
     goal_type: Literal["frontier", "coordinates", "retrace"]
     frontier_id: Annotated[_Id | None, BeforeValidator(_whole)] = None
-    x: Annotated[_Number, Field(ge=-FARTHEST_M, le=FARTHEST_M)] | None = None
-    y: Annotated[_Number, Field(ge=-FARTHEST_M, le=FARTHEST_M)] | None = None
+    x: Annotated[_Number, Field(ge=-MAX_DISTANCE_M, le=MAX_DISTANCE_M)] | None = None
+    y: Annotated[_Number, Field(ge=-MAX_DISTANCE_M, le=MAX_DISTANCE_M)] | None = None
     reason: Annotated[str | None, _text(NOTES_LENGTH)] = None
 
     @model_validator(mode="after")
@@ -166,7 +166,7 @@ def _format_fault(fault: Mapping[str, Any]) -> str:
 def _quote(value: object) -> str:
     if isinstance(value, str):
         return f'"{harmless(value, 40)}"'
-    if isinstance(value, int) and abs(value) > _LONGEST_INTEGER:
+    if isinstance(value, int) and abs(value) > _MAX_INTEGER:
         return "so great a number"
     if value is None:
         return "null"

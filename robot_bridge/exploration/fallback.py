@@ -20,7 +20,7 @@ WayTo = Callable[[float, float], float | None]
 """Returns the length of the way over the map to a place, metres, or None if no way is known."""
 AVOIDED_S: Final = 30.0
 """A frontier that could not be reached is avoided for this long."""
-MOST_FAILURES: Final = 3
+MAX_FAILURES: Final = 3
 """A frontier is given up after this many failures."""
 NO_FRONTIERS_S: Final = 10.0
 """Exploration is over if no frontier shows for this long."""
@@ -68,7 +68,7 @@ class LocalExploration:
         """
         frontiers = state.frontiers
         pose = state.current_position
-        has_any = any(len(self._failures_at(each)) < MOST_FAILURES for each in frontiers)
+        has_any = any(len(self._failures_at(each)) < MAX_FAILURES for each in frontiers)
         if self._is_homing:
             self.is_over = is_idle and not has_any
             if self.is_over or not is_idle:
@@ -102,7 +102,7 @@ class LocalExploration:
 
     def _is_open(self, frontier: Frontier, now: float) -> bool:
         failures = self._failures_at(frontier)
-        return len(failures) < MOST_FAILURES and all(now - at >= AVOIDED_S for at in failures)
+        return len(failures) < MAX_FAILURES and all(now - at >= AVOIDED_S for at in failures)
 
 
 def _goal(goal_type: str, now: float, frontier_id: int | None = None) -> NavigationDecision:

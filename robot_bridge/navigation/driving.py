@@ -28,9 +28,9 @@ _RENEW_M = 0.8
 _ON_WAY_M = 0.2
 _ON_WAY_RADIANS = 0.6
 _MARGIN = 0.05
-_LEAST_MARGIN = 0.035
+_MIN_MARGIN = 0.035
 _INNER = 0.6  # share of the tolerances that a maneuver aims for; the rest is for the error of following it
-_LEAST_TOLERANCE_M = 0.1
+_MIN_TOLERANCE_M = 0.1
 _NODES_A_PERIOD = 240
 _RETRY_S = 0.4
 _WAIT_S = 1.0
@@ -110,7 +110,7 @@ class Driver:
 
     def can_move(self) -> bool:
         """Return whether the robot can take any step from here."""
-        return self._search(_Attempt(Aim(*self._slam.middle, 0.0), _LEAST_MARGIN, COARSE, False)).can_begin()
+        return self._search(_Attempt(Aim(*self._slam.middle, 0.0), _MIN_MARGIN, COARSE, False)).can_begin()
 
     def twist(self, now: float) -> Twist:
         """Return the velocity for the goal, REST without one; call once per period of the control loop."""
@@ -235,13 +235,13 @@ class Driver:
             return
         if length_of(way) <= _HORIZON_M:
             x, y = way[-1]
-            tolerance = max(_LEAST_TOLERANCE_M, goal.tolerance - hypot(x - goal.x, y - goal.y))
+            tolerance = max(_MIN_TOLERANCE_M, goal.tolerance - hypot(x - goal.x, y - goal.y))
             yield from _final_attempts(Aim(x, y, tolerance, goal.heading, goal.heading_tolerance))
             return
         for horizon, margin, effort in (
             (_HORIZON_M, _MARGIN, COARSE),
             (_HORIZON_M / 2, _MARGIN, COARSE),
-            (_HORIZON_M, _LEAST_MARGIN, FINE),
+            (_HORIZON_M, _MIN_MARGIN, FINE),
         ):
             x, y, direction = point_along(way, horizon)
             yield _Attempt(Aim(x, y, _ON_WAY_M, direction, _ON_WAY_RADIANS), margin, effort, False)
@@ -275,8 +275,8 @@ def _final_attempts(goal: Aim) -> Iterator[_Attempt]:
     yield _Attempt(inner, _MARGIN, COARSE, True)
     yield _Attempt(inner, _MARGIN, FINE, True)
     outer = Aim(goal.x, goal.y, goal.tolerance * 0.9, goal.heading, goal.heading_tolerance * 0.9)
-    yield _Attempt(outer, _LEAST_MARGIN, COARSE, True)
-    yield _Attempt(outer, _LEAST_MARGIN, FINE, True)
+    yield _Attempt(outer, _MIN_MARGIN, COARSE, True)
+    yield _Attempt(outer, _MIN_MARGIN, FINE, True)
 
 
 def _have_parted(a: Pose, b: Pose) -> bool:

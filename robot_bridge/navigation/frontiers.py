@@ -12,7 +12,7 @@ from robot_bridge.contracts import Frontier
 from robot_bridge.navigation.mapping import OccupancyMap
 from robot_bridge.navigation.planning import CostGrid, Place, open_start
 
-_LEAST_WIDTH_M = 0.3
+_MIN_WIDTH_M = 0.3
 _WALL_CELLS = 2
 _VIEW_M = 0.8
 _SAME_M = 0.7
@@ -119,7 +119,7 @@ def _clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> tuple[list[_F
     for number in range(1, count):
         x, y, width, height, _ = (int(v) for v in stats[number])
         size = hypot(width, height) * grid.resolution
-        if size < _LEAST_WIDTH_M:
+        if size < _MIN_WIDTH_M:
             continue
 
         window = labels[y : y + height, x : x + width]

@@ -32,7 +32,7 @@ _GATE_M = 0.4
 _LOSS_M = 0.04
 _SCAN_SIGMA = 0.05  # of one return: far above the sensor's noise, because errors of neighbouring returns correlate
 _MATCH_M = 0.12
-_FEWEST_JUDGED = 30
+_MIN_JUDGED = 30
 _REFRESH_SCANS = 10
 _REFRESH_EARLY = 3
 _FEW_LANDMARKS = 400
@@ -67,7 +67,7 @@ def walls_of(grid: OccupancyMap) -> Walls | None:
     import cv2
 
     marks, points = grid.find_measured()
-    if len(points) < _FEWEST_JUDGED:
+    if len(points) < _MIN_JUDGED:
         return None
     distance, labels = cv2.distanceTransformWithLabels(
         (~marks).astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
@@ -247,12 +247,12 @@ class Localisation:
             self._walls = walls_of(grid)
             self._age = 0
         self._age += 1
-        if self._walls is None or len(points) < _FEWEST_JUDGED:
+        if self._walls is None or len(points) < _MIN_JUDGED:
             self._reference = prior
             return prior
         pose, covariance = align(self._walls, points, prior, self._covariance)
         quality, judged = match_quality(self._walls, transform_from_frame(points, pose))
-        if judged >= _FEWEST_JUDGED and quality < 0.5:
+        if judged >= _MIN_JUDGED and quality < 0.5:
             return self._handle_contradiction(points, prior)
         self._bad = max(0, self._bad - 1)
         self.quality = quality

@@ -24,8 +24,8 @@ Rectangle = tuple[float, float, float, float]
 
 HIT = 0.85
 MISS = -0.1
-MOST = 2.5
-LEAST = -2.0
+MAX_LOG_ODDS = 2.5
+MIN_LOG_ODDS = -2.0
 """Log-odds of a return and of a beam passing through, and their bounds: moved things are forgotten within 2.5 s."""
 
 _CHUNK_M = 4.0
@@ -35,7 +35,7 @@ _SUBPIXEL = 4
 _FLAT_M = 0.02
 _FLAT = 0.1
 _UNEVEN = 3.0
-_LONGEST_CHORD_M = 0.7
+_MAX_CHORD_M = 0.7
 
 
 class OccupancyMap:
@@ -230,8 +230,8 @@ class OccupancyMap:
         cleared = free & (beside_hits == 0)
         odds = self._odds[window] + np.float32(MISS) * cleared
         odds[rows - top, columns - left] += HIT  # a cell that several beams hit counts once
-        odds[self._fixed[window]] = MOST
-        np.clip(odds, LEAST, MOST, out=self._odds[window])
+        odds[self._fixed[window]] = MAX_LOG_ODDS
+        np.clip(odds, MIN_LOG_ODDS, MAX_LOG_ODDS, out=self._odds[window])
         self._seen[window] |= free
         self._seen[rows, columns] = 1
 
@@ -254,7 +254,7 @@ class OccupancyMap:
         rows = cells[:, 1]
         columns = cells[:, 0]
         self._fixed[rows, columns] = True
-        self._odds[rows, columns] = MOST
+        self._odds[rows, columns] = MAX_LOG_ODDS
         self._seen[rows, columns] = 1
         np.add.at(self._sums, (rows, columns), self._offsets(points, rows, columns))
         self.version += 1
@@ -283,7 +283,7 @@ class OccupancyMap:
     ) -> None:
         """Add measured points to the sums of their cells; clear the sums of cells in the window that became free."""
         np.add.at(self._sums, (rows, columns), self._offsets(points, rows, columns))
-        self._sums[window][self._odds[window] <= LEAST / 2] = 0.0
+        self._sums[window][self._odds[window] <= MIN_LOG_ODDS / 2] = 0.0
 
 
 def _chords(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
@@ -310,7 +310,7 @@ def _chords(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
         is_flat = aside < _FLAT_M + _FLAT * far
         is_line |= is_good & is_flat & (length < _UNEVEN * far)
 
-    is_chord = good & _shift_beams(good, 1) & is_line & (length < _LONGEST_CHORD_M)
+    is_chord = good & _shift_beams(good, 1) & is_line & (length < _MAX_CHORD_M)
     return np.stack((points[is_chord], after[is_chord]), axis=1)
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.errors import SetupError
-from robot_bridge.safety.doubt import LEAST_BACKED_M
+from robot_bridge.safety.doubt import MIN_BACKED_M
 from robot_bridge.safety.scans import blind_radius
 from robot_bridge.safety.stop_distance import RESERVE_M, reach, reaction
 
 THIN_M = 0.02
 """Least width of an obstacle that the lidar must never miss, metres."""
-MOST_BACKED_M = 0.1
+MAX_BACKED_M = 0.1
 """Farthest that the robot may drive on its own initiative."""
 _SIGNED = frozenset({"lidar.x", "lidar.angle_min", "camera.x"})
 
@@ -80,10 +80,10 @@ def _check_witness(config: RobotConfig) -> Iterator[str]:
     for name in ("wheels", "scan"):
         if getattr(witness, name) >= 1:
             yield f"witness.{name} is a share of the way: it must be below 1"
-    if witness.backing > MOST_BACKED_M:
-        yield f"witness.backing is more than {MOST_BACKED_M} m"
-    if witness.backing < LEAST_BACKED_M:
-        yield f"witness.backing is less than {LEAST_BACKED_M} m: too little to tell a frozen lidar from a pane of glass"
+    if witness.backing > MAX_BACKED_M:
+        yield f"witness.backing is more than {MAX_BACKED_M} m"
+    if witness.backing < MIN_BACKED_M:
+        yield f"witness.backing is less than {MIN_BACKED_M} m: too little to tell a frozen lidar from a pane of glass"
 
 
 def _check_lidar(config: RobotConfig) -> Iterator[str]:

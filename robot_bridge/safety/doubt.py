@@ -37,7 +37,7 @@ from robot_bridge.safety.motion_watch import (
 )
 from robot_bridge.safety.touching import find_touched
 
-LEAST_BACKED_M = 0.03
+MIN_BACKED_M = 0.03
 """Backing less than this cannot distinguish a frozen lidar from one that sees through glass."""
 BLOCKED_UNSEEN = "blocked by something unseen"
 _STANDS_S = 0.5
@@ -217,7 +217,7 @@ def _begin_backing(
     most = config.witness.backing + evidence.slip
     ground, way = _find_way_out(doubt, evidence, odometry.pose, most, config)
     limit = ground - evidence.slip
-    if limit < LEAST_BACKED_M - _ROUNDING:
+    if limit < MIN_BACKED_M - _ROUNDING:
         return replace(doubt, phase=Phase.UNUSABLE, since=now)
     tried = (*doubt.tried, way)
     moment = doubt.watch.now
@@ -265,7 +265,7 @@ def _find_way_out(
         return max(found, key=itemgetter(0), default=(0.0, before[-1]))
 
     back = farthest(-stopped)
-    is_enough = back[0] >= LEAST_BACKED_M + evidence.slip - _ROUNDING
+    is_enough = back[0] >= MIN_BACKED_M + evidence.slip - _ROUNDING
     tries_ahead = sum(sign == stopped for sign, _ in doubt.tried)
     may_go_on = evidence.is_whole and tries_ahead < _AHEAD
     return back if is_enough or not may_go_on else farthest(stopped)
@@ -321,7 +321,7 @@ def _judge_backing(
             doubt = replace(doubt, running=min(doubt.running, 0) - 1, since=now)
             if doubt.running <= -_RUNNING:
                 return replace(doubt, phase=Phase.UNUSABLE, evidence=again, since=now)
-        elif metres_backed(doubt) >= LEAST_BACKED_M - _NEARLY_M and moves(begin, new, evidence.sectors, config):
+        elif metres_backed(doubt) >= MIN_BACKED_M - _NEARLY_M and moves(begin, new, evidence.sectors, config):
             doubt = replace(doubt, running=max(doubt.running, 0) + 1)
     if metres_backed(doubt) < doubt.limit - _NEARLY_M:
         return replace(doubt, since=now)

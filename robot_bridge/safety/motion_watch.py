@@ -29,10 +29,10 @@ from robot_bridge.safety.scan_motion import (
 _APART_M = 0.008
 _APART_RAD = 0.02
 """Least motion between scans that are kept."""
-_FARTHEST_M = 0.07
+_MAX_DISTANCE_M = 0.07
 _WIDEST_RAD = 0.15
 """Scans farther apart are not compared: they see different things."""
-_MOST_HELD = 8
+_MAX_HELD = 8
 _OLDEST_S = 60.0
 _TOLD = 0.2
 """A share counts if its standard deviation is at most this."""
@@ -43,8 +43,8 @@ _PART = 0.3
 _STUCK_SLIP_M = 0.02
 _SPUN_SLIP_M = 0.06
 """How far odometry may be ahead of the robot by the time stuck or spinning wheels are noticed."""
-_LONGEST_S = 3.0
-_LEAST_RAD = 0.03
+_MAX_AGE_S = 3.0
+_MIN_TURN_RAD = 0.03
 _SAME_M = 0.05
 _SAME_RAD = 0.1
 """After this much motion, no two real scans are identical beam by beam."""
@@ -107,7 +107,7 @@ def follow_period(watch: Watch, linear: float, odometry: Odometry, now: float, c
     new = Moment(now, last.commanded + linear * passed, last.rolled + rolled)
     kept = watch.moments if now > last.time else ()
     # A command is compared only with motion since the robot began to move in that direction.
-    recent = tuple(moment for moment in kept if moment.time >= now - _LONGEST_S)
+    recent = tuple(moment for moment in kept if moment.time >= now - _MAX_AGE_S)
     kept = recent if linear else kept[-1:]
     if len(kept) > 1:
         commanded_now = new.commanded - kept[-1].commanded
@@ -143,12 +143,12 @@ def add_reference_scan(watch: Watch, scan: Scan, odometry: Odometry, config: Rob
     pose = pose_at(odometry, scan.stamp)
     new = Held(scan.stamp, pose, scan.ranges, lines_of(scan, config.lidar))
     recent = [held for held in watch.held if 0 < scan.stamp - held.stamp <= _OLDEST_S]
-    kept = [held for held in recent if not _is_beyond(held.pose, pose, _FARTHEST_M, _WIDEST_RAD)]
+    kept = [held for held in recent if not _is_beyond(held.pose, pose, _MAX_DISTANCE_M, _WIDEST_RAD)]
     if kept and kept[-1].pose == pose:
         kept.pop()
     if not kept or _is_beyond(kept[-1].pose, pose, _APART_M, _APART_RAD):
         kept.append(new)
-    return replace(watch, held=tuple(kept[-_MOST_HELD:])), new
+    return replace(watch, held=tuple(kept[-_MAX_HELD:])), new
 
 
 def _is_beyond(earlier: Pose, later: Pose, metres: float, radians: float) -> bool:
@@ -170,7 +170,7 @@ def _stays_put_since(old: Held, new: Held, config: RobotConfig) -> Evidence | No
     distance = hypot(step.x, step.y)
     if new.stamp <= old.stamp or len(old.lines.points) != len(new.lines.points):
         return None
-    if distance < config.witness.least and abs(step.heading) < _LEAST_RAD:
+    if distance < config.witness.least and abs(step.heading) < _MIN_TURN_RAD:
         return None
     found = compare_scans(old.lines, new.lines, step, config.lidar)
     least = config.witness.scan

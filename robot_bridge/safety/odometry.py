@@ -8,7 +8,7 @@ from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Odometry, wrap_angle
 from robot_bridge.safety.scans import AHEAD_OF_TIME
 
-_FARTHEST = 1e6
+_MAX_COORDINATE_M = 1e6
 """Greatest distance from the origin, metres, and angle, radians: double precision still resolves a nanometre."""
 _TOO_FAST = 2.0
 """Multiple of the robot's own limits: beyond it, somebody pushes the robot, its wheels do not move it, or it lies."""
@@ -36,7 +36,7 @@ def _fault_of_numbers(odometry: Odometry, config: RobotConfig) -> str:
     if not all(isfinite(number) for number in numbers):
         return "odometry is not made of finite numbers"
     greatest = max(abs(pose.x), abs(pose.y), abs(pose.heading))
-    if greatest > _FARTHEST:
+    if greatest > _MAX_COORDINATE_M:
         return f"odometry's pose is beyond reason: ({pose.x:.3g}, {pose.y:.3g}, {pose.heading:.3g})"
     linear, angular = _fastest(config)
     if abs(twist.linear) > linear or abs(twist.angular) > angular:

@@ -25,15 +25,15 @@ Array = NDArray[np.float64]
 SECTORS = 12
 _HALF_M = 0.1
 """A line is fitted to the returns within this distance to either side of a beam."""
-_FEWEST = 3
-_MOST = 12
+_MIN_BEAMS_PER_SIDE = 3
+_MAX_BEAMS_PER_SIDE = 12
 """Least and greatest number of beams to either side."""
 _BENT = 2.0
 """How far returns may lie off their line, as a multiple of the lidar's noise."""
 _BESIDE_M = 0.3
 """How far along the line a return may lie from the beam for which the line was fitted."""
 _OUTLIER_M = 0.15
-_FEWEST_BEAMS = 6
+_MIN_BEAMS = 6
 _REGULAR = 1e-3
 """Keeps the uncertainty finite in directions that no wall constrains."""
 
@@ -64,7 +64,7 @@ def lines_of(scan: Scan, lidar: Lidar) -> Lines:
     step = max(abs(scan.angle_increment), 1e-6)
     beam_spacing = np.maximum(reach, 0.05) * step
     half = np.ceil(_HALF_M / beam_spacing).astype(np.intp)
-    half = half.clip(_FEWEST, _MOST)
+    half = half.clip(_MIN_BEAMS_PER_SIDE, _MAX_BEAMS_PER_SIDE)
 
     # Moments of the points around each beam; the direction of least variance is the line's normal.
     weights = good.astype(np.float64)
@@ -94,13 +94,13 @@ def lines_of(scan: Scan, lidar: Lidar) -> Lines:
 def _windows(columns: Array, half: NDArray[np.intp]) -> Array:
     """Return for every row and beam the sum over the beams from ``half`` before to ``half`` after, around the turn."""
     count = columns.shape[1]
-    last = columns[:, -_MOST:]
-    first = columns[:, :_MOST]
+    last = columns[:, -_MAX_BEAMS_PER_SIDE:]
+    first = columns[:, :_MAX_BEAMS_PER_SIDE]
     around = np.concatenate((last, columns, first), axis=1)
     zeros = np.zeros((len(columns), 1))
     sums = np.concatenate((zeros, np.cumsum(around, axis=1)), axis=1)
 
-    beams = np.arange(count) + _MOST
+    beams = np.arange(count) + _MAX_BEAMS_PER_SIDE
     until_end = sums[:, beams + half + 1]
     until_begin = sums[:, beams - half]
     return until_end - until_begin
@@ -160,7 +160,7 @@ def shares(found: Compared, groups: Array) -> tuple[Array, Array]:
     divisor = np.maximum(weight, 1e-12)
     share = groups @ (separation * still) / divisor
     deviation = found.noise / np.sqrt(divisor)
-    spread = np.where(beams >= _FEWEST_BEAMS, deviation, inf)
+    spread = np.where(beams >= _MIN_BEAMS, deviation, inf)
     return share, spread
 
 
@@ -171,7 +171,7 @@ def fit_travelled_share(found: Compared, step: Pose) -> tuple[float, float]:
     """
     distance = hypot(step.x, step.y)
     chosen = found.counts
-    if distance < 1e-6 or chosen.sum() < 3 * _FEWEST_BEAMS:
+    if distance < 1e-6 or chosen.sum() < 3 * _MIN_BEAMS:
         return 0.0, inf
     normals = found.normals[chosen]
     places = found.places[chosen]

@@ -14,10 +14,10 @@ from typing import Any, Final, TypeAlias
 
 from spca.contracts import Checkpoint
 
-MOST: Final = 16
+MAX_KEPT: Final = 16
 """Snapshots kept of a world, the latest; one is some 10 KB."""
 
-LONGEST: Final = 1 << 20
+MAX_BYTES: Final = 1 << 20
 """Bytes of a snapshot that is kept at all."""
 
 Parts: TypeAlias = Sequence[tuple[object, frozenset[str]]]
@@ -34,9 +34,9 @@ class Snapshots:
         """Save the attributes of ``parts``, if there are any and it can be done."""
         self._saved.pop(checkpoint, None)
         saved = _dump(parts) if parts else None
-        if saved is not None and len(saved) <= LONGEST:
+        if saved is not None and len(saved) <= MAX_BYTES:
             self._saved[checkpoint] = saved
-        while len(self._saved) > MOST:
+        while len(self._saved) > MAX_KEPT:
             self._saved.popitem(last=False)
 
     def load(self, checkpoint: Checkpoint, parts: Parts) -> bool:

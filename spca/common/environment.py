@@ -55,7 +55,7 @@ KNOWN_VARIABLES: Final = (
 """Variables that a program of ours reads and a ``.env`` may set."""
 
 _OUR_PREFIX: Final = "SPCA_"
-_LEAST_LIKENESS: Final = 0.9
+_MIN_LIKENESS: Final = 0.9
 _ON: Final = frozenset({"1", "true", "t", "yes", "y"})
 """Values of ``PYTHON_DOTENV_DISABLED`` that turn ``.env`` off, as python-dotenv has them."""
 
@@ -147,7 +147,7 @@ def nearest_variable(name: str) -> str:
     upper = name.upper()
     if any(re.search(rf"(^|_){known}(_|$)", upper) and upper != known for known in KNOWN_VARIABLES):
         return ""
-    least = 0.0 if upper.startswith(_OUR_PREFIX) else _LEAST_LIKENESS
+    least = 0.0 if upper.startswith(_OUR_PREFIX) else _MIN_LIKENESS
     letters = {_letters(known): known for known in KNOWN_VARIABLES}
     near = get_close_matches(_letters(name), letters, 1, least)
     if near:

@@ -26,7 +26,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 MAX_BYTES: Final = 16 << 20
 """Size of a text file that somebody wrote, at most."""
-LARGEST: Final = 256 << 20
+MAX_RUN_FILE_BYTES: Final = 256 << 20
 """Bytes of a file of a run that are read; the log of a run of 150 levels has a hundredth of it."""
 _MAX_LOG_BYTES: Final = 1 << 30
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 LAST_FRAME_S: Final = 2.0
 """How much longer the last frame of an animation stays, in seconds."""
 _PALETTE_SIZE: Final = 256
-_SHORTEST_FRAME_MS: Final = 20
+_MIN_FRAME_MS: Final = 20
 """Programs that show GIFs take shorter frames for ten times as long."""
-_LONGEST_FRAME_MS: Final = 655_350
+_MAX_FRAME_MS: Final = 655_350
 
 
 def png(image: NDArray[np.uint8], *, optimize: bool = False, palette: bool = False) -> bytes:
@@ -70,7 +70,7 @@ def gif(images: Iterable[NDArray[np.uint8]], seconds_per_frame: float) -> bytes:
         frame.putpalette(colours)
         return frame
 
-    durations = _durations(reel.iterate_indices(palette), max(round(1000 * seconds_per_frame), _SHORTEST_FRAME_MS))
+    durations = _durations(reel.iterate_indices(palette), max(round(1000 * seconds_per_frame), _MIN_FRAME_MS))
     frames = map(make_frame, reel.iterate_indices(palette))
     buffer = io.BytesIO()
     timing = {"duration": durations, "loop": 0}
@@ -115,7 +115,7 @@ def _durations(frames: Iterable[NDArray[np.uint8]], step: int) -> list[int]:
     for frame in frames:
         if before is None or not np.array_equal(frame, before):
             before = frame
-            left = _LONGEST_FRAME_MS
+            left = _MAX_FRAME_MS
         durations.append(min(step, left))
         left -= durations[-1]
     durations[-1] += min(round(1000 * LAST_FRAME_S), left)

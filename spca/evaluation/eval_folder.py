@@ -30,7 +30,7 @@ from pydantic import PlainValidator, TypeAdapter, ValidationError
 from spca.code.policy import check as policy
 from spca.common.encoding import json_text
 from spca.common.errors import SPCAError
-from spca.common.files import LARGEST, make_folder, read_text, write_atomic
+from spca.common.files import MAX_RUN_FILE_BYTES, make_folder, read_text, write_atomic
 from spca.contracts import AgentSource
 from spca.errors import PatchError, ResumeError
 from spca.evaluation.learned import Learned
@@ -266,7 +266,7 @@ def _read_object(path: Path, **kinds: type) -> dict[str, Any]:
         ResumeError: the file cannot be read, is no JSON object, or lacks one of the keys.
     """
     try:
-        value = json.loads(read_text(path, LARGEST))
+        value = json.loads(read_text(path, MAX_RUN_FILE_BYTES))
         if not isinstance(value, dict):
             raise ValueError("it is incomplete")
         for key, kind in kinds.items():

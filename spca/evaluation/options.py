@@ -31,7 +31,7 @@ SEEDS: Final = text_option(Seeds.read, "A:B")
 @Parameter(name="*", group=_SELECTION)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeOptions:
-    """Which episodes are played, and with what.
+    """The episodes to be played, and the agent and the rules that they are played with.
 
     Attributes:
         agent: an agent.py, or a run and its writers (default: the latest finished run)
@@ -58,7 +58,7 @@ class EpisodeOptions:
 @Parameter(name="*", group=_HOW)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HowOptions:
-    """How an evaluation is carried out.
+    """Processes, folders and output of an evaluation.
 
     Attributes:
         workers: processes (default: one for each processor)
@@ -76,7 +76,7 @@ class HowOptions:
 @Parameter(name="*", group=_MODEL)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannerOptions:
-    """Who plans where no stored writer does.
+    """The model that plans if no stored writer has a plan.
 
     Attributes:
         planner_model: default reference/planner; none: writers alone
@@ -93,7 +93,7 @@ class PlannerOptions:
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluateOptions:
-    """What ``evaluate`` is told."""
+    """All options of the command ``evaluate``."""
 
     episodes: EpisodeOptions = EpisodeOptions()
     how: HowOptions = HowOptions()

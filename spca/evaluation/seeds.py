@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Self
 
 MAX_EPISODES: Final = 200_000
-_LARGEST_SEED: Final = 10**9
+_MAX_SEED: Final = 10**9
 _RANGE: Final = re.compile(r"(\d{1,10})(?::(\d{1,10}))?", re.ASCII)
 
 
@@ -40,7 +40,7 @@ class Seeds:
             end = int(match[2]) if match[2] else first + 1
             if end <= first:
                 raise ValueError(f"invalid seeds {part.strip()}: the end, which is excluded, must be above {first}")
-            if end - 1 > _LARGEST_SEED or end - first > MAX_EPISODES:
+            if end - 1 > _MAX_SEED or end - first > MAX_EPISODES:
                 raise ValueError(f"invalid seeds {part.strip()}: at most {limits}")
             values.update(range(first, end))
         return cls(text, tuple(sorted(values)))

@@ -1,8 +1,8 @@
-"""A stand-in for ConfigSpace, which takes most of the time that Unified Planning needs to be imported.
+"""A stand-in for the library ConfigSpace, which takes most of the import time of Unified Planning.
 
-Unified Planning and its engines import one class from it, for the signatures of methods that describe the parameters of
-an engine. ConfigSpace brings scipy.stats with it. Whoever uses the stand-in gets the library itself; only a submodule
-cannot be imported before that.
+Unified Planning and its engines import one class of ConfigSpace, for the signatures of methods that describe the
+parameters of an engine. ConfigSpace imports scipy.stats, which is slow. The first use of the stand-in imports the
+library itself; before that, submodules of ConfigSpace cannot be imported.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ _NAME: Final = "ConfigSpace"
 
 
 class ConfigurationSpace:
-    """Only a name until it is called; then an object of the library's class is made."""
+    """A placeholder: calling it returns an object of the library's class of the same name."""
 
     def __new__(cls, *args: Any, **options: Any) -> Any:
         return load().ConfigurationSpace(*args, **options)
 
 
 class _StandIn(ModuleType):
-    """The module in ``sys.modules`` until any other of its names is used."""
+    """The module in ``sys.modules`` until code uses another name of the library."""
 
     ConfigurationSpace = ConfigurationSpace
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # asked of every module by what looks through all of them
+        if name.startswith("__"):  # tools that inspect all modules ask for such names
             raise AttributeError(name)
         return getattr(load(), name)
 
 
 def defer() -> None:
-    """Put off importing ConfigSpace until something uses it; nothing happens when it has been imported."""
+    """Install the stand-in for ConfigSpace, unless ConfigSpace was already imported."""
     sys.modules.setdefault(_NAME, _StandIn(_NAME))
 
 
 def load() -> ModuleType:
-    """Return the library itself, imported when that has not happened yet."""
+    """Return the library itself; import the library on the first call."""
     if isinstance(sys.modules.get(_NAME), _StandIn):
         del sys.modules[_NAME]
     return importlib.import_module(_NAME)

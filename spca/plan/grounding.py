@@ -1,8 +1,9 @@
-"""Conditions of any form for pyperplan, which knows conjunctions of atoms only.
+"""Grounding of problems with arbitrary conditions for pyperplan, which supports only conjunctions of atoms.
 
-Every action is grounded, and what no action changes is evaluated at once, so that nothing or an atom is left of
-``(forall (?x) (imply (static ...) ...))``. Of the rest, disjunctions and conditional effects split an operator into
-several, and an atom that must not hold is a fact of its own. What grows too large is left to another engine.
+Every action is grounded. Static atoms, which no action changes, are evaluated during grounding, so that for example
+``(forall (?x) (imply (static ...) ...))`` becomes short. The remaining conditions are put into disjunctive normal form:
+disjunctions and conditional effects split an operator into several operators, and the negation of an atom becomes a
+separate fact. Problems that grow too large are left to another engine.
 """
 
 from __future__ import annotations
@@ -16,32 +17,39 @@ from unified_planning.engines.mixins import OneshotPlannerMixin
 from unified_planning.model import Action, Fluent, FNode, InstantaneousAction, Problem, ProblemKind
 from unified_planning.plans import ActionInstance, SequentialPlan
 
-MOST_INSTANCES: Final = 20_000
-"""Ground actions of a problem, at most."""
+MAX_INSTANCES: Final = 20_000
+"""Largest number of ground actions of a problem."""
 
-MOST_CASES: Final = 64
-"""Conjunctions that a condition may come to, and operators that a ground action may be split into, at most."""
+MAX_CASES: Final = 64
+"""Largest number of conjunctions of a condition, and of operators that one ground action is split into."""
 
 SMALL: Final = (150, 8)
-"""Operators and goals up to which a shortest plan is searched for, which takes some 40 ms at most."""
+"""Largest numbers of operators and of goals for which a shortest plan is searched, which takes at most about 40 ms."""
 
 Atom: TypeAlias = tuple[str, ...]
+"""A predicate's name and its arguments."""
+
 Cube: TypeAlias = frozenset[tuple[Atom, bool]]
-"""A conjunction: atoms that must hold, or must not."""
+"""A conjunction of literals: atoms, each with whether the atom must hold or must not hold."""
 
 Cubes: TypeAlias = tuple[Cube, ...]
-"""A disjunction of conjunctions; () is never true."""
+"""A disjunction of conjunctions; the empty disjunction () is never true."""
 
 Binding: TypeAlias = Mapping[str, str]
+"""The object's name of each parameter and variable (written with "?")."""
+
 Condition: TypeAlias = Callable[[Binding], Cubes]
+
+"""A function that returns the disjunctive normal form of a condition under a binding."""
 
 _TRUE: Final[Cubes] = (frozenset(),)
 _FALSE: Final[Cubes] = ()
-_REACHED: Final = (("goal reached",), True)
-"""The fact that a goal holds which has several ways to hold."""
+_GOAL_REACHED: Final = (("goal reached",), True)
+"""Goal fact of a task whose real goal is a disjunction; an extra operator per conjunction makes the fact true."""
 
 _T = TypeVar("_T")
 _Instance: TypeAlias = tuple[Action, tuple[str, ...]]
+"""An action with the names of its arguments."""
 
 
 class TooLargeError(Exception):
@@ -49,7 +57,7 @@ class TooLargeError(Exception):
 
 
 class _Change(NamedTuple):
-    """An effect: an atom that holds or not afterwards, in which cases, and in which it does not happen."""
+    """A ground effect: after it ``atom`` holds or not; the effect happens if ``when``, and does not if ``unless``."""
 
     atom: Atom
     holds: bool
@@ -58,7 +66,7 @@ class _Change(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """What a ground action needs, makes true and makes false."""
+    """One case of a ground action: the literals it needs, the atoms it makes true (``made``) and false (``lost``)."""
 
     instance: _Instance
     needs: Cube
@@ -67,7 +75,7 @@ class _Case(NamedTuple):
 
 
 class GroundingPlanner(Engine, OneshotPlannerMixin):  # type: ignore[misc]  # Unified Planning has no types
-    """pyperplan's search on the operators that :class:`_Grounder` makes: shortest plans of small problems."""
+    """Engine: pyperplan's search on the operators of :class:`_Grounder`, with shortest plans of small problems."""
 
     def __init__(self, **_options: Any) -> None:
         Engine.__init__(self)
@@ -97,7 +105,7 @@ class GroundingPlanner(Engine, OneshotPlannerMixin):  # type: ignore[misc]  # Un
     def _solve(self, problem: Problem, *_options: Any, **_others: Any) -> PlanGenerationResult:
         grounder = _Grounder(problem)
         goals = grounder.goals()
-        if not all(goals):
+        if not all(goals):  # an empty conjunction: the goal always holds
             status = PlanGenerationResultStatus.SOLVED_SATISFICING
             return PlanGenerationResult(status, SequentialPlan([]), self.name)
         if not goals:
@@ -106,7 +114,7 @@ class GroundingPlanner(Engine, OneshotPlannerMixin):  # type: ignore[misc]  # Un
         is_small = len(instances) <= SMALL[0] and len(task.goals) <= SMALL[1]
         search = {"search": "astar", "heuristic": "hmax"} if is_small else {}
         with problem.environment.factory.OneshotPlanner(name="pyperplan", params=search) as planner:
-            planner.skip_checks = True  # the task is made for it
+            planner.skip_checks = True  # the grounded task has only what pyperplan supports
             found = planner.solve(task)
         if found.plan is None:
             return PlanGenerationResult(found.status, None, self.name)
@@ -114,7 +122,7 @@ class GroundingPlanner(Engine, OneshotPlannerMixin):  # type: ignore[misc]  # Un
         objects = problem.environment.expression_manager.ObjectExp
         plan: list[ActionInstance] = []
         for step in found.plan.actions:
-            if step.action.name in instances:  # else it only ends the task
+            if step.action.name in instances:  # other actions only reach the goal of a disjunction
                 action, names = instances[step.action.name]
                 arguments = tuple(objects(problem.object(name)) for name in names)
                 plan.append(ActionInstance(action, arguments))
@@ -123,7 +131,7 @@ class GroundingPlanner(Engine, OneshotPlannerMixin):  # type: ignore[misc]  # Un
 
 
 class _Grounder:
-    """The operators of a problem."""
+    """Grounds the actions and the goal of a problem."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
@@ -132,66 +140,77 @@ class _Grounder:
         )
         initial = problem.explicit_initial_values
         self._true = frozenset(_atom(fluent)({}) for fluent, value in initial.items() if value.is_true())
-        self._known: dict[Any, list[str]] = {}
-        self._avoided: set[Atom] = set()
-        self._left = MOST_INSTANCES
+        self._names_by_type: dict[Any, list[str]] = {}
+        # Atoms that some condition or goal needs to be false; `task` collects them.
+        self._negated: set[Atom] = set()
+        self._instances_left = MAX_INSTANCES
 
     def goals(self) -> Cubes:
-        """Return what the goal comes to: () if it can never hold, with an empty conjunction if it always does."""
+        """Return the goal in disjunctive normal form: () if the goal can never hold.
+
+        If the goal always holds, the disjunction contains the empty conjunction.
+        """
         return _all([self._condition(goal, True) for goal in self._problem.goals])({})
 
     def task(self, goals: Cubes) -> tuple[Problem, dict[str, _Instance]]:
-        """Return the problem without parameters, and what its actions stand for.
+        """Return the grounded problem, and the original action with its arguments by grounded action's name.
 
-        An action that only ends it stands for nothing.
+        If the goal is a disjunction, the grounded problem has further actions, which only reach the goal.
 
         Raises:
-            TooLargeError: it would be too large.
+            TooLargeError: the grounded problem would be too large.
         """
         cases = [case for action in self._problem.actions for case in self._cases(action)]
         for cube in (*goals, *(case.needs for case in cases)):
-            self._avoided.update(atom for atom, holds in cube if not holds)
+            self._negated.update(atom for atom, holds in cube if not holds)
         task = _Task(self._problem.environment)
         for number, case in enumerate(cases):
-            task.act(f"a{number}", case.needs, *self._effects(case))
+            task.add_action(f"a{number}", case.needs, *self._effects(case))
         if len(goals) > 1:
             for number, cube in enumerate(goals):
-                task.act(f"goal{number}", cube, frozenset((_REACHED,)), frozenset())
-        task.end(goals[0] if len(goals) == 1 else frozenset((_REACHED,)))
+                task.add_action(f"goal{number}", cube, frozenset((_GOAL_REACHED,)), frozenset())
+        task.add_goals(goals[0] if len(goals) == 1 else frozenset((_GOAL_REACHED,)))
 
         holding = {(atom, True) for atom in self._true}
-        holding.update((atom, False) for atom in self._avoided - self._true)
-        task.begin(holding)
+        holding.update((atom, False) for atom in self._negated - self._true)
+        task.set_initial(holding)
         instances = {f"a{number}": case.instance for number, case in enumerate(cases)}
         return task.problem, instances
 
     def _cases(self, action: Action) -> Iterator[_Case]:
-        """Yield what instances of an action do, by what holds before."""
+        """Yield the cases of all instances of an action.
+
+        Raises:
+            TooLargeError: the problem has too many ground actions, or an action too many cases.
+        """
         needs = _all([self._condition(condition, True) for condition in action.preconditions])
         effects = [self._effect(effect) for effect in action.effects]
         names = [f"?{parameter.name}" for parameter in action.parameters]
         choices = [self._objects(parameter.type) for parameter in action.parameters]
         for values in product(*choices):
-            self._left -= 1
-            if self._left < 0:
-                raise TooLargeError(f"more than {MOST_INSTANCES} ground actions")
+            self._instances_left -= 1
+            if self._instances_left < 0:
+                raise TooLargeError(f"more than {MAX_INSTANCES} ground actions")
             binding = dict(zip(names, values, strict=True))
             cases = [_Case((action, values), cube, frozenset(), frozenset()) for cube in needs(binding)]
-            for effect in effects if cases else ():
+            if not cases:  # the precondition can never hold
+                continue
+            for effect in effects:
                 for change in effect(binding):
                     cases = _split(cases, change)
             yield from cases
 
     def _effects(self, case: _Case) -> tuple[Cube, Cube]:
-        """Return the facts that a case makes true, and those that it makes false."""
+        """Return the facts that a case makes true, and the facts that the case makes false."""
         lost = case.lost - case.made
         made = {(atom, True) for atom in case.made}
-        made.update((atom, False) for atom in lost & self._avoided)
-        gone = {(atom, True) for atom in lost}
-        gone.update((atom, False) for atom in case.made & self._avoided)
-        return frozenset(made), frozenset(gone)
+        made.update((atom, False) for atom in lost & self._negated)
+        deleted = {(atom, True) for atom in lost}
+        deleted.update((atom, False) for atom in case.made & self._negated)
+        return frozenset(made), frozenset(deleted)
 
     def _effect(self, effect: Any) -> Callable[[Binding], Iterator[_Change]]:
+        """Return a function that yields the changes of an effect under a binding."""
         atom = _atom(effect.fluent)
         holds = effect.value.is_true()
         when, unless = (self._condition(effect.condition, positive) for positive in (True, False))
@@ -204,16 +223,17 @@ class _Grounder:
         return changes
 
     def _condition(self, node: FNode, positive: bool) -> Condition:
-        """Return what a condition, or its negation, comes to under a binding."""
+        """Compile a condition, or its negation if not ``positive``."""
         if node.is_bool_constant():
             return _constant(node.is_true() == positive)
         if node.is_not():
             return self._condition(node.arg(0), not positive)
         if node.is_implies() or node.is_and() or node.is_or():
-            wanted = [positive] * len(node.args)
-            wanted[0] ^= node.is_implies()
-            parts = [self._condition(arg, each) for arg, each in zip(node.args, wanted, strict=True)]
-            return (_all if node.is_and() == positive else _any)(parts)
+            signs = [positive] * len(node.args)
+            signs[0] ^= node.is_implies()  # a -> b is (not a) or b
+            parts = [self._condition(arg, sign) for arg, sign in zip(node.args, signs, strict=True)]
+            is_conjunction = node.is_and() == positive  # by De Morgan, a negated disjunction is a conjunction
+            return _all(parts) if is_conjunction else _any(parts)
         if node.is_forall() or node.is_exists():
             inner = self._condition(node.arg(0), positive)
             bindings = self._bindings(node.variables())
@@ -222,10 +242,11 @@ class _Grounder:
         return self._literal(node, positive)
 
     def _literal(self, node: FNode, positive: bool) -> Condition:
+        """Compile an equality or an atom; the value of a static atom is known for each binding."""
         if node.is_equals():
-            one, other = map(_term, node.args)
+            left, right = map(_term, node.args)
             return lambda binding: _make_constant_cubes(
-                (binding.get(one, one) == binding.get(other, other)) == positive
+                (binding.get(left, left) == binding.get(right, right)) == positive
             )
         atom = _atom(node)
         if node.fluent().name in self._changed:
@@ -233,12 +254,13 @@ class _Grounder:
         return lambda binding: _make_constant_cubes((atom(binding) in self._true) == positive)
 
     def _objects(self, kind: Any) -> list[str]:
-        if kind not in self._known:
-            self._known[kind] = [each.name for each in self._problem.objects(kind)]
-        return self._known[kind]
+        """Return the names of all objects of a type."""
+        if kind not in self._names_by_type:
+            self._names_by_type[kind] = [each.name for each in self._problem.objects(kind)]
+        return self._names_by_type[kind]
 
     def _bindings(self, variables: Sequence[Any]) -> Callable[[Binding], Iterable[Binding]]:
-        """Return a function that gives all ways to extend a binding by some variables."""
+        """Return a function that yields the binding extended by every choice of objects for the variables."""
         names = [f"?{variable.name}" for variable in variables]
         choices = [self._objects(variable.type) for variable in variables]
         values = list(product(*choices))
@@ -248,27 +270,28 @@ class _Grounder:
 
 
 class _Task:
-    """A problem whose facts are literals and have no arguments; a fact is known once something needs or changes it."""
+    """A problem under construction; each literal that an action or goal mentions becomes a fluent without arguments."""
 
     def __init__(self, environment: Any) -> None:
         self.problem = Problem("grounded", environment, initial_defaults={environment.type_manager.BoolType(): False})
         self._facts: dict[tuple[Atom, bool], Fluent] = {}
 
-    def act(self, name: str, needs: Cube, made: Cube, gone: Cube) -> None:
+    def add_action(self, name: str, needs: Cube, made: Cube, deleted: Cube) -> None:
         action = InstantaneousAction(name)
         for fact in sorted(needs):
             action.add_precondition(self._fact(fact))
         for fact in sorted(made):
             action.add_effect(self._fact(fact), True)
-        for fact in sorted(gone):
+        for fact in sorted(deleted):
             action.add_effect(self._fact(fact), False)
         self.problem.add_action(action)
 
-    def end(self, goal: Cube) -> None:
+    def add_goals(self, goal: Cube) -> None:
         for fact in sorted(goal):
             self.problem.add_goal(self._fact(fact))
 
-    def begin(self, holding: set[tuple[Atom, bool]]) -> None:
+    def set_initial(self, holding: set[tuple[Atom, bool]]) -> None:
+        """Set the facts that hold at the start, except facts that no action or goal mentions; call last."""
         for fact in sorted(holding & self._facts.keys()):
             self.problem.set_initial_value(self._facts[fact], True)
 
@@ -279,57 +302,60 @@ class _Task:
 
 
 def _split(cases: Iterable[_Case], change: _Change) -> list[_Case]:
-    """Return each case as it is where the change happens, and as it is where it does not."""
+    """Split each case by whether the change happens: return the cases with the change and the cases without."""
     changed = frozenset((change.atom,))
     nothing = frozenset[Atom]()
     made = changed if change.holds else nothing
     lost = nothing if change.holds else changed
 
-    found: list[_Case] = []
+    result: list[_Case] = []
     for case in cases:
         for cube in change.when:
-            needs = _both(case.needs, cube)
+            needs = _conjoin(case.needs, cube)
             if needs is not None:
-                found.append(_Case(case.instance, needs, case.made | made, case.lost | lost))
+                result.append(_Case(case.instance, needs, case.made | made, case.lost | lost))
         for cube in change.unless:
-            needs = _both(case.needs, cube)
+            needs = _conjoin(case.needs, cube)
             if needs is not None:
-                found.append(case._replace(needs=needs))
-    return _limit_cases(found)
+                result.append(case._replace(needs=needs))
+    return _limit_cases(result)
 
 
-def _both(one: Cube, other: Cube) -> Cube | None:
-    """Return the conjunction of two, None where they contradict each other."""
+def _conjoin(one: Cube, other: Cube) -> Cube | None:
+    """Return the conjunction of two conjunctions, or None if the two contradict each other."""
     if any((atom, not holds) in one for atom, holds in other):
         return None
     return one | other
 
 
 def _conjunction(parts: Iterable[Cubes]) -> Cubes:
-    found = _TRUE
+    """Return the conjunction of disjunctions, multiplied out and without duplicates, in a deterministic order."""
+    result = _TRUE
     for part in parts:
         if part is _TRUE:
             continue
-        merged = (_both(one, other) for one in found for other in part)
+        merged = (_conjoin(one, other) for one in result for other in part)
         cubes = dict.fromkeys(cube for cube in merged if cube is not None)
-        found = tuple(_limit_cases(list(cubes)))
-        if not found:
+        result = tuple(_limit_cases(list(cubes)))
+        if not result:
             break
-    return found
+    return result
 
 
 def _disjunction(parts: Iterable[Cubes]) -> Cubes:
-    found: dict[Cube, None] = {}
+    """Return the disjunction of disjunctions, without duplicates, in a deterministic order."""
+    cubes: dict[Cube, None] = {}
     for part in parts:
         if part is _TRUE:
             return _TRUE
-        found |= dict.fromkeys(part)
-    return tuple(_limit_cases(list(found)))
+        cubes |= dict.fromkeys(part)
+    return tuple(_limit_cases(list(cubes)))
 
 
 def _limit_cases(cases: list[_T]) -> list[_T]:
-    if len(cases) > MOST_CASES:
-        raise TooLargeError(f"a condition of more than {MOST_CASES} cases")
+    """Return ``cases``; raise if there are too many."""
+    if len(cases) > MAX_CASES:
+        raise TooLargeError(f"a condition of more than {MAX_CASES} cases")
     return cases
 
 
@@ -350,16 +376,16 @@ def _constant(holds: bool) -> Condition:
 
 
 def _atom(node: FNode) -> Callable[[Binding], Atom]:
-    """Return a function that gives the atom of a predicate under a binding."""
+    """Return a function that returns the atom of a predicate under a binding."""
     name = node.fluent().name
     terms = tuple(map(_term, node.args))
     return lambda binding: (name, *[binding.get(term, term) for term in terms])
 
 
 def _term(node: FNode) -> str:
-    """Return an object's name, or that of a parameter or variable as PDDL writes it.
+    """Return the name of an object, or "?" and the name of a parameter or variable, as in PDDL.
 
-    An inner variable hides an outer one.
+    A binding is keyed by these names, so an inner variable hides an outer variable of the same name.
     """
     if node.is_object_exp():
         return str(node.object().name)

@@ -1,6 +1,6 @@
 """One attempt at a domain and problem with Unified Planning: read, choose an engine, solve, validate.
 
-Importing this module imports Unified Planning, which takes seconds; only the solver's process does so.
+Importing this module imports Unified Planning, which takes seconds; therefore only the solver's process imports it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from copy import copy
 from functools import cache
 from typing import Any
 
-from unified_planning.engines import PlanGenerationResultStatus as Found
-from unified_planning.engines import ValidationResultStatus as Verdict
+from unified_planning.engines import PlanGenerationResultStatus, ValidationResultStatus
 from unified_planning.environment import get_environment
 from unified_planning.io import PDDLReader
 from unified_planning.model import Problem, ProblemKind
@@ -25,14 +24,14 @@ from spca.plan.engines import OWN, available_engines
 from spca.plan.reading import parse_plain
 
 Report = Callable[[Mapping[str, object]], None]
-"""Receives what :func:`attempt` finds out, as JSON-able mappings."""
+"""Function that receives the reports of :func:`attempt`, as mappings that JSON can represent."""
 
 _FIRST_DOMAIN = """(define (domain d) (:requirements :strips :typing) (:types t) (:predicates (p ?x - t) (q ?x - t))
   (:action a :parameters (?x - t) :precondition (and (p ?x)) :effect (and (q ?x) (not (p ?x)))))"""
 _FIRST_PROBLEM = "(define (problem p) (:domain d) (:objects o - t) (:init (p o)) (:goal (and (q o))))"
 _MAX_MESSAGE = 1000
-_PLACE = re.compile(r"line: (\d+), col:? (\d+)")
-_ASIDE = re.compile(
+_LOCATION = re.compile(r"line: (\d+), col:? (\d+)")
+_PARSER_DETAILS = re.compile(
     r"\s*(\(at char|(Error )?(in expression )?(found at|from) line:|Different elements).*", re.IGNORECASE
 )
 _NESTED = re.compile(r"UP\w+\((['\"])(.*)\1\)")
@@ -44,23 +43,24 @@ _HINTS = {
     "(:requirements": "is every requirement flag spelled right?",
 }
 _FAILURES = {
-    Found.UNSOLVABLE_PROVEN: SolveStatus.UNSOLVABLE,
-    Found.UNSOLVABLE_INCOMPLETELY: SolveStatus.UNSOLVABLE,
-    Found.TIMEOUT: SolveStatus.TIMEOUT,
+    PlanGenerationResultStatus.UNSOLVABLE_PROVEN: SolveStatus.UNSOLVABLE,
+    PlanGenerationResultStatus.UNSOLVABLE_INCOMPLETELY: SolveStatus.UNSOLVABLE,
+    PlanGenerationResultStatus.TIMEOUT: SolveStatus.TIMEOUT,
 }
 
 
 class UnreadableError(Exception):
-    """The text is not PDDL that Unified Planning reads; ``str(error)`` says where and why."""
+    """Unified Planning cannot read the text; ``str(error)`` says where and why."""
 
 
 def attempt(domain: str, problem: str, engines: Sequence[str], report: Report) -> None:
-    """Try the first of some engines that suits the problem.
+    """Solve the problem with the first engine in ``engines`` that supports it.
 
     Args:
-        engines: names that Unified Planning knows, in order of preference.
-        report: called with ``{"solving", "left"}`` when the search begins and with ``{"status", "engine", "message",
-            "steps", "final"}`` at the end; ``final`` means that no other engine could answer otherwise.
+        engines: engine names of Unified Planning, in order of preference.
+        report: called with ``{"solving", "left"}`` when the search begins: the engine and the number of further
+            suitable engines. Called with ``{"status", "engine", "message", "steps", "final"}`` at the end; ``final``
+            means that no other engine could give a different answer.
     """
     try:
         task = read(domain, problem)
@@ -77,29 +77,30 @@ def attempt(domain: str, problem: str, engines: Sequence[str], report: Report) -
 
 
 def read(domain: str, problem: str) -> Problem:
-    """Parse both texts.
+    """Return the problem that both texts describe.
 
     Raises:
-        UnreadableError: with the parser's message, and line and column where it tells.
+        UnreadableError: with the parser's message, and with line and column if the parser gives them.
     """
     try:
         return _KnownKind.remember_kind(_parse_problem(domain, problem))
-    except Exception as error:  # boundary: the reader raises anything from SyntaxError to KeyError and AssertionError
-        in_domain = not _reads_alone(domain)
-        raise UnreadableError(_explain(error, *(("domain", domain) if in_domain else ("problem", problem)))) from error
+    except Exception as error:  # boundary: the reader raises errors of any type
+        which, text = ("problem", problem) if _reads_alone(domain) else ("domain", domain)
+        raise UnreadableError(_explain(error, which, text)) from error
 
 
 def _parse_problem(domain: str, problem: str) -> Problem:
-    with suppress(Exception):  # boundary: what the reader refuses, the grammar refuses with a better message
+    with suppress(Exception):  # boundary: after any error the grammar reads again, with better messages
         return parse_plain(_first_reader(), domain, problem)
     return _reader().parse_problem_string(domain, problem)
 
 
 class _KnownKind(Problem):  # type: ignore[misc]  # Unified Planning has no types
-    """A problem that is complete: what kind it is of, which everyone asks, is found out once."""
+    """A complete problem with a cached :attr:`kind`, which otherwise every access computes again."""
 
     @classmethod
     def remember_kind(cls, task: Problem) -> Problem:
+        """Make ``task`` an instance of this class, unless it is of another subclass; return ``task``."""
         if type(task) is Problem:
             known = task.kind
             task.__class__ = cls
@@ -112,9 +113,9 @@ class _KnownKind(Problem):  # type: ignore[misc]  # Unified Planning has no type
 
 
 def prepare() -> None:
-    """Do once what every attempt needs: build the grammar, load the engines, solve a first problem with each.
+    """Prepare what every attempt needs: build the grammar, load the engines, solve a first problem with each engine.
 
-    Fast Downward gains nothing from it: it runs in processes of its own.
+    Fast Downward is left out, because it runs in separate processes and gains nothing.
     """
     get_environment().credits_stream = None
     for name in _list_in_process_engines():
@@ -122,7 +123,7 @@ def prepare() -> None:
 
 
 def rehearse() -> None:
-    """Touch in a forked process, while it waits, what an attempt needs: memory is copied when it is first touched."""
+    """Solve a tiny problem while this forked process waits, because each memory page is copied on its first use."""
     attempt(_FIRST_DOMAIN, _FIRST_PROBLEM, _list_in_process_engines()[:1], lambda _: None)
 
 
@@ -131,7 +132,7 @@ def _list_in_process_engines() -> list[str]:
 
 
 def _reader() -> PDDLReader:
-    """Return a reader that shares the grammar, which is slow to build, but not what a reader keeps of its texts."""
+    """Return a new reader that shares the grammar, which is slow to build, but not the reader's state."""
     return copy(_first_reader())
 
 
@@ -141,6 +142,7 @@ def _first_reader() -> PDDLReader:
 
 
 def _reads_alone(domain: str) -> bool:
+    """Return whether Unified Planning can read the domain without a problem."""
     try:
         _reader().parse_problem_string(domain, None)
     except Exception:  # boundary: as in read()
@@ -149,17 +151,18 @@ def _reads_alone(domain: str) -> bool:
 
 
 def _explain(error: Exception, which: str, text: str) -> str:
+    """Return the place of a reader's error, its cleaned message, a hint, and the line of ``text``, if known."""
     message = " ".join(str(error).split())
     line = getattr(error, "lineno", None)
     column = getattr(error, "column", None)
-    if place := _PLACE.search(message):
+    if place := _LOCATION.search(message):
         line = int(place[1])
         column = int(place[2])
     if isinstance(error, KeyError):
         message = f"{message} is not declared"
     elif isinstance(error, RecursionError):
         message = "it is nested too deeply"
-    message = _NESTED.sub(r"\2", _ASIDE.sub("", message))[:_MAX_MESSAGE]
+    message = _NESTED.sub(r"\2", _PARSER_DETAILS.sub("", message))[:_MAX_MESSAGE]
 
     lines = text.split("\n")
     shown = ""
@@ -189,7 +192,7 @@ def _engine_class(name: str) -> Any:
 
 
 def _find_unsupported(task: Problem, engines: Iterable[str]) -> str:
-    """Return what the most capable engine lacks for this problem."""
+    """Return a message with the problem's features that the engine with the fewest unsupported features lacks."""
     needed = set(task.kind.features)
     missing = [needed - set(_engine_class(name).supported_kind().features) for name in engines]
     if not missing:
@@ -205,22 +208,23 @@ def _solve(task: Problem, engine: str) -> Mapping[str, object]:
             answer = planner.solve(task)
     except MemoryError:
         return _result(SolveStatus.ENGINE_ERROR, f"{engine} ran out of memory", engine)
-    except Exception as error:  # boundary: engines raise exceptions of their own making
+    except Exception as error:  # boundary: engines raise exceptions of any type
         return _result(SolveStatus.ENGINE_ERROR, f"{engine} failed: {_one_line(error)}", engine)
     if answer.plan is not None:
         return _validate(task, answer.plan, engine)
     status = _FAILURES.get(answer.status, SolveStatus.ENGINE_ERROR)
     if status is SolveStatus.UNSOLVABLE:
-        return _result(status, f"no plan exists: the goal cannot be reached. {why_unsolvable(task)}".strip(), engine)
+        message = f"no plan exists: the goal cannot be reached. {why_unsolvable(task)}".strip()
+        return _result(status, message, engine)
     reason = answer.status.name.lower().replace("_", " ")
     return _result(status, f"{engine} found no plan: {reason}", engine)
 
 
 def _validate(task: Problem, plan: Any, engine: str) -> Mapping[str, object]:
-    """Return the plan as a result, if validators that did not make it agree that it reaches the goal."""
+    """Return the plan as a result if independent validators accept the plan, else a result that says why not."""
     if not isinstance(plan, SequentialPlan):
         return _result(SolveStatus.ENGINE_ERROR, "actions must take no time; write no durative actions", final=True)
-    fault = _fault(task, plan)
+    fault = _validation_fault(task, plan)
     if not plan.actions and fault is None:
         message = (
             "the goal already holds in the initial state, so no action is needed; :goal must say what is still to do"
@@ -240,18 +244,18 @@ def _validate(task: Problem, plan: Any, engine: str) -> Mapping[str, object]:
     return {**_result(SolveStatus.SOLVED, "", engine, final=True), "steps": steps}
 
 
-def _fault(task: Problem, plan: SequentialPlan) -> str | None:
-    """Return why the plan is not valid, or None."""
+def _validation_fault(task: Problem, plan: SequentialPlan) -> str | None:
+    """Return why a validator refuses the plan, or None."""
     factory = get_environment().factory
     with factory.PlanValidator(name="sequential_plan_validator") as validator:
         checked = validator.validate(task, plan)
-    if checked.status is not Verdict.VALID:
+    if checked.status is not ValidationResultStatus.VALID:
         return " ".join(log.message for log in checked.log_messages or []) or "the validator refuses it"
     if "tamer" in available_engines() and _engine_class("tamer").supports(task.kind):
         try:
             with factory.PlanValidator(name="tamer") as validator:
-                refused = validator.validate(task, plan).status is Verdict.INVALID
-        except Exception:  # boundary: a second opinion that fails is no opinion
+                refused = validator.validate(task, plan).status is ValidationResultStatus.INVALID
+        except Exception:  # boundary: an error in the second validator is no refusal
             refused = False
         if refused:
             return "tamer's validator refuses it"

@@ -9,7 +9,7 @@ from threading import Lock
 from spca.contracts import SolveResult
 from spca.plan.pddl import MAX_CHARS, words
 
-MOST = 4096
+MAX_KEPT = 4096
 """Number of remembered results; each takes at most one kilobyte."""
 
 
@@ -19,7 +19,7 @@ class SolvedTexts:
     Only successful results are kept. A failure may be temporary, and its message quotes the exact text.
     """
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = MAX_KEPT) -> None:
         self._most = most
         self._lock = Lock()
         self._results: OrderedDict[bytes, SolveResult] = OrderedDict()

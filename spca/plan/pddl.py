@@ -289,7 +289,7 @@ def _iterate_declared(text: str, tokens: Sequence[_Token], head: str) -> Iterato
         previous = ""
         for token in tokens[start + 2 : end - 1]:  # without "(", the head and ")"
             depth += (token.text == "(") - (token.text == ")")
-            is_type = depth > 0 or previous == "-"
+            is_type = depth != 0 or previous == "-"
             if token.text not in "()-" and not is_type:
                 yield token.text
             previous = token.text

@@ -79,7 +79,7 @@ class _Server:
                     self._attempt(message)
 
     def _attempt(self, request: Mapping[str, Any]) -> None:
-        """Let a child attempt the request; send its result to the host, or its exit code if the child gave no result."""
+        """Let a child make the attempt; send its result to the host, or its exit code if there is no result."""
         folder = tempfile.mkdtemp(prefix="spca-solver-")
         child = self._next or _fork()
         self._next = None
@@ -99,7 +99,7 @@ class _Server:
         self._next = _fork()
 
     def _relay(self, child: Connection[Any, Any]) -> bool:
-        """Send the child's reports to the host until its result or a cancellation; return whether there was a result."""
+        """Pass the child's reports on to the host; return whether there was a result before a cancellation."""
         while True:
             ready = self._wait(child)
             if self._connection in ready and "cancel" in receive_message(self._connection):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from spca.common.encoding import json_text
-from spca.common.files import LARGEST, make_folder, read_text, write_atomic
+from spca.common.files import MAX_RUN_FILE_BYTES, make_folder, read_text, write_atomic
 from spca.common.installation import applications
 from spca.errors import ReportError
 from spca.llm.calls.packed import PACKED, pack, strip_path
@@ -43,7 +43,7 @@ def pack_run(run: Path, name: str, answered_by: str | None = None) -> dict[str, 
     target = Path.cwd() / name
     if not (run / "summary.json").is_file():
         raise ReportError(f"{run}: the run has not ended: go on with it first")
-    calls = [json.loads(read_text(run / call.name, LARGEST)) for call in read_all(run / FOLDER)]
+    calls = [json.loads(read_text(run / call.name, MAX_RUN_FILE_BYTES)) for call in read_all(run / FOLDER)]
     if not calls:
         raise ReportError(f"{run}: no model was asked anything: there is nothing to pack")
     _check_free(target, run.name)

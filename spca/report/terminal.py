@@ -28,7 +28,7 @@ _GROUPS: Final = 8
 """Kinds of failures that are counted."""
 _REASON: Final = 160
 """Characters of a reason that are shown."""
-_SLOWEST: Final = 3
+_SLOWEST_SHOWN: Final = 3
 _VERSIONS: Final = ("spca", "minigrid", "python")
 _STYLES: Final = {"success": "green", "fail": "red", "aborted": "yellow", "running": "cyan"}
 _WORDS: Final = {"success": "solved", "fail": "failed"}
@@ -159,7 +159,7 @@ def _describe_usage(run: Run) -> dict[str, str | Text]:
 
     timed = [row for row in run.levels if row.seconds]
     timed.sort(key=lambda row: -(row.seconds or 0.0))
-    slowest = [f"{_format_seconds(row.seconds)}  {row.number} {row.env_id}" for row in timed[:_SLOWEST]]
+    slowest = [f"{_format_seconds(row.seconds)}  {row.number} {row.env_id}" for row in timed[:_SLOWEST_SHOWN]]
 
     usage = asdict(run.usage)
     spent = f"{spending.usd(usage)} USD, tokens not known" if run.published else spending.spent(usage)

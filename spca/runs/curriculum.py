@@ -30,9 +30,9 @@ _PATTERN = frozenset("*?[-")
 """Characters of globs and environment ids."""
 _FEW = 12
 """Names that are listed in an error message when none of them is near."""
-_LONGEST = 80
+_MAX_QUOTE = 80
 """Characters of a value that an error message quotes."""
-_LONGEST_NAME = 100
+_MAX_NAME = 100
 """Bytes of a name: that of a category and an environment id stand in one file name, which has at most 255."""
 
 
@@ -298,8 +298,8 @@ def _name(fields: Mapping[str, object], key: str, where: str) -> str:
 
 
 def _check_length(name: str, where: str) -> None:
-    if len(name.encode()) > _LONGEST_NAME:
-        raise CurriculumError(f"{where} becomes part of file names: at most {_LONGEST_NAME} bytes of UTF-8")
+    if len(name.encode()) > _MAX_NAME:
+        raise CurriculumError(f"{where} becomes part of file names: at most {_MAX_NAME} bytes of UTF-8")
 
 
 def _non_empty_list(fields: Mapping[str, object], key: str, of: str, where: str) -> list[object]:
@@ -339,7 +339,7 @@ def _hint(name: str, names: Iterable[str]) -> str:
 def _quote_json(value: object) -> str:
     """Return JSON text, so that no control character reaches the terminal; cut so that it stays one line."""
     text = json.dumps(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return text if len(text) <= _MAX_QUOTE else f"{text[:_MAX_QUOTE]}..."
 
 
 def split_names(text: str, known: Iterable[str]) -> tuple[str, ...]:

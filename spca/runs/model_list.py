@@ -30,8 +30,8 @@ from spca.runs.options import ModelOptions, ServerOptions
 from spca.runs.resolution import resolve_models
 
 _WIDTH: Final = 80
-_LONGEST_NAME: Final = 100
-_MOST: Final = 1000
+_MAX_NAME: Final = 100
+_MAX_MODELS: Final = 1000
 """Characters of a name, and names of a list, that are shown."""
 _FIGURES: Final = ("in", "out", "context", "until")
 _COLUMNS: Final = "{:>8} {:>8} {:>8}  {:<10}"
@@ -201,7 +201,7 @@ def _make_offer(prefix: str, state: str, known: KnownList | None, catalogue: Cat
         left = [each for each in entries if not (each.shutdown and each.shutdown <= today)]
         return Offer(prefix, state, known is not None, roles, tuple(left))
 
-    short = [each for each in known.entries[:_MOST] if len(each.name) <= _LONGEST_NAME]
+    short = [each for each in known.entries[:_MAX_MODELS] if len(each.name) <= _MAX_NAME]
     ends = {f"{prefix}/{quote_line(each.name)}": each.shutdown for each in short}
     names = [name for name in first if name in ends]
     names += [name for name in ends if name not in first]

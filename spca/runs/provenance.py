@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from spca import __version__
 from spca.common.installation import applications
-from spca.common.jobs import stamps
+from spca.common.jobs.versions import find_versions
 from spca.common.source_state import CONTINUATIONS, hash_texts, read_source_state
 from spca.errors import ResumeError
 from spca.runs.level.barren import count_barren_end
@@ -137,4 +137,4 @@ def check_sandbox(recorded: str | None, level: str) -> None:
 
 def versions() -> dict[str, str]:
     """Return the versions of this program, Python and the packages that matter, by name."""
-    return {"spca": __version__, **stamps.versions(*_PACKAGES)}
+    return {"spca": __version__, **find_versions(*_PACKAGES)}

@@ -1,1 +1,1 @@
-"""Compiled planning: problem writers that came with a planner's answers, kept and tried before a model is asked."""
+"""Compiled planning: stored problem writers from a planner's answers, which are tried before a model is asked."""

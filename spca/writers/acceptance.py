@@ -1,5 +1,8 @@
-"""Whether a draft of a problem writer is kept: it must do for its own level what the model's own problem did, keep all
-that its name has solved, and read the snapshot that it is given.
+"""The acceptance of a draft of a problem writer.
+
+For its own level, a draft must write the same problem as the model wrote in the same answer. For all levels that
+earlier versions of the same name have solved, the draft's plans must still succeed. The draft must derive the problem
+from the snapshot, which renamed snapshots test.
 """
 
 from __future__ import annotations
@@ -22,9 +25,9 @@ from spca.writers.running import WriterRunner, Written
 from spca.writers.stored import Case, Miss
 
 UNREADABLE: Final = " and sing every second verse of it backwards"
-"""What makes a mission one that no writer reads to the last word."""
+"""Suffix that makes a mission unreadable: a writer that reads every word must refuse the mission."""
 
-_LONGEST_MISSION: Final = 100
+_MAX_MISSION: Final = 100
 _SWAP: Final = Permutation(SWAPPED_KINDS)
 
 
@@ -33,8 +36,8 @@ class Acceptance:
 
     Args:
         runner: runs writers.
-        planned: the validated plan of a writer's problem, or why there is none.
-        make_world: a fresh world for an environment id and seed; None where levels cannot be played again.
+        planned: function that returns the validated plan for a writer's problem, or the reason of the failure.
+        make_world: function that creates a world from an environment id and a seed; None if levels cannot be replayed.
     """
 
     def __init__(
@@ -48,15 +51,15 @@ class Acceptance:
         self._make_world = make_world
 
     def objection(self, draft: ProblemWriter, case: Case, kept: Sequence[Case], agent: AgentSource) -> str:
-        """Return why a draft is not kept, "" if it is.
+        """Return why a draft is refused; "" if the draft is accepted.
 
         Args:
-            case: the level that it came with.
-            kept: what writers of its name have solved.
-            agent: the library that changed plans are carried out with.
+            case: the level on which the draft was written.
+            kept: the levels that earlier versions of the same name have solved.
+            agent: the library of methods that executes changed plans.
 
         Raises:
-            SandboxError: there is no sandbox to run it in.
+            SandboxError: there is no working sandbox.
         """
         if fault := fault_of_draft(draft):
             return fault
@@ -70,13 +73,14 @@ class Acceptance:
         states.append({**case.state, "mission": unreadable})
         states += [old.state for old in kept]
 
-        # The results come in the order of the states.
+        # The results come in the order of the states: twice the draft's own snapshot, the probes, the swapped kinds,
+        # the unreadable mission, the kept cases. Each `next` runs the draft on the next state.
         results = self._runner.each([(draft.source, state) for state in states], again=True)
         first = next(results)
         if first.miss is not None:
             what = "refuses" if first.miss is Miss.REFUSED else "fails on"
             return f"it {what} its own snapshot: {first.reason}"
-        self._runner.close()  # in the process that the next call forks from, everything lies elsewhere in memory
+        self._runner.close()  # the next call gets a new process with another memory layout
         if next(results) != first:
             return "it does not write the same problem twice for its own snapshot: derive it from nothing else"
         return (
@@ -88,17 +92,18 @@ class Acceptance:
         )
 
     def _check_plans(self, draft: ProblemWriter, cases: Iterable[tuple[Case, Written]], agent: AgentSource) -> str:
-        """Return what is wrong with the plans for levels that were solved, "" if nothing is."""
+        """Return why the draft fails on a level that was solved before; "" if it fails on no such level."""
         for case, written in cases:
             fault = written.reason
             if written.miss is None and not _is_unchanged(draft, case, written):
                 fault = self._check_plan(self._planned(draft, written.text), case, agent)
             if fault:
-                mission = shorten_middle(one_line(str(case.state["mission"])), _LONGEST_MISSION)
+                mission = shorten_middle(one_line(str(case.state["mission"])), _MAX_MISSION)
                 return f"for the mission '{mission}', which was solved, {fault}"
         return ""
 
     def _check_plan(self, plan: Plan | Written, case: Case, agent: AgentSource) -> str:
+        """Return why ``plan`` does not solve the level; "" if it does. A changed plan is executed in the world."""
         if not isinstance(plan, Plan):
             return f"there is no plan any more: {plan.reason}"
         solved = case.solved
@@ -121,6 +126,7 @@ def _is_unchanged(draft: ProblemWriter, case: Case, written: Written) -> bool:
 
 
 def _check_own_snapshot(text: str, answered: str) -> str:
+    """Return how the written problem differs from the problem ``answered`` by the model; "" if equal."""
     try:
         difference = ProblemSets.from_text(text).difference(ProblemSets.from_text(answered))
     except PlanTextError as error:
@@ -129,7 +135,10 @@ def _check_own_snapshot(text: str, answered: str) -> str:
 
 
 def _check_renamed(text: str, renamed: Sequence[tuple[Permutation, Written]]) -> str:
-    """Return how a writer contradicts a change of colours, "" if it follows or refuses each, goals kept or not."""
+    """Return how a writer fails to rename colours; "" if it renames or refuses correctly.
+
+    The renamings come in pairs, with and without the colour of goals; the writer has to follow one of each pair.
+    """
     for variants in zip(renamed[::2], renamed[1::2], strict=True):
         faults = [_check_renaming(text, renaming, written) for renaming, written in variants]
         if all(faults):
@@ -138,6 +147,7 @@ def _check_renamed(text: str, renamed: Sequence[tuple[Permutation, Written]]) ->
 
 
 def _check_renaming(text: str, renaming: Permutation, written: Written) -> str:
+    """Return how the result for a renamed snapshot differs from ``text`` renamed; "" if equal or refused."""
     if written.miss is not None:
         return "" if written.miss is Miss.REFUSED else written.reason
     try:
@@ -147,23 +157,28 @@ def _check_renaming(text: str, renaming: Permutation, written: Written) -> str:
 
 
 def _check_kinds(draft: ProblemWriter, text: str, swapped: Written, mission: str) -> str:
-    """Return that a writer ignores kinds, or some of them; what else follows from one may differ."""
-    is_told = mission != _SWAP.text(mission) and ProblemSets.from_text(text) != ProblemSets.from_text(_SWAP.text(text))
+    """Return how a writer ignores that kinds were swapped; "" if it does not.
+
+    The written problems may differ in further ways, because rules may depend on the kind.
+    """
+    swapped_text = _SWAP.text(text)
+    is_mentioned = mission != _SWAP.text(mission)
+    must_differ = is_mentioned and ProblemSets.from_text(text) != ProblemSets.from_text(swapped_text)
     when = "when mission and map speak of boxes instead of balls, or of balls instead"
-    if swapped.text == text and is_told:
+    if swapped.text == text and must_differ:
         return f"it writes the same problem {when}"
     if swapped.miss is not None:
         return ""
     try:
-        names = ProblemSets.from_text(swapped.text).find_undeclared(
-            NameMap.from_pddl(draft.domain, swapped.text).objects
-        )
+        declared = NameMap.from_pddl(draft.domain, swapped.text).objects
+        names = ProblemSets.from_text(swapped.text).find_undeclared(declared)
     except PlanTextError as error:
         return f"{when}, what it writes is no problem: {error}"
     return f"{when}, its problem names what it does not declare: {names}" if names else ""
 
 
 def _check_unread(unread: Written) -> str:
+    """Return why the result for an unreadable mission is wrong; "" if the writer gave no problem."""
     if unread.miss is not None:
         return ""
     return f"it must raise ValueError for a mission that it cannot read to the last word, such as '...{UNREADABLE}'"

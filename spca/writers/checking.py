@@ -1,7 +1,7 @@
-"""What a problem writer's source may contain, and drafts of writers as they come with a planner's answer (pure).
+"""Static checks of problem writers, and drafts of writers from a planner's answers (pure).
 
-This is feedback for the model that wrote it: what leads beyond the writer's own namespace is refused with its line.
-The sandbox is what keeps writers in, and apart from each other (docs/sandbox.md).
+The checks are feedback for the model that wrote the source: code that leads out of the writer's namespace is refused
+with its line. Security does not depend on these checks: the sandbox isolates writers (docs/sandbox.md).
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from spca.writers.in_sandbox import BUILTINS, FILENAME, FUNCTION
 
 MAX_LINES: Final = 125
 MAX_BYTES: Final = 20_000
-"""Of a writer's source."""
+"""Largest size of a writer's source in UTF-8."""
 
 MAX_NAME: Final = 40
 
 _NAME: Final = re.compile(rf"[a-z][a-z0-9_]{{0,{MAX_NAME - 1}}}")
-_MOST_TOLD: Final = 3
+_MAX_SHOWN: Final = 3
 _MODULES: Final = ("re", "__future__")
 _INSIDES: Final = re.compile(r"_|(gi|cr|ag|tb|f|co)_|(mro|obj)$")
-"""What attributes begin with that lead from a value into the interpreter; ``obj`` is what an AttributeError holds."""
+"""Attributes that lead from a value into the interpreter, by prefix; ``obj`` is an attribute of AttributeError."""
 _REACHING: Final = re.compile(r"\w*(\[[^\]]*\])*\.[^\W\d]")
-"""A field of a format string that takes an attribute of what it is given."""
+"""A field of a format string that reads an attribute of its argument."""
 
 
 def draft(name: str, source: str, domain: str) -> ProblemWriter | None:
-    """Return the writer that an answer carries, None where it carries none; its name is made an identifier."""
+    """Return the draft of a writer, or None if ``source`` or ``name`` is empty; turn ``name`` into an identifier."""
     tidy = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:MAX_NAME].strip("_")
     if not source.strip() or not re.search("[a-z]", tidy):
         return None
@@ -46,7 +46,7 @@ def draft(name: str, source: str, domain: str) -> ProblemWriter | None:
 
 
 def fault_of_draft(draft: ProblemWriter) -> str:
-    """Return why a draft cannot be kept, whatever it does; "" if it can."""
+    """Return why the name or the source of a draft is not allowed; "" if both are allowed."""
     if not _NAME.fullmatch(draft.name):
         return f"its name must be an identifier of at most {MAX_NAME} small letters, digits and underscores"
     return fault_of(draft.source)
@@ -54,7 +54,7 @@ def fault_of_draft(draft: ProblemWriter) -> str:
 
 @lru_cache(maxsize=256)
 def fault_of(source: str) -> str:
-    """Return why a writer must not be run, "" if it may."""
+    """Return why a writer's source must not be executed; "" if it may be executed."""
     if len(source.encode(errors="replace")) > MAX_BYTES:
         return f"the writer has more than {MAX_BYTES} bytes"
     if source.count("\n") + (not source.endswith("\n")) > MAX_LINES:
@@ -65,21 +65,23 @@ def fault_of(source: str) -> str:
             compilation.code(tree, FILENAME)
     except PatchError as error:
         return str(error)
-    return "; ".join(list(dict.fromkeys(_faults(tree)))[:_MOST_TOLD])
+    return "; ".join(list(dict.fromkeys(_faults(tree)))[:_MAX_SHOWN])
 
 
 def _faults(tree: ast.Module) -> Iterator[str]:
+    """Yield the faults of a writer's source, in the order of their lines."""
     functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     if FUNCTION not in functions:
         yield f"the writer defines no function {FUNCTION}"
     nodes = list(ast.walk(tree))
     names = Names({}).within(nodes)
     attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    formats = not attributes.isdisjoint(("format", "format_map"))
+    uses_format = not attributes.isdisjoint(("format", "format_map"))
     for node in sorted(nodes, key=_line):
-        words = [*_check_node(node, names)] or [*rules.check_node(node, names)]
-        words += _faults_of_format(node) if formats else ()
-        yield from (f"line {_line(node)}: {fault}" for fault in words if fault)
+        faults = [*_check_node(node, names)] or [*rules.check_node(node, names)]
+        if uses_format:
+            faults += _faults_of_format(node)
+        yield from (f"line {_line(node)}: {fault}" for fault in faults if fault)
 
 
 def _line(node: ast.AST) -> int:
@@ -87,6 +89,7 @@ def _line(node: ast.AST) -> int:
 
 
 def _check_node(node: ast.AST, names: Names) -> Iterator[str]:
+    """Yield the faults of a node by the rules that hold for writers only."""
     match node:
         case ast.Import(names=aliases):
             yield from (_no_module(alias.name) for alias in aliases if alias.name not in _MODULES)
@@ -114,9 +117,9 @@ def _check_attribute(name: str) -> Iterator[str]:
 
 
 def _faults_of_format(node: ast.AST) -> Iterator[str]:
-    """Yield what is wrong with a text of a source that formats: it may be the template, wherever it stands.
+    """Yield the faults of a string in a source that calls ``format``; any string may be the template.
 
-    A template that is put together from parts is not seen here; what it reaches stays in the writer's own process.
+    Templates that the code composes are not checked; the values that they reach stay in the writer's process.
     """
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         for field in _fields(node.value):
@@ -125,10 +128,10 @@ def _faults_of_format(node: ast.AST) -> Iterator[str]:
 
 
 def _fields(template: str, nesting: int = 2) -> Iterator[str]:
-    """Yield the fields of a format string, and of its format specifications as deep as Python formats them."""
+    """Yield the fields of a format string and of the format specifications nested in it (one level, as in Python)."""
     try:
         parts = list(Formatter().parse(template))
-    except ValueError:  # no template
+    except ValueError:  # not a format string
         return
     for _, field, specification, _ in parts:
         if field is not None:
@@ -138,6 +141,7 @@ def _fields(template: str, nesting: int = 2) -> Iterator[str]:
 
 
 def _is_missing(name: str, names: Names) -> bool:
+    """Return whether a name is a builtin that writers lack, and is not bound in the source."""
     return hasattr(builtins, name) and name not in BUILTINS and name not in names.meanings
 
 

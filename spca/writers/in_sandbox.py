@@ -1,6 +1,6 @@
-"""What runs a problem writer inside the sandbox: one call in a process of its own, which ends with its answer.
+"""The program inside the sandbox that calls a problem writer once, in a new process that ends after its answer.
 
-The process is a fork of one that has loaded this module and has never seen a writer or a snapshot.
+The process is a fork of a zygote that has loaded this module and holds no writer and no snapshot.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from spca.sandbox.process import confinement, framing
 WRITTEN = "+"
 REFUSED = "?"
 INVALID = "!"
-"""What a result begins with: the problem follows, or why there is none."""
+"""First character of a result: the problem follows after WRITTEN, the reason of the failure after the others."""
 
-LONGEST = 20_000
-"""Characters of a problem."""
+MAX_PROBLEM = 20_000
+"""Largest number of characters of a problem."""
 
 FILENAME = "writer.py"
-"""What a writer's source is called in tracebacks."""
+"""File name of a writer's source in tracebacks."""
 
 FUNCTION = "make_problem"
-"""What a writer's source defines."""
+"""Name of the function that a writer's source must define."""
 
 BUILTINS = frozenset(
     """
@@ -48,80 +48,85 @@ EXPRESSIONS = frozenset(
     A ASCII I IGNORECASE M MULTILINE S DOTALL X VERBOSE U UNICODE
     """.split()  # noqa: SIM905 - read more easily
 )
-"""What a writer has of :mod:`re`."""
+"""Names of :mod:`re` that a writer may use."""
 
-_LONGEST_REASON = 300
+_MAX_REASON = 300
 _BLOCK = 16
 _BLOCK_SIZES = 28
-"""Python allocates small objects in blocks of up to 512 bytes; an empty ``bytes`` takes 33 of them."""
-_MAX_DRAWN = 16
+"""Python allocates small objects in blocks of 16, 32, ... 512 bytes; an empty ``bytes`` already takes 33 bytes."""
+_MAX_OBJECTS_PER_SIZE = 16
 
 
 _inherited = Layer(0)
-"""What every process has from the one that it is a fork of."""
+"""Layers that the zygote has applied to itself, so that every forked process has the layers too."""
 
 
 def load_libraries() -> None:
-    """Let Python load what it loads on first use, then give up what no call needs: no file can be opened later."""
-    global _inherited  # noqa: PLW0603 - of the process that is forked, once
+    """Use what Python loads on first use, then apply the layers that forks inherit; no file can be opened later."""
+    global _inherited  # noqa: PLW0603 - set once, in the zygote
     re.compile("(a|b)*[c-e]+?", re.IGNORECASE)
     "é".encode("latin-1", "replace")
     trial = compile(f"def {FUNCTION}(snapshot):\n    return str(1 / 0)", FILENAME, "exec")
     _result(marshal.dumps(trial), marshal.dumps({}))
     re.purge()
     confinement.go_first()
-    with suppress(OSError):  # what a call cannot put on either is told by it
+    with suppress(OSError):  # if a layer fails, it also fails in each call, which reports the error
         lockdown.prepare()
         lockdown.enter(lockdown.INHERITED)
         _inherited = lockdown.INHERITED
 
 
 def main(incoming: int, outgoing: int, layers: Layer, limits: Limits) -> NoReturn:
-    """Answer one call and end. The first arguments are the pipe ends to read from and to write to."""
+    """Answer one call and end the process; ``incoming`` and ``outgoing`` are the pipe ends to read and write."""
     try:
         confinement.keep_pipes(incoming, outgoing)
-        scattered = _scatter_memory()  # noqa: F841 - held until the end
+        scattered = _scatter_memory()  # noqa: F841 - the objects must stay alive
         confinement.lock_in(layers & ~_inherited, limits)
         read_frame = framing.frame_reader()
         code, state = marshal.loads(read_frame().payload)  # noqa: S302 - from the host
         result = _result(code, state).encode(errors="replace")
         framing.write_bytes(framing.pack(framing.RESULT, 1, result))
-        read_frame()  # never comes: the host has a look at the time that this took
-    finally:  # whatever happened, this copy of the zygote must not go on
+        read_frame()  # waits, while the host reads the processor time of this process, until the host ends it
+    finally:  # this copy of the zygote must not continue after any error
         os._exit(1)
 
 
 def _scatter_memory() -> list[object]:
-    """Return objects of every size that Python keeps blocks for, of each a number drawn anew.
+    """Return a random number of objects of every small block size of Python's allocator.
 
-    Where the next objects lie then says nothing of how many calls there were before.
+    The addresses of later objects then reveal nothing about earlier calls, for example their number.
     """
-    smallest = (object, complex, list, dict)
-    counts = iter(os.urandom(len(smallest) + _BLOCK_SIZES))
-    held: list[object] = [kind() for kind in smallest for _ in range(next(counts) % _MAX_DRAWN)]
-    held += [bytes(_BLOCK * size + 1) for size in range(_BLOCK_SIZES) for _ in range(next(counts) % _MAX_DRAWN)]
+    smallest_types = (object, complex, list, dict)
+    counts = iter(os.urandom(len(smallest_types) + _BLOCK_SIZES))
+    held: list[object] = []
+    for kind in smallest_types:
+        held += [kind() for _ in range(next(counts) % _MAX_OBJECTS_PER_SIZE)]
+    for size in range(_BLOCK_SIZES):
+        held += [bytes(_BLOCK * size + 1) for _ in range(next(counts) % _MAX_OBJECTS_PER_SIZE)]
     return held
 
 
 def _result(code: bytes, state: bytes) -> str:
+    """Call the writer with a snapshot, both marshalled; return its problem or failure after the first character."""
     try:
-        namespace = _namespace()
+        namespace = _make_namespace()
         exec(marshal.loads(code), namespace)  # noqa: S102, S302 - from the host
         text = namespace[FUNCTION](marshal.loads(state))  # noqa: S302 - from the host
     except ValueError as error:
-        return f"{REFUSED}{_words(error)}"
+        return f"{REFUSED}{_get_message(error)}"
     except BaseException as error:  # boundary: a writer may raise anything
-        words = ": ".join(filter(None, [type(error).__name__, _words(error)]))
-        return f"{INVALID}{words}{_where(error.__traceback__)}"
+        reason = ": ".join(filter(None, [type(error).__name__, _get_message(error)]))
+        return f"{INVALID}{reason}{_describe_line(error.__traceback__)}"
     if type(text) is not str:
         return f"{INVALID}{FUNCTION} returned {type(text).__name__}, not str"
-    if len(text) > LONGEST:
-        return f"{INVALID}{FUNCTION} returned {len(text)} characters, at most {LONGEST} are read"
+    if len(text) > MAX_PROBLEM:
+        return f"{INVALID}{FUNCTION} returned {len(text)} characters, at most {MAX_PROBLEM} are read"
     return f"{WRITTEN}{text}"
 
 
-def _namespace() -> dict[str, Any]:
-    own: dict[str, Any] = {name: getattr(builtins, name) for name in BUILTINS}
+def _make_namespace() -> dict[str, Any]:
+    """Return the global names of a writer's module, with the allowed builtins and imports only."""
+    allowed: dict[str, Any] = {name: getattr(builtins, name) for name in BUILTINS}
     expressions = SimpleNamespace(**{name: getattr(re, name) for name in EXPRESSIONS})
 
     def import_allowed(name: str, *_: object) -> object:
@@ -129,19 +134,19 @@ def _namespace() -> dict[str, Any]:
             raise ImportError(f"module {name} is not available")
         return expressions if name == "re" else SimpleNamespace(annotations=None)
 
-    own["__import__"] = import_allowed
-    return {"__builtins__": own, "__name__": "writer"}
+    allowed["__import__"] = import_allowed
+    return {"__builtins__": allowed, "__name__": "writer"}
 
 
-def _words(error: BaseException) -> str:
+def _get_message(error: BaseException) -> str:
     try:
-        return str(error)[:_LONGEST_REASON]
-    except BaseException:  # boundary: to write it out may fail like anything else
+        return str(error)[:_MAX_REASON]
+    except BaseException:  # boundary: the ``__str__`` of a writer's exception may raise
         return "no message"
 
 
-def _where(trace: TracebackType | None) -> str:
-    line = 0
+def _describe_line(trace: TracebackType | None) -> str:
+    line = 0  # of the innermost frame in the writer's source
     while trace is not None:
         line = trace.tb_lineno if trace.tb_frame.f_code.co_filename == FILENAME else line
         trace = trace.tb_next

@@ -1,4 +1,4 @@
-"""The writers of a run: tried on every level before a model is asked, accepted after a level that one came with."""
+"""The stored writers of a run: each level first tries their plans; drafts are accepted after a solved level."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ from spca.writers.stored import Case, Miss, StoredWriter, WriterFailure, add_cas
 _LOG: Final = logging.getLogger(__name__)
 
 SOLVE_SECONDS: Final = 10.0
-"""For a plan of one writer: a level may be tried with many."""
+"""Longest search for a plan of one writer's problem; short, because a level may try many writers."""
 
 MAX_OBJECTS: Final = 300
-"""Of a problem: a level has fewer than 20, a map of 2,500 cells keeps the solver busy until its time is up."""
+"""Objects of a problem, at most. A level has fewer than 20 objects; a map of 2,500 cells would use up the time limit."""
 
-_LONGEST_REASON: Final = 400
+_MAX_REASON: Final = 400
 
 
 class WriterLibrary:
     """Stored problem writers.
 
     Args:
-        executor: where writers run; they share its sandbox.
-        solve: finds a validated plan for a domain and a problem, in so many seconds.
-        make_world: a fresh world for an environment id and seed; None where levels cannot be played again: a version
-            that changes the plan of an earlier level is then refused.
+        executor: executor whose sandbox runs the writers.
+        solve: function that searches for a validated plan for a domain and a problem, within the given seconds.
+        make_world: function that creates a world from an environment id and a seed. If None, levels cannot be
+            replayed, so a version that changes the plan of an earlier level is refused.
 
     Attributes:
         stored: the newest version of each writer, in order of acceptance.
-        rejection: why the last draft was not accepted; "" once one was.
+        rejection: why the last draft was refused; "" if the last draft was accepted.
     """
 
     def __init__(
@@ -69,14 +69,16 @@ class WriterLibrary:
         self._labels: set[str] = set()
 
     def close(self) -> None:
-        """End the process that writers run in; idempotent, and another one is begun where it is needed."""
+        """End the process that runs writers; idempotent. The next use starts a new process."""
         self._runner.close()
 
     def load(self, stored: Iterable[StoredWriter], rejection: str = "", accepted: Iterable[str] = ()) -> None:
-        """Go on with the writers of a run; the newest version of each name counts.
+        """Continue with the writers of a run; keep the newest version of each name.
 
         Args:
-            accepted: labels that the run has given; those, and all that were stored here, are not given again.
+            stored: the writers.
+            rejection: see the attribute.
+            accepted: labels that are already used in the run; a label is never used twice.
         """
         self._labels.update(accepted)
         newest: dict[str, StoredWriter] = {}
@@ -91,33 +93,35 @@ class WriterLibrary:
 
     @property
     def versions(self) -> tuple[StoredWriter, ...]:
-        """All that were stored here, each with its last tally; a newer version of a name after those it replaced."""
+        """All stored versions with their latest tallies; the versions of a name in order of age, the newest last."""
         return (*self._replaced, *self.stored)
 
     def plans(self, snapshot: Snapshot, level: LevelInfo) -> Iterator[Plan | WriterFailure]:
-        """Yield the plans of the writers for a level, best first, and what became of those that made none.
+        """Yield for each writer its plan for a level, or its failure.
 
-        The order is that of :func:`spca.writers.merit.sort_by_merit`; those that are left out come last, unasked.
+        The writers come in the order of :func:`spca.writers.merit.sort_by_merit`. Writers that are left out because of
+        their strikes come last, without a call.
 
         Raises:
-            SandboxError: there is no sandbox to run them in.
+            SandboxError: there is no working sandbox.
         """
         state = writer_state(snapshot, level)
         order = merit.sort_by_merit(self.stored, state["mission"], level)
-        left_out = {each.label: reason for each in order if (reason := merit.reason_left_out(each, level.category))}
-        asked = [each for each in order if each.label not in left_out]
+        reasons = {stored.label: merit.reason_left_out(stored, level.category) for stored in order}
+        left_out = {label: reason for label, reason in reasons.items() if reason}
+        asked = [stored for stored in order if stored.label not in left_out]
         written = self._runner.each([(stored.writer.source, state) for stored in asked])
         for stored, result in zip(asked, written, strict=True):
-            made = self._plan(stored.writer, result.text) if result.miss is None else result
-            if isinstance(made, Plan):
-                yield replace(made, writer=stored.label)
+            planned = self._plan(stored.writer, result.text) if result.miss is None else result
+            if isinstance(planned, Plan):
+                yield replace(planned, writer=stored.label)
             else:
-                yield WriterFailure(stored.label, made.miss or Miss.INVALID, made.reason)
+                yield WriterFailure(stored.label, planned.miss or Miss.INVALID, planned.reason)
         for label, reason in left_out.items():
             yield WriterFailure(label, Miss.LEFT_OUT, reason)
 
     def tally(self, label: str, category: str, *, solved: Case | None) -> None:
-        """Count what became of a writer's plan that was carried out; None for one that did not solve the level."""
+        """Count an executed plan of a writer: ``solved`` is the level that the plan solved, None if the plan failed."""
 
         def count(stored: StoredWriter) -> StoredWriter:
             if solved:
@@ -127,30 +131,31 @@ class WriterLibrary:
         self._change(label, count)
 
     def blame(self, missed: Iterable[WriterFailure], category: str) -> None:
-        """Count the answers of a level that were invalid or late against those who gave them."""
+        """Add a strike to each writer whose answer for a level was invalid or late."""
         for miss in missed:
             if miss.miss in (Miss.INVALID, Miss.LATE):
                 self._change(miss.label, partial(merit.count_miss, category=category, miss=miss.miss))
 
     def _change(self, label: str, change: Callable[[StoredWriter], StoredWriter]) -> None:
-        """Replace the writer of a label by what is made of it."""
+        """Replace the writer with this label by the result of ``change``."""
         self.stored = tuple(change(stored) if stored.label == label else stored for stored in self.stored)
 
     def consider(self, draft: ProblemWriter, case: Case, agent: AgentSource, born: str) -> str:
-        """Accept a draft as the newest version of its name, or return why not, in one line.
+        """Accept a draft as the newest version of its name and return ""; or return in one line why it is refused.
 
         Args:
-            case: the level that it came with, solved by the problem of the same answer.
-            agent: the library by now; plans that change are carried out with it.
+            draft: the draft.
+            case: the level that was solved by the model's problem in the same answer.
+            agent: the present library of methods, which executes plans that changed.
             born: the level's id.
 
         Raises:
-            SandboxError: there is no sandbox to run it in.
+            SandboxError: there is no working sandbox.
         """
         old = next((stored for stored in self.stored if stored.writer.name == draft.name), None)
         kept = old.cases if old else ()
         objection = self._acceptance.objection(draft, case, kept, agent)
-        self.rejection = _short(f"{draft.name}: {objection}") if objection else ""
+        self.rejection = _shorten(f"{draft.name}: {objection}") if objection else ""
         _LOG.info("problem writer %s: %s", draft.name, objection or "accepted")
         if not objection:
             version = StoredWriter(draft, (old.version if old else 0) + 1, born, add_case(kept, case))
@@ -162,30 +167,36 @@ class WriterLibrary:
         return self.rejection
 
     def describe_writers(self, missed: Sequence[WriterFailure], level: LevelInfo) -> dict[str, Any] | None:
-        """Return what a planner is told of the writers, None where there is nothing.
+        """Return a description of the writers for a planner's prompt, or None if there is nothing to describe.
 
-        Those that have solved levels of such a category and skill come first, newer before older ones. ``nearest``:
-        the first one, in the fields of an answer; ``others``: names; ``missed``: why each did not
-        help on this level; ``rejected``: why the last draft was not accepted.
+        ``nearest`` holds the first writer of ``missed``, in the fields of a planner's answer; ``others`` the names of
+        the other writers; ``missed`` why each writer did not help on this level; ``rejected`` why the last draft was
+        refused. ``missed`` begins with writers that have solved a level of the same category and skill, the newest
+        first.
         """
         if not self.stored and not self.rejection:
             return None
         newest_first = self.stored[::-1]
         order = sorted(newest_first, key=lambda stored: not merit.fits_level(stored, level))
         ranks = {stored.label: rank for rank, stored in enumerate(order)}
-        missed = sorted(missed, key=lambda each: ranks.get(each.label, len(ranks)))
+        missed = sorted(missed, key=lambda failure: ranks.get(failure.label, len(ranks)))
         first = missed[0].label if missed else ""
-        nearest = next((each.writer for each in self.stored if each.label == first), None)
+        nearest = next((stored.writer for stored in self.stored if stored.label == first), None)
         shown = nearest and {"writer_name": nearest.name, "domain": nearest.domain, "writer": nearest.source}
-        told: dict[str, Any] = {"nearest": shown}
-        told["others"] = [each.writer.name for each in self.stored if each.writer is not nearest]
-        told["missed"] = [
-            {"writer_name": each.label.partition("/")[0], "how": each.miss.value, "why": each.reason} for each in missed
-        ]
-        return told | ({"rejected": self.rejection} if self.rejection else {})
+        failures: list[dict[str, str]] = []
+        for failure in missed:
+            name = failure.label.partition("/")[0]
+            failures.append({"writer_name": name, "how": failure.miss.value, "why": failure.reason})
+
+        description: dict[str, Any] = {"nearest": shown}
+        description["others"] = [stored.writer.name for stored in self.stored if stored.writer is not nearest]
+        description["missed"] = failures
+        if self.rejection:
+            description["rejected"] = self.rejection
+        return description
 
     def _plan(self, writer: ProblemWriter, problem: str) -> Plan | Written:
-        """Return the validated plan of a writer's problem, or why there is none."""
+        """Return the validated plan for a writer's problem, or else the reason of the failure."""
         statuses = list[SolveStatus]()
 
         def solve(domain: str, problem: str) -> SolveResult:
@@ -196,12 +207,12 @@ class WriterLibrary:
             statuses.append(result.status)
             return result
 
-        found = pddl.plan_of(solve, writer.domain, problem, PlannerMode.COMPILED)
-        if isinstance(found, Plan):
-            return found
+        plan_or_reason = pddl.plan_of(solve, writer.domain, problem, PlannerMode.COMPILED)
+        if isinstance(plan_or_reason, Plan):
+            return plan_or_reason
         is_late = SolveStatus.TIMEOUT in statuses
-        return Written(miss=Miss.LATE if is_late else Miss.INVALID, reason=_short(found))
+        return Written(miss=Miss.LATE if is_late else Miss.INVALID, reason=_shorten(plan_or_reason))
 
 
-def _short(text: str) -> str:
-    return shorten_middle(one_line(text), _LONGEST_REASON)
+def _shorten(text: str) -> str:
+    return shorten_middle(one_line(text), _MAX_REASON)

@@ -1,4 +1,4 @@
-"""Which writers are tried on a level, in which order, and which are left out for their strikes (pure)."""
+"""The order in which writers are tried on a level, and the writers left out because of their strikes (pure)."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from spca.writers.renamings import likeness
 from spca.writers.stored import Case, Miss, StoredWriter, Tally, add_case
 
 MAX_STRIKES: Final = {Miss.FAILED: 2, Miss.LATE: 2, Miss.INVALID: 6}
-"""With so many wrong plans, late or invalid answers a writer is left out.
+"""Number of strikes of each kind at which a writer is left out.
 
-An invalid answer costs a few milliseconds, the others an attempt or up to ten seconds.
+An invalid answer costs only a few milliseconds; a wrong plan costs an attempt, a late answer up to ten seconds.
 """
 
 _WORDS: Final = {Miss.FAILED: "wrong plans", Miss.LATE: "late answers", Miss.INVALID: "invalid answers"}
 
 
 def sort_by_merit(stored: Iterable[StoredWriter], mission: str, level: LevelInfo) -> list[StoredWriter]:
-    """Return writers, newest last, in the order in which they are tried on a level.
+    """Return the writers in the order in which the level tries them; ``stored`` has the newest writer last.
 
-    First come those that have solved levels of its category, and of them those that have read such a mission; then
-    those that have read such a mission elsewhere; then the others. Among equals those with fewer strikes come first,
-    then newer ones.
+    First come writers that must solve levels of the same category and skill, and among these, writers that have solved
+    a similar mission there. Then come writers that have solved a similar mission elsewhere, then all others. Among
+    equal writers, those with fewer strikes come first, then newer writers.
     """
 
     def rank(writer: StoredWriter) -> tuple[int, int]:
@@ -37,19 +37,19 @@ def sort_by_merit(stored: Iterable[StoredWriter], mission: str, level: LevelInfo
 
 
 def fits_level(writer: StoredWriter, level: LevelInfo) -> bool:
-    """Return whether a writer has to go on solving a level of the same category and skill."""
-    return any(_is_of(case, level) for case in writer.cases)
+    """Return whether a case of the writer is a level of the same category and skill."""
+    return any(_has_same_category_and_skill(case, level) for case in writer.cases)
 
 
 def count_solved(writer: StoredWriter, category: str, case: Case) -> StoredWriter:
-    """Return a writer whose plan has solved a level: its strikes in that category are forgotten."""
+    """Return the writer after its plan has solved a level, without its strikes in that category."""
     tally = Tally(solved=writer.tallies.get(category, Tally()).solved + 1)
     tallies = {**writer.tallies, category: tally}
     return replace(writer, solved=writer.solved + 1, cases=add_case(writer.cases, case), tallies=tallies)
 
 
 def count_miss(writer: StoredWriter, category: str, miss: Miss) -> StoredWriter:
-    """Return a writer with one more strike; a refusal is none."""
+    """Return the writer with one more strike; a refusal is not a strike."""
     if miss not in MAX_STRIKES:
         return writer
     before = writer.tallies.get(category, Tally())
@@ -59,10 +59,10 @@ def count_miss(writer: StoredWriter, category: str, miss: Miss) -> StoredWriter:
 
 
 def reason_left_out(writer: StoredWriter, category: str) -> str:
-    """Return why a writer is not tried on levels of a category, "" if it is.
+    """Return why a writer is not tried on levels of a category; "" if the writer is tried.
 
-    Strikes count where it has solved a level since the last one that it solved there. Those of all other categories
-    count together, for all of them.
+    In a category where the writer has solved a level, only strikes there since its last solved level count. In all
+    other categories, the strikes of these categories count together.
     """
     tally = _strikes(writer, category)
     where = f"in {category} since it last solved a level there"
@@ -78,28 +78,28 @@ def reason_left_out(writer: StoredWriter, category: str) -> str:
 
 
 def reasons_left_out(writer: StoredWriter) -> str:
-    """Return where and why a writer is left out, "" if it is tried on every level."""
+    """Return in which categories a writer is left out and why; "" if the writer is tried on every level."""
     reasons = (reason_left_out(writer, category) for category in writer.tallies)
     return "; ".join(dict.fromkeys(filter(None, reasons)))
 
 
 def _distance(writer: StoredWriter, mission: str, level: LevelInfo) -> int:
-    """Return how far a level is from what a writer has solved: 0 is nearest, 3 farthest."""
+    """Return how much a level differs from the writer's solved levels: 0 is most similar, 3 least similar."""
     wanted = _template(mission)
-    alike = [case for case in writer.cases if _template(case.state["mission"]) == wanted]
+    similar = [case for case in writer.cases if _template(case.state["mission"]) == wanted]
     if fits_level(writer, level):
-        return 0 if any(_is_of(case, level) for case in alike) else 1
-    return 2 if alike else 3
+        return 0 if any(_has_same_category_and_skill(case, level) for case in similar) else 1
+    return 2 if similar else 3
 
 
-def _is_of(case: Case, level: LevelInfo) -> bool:
+def _has_same_category_and_skill(case: Case, level: LevelInfo) -> bool:
     words = case.state["level"]
     return bool((words["category"], words["skill"]) == (level.category, level.skill))
 
 
 @lru_cache(maxsize=4096)
 def _template(mission: str) -> str:
-    """Return a mission with its colours, balls and boxes numbered."""
+    """Return a mission with numbers for its colours, balls and boxes."""
     return likeness(mission)[0]
 
 
@@ -109,9 +109,11 @@ def _has_solved(writer: StoredWriter, category: str) -> bool:
 
 
 def _strikes(writer: StoredWriter, category: str) -> Tally:
-    """Return the strikes that count on levels of a category."""
+    """Return the strikes that count on levels of a category, see :func:`reason_left_out`."""
     if _has_solved(writer, category):
         return writer.tallies.get(category, Tally())
-    foreign = [tally for name, tally in writer.tallies.items() if not _has_solved(writer, name)]
-    names = [miss.value for miss in MAX_STRIKES]
-    return Tally(**{name: sum(getattr(tally, name) for tally in foreign) for name in names})
+    unsolved = [tally for name, tally in writer.tallies.items() if not _has_solved(writer, name)]
+    sums: dict[str, int] = {}
+    for miss in MAX_STRIKES:
+        sums[miss.value] = sum(getattr(tally, miss.value) for tally in unsolved)
+    return Tally(**sums)

@@ -1,4 +1,4 @@
-"""A PDDL problem as what it says, whatever the order and spelling it is written in (pure)."""
+"""A PDDL problem as sets, which are equal for problems that differ only in order and spelling (pure)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,20 @@ from spca.errors import PlanTextError
 from spca.plan.pddl import python_name, shape_fault, words
 
 Fact = Any
-"""A formula: a word, a tuple of formulas, or (``and``/``or``, a frozenset of formulas)."""
+"""A formula: a word, a tuple of formulas, or the pair of ``and`` or ``or`` and a frozenset of formulas."""
 
-_MOST_TOLD: Final = 3
+_MAX_SHOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class ProblemSets:
-    """Objects as (name, type), the facts of ``:init``, and what the goal joins by ``and``."""
+    """The content of a PDDL problem.
+
+    Attributes:
+        objects: (name, type) of each object.
+        init: the facts of ``:init``.
+        goal: the formulas whose conjunction is the goal.
+    """
 
     objects: frozenset[tuple[str, Fact]]
     init: frozenset[Fact]
@@ -25,10 +31,10 @@ class ProblemSets:
 
     @classmethod
     def from_text(cls, text: str) -> ProblemSets:
-        """Read a problem; names are lower case, hyphens underscores.
+        """Return the content of a problem, with names in lower case and underscores instead of hyphens.
 
         Raises:
-            PlanTextError: the text is no problem in PDDL.
+            PlanTextError: the text is not a PDDL problem.
         """
         fault = shape_fault(text)
         if fault:
@@ -36,19 +42,19 @@ class ProblemSets:
         sections = _parse_form(text)
         if not sections or sections[0] != "define":
             raise PlanTextError("the problem does not begin with (define")
-        held: dict[str, list[Fact]] = {":objects": [], ":init": [], ":goal": []}
+        contents: dict[str, list[Fact]] = {":objects": [], ":init": [], ":goal": []}
         for section in sections:
-            if isinstance(section, tuple) and section and section[0] in held:
-                held[section[0]] += section[1:]
-        if not held[":goal"]:
+            if isinstance(section, tuple) and section and section[0] in contents:
+                contents[section[0]] += section[1:]
+        if not contents[":goal"]:
             raise PlanTextError("the problem has no goal")
-        goal = _normalise(("and", *held[":goal"]))
-        objects = frozenset(_read_typed(held[":objects"]))
-        init = frozenset(map(_normalise, held[":init"]))
-        return cls(objects, init, goal[1])
+        _, goal = _normalise(("and", *contents[":goal"]))
+        objects = frozenset(_read_typed(contents[":objects"]))
+        init = frozenset(map(_normalise, contents[":init"]))
+        return cls(objects, init, goal)
 
     def difference(self, other: ProblemSets) -> str:
-        """Return what this problem says otherwise than ``other``, in words; "" if it says the same."""
+        """Return in words how this problem differs from ``other``; "" if both are equal."""
         parts = (
             (":objects", self.objects - other.objects, other.objects - self.objects),
             (":init", self.init - other.init, other.init - self.init),
@@ -57,13 +63,13 @@ class ProblemSets:
         return "; ".join(filter(None, (_describe_difference(*part) for part in parts)))
 
     def find_undeclared(self, declared: Container[str]) -> str:
-        """Return what ``:init`` and goal name beside what is declared, "" if nothing."""
+        """Return the names in ``:init`` and goal that are not ``declared``, as text; "" if there is no such name."""
         named = {name for fact in (*self.init, *self.goal) for name in _arguments(fact)}
         return _list_facts(name for name in named if name not in declared)
 
 
 def _arguments(fact: Fact) -> Iterator[str]:
-    """Yield the names that a formula speaks of; no variables, types or numbers."""
+    """Yield the names of objects in a formula; skip variables, types and numbers."""
     match fact:
         case (str(), frozenset() as parts):
             yield from (name for part in parts for name in _arguments(part))
@@ -86,8 +92,8 @@ def _describe_difference(where: str, more: Iterable[Fact], less: Iterable[Fact])
 
 def _list_facts(facts: Iterable[Fact]) -> str:
     written = sorted(map(_write_fact, facts))
-    shown = written[:_MOST_TOLD]
-    if len(written) > _MOST_TOLD:
+    shown = written[:_MAX_SHOWN]
+    if len(written) > _MAX_SHOWN:
         shown.append("...")
     return " ".join(shown)
 
@@ -104,14 +110,14 @@ def _write_fact(fact: Fact) -> str:
 
 
 def _parse_form(text: str) -> tuple[Fact, ...]:
-    """Return the form that a text, which :func:`shape_fault` passed, consists of."""
+    """Return the only form of a text as nested tuples; :func:`shape_fault` must have accepted the text."""
     open_forms: list[list[Fact]] = [[]]
     for word in words(text) or ():
         if word == "(":
             open_forms.append([])
         elif word == ")":
-            done = tuple(open_forms.pop())
-            open_forms[-1].append(done)
+            closed = tuple(open_forms.pop())
+            open_forms[-1].append(closed)
         else:
             open_forms[-1].append(word if word == "-" else python_name(word))
     (whole,) = open_forms
@@ -119,6 +125,7 @@ def _parse_form(text: str) -> tuple[Fact, ...]:
 
 
 def _read_typed(listed: Sequence[Fact]) -> Iterator[tuple[str, Fact]]:
+    """Yield (name, type) for each name in a list ``a b - type c``; the type of ``c`` is "object"."""
     names: list[str] = []
     for before, word in zip(("", *listed), listed, strict=False):
         if before == "-":
@@ -130,7 +137,10 @@ def _read_typed(listed: Sequence[Fact]) -> Iterator[tuple[str, Fact]]:
 
 
 def _normalise(fact: Fact) -> Fact:
-    """Return a formula in which what ``and`` and ``or`` join has no order, and no ``and`` within ``and``."""
+    """Return a formula with frozensets as operands of ``and`` and ``or``; merge each ``and`` directly within ``and``.
+
+    The same holds for ``or`` within ``or``.
+    """
     if not isinstance(fact, tuple):
         return fact
     parts = tuple(map(_normalise, fact[1:]))

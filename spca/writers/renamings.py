@@ -1,4 +1,4 @@
-"""Snapshots and problems with other words for the same: colours permuted, balls and boxes swapped (pure)."""
+"""Snapshots and problems with renamed words: permuted colours, and balls swapped with boxes (pure)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spca.sense.perception import COLOURS
 from spca.sense.renaming import Renaming, find_meaning
 
 SWAPPED_KINDS: Final[Mapping[str, str]] = {"ball": "box", "box": "ball", "balls": "boxes", "boxes": "balls"}
-"""Kinds that no rule of a world tells apart until one is opened; keys and doors have theirs."""
+"""Kinds that a world's rules treat alike until one is opened; the rules treat keys and doors differently."""
 
 _COMMON: Final = re.compile(
     rf"(?<![A-Za-z])(?P<word>{'|'.join(COLOURS)}|ball|box)(?P<plural>e?s)?(?![A-Za-z])", re.IGNORECASE
@@ -25,25 +25,25 @@ _BOX = symbol("box red")
 
 @dataclass(frozen=True, slots=True)
 class Permutation:
-    """A permutation of words, applied wherever they stand alone: ``key_red_2``, "the red key", "Go To Red Ball".
+    """A permutation of words, applied to words between non-letters: ``key_red_2``, "the red key", "Go To Red Ball".
 
     Args:
-        words: lower-case words; those that are missing stay.
-        keep_goals: the colour of a goal stays as well: in most worlds there is one.
+        words: the new word by the old word, in lower case; other words are kept.
+        keep_goals: whether to keep the colour of a goal, because most worlds have goals of one colour only.
     """
 
     words: Mapping[str, str]
     keep_goals: bool = False
 
     def text(self, text: str) -> str:
-        """Return a text with the words renamed, each as it was capitalised."""
+        """Return a text with the words renamed; each new word is capitalised like the old word."""
         if not self.words:
             return text
         pattern = _pattern(frozenset(self.words), self.keep_goals)
         return pattern.sub(self._rename_word, text)
 
     def state(self, state: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a writer is given (:func:`spca.writers.stored.writer_state`) with the words renamed."""
+        """Return a writer's input (:func:`spca.writers.stored.writer_state`) with the words renamed."""
         renamed: dict[str, Any] = _map_texts(state, self.text)
         if self.words.get("ball") == "box" and "map" in state:
             swap = str.maketrans({_BALL: _BOX, _BOX: _BALL})
@@ -51,21 +51,25 @@ class Permutation:
             renamed["legend"] = legend(renamed["map"])
         return renamed
 
-    def _rename_word(self, found: re.Match[str]) -> str:
-        word = found["word"]
-        if word is None:
-            return found[0]
+    def _rename_word(self, match: re.Match[str]) -> str:
+        word = match["word"]
+        if word is None:  # the colour of a goal, which is kept
+            return match[0]
         new = self.words[word.lower()]
-        return new if word.islower() else new.upper() if word.isupper() else new.capitalize()
+        if word.islower():
+            return new
+        return new.upper() if word.isupper() else new.capitalize()
 
 
 def recolourings(state: Mapping[str, Any]) -> tuple[dict[str, str], ...]:
-    """Return two permutations of the colours of a state, where it has any.
+    """Return two permutations of the colours of a state; fewer if the state has too few colours.
 
-    Colours that occur keep their alphabetical order where that is possible: a writer may go through names in order.
+    The new colours have the same alphabetical order as the old colours if possible, because a writer may process names
+    in this order.
     """
     used = _second_words(_names(state))
     text = " ".join(_texts(state)).lower()
+    # Some worlds replace the words for colours by invented words; the permutations then use invented words too.
     invented = {word for word in re.findall("[a-z]+", text) if word != find_meaning(word) in COLOURS}
     others: Iterable[str] = ()
     if invented:
@@ -89,18 +93,18 @@ def recolourings(state: Mapping[str, Any]) -> tuple[dict[str, str], ...]:
 
 
 def _second_words(names: Iterable[str]) -> set[str]:
-    """Return the second word of each name, which is its colour; "other" is none."""
+    """Return the second word of each name, which is its colour, except the word "other"."""
     split = [name.split(" ") for name in names]
     return {words[1] for words in split if len(words) > 1} - {"other"}
 
 
 def likeness(*texts: str) -> tuple[str, ...]:
-    """Return texts with colours, balls and boxes numbered by first mention: the same for texts that are renamed."""
+    """Return texts with numbers for colours, balls and boxes, by first mention; renamed texts give equal results."""
     numbers: dict[str, str] = {}
 
-    def number_word(found: re.Match[str]) -> str:
-        word = found["word"].lower()
-        plural = found["plural"]
+    def number_word(match: re.Match[str]) -> str:
+        word = match["word"].lower()
+        plural = match["plural"]
         group = "kind" if word in SWAPPED_KINDS else "colour"
         numbered_word = numbers.setdefault(word, f"{group}{len(numbers)}")
         return f"{numbered_word}s" if plural else numbered_word
@@ -109,12 +113,13 @@ def likeness(*texts: str) -> tuple[str, ...]:
 
 
 def _count_same(present: list[str], image: Iterable[str], chosen: Iterable[Mapping[str, str]]) -> int:
-    """Count the colours that stay as they are, or become what they became before."""
+    """Count the colours that are unchanged, or become the same colour as in a permutation already chosen."""
     pairs = zip(present, image, strict=True)
     return sum(new in (old, *(before[old] for before in chosen)) for old, new in pairs)
 
 
 def _map_rest(palette: list[str], present: Iterable[str], image: Iterable[str]) -> dict[str, str]:
+    """Map the colours that are not present to the colours that are not in the image, both in palette order."""
     free = (colour for colour in palette if colour not in set(image))
     return dict(zip((colour for colour in palette if colour not in set(present)), free, strict=True))
 
@@ -143,12 +148,13 @@ def _map_texts(value: Any, rename: Callable[[str], str]) -> Any:
     return [_map_texts(inner, rename) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def _any(words: Iterable[str]) -> str:
+def _any_of(words: Iterable[str]) -> str:
+    """Return a pattern for any of the words; longer words first, so that no word hides a longer word."""
     return f"(?:{'|'.join(map(re.escape, sorted(words, key=len, reverse=True)))})"
 
 
 @lru_cache(maxsize=64)
 def _pattern(words: frozenset[str], keep_goals: bool) -> re.Pattern[str]:
-    word = _any(words)
+    word = _any_of(words)
     goals = rf"goal[ _]{word}|{word}[ _]goal|" if keep_goals else ""
     return re.compile(rf"(?<![A-Za-z])(?:{goals}(?P<word>{word}))(?![A-Za-z])", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Running problem writers in the sandbox, each call in a process of its own."""
+"""Execution of problem writers in the sandbox, each call in a new process."""
 
 from __future__ import annotations
 
@@ -20,22 +20,25 @@ from spca.writers.checking import fault_of
 from spca.writers.stored import Miss
 
 LIMITS: Final = Limits(yield_seconds=0.2, cpu_seconds=1, memory_bytes=128 << 20)
-"""Who has not answered after 0.2 s is ended if it had the processor for at least 0.1 s of them, else gets a grace."""
+"""Limits of a call. After 0.2 s without an answer, a writer that used 0.1 s of processor time is ended.
+
+A writer that used less processor time gets further time once.
+"""
 
 MAX_CPU_SECONDS: Final = 0.1
-"""Processor time of a call; ordinary writers take a fiftieth of it."""
+"""Longest processor time of a call; ordinary writers take a fiftieth of this time."""
 
 _REMEMBERED: Final = 256
-_LONGEST_REASON: Final = 300
+_MAX_REASON: Final = 300
 _MISSES: Final = {in_sandbox.REFUSED: Miss.REFUSED, in_sandbox.INVALID: Miss.INVALID}
 
 Job = tuple[str, Mapping[str, Any]]
-"""A writer's source and what it is given."""
+"""A writer's source and the input of the writer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The problem that a writer made, or how and why it made none."""
+    """The problem that a writer wrote (``text``), or how (``miss``) and why (``reason``) the writer failed."""
 
     text: str = ""
     miss: Miss | None = None
@@ -43,10 +46,10 @@ class Written:
 
 
 class WriterRunner:
-    """Runs writers; what one made of a snapshot is remembered.
+    """Runs writers, and remembers the result of each writer and input.
 
     Args:
-        executor: whose sandbox they run in.
+        executor: executor whose sandbox runs the writers.
     """
 
     def __init__(self, executor: SandboxExecutor) -> None:
@@ -54,10 +57,12 @@ class WriterRunner:
         self._known: OrderedDict[tuple[str, bytes], Written] = OrderedDict()
 
     def each(self, jobs: Iterable[Job], *, again: bool = False) -> Iterator[Written]:
-        """Yield what each job comes to when it is asked for; ``again``: do not look at what is remembered.
+        """Yield the result of each job; run each job only when its result is requested.
+
+        If ``again``, jobs with a remembered result run again.
 
         Raises:
-            SandboxError: there is no sandbox to run them in.
+            SandboxError: there is no working sandbox.
         """
         for source, state in jobs:
             key = source, _pack_state(state)
@@ -65,16 +70,16 @@ class WriterRunner:
             yield self._run(*key) if known is None else known
 
     def close(self) -> None:
-        """End that process; idempotent. The next call has another one, in which objects lie elsewhere."""
+        """End the process that forks the calls; idempotent. The next call starts a new process, with other addresses."""
         self._caller.close()
 
     def _run(self, source: str, state: bytes) -> Written:
         if fault := fault_of(source):
-            return Written(miss=Miss.INVALID, reason=_short(fault))
+            return Written(miss=Miss.INVALID, reason=_shorten(fault))
         try:
             answer = self._caller.call(marshal.dumps((_compile_writer(source), state)))
         except CallError as error:
-            return Written(miss=Miss.LATE if error.is_late else Miss.INVALID, reason=_short(str(error)))
+            return Written(miss=Miss.LATE if error.is_late else Miss.INVALID, reason=_shorten(str(error)))
         if answer.cpu_seconds > MAX_CPU_SECONDS:
             reason = f"it took {answer.cpu_seconds:.2f} s of processor time, {MAX_CPU_SECONDS:g} s are allowed"
             return Written(miss=Miss.LATE, reason=reason)
@@ -85,21 +90,23 @@ class WriterRunner:
 
 
 def read_answer(printed: str) -> Written:
-    """Return what a process of the sandbox says; nothing in it is believed but its first character."""
+    """Return the result in the answer of a process of the sandbox; only its first character has a meaning here."""
     kind = printed[:1]
     text = printed[1:]
-    if kind == in_sandbox.WRITTEN and len(text) <= in_sandbox.LONGEST:
+    if kind == in_sandbox.WRITTEN and len(text) <= in_sandbox.MAX_PROBLEM:
         return Written(text)
     miss = _MISSES.get(kind, Miss.INVALID)
-    return Written(miss=miss, reason=_short(text) if kind in _MISSES else "it gave no answer")
+    return Written(miss=miss, reason=_shorten(text) if kind in _MISSES else "it gave no answer")
 
 
-def _short(text: str) -> str:
-    return shorten_middle(one_line(text), _LONGEST_REASON) or "it gave no reason"
+def _shorten(text: str) -> str:
+    return shorten_middle(one_line(text), _MAX_REASON) or "it gave no reason"
 
 
 def _pack_state(state: Mapping[str, Any]) -> bytes:
-    return marshal.dumps(dict(state), 2)  # version 2 marks no shared parts: equal values, equal bytes
+    return marshal.dumps(
+        dict(state), 2
+    )  # version 2 has no references to shared parts, so equal values give equal bytes
 
 
 @lru_cache(maxsize=256)

@@ -1,4 +1,4 @@
-"""Values of compiled planning: writers that are kept, the levels they have solved, and why one did not help."""
+"""Values of compiled planning: stored writers, the levels that they solved, and failures of writers."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from spca.writers.renamings import likeness
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A level that was solved by a problem of a writer's family.
+    """A level that a version of a writer, or the model's problem in the writer's answer, has solved.
 
-    ``state`` is what a writer is given (:func:`writer_state`), ``problem`` the text that solved it, ``solved`` the plan
-    and where it began, to be played again.
+    Attributes:
+        state: the writer's input (:func:`writer_state`).
+        problem: the PDDL text that solved the level.
+        solved: the plan and its start, for a replay.
     """
 
     state: Mapping[str, Any]
@@ -28,13 +30,15 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a writer did on the levels of a category.
+    """Successes and strikes of a writer on the levels of a category.
+
+    The strikes (``failed``, ``late`` and ``invalid``) are counted since the last solved level.
 
     Attributes:
-        solved: levels that its plans have solved.
-        failed: its strikes since the last of them, as the next two are: plans that were carried out in vain.
-        late: answers that took too long.
-        invalid: answers that were no problem with a plan.
+        solved: number of levels that the writer's plans have solved.
+        failed: number of executed plans that did not solve the level.
+        late: number of answers that took too long.
+        invalid: number of answers that were not a solvable problem.
     """
 
     solved: int = 0
@@ -49,11 +53,15 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class StoredWriter:
-    """The newest accepted version of a writer: the level it was born on, what it must go on to solve, its tally.
+    """An accepted version of a writer.
 
     Attributes:
-        solved, failed, late, invalid: on all levels of the run.
-        tallies: by category.
+        writer: the source with its name and domain.
+        version: number of the version.
+        born: id of the level on which the version was accepted.
+        cases: levels that later versions must still solve.
+        solved, failed, late, invalid: counts over all levels of the run, see :class:`Tally`.
+        tallies: the counts by category.
     """
 
     writer: ProblemWriter
@@ -68,15 +76,16 @@ class StoredWriter:
 
     @property
     def label(self) -> str:
-        """``unlock/v003``: also where its files lie, below ``pddl/writers``."""
+        """Name and version, such as ``unlock/v003``; also the path of the files below ``pddl/writers``."""
         return f"{self.writer.name}/v{self.version:03d}"
 
 
 class Miss(StrEnum):
-    """How a writer did not help on a level.
+    """How a writer failed to solve a level.
 
-    It raised ValueError, it is at fault, it (or the solver with its problem) took too long, its plan was carried out in
-    vain, or it was not asked, because of its strikes.
+    REFUSED: the writer raised ValueError. INVALID: its answer was not a solvable problem. LATE: the writer, or the
+    solver with its problem, took too long. FAILED: its plan was executed and did not solve the level. LEFT_OUT: the
+    writer was not called, because of its strikes.
     """
 
     REFUSED = "refused"
@@ -88,7 +97,7 @@ class Miss(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WriterFailure:
-    """A writer that did not help on a level, and why in one line."""
+    """The failure of a writer on a level, with the reason in one line."""
 
     label: str
     miss: Miss
@@ -96,13 +105,16 @@ class WriterFailure:
 
 
 def writer_state(snapshot: Snapshot, level: LevelInfo) -> dict[str, Any]:
-    """Return what ``make_problem`` is given: what a planner's prompt shows of the snapshot, and the level's words."""
+    """Return the input of ``make_problem``: the snapshot as in a planner's prompt, and the level's category and names."""
     words = {"category": level.category, "skill": level.skill, "level": level.level}
     return {**planner_state(snapshot), "level": words}
 
 
 def add_case(cases: tuple[Case, ...], case: Case) -> tuple[Case, ...]:
-    """Return the cases and one more, unless one has the same mission, problem and skill up to renaming."""
+    """Return ``cases`` with ``case`` appended, unless an equal case (up to renamed words) is in ``cases``.
+
+    Equal cases have the same mission, problem and skill.
+    """
     return cases if _likeness(case) in map(_likeness, cases) else (*cases, case)
 
 

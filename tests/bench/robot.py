@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from typing import Final
 
-from robot_bridge.cli.bodies import Body, open_body
 from robot_bridge.cli.options import AnyRobotOptions
+from robot_bridge.cli.robots import ReadyRobot, open_robot
 from robot_bridge.config import RobotConfig
 from robot_bridge.control.realtime import RealTimeLoop, describe_priority
 from robot_bridge.decisions.messages.sensor_snapshot import SensorSnapshotBuilder
@@ -34,13 +34,13 @@ _BUSY: Final = "import os; os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_par
 """At ordinary priority, whatever it inherits."""
 
 
-def controller_of(body: Body) -> TimedController:
+def controller_of(body: ReadyRobot) -> TimedController:
     return TimedController(body.robot, body.clock, Navigation(CONFIG, body.start), SafetyChain(CONFIG))
 
 
 def snapshots(count: int) -> None:
     """What a snapshot costs where the robot has looked around."""
-    with open_body(AnyRobotOptions(), CONFIG) as body:
+    with open_robot(AnyRobotOptions(), CONFIG) as body:
         controller = controller_of(body)
         while body.clock.now() < 5.0:
             controller.tick()
@@ -60,7 +60,7 @@ def simulation(seconds: float) -> None:
         ("1 Hz RGB-D and reference/navigator", AnyRobotOptions(), ReferenceNavigator()),
     )
     for name, options, model in sides:
-        with open_body(options, CONFIG) as body:
+        with open_robot(options, CONFIG) as body:
             controller = controller_of(body)
             explorer = Explorer(controller, model, body.link(), runner=body.runner(controller))
             began = time.perf_counter()
@@ -74,7 +74,7 @@ def jitter(seconds: float, busy: int) -> None:
     with ExitStack() as stack:
         domain = stack.enter_context(own_domain())
         stack.enter_context(_process("-m", "robot_bridge", "twin", "--domain", str(domain)))
-        body = stack.enter_context(open_body(AnyRobotOptions(robot="ros2", domain=domain), CONFIG))
+        body = stack.enter_context(open_robot(AnyRobotOptions(robot="ros2", domain=domain), CONFIG))
         for _ in range(busy):
             stack.enter_context(_process("-c", _BUSY))
         controller = stack.enter_context(closing(controller_of(body)))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.codes import LONGEST, packed, unpacked
+from explorer.codes import MAX_LENGTH, packed, unpacked
 from explorer.errors import SceneError
 
 
@@ -46,4 +46,4 @@ def test_each_kind_of_damage_is_named(text: str, words: str) -> None:
 
 def test_an_episode_that_is_too_long_is_not_packed() -> None:
     with pytest.raises(SceneError, match="too many"):
-        packed([1] * (LONGEST + 1))
+        packed([1] * (MAX_LENGTH + 1))

@@ -78,7 +78,7 @@ outer["EXPRESSIONS"] = frozenset()
 
 ## replaced_longest
 outer = @OUTER@
-outer["LONGEST"] = 0
+outer["MAX_PROBLEM"] = 0
 outer["WRITTEN"] = "?"
 
 ## replaced_str

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from explorer.findings import FaultKind
-from explorer.generating.knobs import MOST_HOPS
+from explorer.generating.knobs import MAX_HOPS
 from tests.soak.common import resumable
 from tests.soak.explorer_gates import GATES
 from tests.soak.journal import Figures, Found, Slice, Soak, slices
@@ -90,7 +90,7 @@ def missed(gate: str, figures: Sequence[Figures]) -> Iterator[str]:
         yield f"small: only {complete} were searched to the end"
     if gate == "scenes" and count >= _ENOUGH:
         made, gadgets = _hops(figures), _gadgets(figures)
-        few = [each for each in range(1, MOST_HOPS + 1) if made[each] < _LEAST_OF_A_HOP_COUNT]
+        few = [each for each in range(1, MAX_HOPS + 1) if made[each] < _LEAST_OF_A_HOP_COUNT]
         yield from (f"scenes: only {made[each]} of {each} hops" for each in few)
         if (branched := sum(f["branched"] for f in figures)) < _LEAST_BRANCHED:
             yield f"scenes: only {branched} with branches"

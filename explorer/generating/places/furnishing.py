@@ -17,9 +17,9 @@ from explorer.generating.places.rooms import STEPS, Layout, Passage, Room, Spot
 from explorer.generating.plans.keys import FIELDS, find_block
 from explorer.generating.plans.plan import Area, Plan, RejectedDraw, Thing
 from explorer.scene import Cell, Mob, Stack, Wire
-from explorer.solver.touch import FARTHEST
+from explorer.solver.touch import MAX_REACH
 
-OUT_OF_TOUCH: Final = FARTHEST + 0.1
+OUT_OF_TOUCH: Final = MAX_REACH + 0.1
 """Least distance in metres between the cell of an eye before a gate and the cell of a thing behind the gate."""
 OUT_OF_LOOK: Final = 6.2
 """Least distance in metres from the open cells outside a room to a target of a look, which counts from within 4 m."""

@@ -21,7 +21,7 @@ FOUND_TOOLS: Final[tuple[str, ...]] = ("shears", "iron_sword", "iron_pickaxe", "
 """Tools that lie in scenes."""
 PLUGS: Final = ("stone", "granite", "diorite", "andesite", "cobblestone", "coal_ore")
 """Blocks of plugs that need a pickaxe."""
-MOST_AREAS: Final = 9
+MAX_AREAS: Final = 9
 """Once a plan has this many areas, it gets no further doorless side rooms."""
 MOAT: Final = 7
 """Width of a moat in cells; a sprint jump from a pillar clears 5 cells."""
@@ -73,7 +73,7 @@ class Draw:
     def _wander(self, area: Area) -> Area:
         """Return the area itself, or at random a new doorless room beside it; new rooms are likelier at the spawn."""
         probability = (0.7 if area is self.root else 0.2) * self.knobs.distance
-        if len(self.plan.areas) >= MOST_AREAS or self.rng.random() >= probability:
+        if len(self.plan.areas) >= MAX_AREAS or self.rng.random() >= probability:
             return area
         return self.plan.add_area(area, Gate("", "open"))
 

@@ -1,4 +1,4 @@
-"""The model that is asked through a provider."""
+"""Models that are asked through a provider, such as ``openai/NAME``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def asks_people(model: str) -> bool:
-    """Return whether a model is somebody who needs the terminal."""
+    """Return whether a model is a person at the terminal, such as ``human/editor``."""
     return model.startswith("human/")
 
 
@@ -24,10 +24,10 @@ def make(request: ModelRequest[AskedOptions]) -> ModelInterface:
 
 
 def admit(request: ModelRequest[AskedOptions]) -> Sequence[str]:
-    """See that the model may be paid for; return a line for all that a user should know.
+    """Check that the model exists and that its cost is capped; return warnings for the user, one line each.
 
     Raises:
-        UserError: the model does not exist or lacks a key, or its cost cannot be capped.
+        UserError: the model does not exist, the key of its provider is missing, or its cost cannot be capped.
     """
     from gridworld.adapters.admission import require_usable
 
@@ -35,10 +35,10 @@ def admit(request: ModelRequest[AskedOptions]) -> Sequence[str]:
 
 
 def named(model: str, effort: str | None) -> str:
-    """Return the name of a model with the effort that an option asks for.
+    """Return the name of a model with the effort of the option ``--effort`` appended; None appends no effort.
 
     Raises:
-        SettingsError: the model takes none, or its name asks for another one.
+        SettingsError: the model takes no effort, or its name holds another effort.
     """
     from gridworld.adapters.admission import add_effort
 

@@ -1,4 +1,4 @@
-"""Models without weights: at random, by exact search, and by one look ahead."""
+"""Baseline models: random actions, exact search, and greedy search one step ahead."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ __all__ = ["BFSModelInterface", "GreedyModelInterface", "RandomModelInterface"]
 
 
 class RandomModelInterface(ModelInterface):
-    """Any action, all equally likely.
+    """A model that draws every action at random, all equally likely.
 
-    Every episode has a stream of its own, drawn from ``seed``, the seed of the episode and the name of the task:
-    results depend neither on the order of tasks nor on how many processes play them.
+    Every episode has its own random stream, which depends on the model's seed, the episode's seed and the task's id.
+    Results therefore depend neither on the order of the tasks nor on the number of processes.
 
     Args:
-        seed: of the model.
+        seed: seed of the model.
     """
 
     uses_images = False
@@ -52,8 +52,8 @@ class RandomModelInterface(ModelInterface):
         return ModelOutput(self._random.choice(actions), 1 / len(actions), "drawn at random")
 
 
-class _Foresight(ModelInterface):
-    """A model that knows the task and the rules, and so the state, whatever it is shown."""
+class _PerfectKnowledgeModel(ModelInterface):
+    """A model that knows the task and computes the true state from its own actions, regardless of its input."""
 
     uses_images = False
 
@@ -78,11 +78,14 @@ class _Foresight(ModelInterface):
         return ModelOutput(int(action), reasoning=why)
 
     def _choose(self, layout: Layout, state: State, step: int) -> tuple[Action, str]:
+        """Return the next action and the reason for it; ``step`` counts from 1."""
         raise NotImplementedError
 
 
-class BFSModelInterface(_Foresight):
-    """A shortest way to the goal, from the task's certificate or exact search; waits if there is none.
+class BFSModelInterface(_PerfectKnowledgeModel):
+    """A model that follows a shortest solution, from the task's certificate or by exact search.
+
+    If the task has no solution, the model waits.
 
     Args:
         limit: states that the search may expand.
@@ -121,10 +124,11 @@ class BFSModelInterface(_Foresight):
         return self._plan[step - 1], f"step {step} of {len(self._plan)}"
 
 
-class GreedyModelInterface(_Foresight):
-    """The action after which the goal is nearest, as :func:`gridworld.search.planning.greedy_action` measures it.
+class GreedyModelInterface(_PerfectKnowledgeModel):
+    """A model that takes the action after which the goal is nearest.
 
-    It looks one step ahead and may go round in circles; where it fails a task needs a plan.
+    :func:`gridworld.search.planning.greedy_action` measures the distance. The model looks only one step ahead and may
+    walk in circles, so that a task on which the model fails needs a plan.
     """
 
     @property

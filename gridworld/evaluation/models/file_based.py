@@ -1,16 +1,17 @@
-"""A model in another process, of any language: observations and answers are files.
+"""A model in another process, in any programming language, which exchanges files with the evaluation.
 
-Every episode has a fresh folder below ``work_dir``, ``<task_id>-<n>``, so that no answer of an earlier episode is taken
-for one of this::
+Every episode has a new folder ``<task_id>-<n>`` in ``work_dir``, so that an answer of an earlier episode is never taken
+for an answer of the present episode::
 
     episode.json            task_id, mission, max_steps, seed, tiling
-    input/step_N.png        what is seen before step N; the first step is 1
+    input/step_N.png        the image before step N, from step 1
     input/step_N.json       step_number, max_steps, text_prompt, action_space, image_path, prior_image_paths, and
                             additional_context if there is any; written after the picture
     output/step_N.json      the answer: {"action": 2}, and if you like "confidence" and "reasoning"
     result.json             written when the episode is over: success, steps_taken, total_reward
 
-Files of ours appear whole. An answer may grow while it is read; it counts once it is a JSON object.
+The evaluation writes each file in one piece. An answer may be written slowly; it counts once the file holds a JSON
+object.
 """
 
 from __future__ import annotations
@@ -35,18 +36,20 @@ if TYPE_CHECKING:
     from gridworld.runner.episode_result import EpisodeResult
 
 _GRACE_S: Final = 2.0
-"""Seconds that an answer which is no JSON object has to grow into one."""
-_SHORTEST_S: Final = 0.001
+"""Seconds that an unchanged file may stay without a JSON object before the answer counts as wrong."""
+_MIN_PAUSE_S: Final = 0.001
+"""Seconds of the shortest pause between two looks for an answer."""
 _MAX_BYTES: Final = 1 << 20
+"""The most bytes of an answer."""
 
 
 class FileBasedModelInterface(ModelInterface):
-    """Writes what is seen, waits for what to do.
+    """A model that writes each observation to a file and waits for a file with the action.
 
     Args:
-        work_dir: where the folders of episodes are made; predictions outside an episode use it directly.
+        work_dir: folder that holds the folders of episodes; predictions outside of an episode use ``work_dir`` itself.
         timeout: seconds to wait for each answer.
-        poll_interval: most seconds between two looks; the first ones follow each other faster.
+        poll_interval: longest pause in seconds between two looks for the answer; the first pauses are shorter.
     """
 
     def __init__(self, work_dir: str | os.PathLike[str], timeout: float = 60.0, poll_interval: float = 0.1) -> None:
@@ -60,47 +63,48 @@ class FileBasedModelInterface(ModelInterface):
         return "file_based"
 
     def setup(self, device: str = "cpu") -> None:
-        """Make the folder.
+        """Create ``work_dir``.
 
         Raises:
-            ModelError: it cannot be made.
+            ModelError: the folder cannot be created.
         """
         del device
-        self._writing(lambda: self.work_dir.mkdir(parents=True, exist_ok=True))
+        self._translate_errors(lambda: self.work_dir.mkdir(parents=True, exist_ok=True))
 
     def begin_episode(
         self, task_spec: TaskSpecification, seed: int, *, backend: str = "minigrid", tiling: str = "square"
     ) -> None:
-        """Make a fresh folder.
+        """Create the folder of the episode and write ``episode.json``.
 
         Raises:
-            ModelError: it cannot be made.
+            ModelError: the folder or the file cannot be written.
         """
         del backend
         self.setup()
-        self._use(self._fresh(file_stem(task_spec.task_id)))
+        self._use(self._create_folder(file_stem(task_spec.task_id)))
         for folder in (self.input, self.output):
-            self._writing(folder.mkdir)
-        told = {
+            self._translate_errors(folder.mkdir)
+        content = {
             "task_id": task_spec.task_id,
             "mission": task_spec.get_mission_text(),
             "max_steps": task_spec.max_steps,
             "seed": seed,
             "tiling": tiling,
         }
-        self._write(self.folder / "episode.json", told)
+        self._write_json(self.folder / "episode.json", content)
 
     def predict(self, input: ModelInput) -> ModelOutput:
-        """Write one step and wait.
+        """Write the input of one step, wait for the answer and return the action.
 
         Raises:
-            ModelError: no answer in time, or one that is not an action.
+            ModelError: no answer came in time, or the answer names no action.
         """
         from gridworld.drawing import png_bytes
 
         name = f"step_{input.step_number}"
+        # The image of an earlier step was written when the step was asked for.
         earlier = range(input.step_number - len(input.prior_images or ()), input.step_number)
-        told: dict[str, Any] = {
+        content: dict[str, Any] = {
             "step_number": input.step_number,
             "max_steps": input.max_steps,
             "text_prompt": input.text_prompt,
@@ -108,28 +112,31 @@ class FileBasedModelInterface(ModelInterface):
             "prior_image_paths": [f"step_{step}.png" for step in earlier],
         }
         if input.image.size:
-            told["image_path"] = f"{name}.png"
+            content["image_path"] = f"{name}.png"
         if input.additional_context:
-            told["additional_context"] = input.additional_context
+            content["additional_context"] = input.additional_context
         for folder in (self.input, self.output):
-            self._writing(partial(folder.mkdir, parents=True, exist_ok=True))
+            self._translate_errors(partial(folder.mkdir, parents=True, exist_ok=True))
         if input.image.size:
-            self._writing(lambda: replace_file(self.input / f"{name}.png", png_bytes(input.image)))
-        self._write(self.input / f"{name}.json", told)
+            image_path = self.input / f"{name}.png"
+            self._translate_errors(lambda: replace_file(image_path, png_bytes(input.image)))
+        self._write_json(self.input / f"{name}.json", content)
         path = self.output / f"{name}.json"
-        return _output(self._answer(path), input, path)
+        return _parse_answer(self._wait_for_answer(path), input, path)
 
     def end_episode(self, result: EpisodeResult) -> None:
-        told = {name: getattr(result, name) for name in ("task_id", "success", "steps_taken", "total_reward")}
-        self._write(self.folder / "result.json", told)
+        content = {name: getattr(result, name) for name in ("task_id", "success", "steps_taken", "total_reward")}
+        self._write_json(self.folder / "result.json", content)
         self._use(self.work_dir)
 
     def _use(self, folder: Path) -> None:
+        """Exchange files in a folder from now on."""
         self.folder = folder
         self.input = folder / "input"
         self.output = folder / "output"
 
-    def _fresh(self, stem: str) -> Path:
+    def _create_folder(self, stem: str) -> Path:
+        """Create and return the folder ``<stem>-<n>`` with the lowest unused number, from 1."""
         for number in count(1):
             folder = self.work_dir / f"{stem}-{number}"
             try:
@@ -141,43 +148,54 @@ class FileBasedModelInterface(ModelInterface):
             return folder
         raise ModelError(f"{self.work_dir}: has no room for another episode")
 
-    def _write(self, path: Path, data: Mapping[str, Any]) -> None:
-        self._writing(lambda: replace_file(path, (json_text(data, indent=2) + "\n").encode()))
+    def _write_json(self, path: Path, data: Mapping[str, Any]) -> None:
+        text = json_text(data, indent=2) + "\n"
+        self._translate_errors(lambda: replace_file(path, text.encode()))
 
     @staticmethod
-    def _writing(write: Callable[[], object]) -> None:
+    def _translate_errors(write: Callable[[], object]) -> None:
+        """Call a function that writes; raise a :class:`ModelError` if the function fails."""
         try:
             write()
         except OSError as error:
             raise _unwritable(error) from error
 
-    def _answer(self, path: Path) -> dict[str, Any]:
+    def _wait_for_answer(self, path: Path) -> dict[str, Any]:
+        """Return the JSON object in a file as soon as the file holds one.
+
+        Raises:
+            ModelError: no answer came within ``timeout``, or the file stopped growing without a JSON object.
+        """
         began = time.monotonic()
-        stamp: tuple[int, int] | None = None
-        since = 0.0
+        last_version: tuple[int, int] | None = None
+        last_change = 0.0
         while True:
             problem = "there is no such file"
-            found = _stamp(path)
-            if found is not None:
-                if found != stamp:
-                    stamp = found
-                    since = time.monotonic()
-                answer, problem = _read(path)
+            version = _file_version(path)
+            if version is not None:
+                if version != last_version:
+                    last_version = version
+                    last_change = time.monotonic()
+                answer, problem = _read_answer(path)
                 if answer is not None:
                     return answer
             now = time.monotonic()
-            if found is not None and now - since > min(_GRACE_S, self.timeout):
+            if version is not None and now - last_change > min(_GRACE_S, self.timeout):
                 raise ModelError(f'{path}: {problem}; write a JSON object such as {{"action": 2}}')
-            if now - began > self.timeout:
+            waited = now - began
+            if waited > self.timeout:
                 raise ModelError(f"{path}: no answer within {self.timeout:g} s: {problem} (--timeout waits longer)")
-            time.sleep(min(self.poll_interval, max(_SHORTEST_S, (now - began) / 4)))
+            # Quick answers are found quickly, and long waits need few looks.
+            pause = max(_MIN_PAUSE_S, waited / 4)
+            time.sleep(min(self.poll_interval, pause))
 
 
 def _unwritable(error: OSError) -> ModelError:
     return ModelError(f"{error.filename or 'the exchange folder'}: cannot be written: {error.strerror or error}")
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
+def _file_version(path: Path) -> tuple[int, int] | None:
+    """Return (size in bytes, time of the last change in ns), which differ between versions; None without a file."""
     try:
         status = path.stat()
     except OSError:
@@ -185,25 +203,33 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     return status.st_size, status.st_mtime_ns
 
 
-def _read(path: Path) -> tuple[dict[str, Any] | None, str]:
-    """Return the answer and "", or None and what is wrong with it."""
+def _read_answer(path: Path) -> tuple[dict[str, Any] | None, str]:
+    """Return (answer, "") for a file with a JSON object, else (None, what is wrong with the file)."""
     try:
-        found = json.loads(read_bytes(path, _MAX_BYTES))
+        answer = json.loads(read_bytes(path, _MAX_BYTES))
     except FileError as error:
         return None, f"cannot be read: {error.reason}"
     except (ValueError, RecursionError) as error:
         return None, f"is not JSON: {error}"
-    if not isinstance(found, dict):
-        return None, f"is a JSON {type(found).__name__}, not an object"
-    return found, ""
+    if not isinstance(answer, dict):
+        return None, f"is a JSON {type(answer).__name__}, not an object"
+    return answer, ""
 
 
-def _output(answer: Mapping[str, Any], input: ModelInput, path: Path) -> ModelOutput:
+def _parse_answer(answer: Mapping[str, Any], input: ModelInput, path: Path) -> ModelOutput:
+    """Return the action, confidence and reasoning of an answer; raise a :class:`ModelError` without an action."""
     action = answer.get("action")
-    if isinstance(action, bool) or not isinstance(action, int) or action not in input.action_space:
+    is_number = isinstance(action, int) and not isinstance(action, bool)
+    if not is_number or action not in input.action_space:
         numbers = ", ".join(f"{number} {name}" for number, name in input.action_space.items())
         raise ModelError(f'{path}: "action" is {action!r:.80}; there are {numbers}')
     confidence: Any = answer.get("confidence")
-    sure = float(confidence) if type(confidence) in {int, float} and 0 <= confidence <= 1 else None
+    if type(confidence) not in {int, float} or not 0 <= confidence <= 1:
+        confidence = None
     reasoning = answer.get("reasoning")
-    return ModelOutput(action, sure, reasoning if isinstance(reasoning, str) else None, json_text(answer))
+    return ModelOutput(
+        action,
+        None if confidence is None else float(confidence),
+        reasoning if isinstance(reasoning, str) else None,
+        json_text(answer),
+    )

@@ -1,6 +1,6 @@
-"""Options of the models, and what a model is made from.
+"""Options of the models, and the request from which a factory makes a model.
 
-The docstrings are what ``--help`` shows.
+``--help`` shows the descriptions under ``Attributes`` of the option classes.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from gridworld.evaluation.options import ASKED_MODELS
 from spca.common.options.values import FILE, FOLDER, NAME, amount, name_value, whole_number
 
 OptionsT = TypeVar("OptionsT")
-"""Options of a kind of model; None for one without."""
+"""Type of the options of a kind of model; None for a model without options."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest(Generic[OptionsT]):
-    """What a model is made from.
+    """The values from which a factory makes a model.
 
     Attributes:
-        name: what ``--model`` says, with the effort.
-        options: those of this kind of model.
-        seed: of the model.
+        name: name of the model, as for ``--model``, with the effort.
+        options: options of this kind of model.
+        seed: seed of the model.
         limit: states that an exact search may expand.
-        books: folder in which a model that is paid for keeps its calls, an absolute path; "" for none.
+        books: absolute path of the folder in which a paid model keeps its calls; "" for no folder.
     """
 
     name: str
@@ -40,7 +40,7 @@ SECONDS: Final = amount("seconds")
 _S: Final = name_value("S")
 _URL: Final = name_value("URL")
 _ASKED: Final = Parameter(group=ASKED_MODELS)
-"""Of an option that several models take."""
+"""Help group of the options that several models take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ class AskedOptions(PaidOptions):
 
 
 MAY_CHANGE_IF_PAID: Final = frozenset(field.name for field in fields(PaidOptions))
-"""Options that may differ when an evaluation goes on."""
+"""Names of options of paid models that may differ when an interrupted evaluation goes on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The models that ``--model`` can name: a dict that feeds the command line."""
+"""The registry of models: a dict from which the command line takes the names and the options of models."""
 
 from __future__ import annotations
 
@@ -30,19 +30,20 @@ Factory: TypeAlias = "Callable[[ModelRequest[Any]], ModelInterface]"
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """A model and how it is made.
+    """The entry of a model in the registry.
 
     Attributes:
-        factory: makes one; cheap, the heavy part is
-            :meth:`~gridworld.evaluation.model_interface.ModelInterface.setup`. A function of a module, since worker
-            processes import it by name; each worker has a model of its own.
-        help: one line.
-        options: a dataclass of the options of the model, each of them with a default value; fields of the same name in
-            several models are one option. None: it has none.
-        may_change: names of options that need not be the same when an evaluation is resumed, such as timeouts.
-        max_workers: how many processes may play it at once; None for any number.
-        admit: called with the same once, before anything is played; returns lines for the user, or raises. A model that
-            has it is paid for: its calls are kept beside the results, and its name may come with ``--effort``.
+        factory: returns a new model; each worker process makes its own model. The factory must be a module's function,
+            because worker processes import it by name. It must be cheap; expensive work belongs into
+            :meth:`~gridworld.evaluation.model_interface.ModelInterface.setup`.
+        help: description in one line.
+        options: dataclass of the options of the model; None without options. Every field needs a default value. Fields
+            of the same name in several models are the same option.
+        may_change: names of options that may differ when an interrupted evaluation goes on, such as timeouts.
+        max_workers: the most processes that may play the model at the same time; None for any number.
+        admit: called once before an evaluation, with the same request as ``factory``; returns warnings for the user, or
+            raises. A model with ``admit`` counts as paid: its calls are kept beside the results, and ``--effort``
+            applies to it.
     """
 
     factory: Factory
@@ -53,7 +54,7 @@ class ModelEntry:
     admit: Callable[[ModelRequest[Any]], Sequence[str]] | None = None
 
     def make_options(self, given: Mapping[str, object]) -> object:
-        """Return the options of this model among those that were given for any model."""
+        """Return the options of this model, taken from the options ``given`` for all models; None without options."""
         if self.options is None:
             return None
         names = {field.name for field in fields(self.options)}
@@ -61,8 +62,11 @@ class ModelEntry:
 
 
 def list_options(models: Mapping[str, ModelEntry]) -> list[inspect.Parameter]:
-    """Return the options of all models as arguments of a command; of a name that returns, the later model decides."""
-    found: dict[str, inspect.Parameter] = {}
+    """Return the options of all models as parameters of a command.
+
+    If several models have an option of the same name, the last model defines the option.
+    """
+    parameters: dict[str, inspect.Parameter] = {}
     for name, entry in models.items():
         if entry.options is None:
             continue
@@ -71,15 +75,15 @@ def list_options(models: Mapping[str, ModelEntry]) -> list[inspect.Parameter]:
         words = _read_help(entry.options)
         for argument in inspect.signature(entry.options).parameters.values():
             hint = hints[argument.name]
-            own = getattr(hint, "__metadata__", ())  # last, so that a group of its own counts
+            own = getattr(hint, "__metadata__", ())  # last, so that the option's own group wins
             help_words = Parameter(help=words.get(argument.name))
             annotation: Any = Annotated[hint, default_group, help_words, *own]
-            found[argument.name] = argument.replace(kind=argument.KEYWORD_ONLY, annotation=annotation)
-    return list(found.values())
+            parameters[argument.name] = argument.replace(kind=argument.KEYWORD_ONLY, annotation=annotation)
+    return list(parameters.values())
 
 
 def _read_help(options: type[Any]) -> dict[str, str | None]:
-    """Return what the docstrings of a dataclass and of those that it extends say of each option."""
+    """Return the help text of each option, from the docstrings of a dataclass and of its base classes."""
     docstrings = [parse(each.__doc__ or "") for each in reversed(options.__mro__[:-1])]
     return {param.arg_name: param.description for docstring in docstrings for param in docstring.params}
 
@@ -132,7 +136,7 @@ def _lmstudio(request: ModelRequest[LMStudioOptions]) -> ModelInterface:
 
 
 ASKED: Final = "PREFIX/NAME"
-"""What stands in lists for all models that are named with the prefix of a provider or server."""
+"""Entry that stands for all models whose name begins with the prefix of a provider or server."""
 
 MODELS: Final[dict[str, ModelEntry]] = {
     "random": ModelEntry(_random, "any action, all equally likely"),
@@ -159,6 +163,7 @@ MODELS: Final[dict[str, ModelEntry]] = {
     ),
 }
 
+# Messages for names of models that another command plays.
 _ELSEWHERE: Final = {
     "spca": "spca is the agent of this project: run `spca gridworld --model spca`,"
     " in a checkout `python run_eval.py --model spca`"
@@ -166,21 +171,21 @@ _ELSEWHERE: Final = {
 
 
 def register_model(name: str, factory: Factory, options: type[Any] | None = None, **more: Any) -> None:
-    """Add a model, or replace one, before ``gridworld.evaluation.cli.main`` is called.
+    """Add a model to the registry, or replace a model; call this before ``gridworld.evaluation.cli.main``.
 
     Args:
-        name: what ``--model`` takes.
-        factory, options: as in :class:`ModelEntry`.
-        more: further fields of it.
+        name: name of the model for ``--model``.
+        factory, options: see :class:`ModelEntry`.
+        more: further fields of :class:`ModelEntry`.
     """
     MODELS[name] = replace(ModelEntry(factory), options=options, **more)
 
 
 def find_model(name: str, models: Mapping[str, ModelEntry]) -> ModelEntry:
-    """Return the entry of a name.
+    """Return the entry of a model.
 
     Raises:
-        ModelError: there is none; lists those that there are, or says where this one is.
+        ModelError: no model has this name.
     """
     if name in models:
         return models[name]

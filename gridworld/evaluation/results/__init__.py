@@ -1,1 +1,1 @@
-"""Results files and the leaderboard that compares them."""
+"""Results files, and the leaderboard that compares results files."""

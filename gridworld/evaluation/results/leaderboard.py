@@ -1,7 +1,7 @@
-"""Results files for a leaderboard: read, checked, and ranked within groups of comparable ones (pure).
+"""Reading, checking and ranking of results files for a leaderboard (pure).
 
-Results are compared within a benchmark on a tiling; where their tasks differ all the same, the page says so. Figures
-are computed anew from the tasks, so a file cannot claim others.
+Results are compared if their benchmark and their tiling are the same. If the tasks differ nevertheless, the page says
+so. Metrics are computed anew from the tasks, so that a file cannot claim other metrics.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAX_POINTS: Final = 1e12
 
 @dataclass(frozen=True, slots=True)
 class PlayedSettings(Telling):
-    """Settings that decide what a model meets."""
+    """Settings of an evaluation that influence what a model is given."""
 
     tiling: str = "square"
     backend: str = ""
@@ -35,18 +35,18 @@ class PlayedSettings(Telling):
     actions_per_call: int = 1
 
     def __str__(self) -> str:
-        """Return those that are not the usual ones."""
-        told = list[str]()
+        """Return the settings that differ from their defaults, as words and values."""
+        changed = list[str]()
         for each in fields(self):
             value = getattr(self, each.name)
             if value != each.default:
-                told.append(f"{each.name.replace('_', ' ')} {value}")
-        return ", ".join(told)
+                changed.append(f"{each.name.replace('_', ' ')} {value}")
+        return ", ".join(changed)
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedTask:
-    """A task as it was played; older files do not tell the digest of its file."""
+    """A task as it was played; ``sha256`` is the digest of its file, which older results files lack."""
 
     task_id: str
     sha256: str = ""
@@ -55,7 +55,7 @@ class PlayedTask:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """What a results file tells of its run."""
+    """The entries under ``run`` in a results file."""
 
     finished: str = ""
     settings: PlayedSettings = PlayedSettings()
@@ -67,9 +67,11 @@ class Entry:
     """A results file.
 
     Attributes:
+        results: metrics of the file.
+        run: the entries under ``run`` in the file.
         source: name of the file.
-        label: the model; with the file where it has several results in its group.
-        rank: in its group; equal results share one.
+        label: name of the model; if the group holds several results of the model, also the name of the file.
+        rank: rank in the group, from 1; equal results have the same rank.
     """
 
     results: BenchmarkEvaluationResult
@@ -80,28 +82,33 @@ class Entry:
 
     @property
     def merit(self) -> tuple[float, float]:
+        """The key of the ranking, larger is better: (point rate, success rate)."""
         return self.results.point_rate, self.results.success_rate
 
     @cached_property
     def tasks(self) -> Mapping[str, TaskBenchmarkResult]:
+        """Results by id of the task."""
         return {each.task_id: each for each in self.results.task_results}
 
     @cached_property
     def digests(self) -> Mapping[str, str]:
+        """SHA-256 of the tasks' files by id of the task."""
         return {each.task_id: each.sha256 for each in self.run.tasks}
 
     @cached_property
     def tasks_hash(self) -> str:
-        """Return a few characters that are equal for equal sets of tasks."""
-        told = list[list[object]]()
+        """The first 6 digits of a hash that is equal for equal sets of tasks."""
+        identities = list[list[object]]()
         for task, result in sorted(self.tasks.items()):
-            told.append([task, self.digests.get(task) or result.optimal_steps])
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:6]
+            # In files without digests, the optimum tells tasks of the same id apart.
+            identities.append([task, self.digests.get(task) or result.optimal_steps])
+        digest = hashlib.sha256(json.dumps(identities).encode())
+        return digest.hexdigest()[:6]
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Comparable results, the best first."""
+    """Results of one benchmark on one tiling, the best result first."""
 
     name: str
     tiling: str
@@ -113,18 +120,18 @@ class Group:
 
     @property
     def tiers(self) -> Mapping[str, int | None]:
-        """Return the tier of each task that any result has, None where it is not told."""
+        """The tier of each task of any result, by id of the task; None for an unknown tier."""
         tiers = {task.task_id: task.tier for entry in self.entries for task in entry.run.tasks}
         return {task: tiers.get(task) for entry in self.entries for task in entry.tasks}
 
     @property
     def is_mixed(self) -> bool:
-        """Whether the sets of tasks differ, as far as files tell."""
+        """Whether the sets of tasks of the results differ, as far as the files show."""
         return len({entry.tasks_hash for entry in self.entries}) > 1
 
 
 def read_entries(paths: Iterable[str | os.PathLike[str]]) -> tuple[list[Entry], list[str]]:
-    """Return the results in files, and a line for each file that holds none."""
+    """Return (entries, problems): the results in files, and an error line for each file that holds no results."""
     entries = []
     problems = []
     for path in paths:
@@ -137,7 +144,7 @@ def read_entries(paths: Iterable[str | os.PathLike[str]]) -> tuple[list[Entry], 
 
 
 def rank_entries(entries: Sequence[Entry]) -> list[Group]:
-    """Return groups by title, so that squares come before other tilings, each with its best result first."""
+    """Return the groups, sorted by title; for each benchmark, the square tiling comes before other tilings."""
     groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
         name = (entry.results.benchmark_name, entry.run.settings.tiling)
@@ -147,6 +154,7 @@ def rank_entries(entries: Sequence[Entry]) -> list[Group]:
 
 
 def _rank_group(name: str, tiling: str, entries: list[Entry]) -> Group:
+    # Sorting is stable, so that results of equal merit stay in the order of names and times.
     by_name = sorted(entries, key=lambda each: (each.results.model_name, each.run.finished))
     best_first = sorted(by_name, key=lambda each: each.merit, reverse=True)
     merits = [entry.merit for entry in best_first]
@@ -154,19 +162,21 @@ def _rank_group(name: str, tiling: str, entries: list[Entry]) -> Group:
     ranked = []
     for entry, model in zip(best_first, models, strict=True):
         label = model if models.count(model) == 1 else f"{model} · {entry.source}"
-        ranked.append(replace(entry, label=label, rank=merits.index(entry.merit) + 1))
+        rank = merits.index(entry.merit) + 1
+        ranked.append(replace(entry, label=label, rank=rank))
     return Group(name, tiling, tuple(ranked))
 
 
 def _make_entry(source: str, data: Mapping[str, Any]) -> Entry:
-    """Return an entry from the content of a results file.
+    """Return the entry for the content of a results file.
 
     Raises:
-        KeyError, TypeError, ValueError: it is none, or a figure is impossible.
+        KeyError, TypeError, ValueError: the content is not that of a results file, or a metric is impossible.
     """
     results = BenchmarkEvaluationResult.from_dict(data)
     entry = Entry(results, TypeAdapter(RunRecord).validate_python(results.run), source)
-    if not 0 < len(entry.tasks) == len(results.task_results):
+    is_repeated = len(entry.tasks) != len(results.task_results)
+    if not entry.tasks or is_repeated:
         raise ValueError("there are no tasks, or one comes twice")
     for result in results.task_results:
         if not _is_possible(result):
@@ -175,10 +185,11 @@ def _make_entry(source: str, data: Mapping[str, Any]) -> Entry:
 
 
 def _is_possible(result: TaskBenchmarkResult) -> bool:
-    least = [each for each in (result.optimal_steps, result.bound) if each is not None]
+    """Return whether steps, ratio and points are in the ranges that an evaluation can produce."""
+    optima = [each for each in (result.optimal_steps, result.bound) if each is not None]
     if not 0 <= result.steps_taken <= _MAX_STEPS:
         return False
-    if not all(0 < each <= _MAX_STEPS for each in least):
+    if not all(0 < each <= _MAX_STEPS for each in optima):
         return False
     if result.optimality_ratio is not None and not 0 < result.optimality_ratio <= 1:
         return False

@@ -1,6 +1,6 @@
-"""The leaderboard as one HTML file that needs nothing else: rankings, and every episode step by step.
+"""The leaderboard as one self-contained HTML file: rankings, and every episode step by step.
 
-Results hold actions and no grids, so the episodes of tasks that ship are played again when the page is made.
+Results files hold actions but no grids. Therefore, the page is made by playing the episodes of shipped tasks again.
 """
 
 from __future__ import annotations
@@ -36,19 +36,21 @@ from spca.common.web.films import GridFrame, make_film
 from spca.common.web.packing import pack, strip_paths
 
 Shipped: TypeAlias = Mapping[str, tuple[TaskSpecification, str]]
-"""Tasks by id, each with the digest of its file."""
+"""Shipped tasks by id, each as (task, SHA-256 of its file)."""
 
 TITLE: Final = "Gridworld leaderboard"
 PAGE: Final = PageKind("gridworld.evaluation.results", open="openLeaderboard")
 
 _MAX_ENDING: Final = 100
+"""The most characters of an error message in the description of an ending."""
 _ABOUT: Final = {"spca": "the agent of this project", **{name: entry.help for name, entry in MODELS.items()}}
+"""Descriptions of models, by the first word of a model's name in results."""
 _ANSWER: Final = ("raw_output", "reasoning", "confidence", "planned")
-"""What the record of a step says of the model's answer, each after ``model_``."""
+"""Names of the notes on a model's answer in the ``info`` of a step, without their prefix ``model_``."""
 
 
 def make_page(groups: Sequence[Group]) -> str:
-    """Return the HTML.
+    """Return the HTML of the page.
 
     Raises:
         MissingPartError: jinja2 or Pillow is not installed.
@@ -60,13 +62,16 @@ def make_page(groups: Sequence[Group]) -> str:
 
 
 def _pack_pieces(groups: Sequence[Group]) -> Iterator[tuple[str, str]]:
-    """Yield the pieces of the page; results and tasks are named by their places, as in its addresses."""
+    """Yield the data of the page as pairs (name, packed content).
+
+    Groups and results are numbered from 1, as in the addresses of the page; tasks are in the order of the group.
+    """
     described = strip_paths([_describe_group(group) for group in groups])
     view = "#/benchmark/1" if len(groups) == 1 else ""
     report = {"program": TITLE, "made": time.time(), "view": view, "groups": described}
     yield "report", pack(report)
     shipped = _read_shipped()
-    drawn: dict[str, set[int]] = {}
+    drawn: dict[str, set[int]] = {}  # the codes of looks that the films show, by tiling
     for number, group in enumerate(groups, 1):
         for result, entry in enumerate(group.entries, 1):
             episodes: list[dict[str, Any] | None] = []
@@ -88,7 +93,7 @@ def _describe_group(group: Group) -> dict[str, Any]:
 
 
 def _describe_entry(entry: Entry, tasks: Iterable[str]) -> dict[str, Any]:
-    """Return a result by the names of its file, and what is shown of it besides."""
+    """Return the fields of a results file and further fields that the page shows; ``tasks`` are the ids in order."""
     results = entry.results.to_dict()
     results.pop("run", None)
     outcomes = {each["task_id"]: _describe_outcome(**each) for each in results.pop("task_results")}
@@ -110,7 +115,7 @@ def _describe_entry(entry: Entry, tasks: Iterable[str]) -> dict[str, Any]:
 
 
 def _describe_outcome(episode: Mapping[str, Any], **outcome: Any) -> dict[str, Any]:
-    """Return how a task went; episodes that ended alike have an ``ending`` of the same few words."""
+    """Return the outcome of a task; episodes that ended for the same reason have the same words as ``ending``."""
     error = episode["info"].get("model_error")
     seconds = episode["info"].get("model_seconds")
     if outcome["success"]:
@@ -128,7 +133,7 @@ def _describe_outcome(episode: Mapping[str, Any], **outcome: Any) -> dict[str, A
 
 
 def _describe_episode(entry: Entry, task: str, shipped: Shipped, drawn: dict[str, set[int]]) -> dict[str, Any]:
-    """Return what the page shows of an episode; what its grids show is added to ``drawn``."""
+    """Return the data of an episode for the page; add the codes of looks in its grids to ``drawn``."""
     episode = entry.tasks[task].episode
     command = ("draw", "--episode", entry.source, "--task", task, "--gif", f"{file_stem(task)}.gif")
     shown = {
@@ -138,18 +143,24 @@ def _describe_episode(entry: Entry, task: str, shipped: Shipped, drawn: dict[str
         "command": f"{program()} {shlex.join(command)}",
     }
     try:
-        frames, seen = _play_again(entry, task, shipped)
+        frames, observations = _play_again(entry, task, shipped)
     except GridworldError as error:
         return {**shown, "steps": _list_steps(entry, task, ()), "reason": str(error)}
 
     tiling = entry.run.settings.tiling
     drawn.setdefault(tiling, set()).update(list_codes(frames))
-    steps = _list_steps(entry, task, seen)
+    steps = _list_steps(entry, task, observations)
     return {**shown, "steps": steps, "film": make_film(frames), "tiles": f"tiles-{tiling}"}
 
 
-def _list_steps(entry: Entry, task: str, seen: Sequence[Observation]) -> list[dict[str, str]]:
-    """Return what the model did and said, and what it was told as far as ``seen`` gives it back."""
+def _list_steps(entry: Entry, task: str, observations: Sequence[Observation]) -> list[dict[str, str]]:
+    """Return the action, the answer and the input text of each step.
+
+    Args:
+        entry: the results file.
+        task: id of the task.
+        observations: observation before each action and after the last action, for the input text; may be empty.
+    """
     steps: list[dict[str, str]] = []
     for step in entry.tasks[task].episode.trajectory:
         answer: dict[str, str] = {}
@@ -157,27 +168,35 @@ def _list_steps(entry: Entry, task: str, seen: Sequence[Observation]) -> list[di
             if f"model_{name}" in step.info:
                 answer[name] = str(step.info[f"model_{name}"])
         if answer.get("reasoning", "") in answer.get("raw_output", ""):
-            answer.pop("reasoning", None)
-        if "raw_output" in answer and seen:
-            actions = [each["action"] for each in steps]
-            answer["told"] = _tell_again(entry.run.settings, actions, seen)
+            answer.pop("reasoning", None)  # the page shows the whole answer
+        if "raw_output" in answer and observations:
+            earlier_actions = [each["action"] for each in steps]
+            answer["told"] = _input_text(entry.run.settings, earlier_actions, observations)
         action = ACTION_NAMES.get(step.action, f"unknown action {step.action}")
         steps.append({"action": action, **answer})
     return steps
 
 
-def _tell_again(telling: Telling, actions: Sequence[str], seen: Sequence[Observation]) -> str:
-    """Return what a model was told in words after some actions, besides the task and the rules."""
+def _input_text(telling: Telling, actions: Sequence[str], observations: Sequence[Observation]) -> str:
+    """Return the text that a model was given after some actions, without the task and the rules.
+
+    Args:
+        telling: settings of the model's input.
+        actions: names of the actions done so far.
+        observations: observation before each action and after the last action.
+    """
     count = len(actions)
-    told = list[str]()
+    parts = list[str]()
     if telling.history_text:
         first = max(0, count - telling.history_text_window)
-        lines = [history.line(i + 1, actions[i], seen[i], seen[i + 1]) for i in range(first, count)]
+        lines = list[str]()
+        for index in range(first, count):
+            lines.append(history.line(index + 1, actions[index], observations[index], observations[index + 1]))
         if lines:
-            told.append("\n".join(("Last steps:", *lines)))
+            parts.append("\n".join(("Last steps:", *lines)))
     if telling.text_observation or telling.observation == "text":
-        told.append(seen[count].text())
-    return "\n\n".join(told)
+        parts.append(observations[count].text())
+    return "\n\n".join(parts)
 
 
 def _read_shipped() -> Shipped:
@@ -186,23 +205,24 @@ def _read_shipped() -> Shipped:
 
 
 def _play_again(entry: Entry, task: str, shipped: Shipped) -> tuple[list[GridFrame], list[Observation]]:
-    """Return frames and observations, of the start and after each action.
+    """Return (frames, observations) of an episode, each at the start and after each action.
 
     Raises:
-        GridworldError: the task does not ship as it was played, or its actions end otherwise than the results say.
+        GridworldError: the task does not ship in the version that was played, or the actions lead to another end than
+            the results say.
     """
     spec, digest = shipped.get(task, (None, ""))
     if spec is None or entry.digests.get(task, "") not in ("", digest):
         raise EvaluationError("the task does not ship with this program, or not as it was played")
 
     episode = Episode(Layout(spec, find_tiling(entry.run.settings.tiling)))
-    seen = [episode.observe()]
-    frames = [take_frame(episode, seen[0])]
+    observations = [episode.observe()]
+    frames = [take_frame(episode, observations[0])]
     result = entry.tasks[task]
     for action in result.episode.actions:
         episode.step(action)
-        seen.append(episode.observe())
-        frames.append(take_frame(episode, seen[-1]))
+        observations.append(episode.observe())
+        frames.append(take_frame(episode, observations[-1]))
     if (episode.goal_reached, episode.step_count) != (result.success, result.steps_taken):
         raise EvaluationError("they would not end as the results say")
-    return frames, seen
+    return frames, observations

@@ -1,4 +1,4 @@
-"""The results file, written whole."""
+"""Writing of results files."""
 
 from __future__ import annotations
 
@@ -13,24 +13,27 @@ from spca.common.files import replace_file
 
 
 def write_results(path: str | os.PathLike[str], data: Mapping[str, Any]) -> None:
-    """Write ``data`` as JSON, whole or not at all, one line per field and per task; its folder is made.
+    """Write ``data`` as JSON, with one line per field and one line per task; create the folder if necessary.
+
+    An interrupted write leaves no partial file.
 
     Raises:
-        EvaluationError: it cannot be written.
+        EvaluationError: the file cannot be written.
     """
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(target, _lines(data).encode())
+        replace_file(target, _format_lines(data).encode())
     except OSError as error:
         raise EvaluationError(f"{target}: cannot be written: {error.strerror or error}") from error
 
 
-def _lines(data: Mapping[str, Any]) -> str:
+def _format_lines(data: Mapping[str, Any]) -> str:
     fields = []
     for name, value in data.items():
         text = json_text(value)
         if name == "task_results" and value:
-            text = "[\n" + ",\n".join(json_text(each) for each in value) + "\n]"
+            lines = ",\n".join(json_text(each) for each in value)
+            text = f"[\n{lines}\n]"
         fields.append(f"{json_text(name)}: {text}")
     return "{\n" + ",\n".join(fields) + "\n}\n"

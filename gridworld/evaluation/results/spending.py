@@ -1,4 +1,4 @@
-"""What models took, from what the details of episodes tell: requests, tokens, USD (pure)."""
+"""Requests, tokens and USD that models used, summed from the details of episodes (pure)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Final, Self
 
 _TOKENS: Final = ("input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens")
 _AMOUNTS: Final = frozenset({"input_tokens", "output_tokens", "cost_usd"})
-"""One of these is in the details of a model that tells what it took."""
-_MOST: Final = 1e12
+"""Details of a model that reports its usage hold at least one of these names."""
+_MAX_NUMBER: Final = 1e12
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +18,9 @@ class Spending:
     """Requests, tokens and USD of episodes.
 
     Attributes:
-        estimated: requests whose tokens the server did not tell.
-        cost_usd: what is known to have been spent; None where nothing is known of it.
-        cost_unknown: requests that may have cost something besides.
+        estimated: number of requests whose tokens the server did not report.
+        cost_usd: sum of the known costs; None if no cost is known.
+        cost_unknown: number of requests whose cost is unknown and not part of ``cost_usd``.
     """
 
     requests: int
@@ -35,49 +35,51 @@ class Spending:
 
     @classmethod
     def of(cls, details: Iterable[object]) -> Self | None:
-        """Sum over episodes; return None if neither tokens nor USD are known of any.
+        """Return the sum over episodes; None if neither tokens nor USD of any episode are known.
 
         Args:
-            details: of each episode as a model told them; what cannot be a count is left out.
+            details: details of each episode, as returned by the model; values that are no amounts are ignored.
         """
-        usages = [_usage(each) for each in details]
-        told = [usage for usage in usages if not _AMOUNTS.isdisjoint(usage)]
-        if not told:
+        usages = [_find_usage(each) for each in details]
+        reported = [usage for usage in usages if not _AMOUNTS.isdisjoint(usage)]
+        if not reported:
             return None
-        without = [usage for usage in told if not is_amount(usage.get("cost_usd"))]
+        without_cost = [usage for usage in reported if not is_amount(usage.get("cost_usd"))]
         names = ("requests", *_TOKENS, "estimated", "cost_unknown")
-        counts = {name: round(_sum(told, name)) for name in names}
-        counts["cost_unknown"] += round(_sum(without, "requests"))
-        is_unknown = len(without) == len(told)
-        return cls(**counts, cost_usd=None if is_unknown else _sum(told, "cost_usd"))
+        counts = {name: round(_sum(reported, name)) for name in names}
+        counts["cost_unknown"] += round(_sum(without_cost, "requests"))
+        is_unknown = len(without_cost) == len(reported)
+        return cls(**counts, cost_usd=None if is_unknown else _sum(reported, "cost_usd"))
 
     @property
     def tokens(self) -> int:
-        """Input and output together."""
+        """Number of input and output tokens together."""
         return self.input_tokens + self.output_tokens
 
     @property
     def usd(self) -> str:
-        """USD as they are shown: "~" before what is partly estimated, "?" for what is unknown."""
+        """The cost as text: "~" marks a partly estimated cost, "+N?" N requests of unknown cost, "?" no known cost."""
         if self.cost_usd is None or (self.cost_unknown and not self.cost_usd):
             return "?"
+        about = "~" if self.estimated else ""
         unknown = f"+{self.cost_unknown}?" if self.cost_unknown else ""
-        return f"{'~' if self.estimated else ''}{self.cost_usd:.4f}{unknown}"
+        return f"{about}{self.cost_usd:.4f}{unknown}"
 
 
 def is_amount(value: object) -> bool:
-    """Return whether a value of JSON can be a count or an amount of money."""
+    """Return whether a JSON value can be a count or an amount of money: a number from 0 to 1e12."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return 0 <= value <= _MOST
+    return 0 <= value <= _MAX_NUMBER
 
 
-def _usage(details: object) -> Mapping[str, Any]:
-    """Return where in the details of an episode the counts are."""
-    found = details if isinstance(details, Mapping) else {}
-    inner = found.get("usage")
-    return inner if isinstance(inner, Mapping) else found
+def _find_usage(details: object) -> Mapping[str, Any]:
+    """Return the part of the details that holds the counts: the entry ``usage`` if present, else all details."""
+    mapping = details if isinstance(details, Mapping) else {}
+    usage = mapping.get("usage")
+    return usage if isinstance(usage, Mapping) else mapping
 
 
-def _sum(told: Iterable[Mapping[str, Any]], name: str) -> float:
-    return math.fsum(each[name] for each in told if is_amount(each.get(name)))
+def _sum(usages: Iterable[Mapping[str, Any]], name: str) -> float:
+    """Return the sum of the values under a name that are amounts."""
+    return math.fsum(usage[name] for usage in usages if is_amount(usage.get(name)))

@@ -28,7 +28,7 @@ from spca.common.installation import applications
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal, difference
 from spca.common.jobs.progress import OnProgress
-from spca.common.jobs.stamps import now, versions
+from spca.common.jobs.versions import find_versions, utc_now
 from spca.common.source_state import describe_changed_source, read_source_state
 
 OnFound = Callable[[int, int], None]
@@ -107,7 +107,7 @@ class Evaluation:
         header = {
             "settings": self._settings.to_dict(),
             "tasks": [task.to_dict() for task in self._tasks],
-            "started": now(),
+            "started": utc_now(),
             **read_source_state(applications()).to_dict(),
         }
         journal_path = self.output.with_name(f"{self.output.name}.partial.jsonl")
@@ -181,8 +181,8 @@ class Evaluation:
         run = {
             **header,
             **describe_changed_source(header, source),
-            "finished": now(),
-            "versions": versions(*DISTRIBUTIONS),
+            "finished": utc_now(),
+            "versions": find_versions(*DISTRIBUTIONS),
             "model": self._model_details,
         }
         write_results(self.output, {**data, "run": run, "task_results": task_results})

@@ -15,7 +15,7 @@ from gridworld.actions import ACTION_NAMES, Action
 from gridworld.rules.observation import CODES, LOOKS, UNSEEN, Look, Observation
 from gridworld.rules.tilings import TILINGS
 
-_MOST_CHANGES: Final = 6
+_MAX_CHANGES: Final = 6
 """The most changes that one line describes."""
 _WALL: Final = CODES[Look("wall")]
 """Larger codes are things: mechanisms, the goal and targets."""
@@ -24,7 +24,7 @@ _WALL: Final = CODES[Look("wall")]
 def line(step: int, action_name: str, before: Observation, after: Observation) -> str:
     """Return a line with the step, the action and the changes that the model could see."""
     changes = list(changes_between(before, after))
-    described = changes[:_MOST_CHANGES]
+    described = changes[:_MAX_CHANGES]
     if len(changes) > len(described):
         described.append(f"{len(changes) - len(described)} more changes")
     summary = "; ".join(described) if described else "nothing changed"

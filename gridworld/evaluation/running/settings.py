@@ -99,7 +99,7 @@ def tasks_of(settings: Settings, *, strict: bool = False, warnings: list[str] | 
             raise TaskError("there are no folders tier1, tier2, ...", str(where))
         files = [(file, tier) for tier in tiers for file in library.task_files(library.tier_dir(tier, where))]
     else:
-        source = asked.benchmark
+        source: str = asked.benchmark
         if source == "directory" and asked.task_dir:
             source = asked.task_dir
         files = [(file, None) for file in library.task_files(source)]

@@ -108,8 +108,7 @@ def _made_for(spec: TaskSpecification) -> str:
     sources = [metadata, generator] if isinstance(generator, Mapping) else [metadata]
     for source in sources:
         tiling = source.get("tiling")
-        is_known = isinstance(tiling, str) and tiling in TILINGS
-        if is_known and tiling != SQUARE.name:
+        if isinstance(tiling, str) and tiling in TILINGS and tiling != SQUARE.name:
             return tiling
     return SQUARE.name
 

@@ -1,1 +1,1 @@
-"""The tools of the command line: one module each, with ``build_parser`` and ``run``."""
+"""The tools of the command line beside the evaluation: one module for each tool."""

@@ -1,4 +1,4 @@
-"""``certify``: prove again what certificates claim, or prove what can be proven of tasks without one."""
+"""``certify``: check certificates of tasks by a new search, or compute certificates of tasks without one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from spca.common.text import format_count, one_line
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CertifyOptions:
-    """How certificates are computed.
+    """Options of the computation of certificates.
 
     Attributes:
         tiling: default: the one of the certificate, else square
@@ -41,36 +41,38 @@ class CertifyOptions:
 
 
 def certify_files(*files: Source, options: CertifyOptions = CertifyOptions()) -> int:
-    """Certify files; return 2 if any cannot be used, 1 if any proof does not hold."""
+    """Certify files; return the exit code: 2 if a file cannot be used, else 1 if a proof does not hold, else 0."""
     problems: list[str] = []
     paths = files_of(files, problems)
-    held = 0
+    proven = 0
     for problem in problems:
         print(one_line(f"error: {problem}"))
     unusable = len(problems)
     for path in track_items(paths, len(paths), "files"):
         try:
-            held += _certify_file(path, options)
+            proven += _certify_file(path, options)
         except GridworldError as error:
             log_error(error)
             unusable += 1
             where = "" if str(path) in str(error) else f"{path}: "
             print(one_line(f"error: {where}{error}"))
-    failed = len(paths) - held - (unusable - len(problems))
+    unusable_files = unusable - len(problems)  # without names that lead to no file
+    failed = len(paths) - proven - unusable_files
     more = f", {unusable} not usable" if unusable else ""
     total = format_count(len(paths) + len(problems), "file")
-    print(f"{total}: {held} proven, {failed} not{more}")
+    print(f"{total}: {proven} proven, {failed} not{more}")
     if unusable:
         return EXIT_USER_ERROR
     return EXIT_FAILED if failed else EXIT_FINISHED
 
 
 def _certify_file(path: Path, options: CertifyOptions) -> bool:
-    """Tell about one file; whether everything holds."""
+    """Print the findings on one file; return whether its certificate agrees, or a new certificate is sound."""
     spec = load(path, strict=options.strict, proofs=False)
     limit = options.limit or DEFAULT_LIMIT
     stored = (spec.metadata or {}).get(FIELD)
-    if stored is not None and options.tiling in (None, _find_stored_tiling(stored)):
+    is_for_this_tiling = options.tiling in (None, _find_stored_tiling(stored))
+    if stored is not None and is_for_this_tiling:
         differences = recertify(spec, limit)
         if not differences:
             print(one_line(f"{path}: agrees"))
@@ -78,22 +80,24 @@ def _certify_file(path: Path, options: CertifyOptions) -> bool:
         for line in differences:
             print(one_line(f"{path}: differs: {line}"))
         if options.write:
-            _write(path, spec, certify(spec, TILINGS[_find_stored_tiling(stored)], limit))
+            _store_certificate(path, spec, certify(spec, TILINGS[_find_stored_tiling(stored)], limit))
         return False
     certificate = certify(spec, TILINGS[tiling_of(spec, options.tiling)], limit)
     for line in _describe_certificate(certificate):
         print(one_line(f"{path}: {line}"))
     if options.write:
-        _write(path, spec, certificate)
+        _store_certificate(path, spec, certificate)
     return certificate.sound
 
 
 def _find_stored_tiling(stored: object) -> str:
+    """Return the tiling that a stored certificate names; "square" if the certificate names none."""
     tiling = stored.get("tiling") if isinstance(stored, dict) else None
     return tiling if isinstance(tiling, str) and tiling in TILINGS else "square"
 
 
 def _describe_certificate(certificate: Certificate) -> list[str]:
+    """Return a line on the solution, and a line for each link of the dependency chain."""
     if not certificate.solvable:
         return [f"cannot be solved ({certificate.tiling})"]
     limit = "" if certificate.within_max_steps else ", which is more than its max_steps"
@@ -105,8 +109,8 @@ def _describe_certificate(certificate: Certificate) -> list[str]:
     return lines
 
 
-def _write(path: Path, spec: TaskSpecification, certificate: Certificate) -> None:
-    """Store a certificate, and leave everything else in the file as it is."""
+def _store_certificate(path: Path, spec: TaskSpecification, certificate: Certificate) -> None:
+    """Store a certificate in a task's file; everything else in the file stays unchanged."""
     data = read_json(path)
     task = data.get(WRAPPER, data)
     task["metadata"] = {**(spec.metadata or {}), FIELD: certificate.to_dict()}

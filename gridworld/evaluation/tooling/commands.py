@@ -1,7 +1,7 @@
-"""The tools of ``multinet-run-eval`` around tasks and results, each imported when it is called.
+"""The table of tools of ``multinet-run-eval`` for tasks and results; the module of a tool is imported on use.
 
-A tool gives the exit code: 0 done, 2 a mistake of the user or a file that cannot be used, 130 interrupted; ``certify``
-gives 1 where a proof does not hold.
+A tool returns the exit code: 0 done, 2 a mistake of the user or a file that cannot be used, 130 interrupted.
+``certify`` also returns 1 if a proof does not hold.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ class Tool:
     """A command beside the evaluation.
 
     Attributes:
-        function: of a module of this folder.
-        help: what it does; its first paragraph stands in the list of commands.
-        examples: what follows its name.
-        codes: exit codes beside 0 and 2.
+        function: ``module:function`` of this package.
+        help: help text; its first paragraph is also shown in the list of commands.
+        examples: arguments of example commands, without the name of the tool.
+        codes: help text on further exit codes beside 0 and 2.
     """
 
     function: str
@@ -80,13 +80,14 @@ TOOLS: Final = {
         ("", "gridworld/tasks/tier3", "my_tasks/"),
     ),
 }
-"""Tools by the word that calls them."""
+"""Tools by their word on the command line."""
 
 
 def add_tools(app: App) -> None:
-    """Add the tools to the command."""
+    """Add every tool to the command as a subcommand."""
     for name, tool in TOOLS.items():
-        examples = "\n".join(f"  {program()} {name} {each}".rstrip() for each in tool.examples)
+        commands = [f"  {program()} {name} {arguments}".rstrip() for arguments in tool.examples]
+        examples = "\n".join(commands)
         epilogue = (
             f"exit codes: 0 done, 2 a mistake in what was asked or a file that cannot be used{tool.codes}"
             f"\n\nexamples:\n{examples}\n"

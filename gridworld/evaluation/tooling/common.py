@@ -1,4 +1,4 @@
-"""What the tools share: files that were named, tasks, and progress."""
+"""Functions that several tools use: finding and loading of task files."""
 
 from __future__ import annotations
 
@@ -21,32 +21,34 @@ Source: TypeAlias = Annotated[str, Parameter(name="FILE", required=True, help="a
 
 
 def files_of(named: Sequence[str], problems: list[str]) -> list[Path]:
-    """Return the files that files, folders and benchmarks lead to, each once and in order.
+    """Return the task files of files, folders and benchmarks, in order and without repetitions.
 
     Args:
-        problems: gets a line for each name that leads to nothing.
+        named: paths of files or folders, or names of benchmarks.
+        problems: list to which a line is appended for each name without task files.
     """
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}  # a dict keeps the order and drops repetitions
     for name in named:
         try:
-            found.update(dict.fromkeys(library.task_files(name)))
+            files.update(dict.fromkeys(library.task_files(name)))
         except TaskError as error:
             problems.append(str(error))
-    return list(found)
+    return list(files)
 
 
 def find_tasks(name: str) -> list[Path]:
-    """Return the files of tasks: of a path or benchmark, or of the id or file name of a shipped task.
+    """Return the task files of a path or a benchmark, or of a shipped task that is named by its id or file name.
 
     Raises:
-        TaskError: there are none.
+        TaskError: the name leads to no task file.
     """
     try:
         return library.task_files(name)
     except TaskError as error:
         shipped = library.shipped_files()
         files = [path for path in shipped if name in (path.stem, path.name)]
-        files = files or [path for path in shipped if TaskSpecification.from_json(path).task_id == name]
+        if not files:
+            files = [path for path in shipped if TaskSpecification.from_json(path).task_id == name]
         if not files:
             problem = "is no file, folder or shipped task; `list` tells those that ship"
             raise TaskError(problem, name) from error
@@ -54,10 +56,10 @@ def find_tasks(name: str) -> list[Path]:
 
 
 def find_task(name: str) -> Path:
-    """Return the file of one task, named as for :func:`find_tasks`.
+    """Return the one task file that a name leads to; names are as for :func:`find_tasks`.
 
     Raises:
-        TaskError: there is none, or more than one.
+        TaskError: the name leads to no task file, or to several.
     """
     files = find_tasks(name)
     if len(files) > 1:
@@ -66,29 +68,34 @@ def find_task(name: str) -> Path:
 
 
 def load(path: str | os.PathLike[str], *, strict: bool = False, proofs: bool = True) -> TaskSpecification:
-    """Return a valid task; print one warning line on standard error if something in its file is not used.
+    """Return the task in a file; print one warning line on standard error if the file holds unused content.
 
     Args:
-        proofs: warn of a certificate that cannot be used, too.
+        path: path of the file.
+        strict: whether unknown fields are an error.
+        proofs: whether to warn of a certificate that cannot be used.
 
     Raises:
-        TaskError: it cannot be read or is not valid, or holds unknown fields and ``strict`` is set; names the file.
+        TaskError: the file cannot be read, the task is not valid, or ``strict`` is set and a field is unknown.
     """
     notes: list[str] = []
     spec = read_valid(path, strict, notes)
-    notes += unused_proof(spec) if proofs else ()
+    if proofs:
+        notes += unused_proof(spec)
     if notes:
         complain(f"warning: {TaskError(notes, os.fspath(path))}")
     return spec
 
 
 def unused_proof(spec: TaskSpecification) -> list[str]:
-    """Return why the certificate of a valid task cannot be used; an empty list if it can, or if there is none."""
+    """Return one line that says why a valid task's certificate cannot be used; [] for a usable or no certificate."""
     _, problem = stored_proof(spec, TILINGS[tiling_of(spec, None)])
     return [problem] if problem else []
 
 
 def tiling_of(spec: TaskSpecification, asked: str | None) -> str:
-    """Return the tiling asked for, else the one that the task's metadata names, else the square one."""
+    """Return the requested tiling; by default the tiling in the task's metadata; without an entry "square"."""
+    if asked:
+        return asked
     named = (spec.metadata or {}).get("tiling")
-    return asked or (named if isinstance(named, str) and named in TILINGS else SQUARE.name)
+    return named if isinstance(named, str) and named in TILINGS else SQUARE.name

@@ -27,7 +27,7 @@ from spca.common.text import format_count, one_line
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawOptions:
-    """What is drawn, and how.
+    """Options of the pictures and animations.
 
     Attributes:
         output: PNG file, or folder of files (default: ID.png here)
@@ -60,12 +60,13 @@ def draw_tasks(
     *tasks: Annotated[str, Parameter(name="TASK", help="a file, folder or benchmark, or the id of a shipped task")],
     options: DrawOptions = DrawOptions(),
 ) -> int:
-    """Draw.
+    """Draw tasks as PNG files, or an episode as a GIF file; return the exit code.
 
     Raises:
-        GridworldError: a task, results file or picture cannot be used or made.
+        GridworldError: the options contradict each other, or a task, a results file or a picture cannot be used.
     """
-    if problem := _find_contradiction(tasks, options):
+    problem = _find_contradiction(tasks, options)
+    if problem:
         raise EvaluationError(problem)
     if options.gif is not None:
         return _animate(tasks, options, options.gif)
@@ -73,9 +74,10 @@ def draw_tasks(
 
 
 def _find_contradiction(tasks: Sequence[str], asked: DrawOptions) -> str | None:
-    """Return which options do not go together, and the fix."""
+    """Return an error message for the first rule that the options break; None if the options agree."""
     animated = asked.optimal or asked.episode is not None
     has_gif = asked.gif is not None
+    # Each error message with whether the options break the rule.
     rules = {
         "--task goes with --episode RESULTS": asked.task is not None and asked.episode is None,
         "take one of --optimal and --episode": asked.optimal and asked.episode is not None,
@@ -85,7 +87,7 @@ def _find_contradiction(tasks: Sequence[str], asked: DrawOptions) -> str | None:
         "name a task to draw; `list` tells those that ship": not tasks and asked.episode is None,
         "--gif takes one task": has_gif and len(tasks) > 1,
     }
-    return next((problem for problem, holds in rules.items() if holds), None)
+    return next((problem for problem, is_broken in rules.items() if is_broken), None)
 
 
 def _draw(tasks: Sequence[str], asked: DrawOptions) -> int:
@@ -105,10 +107,11 @@ def _draw(tasks: Sequence[str], asked: DrawOptions) -> int:
 
 
 def _targets(names: Sequence[str], output: Path | None) -> list[Path]:
-    """Return a file for each task; of equal names the later ones get a number."""
+    """Return a PNG file for each task, in order; a number is appended to a name that is taken by an earlier task."""
     from gridworld.runner.encoding import file_stem
 
-    if output is not None and output.suffix.lower() == ".png" and not output.is_dir():
+    is_file = output is not None and output.suffix.lower() == ".png" and not output.is_dir()
+    if output is not None and is_file:
         if len(names) > 1:
             raise EvaluationError(
                 f"--output {str(output)!a} is one file, but there are {len(names)} tasks: give a folder"
@@ -124,6 +127,7 @@ def _targets(names: Sequence[str], output: Path | None) -> list[Path]:
 
 
 def _animate(tasks: Sequence[str], asked: DrawOptions, gif: Path) -> int:
+    """Write the GIF of a recorded episode (--episode) or of a shortest solution (--optimal)."""
     from gridworld.drawing import episode_frames, save_gif
 
     _must_be_free(gif, asked.overwrite)
@@ -142,6 +146,7 @@ def _animate(tasks: Sequence[str], asked: DrawOptions, gif: Path) -> int:
 
 
 def _find_optimal(spec: TaskSpecification, tiling: str, limit: int) -> list[int]:
+    """Return the actions of a shortest solution; raise a :class:`TaskError` if none is found."""
     from gridworld.search.optimum import find_optimum
 
     optimum = find_optimum(spec, TILINGS[tiling], limit)
@@ -153,11 +158,11 @@ def _find_optimal(spec: TaskSpecification, tiling: str, limit: int) -> list[int]
 
 
 def _read_recorded(tasks: Sequence[str], asked: DrawOptions, path: str) -> tuple[TaskSpecification, str, list[int]]:
-    """Return task, tiling and actions of an episode in a results file."""
+    """Return (task, tiling, actions) of an episode in the results file at ``path``."""
     from gridworld.evaluation.metrics import BenchmarkEvaluationResult
 
     results = BenchmarkEvaluationResult.load(path)
-    told = results.run
+    run = results.run
     ids = [result.task_id for result in results.task_results]
     wanted = asked.task
     if wanted is None and len(ids) == 1:
@@ -169,16 +174,27 @@ def _read_recorded(tasks: Sequence[str], asked: DrawOptions, path: str) -> tuple
         raise EvaluationError(f"{path}: {what}; there are {known}{more}")
     episode = results.task_results[ids.index(wanted)].episode
 
-    spec = load(find_task(tasks[0]), strict=asked.strict) if tasks else _find_played(wanted, told, path)
-    settings = told.get("settings")
+    spec = load(find_task(tasks[0]), strict=asked.strict) if tasks else _find_played(wanted, run, path)
+    settings = run.get("settings")
     played_on = settings.get("tiling") if isinstance(settings, Mapping) else None
     tiling = asked.tiling or (played_on if played_on in TILINGS else "square")
     return spec, tiling, episode.actions
 
 
-def _find_played(task_id: str, told: Mapping[str, Any], results: str) -> TaskSpecification:
-    """Return the task of a results file, from the file that it was read from, if that still holds the same."""
-    tasks = told.get("tasks")
+def _find_played(task_id: str, run: Mapping[str, Any], results: str) -> TaskSpecification:
+    """Return the task that was played, from its former file or from the shipped files.
+
+    A file is used only if its SHA-256 is that in the results file; older results files hold no SHA-256.
+
+    Args:
+        task_id: id of the task.
+        run: the entries under ``run`` in the results file.
+        results: path of the results file, for the error message.
+
+    Raises:
+        EvaluationError: no file holds the task as it was played.
+    """
+    tasks = run.get("tasks")
     entries = [each for each in tasks if isinstance(each, Mapping)] if isinstance(tasks, list) else []
     entry = next((each for each in entries if each.get("task_id") == task_id), {})
     named = entry.get("file")

@@ -1,4 +1,4 @@
-"""``generate``: make proven tasks of every tier, as files."""
+"""``generate``: write files of new tasks that are proven to be solvable."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def generate_tasks(
     limit: Annotated[int | None, whole_number(1)] = None,
     overwrite: bool = False,
 ) -> int:
-    """Make tasks.
+    """Generate tasks and write their files; return the exit code.
 
     Args:
         tier: 1 to 5: 3, 1-5, 2,4 or all
@@ -36,14 +36,15 @@ def generate_tasks(
         overwrite: replace files that hold something else
 
     Raises:
-        GenerationError: there are no such tasks, or a file is in the way.
+        GenerationError: no tasks of this kind can be made, or a file with other content exists.
     """
     from gridworld.generating.generator import SEARCH_LIMIT, write_many
     from gridworld.generating.recipes import TIERS
 
     tiers = tier or tuple(TIERS)
     kinds = None if mechanisms is None else [each for each in mechanisms.split(",") if each]
-    made = (
+    # Each task is generated and written when the loop below asks for the next item.
+    all_written = (
         written
         for number in tiers
         for written in write_many(
@@ -57,14 +58,14 @@ def generate_tasks(
             overwrite=overwrite,
         )
     )
-    done: Counter[str] = Counter()
+    counts: Counter[str] = Counter()  # files by what was done, such as written or kept
     try:
-        for written in track_items(made, count * len(tiers), "tasks"):
-            done[written.what] += 1
+        for written in track_items(all_written, count * len(tiers), "tasks"):
+            counts[written.what] += 1
     except KeyboardInterrupt:
-        complain(f"interrupted; {format_count(done.total(), 'task')} in {output}; the same command goes on")
+        complain(f"interrupted; {format_count(counts.total(), 'task')} in {output}; the same command goes on")
         return EXIT_INTERRUPTED
-    how = ", ".join(f"{number} {what}" for what, number in done.items())
-    tasks = format_count(done.total(), "task")
+    how = ", ".join(f"{number} {what}" for what, number in counts.items())
+    tasks = format_count(counts.total(), "task")
     print(one_line(f"{tasks} in {output}: {how}"))
     return EXIT_FINISHED

@@ -1,4 +1,4 @@
-"""``list``: the tasks that ship, or those of folders."""
+"""``list``: a table of the shipped tasks, or of tasks in files and folders."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ from spca.common.text import one_line
 
 _COLUMNS: Final = ("task", "tier", "size", "goal", "seen", "mechanisms", "max steps", "file")
 _FOLDED: Final = ("task\n  mechanisms", "tier", "size\nsteps", "goal\nseen")
-"""What ships fits 80 columns."""
+"""Headings of the narrow table, in which the shipped tasks fit 80 columns."""
 
 
 def list_tasks(
     *files: Annotated[str, Parameter(name="FILE", help="a file, folder or benchmark (default: all that ship)")],
     strict: Strict = False,
 ) -> int:
-    """Print a table of tasks; return 2 if a file cannot be used."""
+    """Print a table of tasks; return the exit code, which is 2 if a file cannot be used."""
     problems: list[str] = []
     rows: list[tuple[str, ...]] = []
     for path in files_of(files or list(library.BENCHMARKS), problems):
         try:
-            rows.append(tuple(map(one_line, _row(load(path, strict=strict), path))))
+            row = _make_row(load(path, strict=strict), path)
+            rows.append(tuple(map(one_line, row)))
         except TaskError as error:
             problems.append(str(error))
     if rows:
@@ -42,15 +43,16 @@ def list_tasks(
 
 
 def _show(rows: Sequence[tuple[str, ...]]) -> None:
-    """Print a line a task; on a terminal that is too narrow for that, two, without the file."""
+    """Print one line for each task; on a narrow terminal, print two lines without the file."""
     from spca.common.printing import make_table, open_console
 
     console = open_console()
     table = make_table(*_COLUMNS, left=len(_COLUMNS))
     for row in rows:
         table.add_row(*row)
-    needed = console.measure(table, options=console.options.update(width=sys.maxsize)).maximum
-    if needed > console.width:
+    unlimited = console.options.update(width=sys.maxsize)
+    needed_width = console.measure(table, options=unlimited).maximum
+    if needed_width > console.width:
         table = make_table(*_FOLDED, left=len(_FOLDED))
         for row in rows:
             table.add_row(*_fold_row(row))
@@ -58,33 +60,33 @@ def _show(rows: Sequence[tuple[str, ...]]) -> None:
 
 
 def _fold_row(row: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a row as cells of two lines, below ``_FOLDED``."""
+    """Return a row of the wide table as a row of the narrow table, whose cells have two lines."""
     task, tier, size, goal, seen, mechanisms, steps, _ = row
     return f"{task}\n  {mechanisms}", tier, f"{size}\n{steps}", f"{goal}\n{seen}"
 
 
-def _row(spec: TaskSpecification, path: Path) -> tuple[str, ...]:
+def _make_row(spec: TaskSpecification, path: Path) -> tuple[str, ...]:
+    """Return the cells of a task, in the order of ``_COLUMNS``."""
     width, height = spec.maze.dimensions
-    made = spec.mechanisms
     kinds = ("keys", "doors", "switches", "gates", "blocks", "teleporters", "hazards")
-    things = list[str]()
+    mechanisms = list[str]()
     for kind in kinds:
-        number = len(getattr(made, kind))
+        number = len(getattr(spec.mechanisms, kind))
         if number:
-            things.append(f"{number} {kind if number > 1 else _one(kind)}")
-    shipped = Path(library.__file__).resolve().parent
-    file = path.relative_to(shipped.parent) if path.is_relative_to(shipped) else path
+            mechanisms.append(f"{number} {kind if number > 1 else _singular(kind)}")
+    package = Path(library.__file__).resolve().parent
+    file = path.relative_to(package.parent) if path.is_relative_to(package) else path
     return (
         spec.task_id,
         str(spec.difficulty_tier),
         f"{width}x{height}",
         spec.goal.goal_type,
         spec.rules.observability,
-        ", ".join(things) or "none",
+        ", ".join(mechanisms) or "none",
         str(spec.max_steps),
         str(file),
     )
 
 
-def _one(kind: str) -> str:
+def _singular(kind: str) -> str:
     return {"switches": "switch"}.get(kind, kind.removesuffix("s"))

@@ -1,4 +1,4 @@
-"""``leaderboard``: one page from many results files."""
+"""``leaderboard``: one HTML page that ranks many results files."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def make_leaderboard(
     *results: Annotated[str, Parameter(name="RESULTS", required=True, help="results file, or folder of them")],
     output: Annotated[Path, FILE] = Path("leaderboard.html"),
 ) -> int:
-    """Make the page; return 2, and make no page, if any file cannot be used.
+    """Write the page; return the exit code. If a file cannot be used, the code is 2 and no page is written.
 
     Args:
         output: default leaderboard.html
 
     Raises:
-        EvaluationError: there are no results.
+        EvaluationError: a folder holds no results files, or the output exists and is no leaderboard.
         SettingsError: the page cannot be written.
     """
     from gridworld.evaluation.display import show_ranking
 
-    entries, problems = read_entries(_files(results))
+    entries, problems = read_entries(_list_files(results))
     for problem in problems:
         complain(f"error: {problem}")
     if problems:
@@ -50,21 +50,21 @@ def make_leaderboard(
     return EXIT_FINISHED
 
 
-def _files(named: Sequence[str]) -> list[Path]:
-    """Return each file once, however it is named; of folders their ``*.json``."""
-    found: dict[Path, Path] = {}
+def _list_files(named: Sequence[str]) -> list[Path]:
+    """Return the files and the ``*.json`` files of folders, in order; a file with several names is returned once."""
+    files: dict[Path, Path] = {}  # the given paths by absolute path
     for name in named:
         path = Path(name)
         inside = sorted(path.glob("*.json")) if path.is_dir() else [path]
         if not inside:
             raise EvaluationError(f"{name}: holds no *.json")
         for each in inside:
-            found.setdefault(each.resolve(), each)
-    return list(found.values())
+            files.setdefault(each.resolve(), each)
+    return list(files.values())
 
 
 def _is_page(path: Path) -> bool:
-    """Return whether a file was made by this tool, so that making it again loses nothing."""
+    """Return whether a file is a page of this tool, which may be overwritten."""
     try:
         with open_to_read(path) as file:
             return f"<title>{TITLE}</title>".encode() in file.read(2000)

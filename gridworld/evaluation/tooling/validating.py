@@ -1,4 +1,4 @@
-"""``validate``: what is wrong with task files, each problem on a line."""
+"""``validate``: a check of task files, with one line for each problem."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def validate_files(
     quiet: Annotated[bool, Parameter(help="print problems and the summary only")] = False,
     strict: Strict = False,
 ) -> int:
-    """Check files; return 2 if any is not valid."""
-    absent: list[str] = []
-    paths = files_of(files, absent)
-    for problem in absent:
+    """Check task files; return the exit code, which is 2 if a file is not valid."""
+    not_found: list[str] = []  # a line for each name without task files
+    paths = files_of(files, not_found)
+    for problem in not_found:
         print(one_line(problem))
-    bad = len(absent)
+    invalid = len(not_found)
     for path in paths:
         notes: list[str] = []
         problems = check_file(path, strict=strict, warnings=notes)
-        bad += bool(problems)
+        invalid += bool(problems)
         for problem in problems:
             print(one_line(problem))
         if not problems:
@@ -37,6 +37,6 @@ def validate_files(
             print(one_line(f"{path}: warning: {note}"))
         if not problems and not quiet:
             print(one_line(f"{path}: ok"))
-    total = len(paths) + len(absent)
-    print(f"{format_count(total, 'file')}: {total - bad} valid, {bad} not")
-    return EXIT_USER_ERROR if bad else EXIT_FINISHED
+    total = len(paths) + len(not_found)
+    print(f"{format_count(total, 'file')}: {total - invalid} valid, {invalid} not")
+    return EXIT_USER_ERROR if invalid else EXIT_FINISHED

@@ -1,4 +1,4 @@
-"""Poses from which keys can be picked up, of many states at once (pure)."""
+"""Poses from which the agent can pick up a key, computed for many states at once (pure)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from gridworld.search.relaxation.places import Mask, Numbers
 
 
 class Picks(NamedTuple):
-    """Ways to pick a key up.
+    """Ways to pick up a key; each attribute is an array with an entry for each way.
 
     Attributes:
-        states: whose ways they are, as numbers in a batch.
-        poses: from where.
-        steps: from the start until then; if another key is put down before, at least so many.
-        cells: of the keys then, one more row than a way for each.
-        on: whether the agent stands on the key; else it is ahead.
-        strict: whether the key in hand has to be put down on a cell beside this one; else it is better to pick the
-            other one up from the cell before.
+        states: number in a batch of the state from which the way leads.
+        poses: pose from which the agent picks up the key.
+        steps: number of steps from the start until the key is picked up; a lower bound if the agent puts another key
+            down before.
+        cells: cells of all keys after the way, shape (ways, keys), as in :class:`Batch`.
+        on: whether the agent stands on the key; otherwise the key is ahead.
+        strict: whether the way counts only if the agent puts its key down beside the cell of the other key. Without
+            that, picking up from the cell before is better.
     """
 
     states: Numbers
@@ -32,7 +33,7 @@ class Picks(NamedTuple):
     strict: Mask
 
     def select(self, chosen: Numbers | Mask) -> Picks:
-        """Return some of the ways."""
+        """Return the ways at some indices or of a mask."""
         return Picks(
             self.states[chosen],
             self.poses[chosen],
@@ -46,37 +47,41 @@ class Picks(NamedTuple):
 def find_picks(stage: Stage, batch: Batch, key: int) -> Picks:
     """Return the ways to pick up a key on the floor.
 
-    Count standing on it only where it cannot be picked up a step earlier, from the cell before: the agent stands there
-    already; another key lies on a cell beside it, and may be picked up instead; or the key in hand may be put down
-    from there, or on the cell before. Keys never lie on teleporter ends.
+    A pose on the key counts only if the agent cannot pick up the key a step earlier, from the cell before. There are
+    three reasons: the agent stands on the key already; another key beside might be picked up instead; or the agent
+    carries a key, which it may put down from the cell of the key or on the cell before.
+
+    Keys never lie on teleporter ends.
     """
     ground = stage.ground
     headings = ground.places.headings
     cell = stage.locate(batch.cells, key)
-    ahead = ground.faces[:, cell].T
+    # Poses by state and heading.
+    facing = ground.faces[:, cell].T
     on = cell[:, None] * headings + np.arange(headings)
 
-    reaching = ahead >= 0
-    odd = np.zeros(len(cell), dtype=np.bool_)
+    can_face = facing >= 0
+    has_key_beside = np.zeros(len(cell), dtype=np.bool_)
     for other in stage.locate_others(batch.cells, key):
-        reaching = reaching & (ground.places.cell[ahead] != other[:, None])
-        odd = odd | ground.beside[cell, other]
+        # An agent that stands on another key would pick up that key.
+        can_face = can_face & (ground.places.cell[facing] != other[:, None])
+        has_key_beside = has_key_beside | ground.beside[cell, other]
 
     if stage.hand is None:
-        standing = odd[:, None] | (on == batch.poses[:, None])
-        actions = 1
+        can_stand = has_key_beside[:, None] | (on == batch.poses[:, None])
+        actions = 1  # pick up
     else:
-        standing = np.ones(on.shape, dtype=np.bool_)
-        actions = 2
+        can_stand = np.ones(on.shape, dtype=np.bool_)
+        actions = 2  # put down, pick up
 
-    possible = np.concatenate((reaching, standing), axis=1)
+    possible = np.concatenate((can_face, can_stand), axis=1)
     states, columns = np.nonzero(possible)
-    poses = np.concatenate((ahead, on), axis=1)[states, columns]
+    poses = np.concatenate((facing, on), axis=1)[states, columns]
     steps = stage.walks.steps(batch.poses[states], poses)
     cells = batch.cells[states]
     cells[:, key] = ground.size
-    on_it = columns >= headings
-    strict = on_it & ~odd[states]
+    is_on = columns >= headings
+    strict = is_on & ~has_key_beside[states]
 
-    found = Picks(states, poses, batch.steps[states] + steps + actions, cells, on_it, strict)
-    return found.select(steps < FAR)
+    picks = Picks(states, poses, batch.steps[states] + steps + actions, cells, is_on, strict)
+    return picks.select(steps < FAR)

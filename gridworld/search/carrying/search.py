@@ -36,7 +36,7 @@ from gridworld.search.relaxation.relaxation import UNREACHABLE, Relaxation
 _CELLS: Final = 1_000
 """So many cells times states are expanded by events in the time that one state takes step by step, about."""
 
-_MOST_NUMBERS: Final = 1 << 25
+_MAX_NUMBERS: Final = 1 << 25
 """Distances that one batch may need, about."""
 
 _WINDOW: Final = 24
@@ -125,7 +125,7 @@ class _Round:
 
     def search(self, start: State, limit: float | None) -> tuple[Action, ...] | None:
         """Return the actions of a solution within the bound, or None if no such solution is found within the limit."""
-        most = max(1, _MOST_NUMBERS // len(self._ground.places))
+        most = max(1, _MAX_NUMBERS // len(self._ground.places))
         self._offer(self._stage(start), self._ground.pack_state(start))
         while (stage := self._next()) is not None:
             if limit is not None and self.spent >= limit:

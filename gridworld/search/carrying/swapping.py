@@ -14,7 +14,7 @@ from gridworld.search.relaxation.bounds import Lying
 from gridworld.search.relaxation.places import Numbers
 from gridworld.search.relaxation.relaxation import UNREACHABLE
 
-_MOST_NUMBERS: Final = 1_000_000
+_MAX_NUMBERS: Final = 1_000_000
 """Of an array of ways by cell, about."""
 
 
@@ -194,5 +194,5 @@ class Swapping:
 
 
 def _split(count: int, columns: int) -> list[Numbers]:
-    """Split the rows of an array so that no part holds many more than ``_MOST_NUMBERS`` numbers."""
-    return np.array_split(np.arange(count), 1 + count * columns // _MOST_NUMBERS)
+    """Split the rows of an array so that no part holds many more than ``_MAX_NUMBERS`` numbers."""
+    return np.array_split(np.arange(count), 1 + count * columns // _MAX_NUMBERS)

@@ -17,7 +17,7 @@ FAR: Final = 1 << 29
 
 NO_POSE: Final = -1
 
-_MOST_KEPT: Final = 1 << 26
+_MAX_KEPT: Final = 1 << 26
 """Greatest number of distances of one kind that are cached."""
 
 Steps: TypeAlias = NDArray[np.int32]
@@ -104,7 +104,7 @@ class _Rows:
     def look_up(self, nodes: Numbers) -> tuple[Steps, Steps, Numbers]:
         """Return distances from nodes to all, plus a last ``FAR``; the same in ``order``; and the rows of the nodes."""
         fresh = np.unique(nodes[self._row[nodes] < 0])
-        if (self._used + len(fresh)) * len(self._row) > _MOST_KEPT:
+        if (self._used + len(fresh)) * len(self._row) > _MAX_KEPT:
             self._row[:] = -1
             self._used = 0
             self._rows = self._rows[:0]

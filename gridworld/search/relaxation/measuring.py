@@ -14,7 +14,7 @@ from gridworld.search.relaxation.places import Mask, Numbers
 UNREACHABLE: Final = 1 << 30
 """Distance of states from which there is no way; more than any other."""
 
-_MOST_ROUNDS: Final = 10
+_MAX_ROUNDS: Final = 10
 """How often every state may be looked at, on average, before a way is suspected to cost less the longer it is."""
 
 
@@ -91,7 +91,7 @@ def distances(edges: Edges, goals: Mask, headings: int, estimate: Numbers) -> ND
     found[first] = -estimate[first]
     border = defaultdict[int, list[Numbers]](list)
     _sort_in(border, first, found[first])
-    left = _MOST_ROUNDS * len(goals)
+    left = _MAX_ROUNDS * len(goals)
     least = -int(np.ptp(estimate))
     while border:
         level = min(border)

@@ -36,7 +36,7 @@ PROJECTION_LIMIT: Final = 200_000
 COARSE: Final = 128
 """The grain at which dropped keys differ only by connected component; as large as a grid can be."""
 
-_MOST_PAIRED: Final = 5
+_MAX_PAIRED: Final = 5
 """Blocks whose pairs are all tracked; more blocks have too many pairs."""
 
 __all__ = ["COARSE", "PROJECTION_LIMIT", "UNREACHABLE", "Relaxation", "goal_pattern", "whole_pattern"]
@@ -129,7 +129,7 @@ class Relaxation:
             return (replace(pattern, loose=pattern.loose[:-1]),)
         without = replace(pattern, blocks=())
         if len(pattern.blocks) > 1:
-            in_pairs = self._pairs and 2 < len(pattern.blocks) <= _MOST_PAIRED
+            in_pairs = self._pairs and 2 < len(pattern.blocks) <= _MAX_PAIRED
             fewer = combinations(pattern.blocks, 2 if in_pairs else 1)
             return tuple(replace(pattern, blocks=blocks, loose=self._targets(pattern, blocks)) for blocks in fewer)
         if pattern.blocks and without != Pattern():

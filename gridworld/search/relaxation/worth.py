@@ -26,7 +26,7 @@ from gridworld.search.relaxation.events import Event
 from gridworld.search.relaxation.numbering import HAND, HOME, LOOSE, Numbering
 from gridworld.search.relaxation.places import Numbers, Places
 
-_LEAST: Final = -(1 << 30)
+_MIN_VALUE: Final = -(1 << 30)
 
 
 class DroppedKeyPotential:
@@ -90,7 +90,7 @@ class DroppedKeyPotential:
         if digit == HAND:
             return values[places.ahead]
         part = digit - LOOSE
-        there = np.where(self._parts == part, values, _LEAST)
+        there = np.where(self._parts == part, values, _MIN_VALUE)
         return -np.maximum(there[places.cell], there[places.ahead])
 
     def estimate(self, codes: Numbers) -> Numbers:
@@ -145,7 +145,7 @@ class DroppedKeyPotential:
 
     def _greatest(self, raw: Numbers) -> Numbers:
         count = 1 + max(self.numbering.parts.values(), default=-1)
-        most = np.full(count, _LEAST)
+        most = np.full(count, _MIN_VALUE)
         for cell, part in self.numbering.parts.items():
             most[part] = max(most[part], raw[self.places.index[cell]])
         return most

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from math import inf
 from typing import Final
 
-from robot_bridge.cli import bodies
+from robot_bridge.cli import robots
 from robot_bridge.cli.doctor import probe
 from robot_bridge.cli.doctor.check import Check
 from robot_bridge.cli.options import AnyRobotOptions
@@ -20,7 +20,7 @@ from robot_bridge.safety.chain import SafetyChain
 
 LOOKED_FOR: Final = 3.0
 """Seconds in which sensors are counted."""
-_SLOWEST: Final = 0.7
+_MIN_SHARE: Final = 0.7
 """Share of its rate below which a sensor is too slow."""
 _CREEP: Final = Twist(0.05, 0.0)
 
@@ -32,14 +32,14 @@ def checks(options: AnyRobotOptions, config: RobotConfig, topics: Topics) -> Ite
         SetupError: there is no such world or domain.
         DeviceError: the connection to the robot is lost.
     """
-    with bodies.open_body(options, config, topics, must_answer=False) as body:
+    with robots.open_robot(options, config, topics, must_answer=False) as body:
         if options.is_simulated:
             yield from _check_twin(body, config, options)
         else:
             yield from _check_real(body, config, options, topics)
 
 
-def _check_twin(body: bodies.Body, config: RobotConfig, options: AnyRobotOptions) -> Iterator[Check]:
+def _check_twin(body: robots.ReadyRobot, config: RobotConfig, options: AnyRobotOptions) -> Iterator[Check]:
     if not options.no_camera:
         yield Check("renderer", not body.camera_fault, body.camera_fault or "pictures can be drawn")
     has_camera = not (options.no_camera or body.camera_fault)
@@ -49,11 +49,13 @@ def _check_twin(body: bodies.Body, config: RobotConfig, options: AnyRobotOptions
     yield _stop_is_obeyed(body)
 
 
-def _check_real(body: bodies.Body, config: RobotConfig, options: AnyRobotOptions, topics: Topics) -> Iterator[Check]:
+def _check_real(
+    body: robots.ReadyRobot, config: RobotConfig, options: AnyRobotOptions, topics: Topics
+) -> Iterator[Check]:
     from robot_bridge.ros.robot import Ros2Robot
 
     robot = body.robot
-    assert isinstance(robot, Ros2Robot)  # noqa: S101  # what bodies make of these options
+    assert isinstance(robot, Ros2Robot)  # noqa: S101  # what robots.py makes of these options
     sources = {
         "lidar": (topics.scan,),
         "odometry": (topics.odometry,),
@@ -72,7 +74,7 @@ def _check_real(body: bodies.Body, config: RobotConfig, options: AnyRobotOptions
 
 
 def _check_sensors(
-    body: bodies.Body, config: RobotConfig, has_camera: bool, account: Callable[[str], str]
+    body: robots.ReadyRobot, config: RobotConfig, has_camera: bool, account: Callable[[str], str]
 ) -> Iterator[Check]:
     """Yield the checks of the sensors; ``account``: what is known of a sensor that says nothing, by its name."""
     stamps: dict[str, list[float]] = {"lidar": [], "odometry": [], "camera": []}
@@ -121,7 +123,7 @@ def _sensor(
     measured = len(stamps) / LOOKED_FOR
     if len(stamps) > 1:
         measured = (len(stamps) - 1) / (stamps[-1] - stamps[0])
-    least = _SLOWEST * rate
+    least = _MIN_SHARE * rate
     bound = f" (at most {1000 * limit:.0f})" if limit < inf else ""
     age = f"never older than {1000 * oldest:.0f} ms{bound}"
     found = f"{measured:.1f} Hz (at least {least:.1f}), {age}"
@@ -133,7 +135,7 @@ def _describe_silence(account: str) -> str:
     return f"{silence}: {account}" if account else silence
 
 
-def _chain_stops(body: bodies.Body, config: RobotConfig) -> Check:
+def _chain_stops(body: robots.ReadyRobot, config: RobotConfig) -> Check:
     """Check the e-stop's way through the chain, without moving anything: what it lets through is sent."""
     chain = SafetyChain(config)
     now = body.clock.now()
@@ -150,19 +152,19 @@ def _chain_stops(body: bodies.Body, config: RobotConfig) -> Check:
     return Check("e-stop", True, "latched: nothing passes the chain")
 
 
-def _stops_by_itself(body: bodies.Body, config: RobotConfig) -> Check:
+def _stops_by_itself(body: robots.ReadyRobot, config: RobotConfig) -> Check:
     limit = config.limits.command_timeout + 0.2
     took = _measure_stop(body, lambda: None)
     found = f"stood {took:.2f} s after the last command (at most {limit:.2f})"
     return Check("command time-out", took <= limit, found)
 
 
-def _stop_is_obeyed(body: bodies.Body) -> Check:
+def _stop_is_obeyed(body: robots.ReadyRobot) -> Check:
     took = _measure_stop(body, body.robot.stop)
     return Check("stop", took <= 0.2, f"stood {took:.2f} s after stop (at most 0.20)")
 
 
-def _measure_stop(body: bodies.Body, end: Callable[[], None]) -> float:
+def _measure_stop(body: robots.ReadyRobot, end: Callable[[], None]) -> float:
     """Creep for half a second, end it, and return how long the robot still moved by its own odometry."""
     now = body.clock.now
     until = now() + 0.5
@@ -176,6 +178,6 @@ def _measure_stop(body: bodies.Body, end: Callable[[], None]) -> float:
     return now() - began
 
 
-def _is_moving(body: bodies.Body) -> bool:
+def _is_moving(body: robots.ReadyRobot) -> bool:
     odometry = body.robot.observe().odometry
     return odometry is None or abs(odometry.twist.linear) > 0.01

@@ -28,7 +28,7 @@ _ANSWERED: Final = 1.5
 _FORGOTTEN: Final = 12.0
 """Seconds after which a publisher that was killed counts as gone."""
 _HELD: Final = 0.3
-_SLOWEST: Final = 14.0
+_MIN_RATE: Final = 14.0
 """Of its 20 Hz."""
 _TRIES: Final = 3
 """A busy computer only adds to the time that a stop takes: the best counts."""
@@ -49,7 +49,7 @@ def checks(domain: int, topics: Topics, limit: float) -> Iterator[Check]:
         if fault:
             yield Check("deadman", False, fault)
             return
-        yield Check("deadman", True, f"passes commands on, {rate:.0f} Hz (at least {_SLOWEST:.0f})")
+        yield Check("deadman", True, f"passes commands on, {rate:.0f} Hz (at least {_MIN_RATE:.0f})")
         took = _measure_best(probe.measure_time_out, limit)
         yield Check("deadman's time-out", took <= limit, _describe_zeros(took, "the last command", limit))
         yield probe.check_stop(limit)
@@ -95,8 +95,8 @@ class _Probe:
         rate = len(came) / _LISTENED
         if any(twist != REST for twist in came):
             return "somebody drives the robot: end that first", rate
-        if rate < _SLOWEST:
-            return f"sends {rate:.1f} times a second (at least {_SLOWEST:.0f})", rate
+        if rate < _MIN_RATE:
+            return f"sends {rate:.1f} times a second (at least {_MIN_RATE:.0f})", rate
         return self._find_deafness(), rate
 
     def _find_deafness(self) -> str:

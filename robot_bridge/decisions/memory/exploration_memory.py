@@ -40,7 +40,7 @@ MAX_FINDINGS: Final = 30
 _SAME_DEAD_END_M = 1.0
 _SAME_DEAD_END_DEG = 45
 _DOORWAY_WIDTH_M: Final = 1.2
-_LARGEST_NUMBER: Final = 10**9
+_MAX_NUMBER: Final = 10**9
 """Largest number of a parameter that is shown; of a larger one or NaN only the type is shown."""
 
 
@@ -168,7 +168,7 @@ def filter_parameters(decision: NavigationDecision) -> dict[str, Any]:
 def _simplify_value(value: object) -> object:
     if isinstance(value, bool):
         return value
-    if isinstance(value, int | float) and abs(value) < _LARGEST_NUMBER:
+    if isinstance(value, int | float) and abs(value) < _MAX_NUMBER:
         return value
     text = value if isinstance(value, str) else type(value).__name__
     return harmless(text, LABEL_LENGTH)

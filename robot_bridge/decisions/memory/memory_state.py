@@ -16,7 +16,7 @@ from spca.common.errors import FileError
 from spca.common.files import read_bytes, replace_file
 
 START: Final = "start"
-_LARGEST: Final = 1 << 20
+_MAX_BYTES: Final = 1 << 20
 """Largest file in bytes; real ones have a few thousand."""
 
 _Text = Annotated[str, Field(max_length=200), AfterValidator(lambda text: harmless(text, 60))]
@@ -164,7 +164,7 @@ def read_state(path: Path) -> ExplorationState:
         SetupError: one line that names the file and the fault.
     """
     try:
-        data = read_bytes(path, _LARGEST)
+        data = read_bytes(path, _MAX_BYTES)
         return TypeAdapter(ExplorationState).validate_python(yaml.safe_load(data))
     except FileError as error:
         raise SetupError(str(error)) from error

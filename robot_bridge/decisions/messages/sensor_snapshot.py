@@ -40,7 +40,7 @@ LABELS: Final = ((0.5, "WALL"), (1.0, "OBSTACLE"), (2.0, "NEAR"))
 _PERCENTILE: Final = 10
 _BLOCKED_M = 0.5
 _FREE_M = 2.0
-_LEAST_SCORE = 0.1
+_MIN_SCORE = 0.1
 _SMALL: Final = (160, 120)
 _PATCHES: Final = (32, 24)
 _PATCH_CHANGE: Final = 0.03
@@ -190,10 +190,10 @@ def compute_affordance_scores(obstacle_distances: Mapping[str, float]) -> dict[s
 
 def _score(distance: float) -> float:
     if isnan(distance):
-        return _LEAST_SCORE
+        return _MIN_SCORE
     share = (distance - _BLOCKED_M) / (_FREE_M - _BLOCKED_M)
     clipped = min(max(share, 0.0), 1.0)
-    return round(_LEAST_SCORE + (1 - _LEAST_SCORE) * clipped, 2)
+    return round(_MIN_SCORE + (1 - _MIN_SCORE) * clipped, 2)
 
 
 def compute_frame_similarity(frame_a: NDArray[np.uint8] | None, frame_b: NDArray[np.uint8] | None) -> float:

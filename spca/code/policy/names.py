@@ -13,7 +13,7 @@ from typing import Final
 
 from spca.code.policy.available import MODULES
 
-_LONGEST: Final = max(name.count(".") for name in MODULES) + 1
+_MAX_PARTS: Final = max(name.count(".") for name in MODULES) + 1
 """Attributes in a row that can matter: a chain may be long, and each of its parts is looked at."""
 
 
@@ -30,7 +30,7 @@ class Names:
     def full_name(self, node: ast.expr) -> str:
         """Return what an expression names: "numpy.random", "collections.deque", "len"; "" for something computed."""
         attributes: list[str] = []
-        while isinstance(node, ast.Attribute) and len(attributes) < _LONGEST:
+        while isinstance(node, ast.Attribute) and len(attributes) < _MAX_PARTS:
             attributes.insert(0, node.attr)
             node = node.value
         if not isinstance(node, ast.Name):

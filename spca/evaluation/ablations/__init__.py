@@ -1,1 +1,1 @@
-"""What each part of learning is worth: studies that learn with and without it."""
+"""Ablation studies: learning in full and without each part of learning, to measure the value of the part."""

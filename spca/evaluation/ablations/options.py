@@ -1,4 +1,4 @@
-"""What a user says of a study of ablations on the command line."""
+"""Command-line options of an ablation study."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from spca.runs.options import SEED, DisplayOptions, ModelOptions, SelectionOptio
 
 FULL: Final = "full"
 SETTINGS: Final = (FULL, "no-compile", "no-reuse", "no-regression-check", "no-curriculum", "bare-prompt")
-"""What is compared, by the flag that takes a part of learning away."""
+"""The settings that a study compares. Each name, except "full", is the flag that switches a part of learning off."""
 DEFAULT_SEEDS: Final = Seeds.read("1000:1010")
 
 _STUDY: Final = option_group("The study")
 
 
 def read_settings_list(text: str) -> tuple[str, ...]:
-    """Return the names of settings.
+    """Return the names of settings in a list that is separated by commas.
 
     Raises:
-        ValueError: one of them does not exist or is there twice.
+        ValueError: a setting does not exist, or the list has a setting twice.
     """
     names = tuple(name.strip() for name in text.split(","))
     for name in names:
@@ -38,7 +38,7 @@ def read_settings_list(text: str) -> tuple[str, ...]:
 @Parameter(name="*", group=_STUDY)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyOptions:
-    """What ``ablations`` is told; its other options are those of learning, and a cap holds for each run.
+    """All options of the command ``ablations``, most of which are options of learning; a cap holds for each run.
 
     Attributes:
         settings: which: full, no-compile, no-reuse, no-regression-check, no-curriculum, bare-prompt (all that can

@@ -1,14 +1,14 @@
-"""``main.py ablations``: the same levels learned in full and without each part, then played frozen on unseen seeds.
+"""The command ``ablations``: learn the same levels in full and without each part of learning, then evaluate the runs.
 
-A study is a folder. Each setting learns in a folder of its own below it, and what is finished there is not done again::
+The episodes of the evaluation have unseen seeds. A study is a folder. Each setting learns in a subfolder. A resumed study does not repeat finished runs and evaluations::
 
     runs/<id>/
-      study.json            what was asked for
+      study.json            options of the study
       curriculum.json       the levels
-      ablations.json        the table so far, as data
-      ablations.md          the same for people
-      full/                 a run and an evaluation of it, and so for the other settings
-      no-curriculum/NAME/   the same of one category: what is not carried over is a run of its own
+      ablations.json        the rows of all finished settings, as data
+      ablations.md          the same rows as a Markdown table
+      full/                 a run and its evaluation; the other settings have such folders, too
+      no-curriculum/NAME/   a run and its evaluation for one category, because nothing is carried over to the next one
 """
 
 from __future__ import annotations
@@ -68,37 +68,40 @@ _CURRICULUM: Final = "curriculum.json"
 _BARE: Final = "bare-prompt"
 
 Learn = Callable[[Settings, Begun | None, bool], object]
-"""Learns with settings, or goes on with a run; told whether models and sandbox are told of first."""
+"""Function that learns with settings.
+
+The second argument is a run to go on with, or None for a new run. The third argument is whether to print the models and
+the sandbox first.
+"""
 Evaluate = Callable[[EvaluateOptions], object]
 """The command ``evaluate``."""
 
 
 def begin_study(options: StudyOptions) -> Path:
-    """Return the folder of a new study, once nothing speaks against it.
+    """Check the options of a new study, then create its folder and return the path.
 
     Raises:
-        UserError: an option that cannot be meant.
+        UserError: an option is invalid.
     """
     environ = load_environment(options.models.where.servers)
-    learning = resolve_settings(
-        RunOptions(
-            selection=options.selection,
-            ablations=AblationOptions(rename_words=options.rename_words),
-            models=options.models,
-            solver=options.solver,
-            display=options.display,
-        ),
-        environ,
+    run_options = RunOptions(
+        selection=options.selection,
+        ablations=AblationOptions(rename_words=options.rename_words),
+        models=options.models,
+        solver=options.solver,
+        display=options.display,
     )
-    levels = curriculum.load(Path(learning.curriculum)).select(
-        start_category=learning.start_category, only=learning.only
-    )
+    learning = resolve_settings(run_options, environ)
+    all_levels = curriculum.load(Path(learning.curriculum))
+    levels = all_levels.select(start_category=learning.start_category, only=learning.only)
+
+    # Embedded models do not read prompts, so that bare prompts would change nothing if all models are embedded.
     reads_prompts = learning.models.embedded != learning.models.refs
     if _BARE in (options.settings or ()) and not reads_prompts:
         raise SettingsError(f"--settings {_BARE}: {learning.models.planner} does not read prompts: leave {_BARE} out")
-
     usable = [name for name in SETTINGS if name != _BARE or reads_prompts]
-    text = _write_levels(levels)
+
+    text = _format_levels(levels)
     record = {
         "settings": list(options.settings or usable),
         "seeds": str(options.seeds or DEFAULT_SEEDS),
@@ -114,74 +117,87 @@ def begin_study(options: StudyOptions) -> Path:
 
 
 def resume_study(options: StudyOptions, name: str) -> Path:
-    """Return the folder of a study to go on with.
+    """Return the folder of an earlier study that is to be resumed.
+
+    Args:
+        name: the study's id, or a unique beginning of the id.
 
     Raises:
-        ResumeError: there is none of this name, or an option was chosen when it began.
+        ResumeError: there is no study of this name, or ``options`` sets an option that was fixed at the begin.
     """
     path = existing(find_runs(options.runs), name, RECORD_OF_STUDY)
-    selection = options.selection
-    models = options.models
-    chosen = {
-        "--settings": options.settings,
-        "--seeds": options.seeds,
-        "--frozen-planner": options.frozen_planner,
-        "--rename-words": options.rename_words,
-        "--start-category": selection.start_category,
-        "--only": selection.only,
-        "--seed": selection.seed,
-        "--upstream-rules": selection.upstream_rules,
-        "--curriculum": selection.curriculum,
-        "--planner-model": models.planner_model,
-        "--planner-small-model": models.planner_small_model,
-        "--coder-model": models.coder_model,
-        "--planner-effort": models.planner_effort,
-        "--planner-small-effort": models.planner_small_effort,
-        "--coder-effort": models.coder_effort,
-        "--engine": options.solver.engine,
-        "--unsafe-no-sandbox": options.solver.unsafe_no_sandbox,
-    }
-    for flag, value in chosen.items():
+    for flag, value in _list_fixed_options(options).items():
         if value not in (None, False, ()):
             raise ResumeError(f"{flag} was chosen when the study began: leave it out")
     return path
 
 
+def _list_fixed_options(options: StudyOptions) -> dict[str, object]:
+    """Return the values, by flag, of the options that the begin of a study fixes."""
+    selection = options.selection
+    models = options.models
+    solver = options.solver
+    values: dict[str, object] = {"--settings": options.settings, "--seeds": options.seeds}
+    values |= {"--frozen-planner": options.frozen_planner, "--rename-words": options.rename_words}
+    values |= {"--start-category": selection.start_category, "--only": selection.only, "--seed": selection.seed}
+    values |= {"--upstream-rules": selection.upstream_rules, "--curriculum": selection.curriculum}
+    values |= {"--planner-model": models.planner_model, "--planner-small-model": models.planner_small_model}
+    values |= {"--coder-model": models.coder_model, "--planner-effort": models.planner_effort}
+    values |= {"--planner-small-effort": models.planner_small_effort, "--coder-effort": models.coder_effort}
+    values |= {"--engine": solver.engine, "--unsafe-no-sandbox": solver.unsafe_no_sandbox}
+    return values
+
+
 def _choose_frozen_planner(options: StudyOptions, environ: Mapping[str, str]) -> str:
-    """Return who plans where no writer does, once nothing speaks against it: that would be told late."""
-    model = options.frozen_planner or (EMBEDDED if options.rename_words is None else NO_MODEL)
+    """Return the model that plans frozen episodes when no writer has a plan.
+
+    Check the model now, because otherwise an error would appear only after the first run has learned.
+    """
+    default_model = EMBEDDED if options.rename_words is None else NO_MODEL
+    model = options.frozen_planner or default_model
     require_one_process(options.workers, model)
     if model == NO_MODEL:
         return model
     is_embedded = ModelRef.parse(model).is_embedded
     coder = "reference/coder" if is_embedded else model
-    asked = ModelOptions(planner_model=model, planner_small_model=model, coder_model=coder)
+    models = ModelOptions(planner_model=model, planner_small_model=model, coder_model=coder)
     ablations = AblationOptions(rename_words=options.rename_words)
-    return str(resolve_settings(RunOptions(models=asked, ablations=ablations), environ).models.planner)
+    settings = resolve_settings(RunOptions(models=models, ablations=ablations), environ)
+    return str(settings.models.planner)
 
 
-def _write_levels(levels: Curriculum) -> str:
-    names = {"name": "category_name"}
-    categories = [{names.get(key, key): value for key, value in asdict(each).items()} for each in levels.categories]
+def _format_levels(levels: Curriculum) -> str:
+    """Return a curriculum in the JSON format of curriculum files."""
+    categories = []
+    for category in levels.categories:
+        record = {}
+        for key, value in asdict(category).items():
+            record["category_name" if key == "name" else key] = value
+        categories.append(record)
     return json_text(categories, indent=1) + "\n"
 
 
 def _take_away(learning: Settings, name: str) -> Settings:
-    """Return the settings of learning without the part that a flag names."""
-    changed = {
-        FULL: learning,
-        "no-compile": replace(learning, compile=False),
-        "no-reuse": replace(learning, reuse=False),
-        "no-regression-check": replace(learning, regression_check=False),
-        "no-curriculum": replace(learning, carry_over=False),
-        _BARE: replace(learning, bare_prompt=True),
+    """Return the settings of learning without the part of learning that the setting ``name`` switches off."""
+    changes: Mapping[str, Mapping[str, Any]] = {
+        FULL: {},
+        "no-compile": {"compile": False},
+        "no-reuse": {"reuse": False},
+        "no-regression-check": {"regression_check": False},
+        "no-curriculum": {"carry_over": False},
+        _BARE: {"bare_prompt": True},
     }
-    return changed[name]
+    return replace(learning, **changes[name])
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one run of a setting learns, in a folder of its own: everything, or one category."""
+    """A run of a setting and its evaluation, in a folder of their own.
+
+    Attributes:
+        settings: settings of the run.
+        category: the only category that the run learns; None for all categories.
+    """
 
     folder: Path
     settings: Settings
@@ -189,23 +205,23 @@ class Part:
 
     @property
     def run(self) -> Path | None:
-        """The folder of its run, None before there is one."""
+        """The folder of the run; None if the run has not begun."""
         return _find_holding(self.folder, "run.json")
 
     @property
     def evaluation(self) -> Path | None:
-        """The folder of its evaluation, None before there is one."""
+        """The folder of the evaluation; None if the evaluation has not begun."""
         return _find_holding(self.folder, RECORD)
 
 
 class Study:
-    """Learns and plays what is left of a study.
+    """Carries out the unfinished runs and evaluations of a study.
 
     Args:
-        path: its folder.
-        learn: learns a part.
-        evaluate: plays what a part has learned.
-        options: caps, servers and the like may differ from those that it was begun with.
+        path: the study's folder.
+        learn: function that carries out a run.
+        evaluate: function that evaluates a run.
+        options: options of this command; caps and servers may differ from those at the begin of the study.
     """
 
     def __init__(self, path: Path, learn: Learn, evaluate: Evaluate, options: StudyOptions) -> None:
@@ -219,7 +235,7 @@ class Study:
         self._parts = {name: tuple(self._list_parts(name)) for name in self._record["settings"]}
 
     def run(self) -> tuple[AblationRow, ...]:
-        """Finish the study and return its rows; the tables are written after each."""
+        """Finish the study and return its rows, one for each setting; write the tables after each setting."""
         rows: list[AblationRow] = []
         with lock_folder(self._path, "study"), log_to_folder(self._path):
             remove_torn_files(self._path, ".*.tmp")
@@ -231,30 +247,33 @@ class Study:
         return tuple(rows)
 
     def list_report_arguments(self) -> list[str]:
-        """Return the command that shows a finished study: two of its runs side by side, or one where there is one."""
-        alone = [parts[0].run for parts in self._parts.values() if len(parts) == 1]
-        runs = [str(run) for run in alone if run is not None][:2]
-        if len(runs) == 2:
-            return ["report", "--compare", *runs]
-        return ["report", *(runs or [str(self._path / next(iter(self._parts)))])]
+        """Return the arguments of the command that reports a finished study.
+
+        Two settings that have a single run are compared. If only one setting has a single run, the run is shown; if no
+        setting has, the folder of the first setting is shown.
+        """
+        single_runs = [parts[0].run for parts in self._parts.values() if len(parts) == 1]
+        runs = [str(run) for run in single_runs if run is not None]
+        if len(runs) >= 2:
+            return ["report", "--compare", *runs[:2]]
+        if runs:
+            return ["report", runs[0]]
+        first_setting = next(iter(self._parts))
+        return ["report", str(self._path / first_setting)]
 
     def _read_learning(self) -> Settings:
-        """Return the settings of learning in full, with the caps and servers of today."""
+        """Return the settings of learning in full, with the caps and servers that this command sets."""
         learning = Settings.from_record(self._record["options"], "study")
-        said = self._options.models
-        environ = load_environment((*said.where.servers, *learning.models.key_variables))
-        models = resolve_models(said, environ, Path.cwd(), learning.models)
-        return replace(
-            learning,
-            models=models,
-            curriculum=str(self._path / _CURRICULUM),
-            start_category=None,
-            only=(),
-            render=self._options.display.render,
-            quiet=self._options.display.quiet,
-        )
+        model_options = self._options.models
+        environ = load_environment((*model_options.where.servers, *learning.models.key_variables))
+        models = resolve_models(model_options, environ, Path.cwd(), learning.models)
+        display = self._options.display
+        # The study's curriculum has the selected levels only, so that the selection must not be applied again.
+        learning = replace(learning, curriculum=str(self._path / _CURRICULUM), start_category=None, only=())
+        return replace(learning, models=models, render=display.render, quiet=display.quiet)
 
     def _list_parts(self, name: str) -> Iterator[Part]:
+        """Yield the parts of a setting: one part, or one for each category if nothing is carried over."""
         settings = _take_away(self._learning, name)
         if settings.carry_over:
             yield self._place_part(self._path / name, settings)
@@ -264,44 +283,44 @@ class Study:
 
     def _place_part(self, folder: Path, settings: Settings, category: str | None = None) -> Part:
         workspace = str(folder / "workspace")
-        return Part(
-            folder,
-            replace(settings, runs=str(folder), workspace=workspace, only=(category,) if category else ()),
-            category,
-        )
+        only = (category,) if category else ()
+        part_settings = replace(settings, runs=str(folder), workspace=workspace, only=only)
+        return Part(folder, part_settings, category)
 
     def _learn_part(self, part: Part) -> dict[str, Any]:
-        """Return the summary of a part's run once it is finished."""
+        """Finish the run of a part, unless the run is finished, and return the run's summary."""
         summary = _read_summary(part.run)
         if summary is not None and summary["finished"] == summary["levels"]:
             return summary
 
         if not self._has_greeted:
-            runs = format_count(sum(map(len, self._parts.values())), "run")
+            run_count = sum(map(len, self._parts.values()))
+            runs = format_count(run_count, "run")
             print(f"study {self._path.name}: {runs}; a cap holds for each of them, and for each evaluation", flush=True)
         print(f"learning: {part.folder.relative_to(self._path)}", flush=True)
         try:
-            self._learn(*self._find_part(part), not self._has_greeted)
+            settings, earlier_run = self._find_part(part)
+            self._learn(settings, earlier_run, not self._has_greeted)
         except UnusableModelError as error:  # all runs of a study have the same models
             raise UnusableModelError(f"{error}; for another model begin another study", "", error.role) from error
         self._has_greeted = True
         return _read_summary(part.run) or {}
 
     def _find_part(self, part: Part) -> tuple[Settings, Begun | None]:
-        """Return the settings of a new run, or of one that goes on, and that run."""
+        """Return the settings of a part's run, and the run if it has begun, else None."""
         if part.run is None:
             return part.settings, None
         kept = KeptOptions(resume=part.run.name, runs=str(part.folder))
         return find_run(RunOptions(kept=kept, models=self._options.models, display=self._options.display))
 
     def _play_part(self, part: Part) -> dict[str, Any]:
-        """Return the summary of the evaluation of a part's run once it is finished."""
+        """Finish the evaluation of a part's run, unless it is finished, and return the evaluation's summary."""
         summary = _read_summary(part.evaluation)
         if summary is not None:
             return summary
 
         print(f"frozen: {part.folder.relative_to(self._path)}", flush=True)
-        with redirect_stdout(io.StringIO()):  # its figures stand in the table
+        with redirect_stdout(io.StringIO()):  # the study's table shows the figures of the evaluation
             self._evaluate(self._describe_evaluation(part))
         summary = _read_summary(part.evaluation)
         if summary is None:
@@ -312,48 +331,47 @@ class Study:
         return summary
 
     def _describe_evaluation(self, part: Part) -> EvaluateOptions:
-        """Return the options of a new evaluation, or of one that goes on."""
+        """Return the options of a part's evaluation, which is resumed if it has begun."""
         resume = part.evaluation.name if part.evaluation else None
         how = HowOptions(workers=self._options.workers, runs=str(part.folder), quiet=True, resume=resume)
         if resume:
             return EvaluateOptions(how=how)
 
-        models = part.settings.models
-        servers = (format_servers(models.servers) or "").split(",")
-        where = ServerOptions(
-            base_url=models.servers["openai"].url,
-            servers=tuple(server.replace("|", ",") for server in servers if server),
-            model_table=models.model_table,
-        )
-        caps = CapOptions(max_cost=models.caps.cost_usd, max_calls=models.caps.calls, max_tokens=models.caps.tokens)
         settings = part.settings
+        models = settings.models
+        listed_servers = (format_servers(models.servers) or "").split(",")
+        # ``format_servers`` separates a server's address and key variable by "|"; the option separates them by a comma.
+        servers = tuple(server.replace("|", ",") for server in listed_servers if server)
+        base_url = models.servers["openai"].url
+        where = ServerOptions(base_url=base_url, servers=servers, model_table=models.model_table)
+        caps = CapOptions(max_cost=models.caps.cost_usd, max_calls=models.caps.calls, max_tokens=models.caps.tokens)
         solver = SolverOptions(engine=settings.engine, unsafe_no_sandbox=settings.unsafe_no_sandbox)
-        return EvaluateOptions(
-            episodes=EpisodeOptions(
-                agent=str(part.run),
-                seeds=Seeds.read(self._record["seeds"]),
-                only=(part.category,) if part.category else (),
-                rename_words=settings.rename_words,
-            ),
-            how=how,
-            planner=PlannerOptions(planner_model=self._record["frozen_planner"], where=where, caps=caps, solver=solver),
-        )
+        planner_model = self._record["frozen_planner"]
+        planner = PlannerOptions(planner_model=planner_model, where=where, caps=caps, solver=solver)
+        only = (part.category,) if part.category else ()
+        seeds = Seeds.read(self._record["seeds"])
+        episodes = EpisodeOptions(agent=str(part.run), seeds=seeds, only=only, rename_words=settings.rename_words)
+        return EvaluateOptions(episodes=episodes, how=how, planner=planner)
 
     def _write(self, rows: Sequence[AblationRow]) -> None:
+        """Write the rows as JSON data and as a Markdown table."""
+        record = self._record
         levels = Counter(task.category for task in curriculum.load(self._path / _CURRICULUM).tasks())
-        source = describe_origin(self._record.get("source", {}))
-        data = {**self._record, "rows": [row.to_dict() for row in rows]}
+        source = describe_origin(record.get("source", {}))
+        data = {**record, "rows": [row.to_dict() for row in rows]}
         write_atomic(self._path / f"{TABLE}.json", json_text(data, indent=1) + "\n")
-        markdown = table.markdown(rows, levels, self._record["seeds"], self._record["frozen_planner"], source)
+        markdown = table.markdown(rows, levels, record["seeds"], record["frozen_planner"], source)
         write_atomic(self._path / f"{TABLE}.md", markdown)
 
 
 def _find_holding(folder: Path, name: str) -> Path | None:
-    """Return the latest folder that holds this file, None if there is none."""
-    return max((each.parent for each in folder.glob(f"*/{name}")), default=None)
+    """Return the latest subfolder of ``folder`` that holds a file ``name``; None if no subfolder does."""
+    holding = [file.parent for file in folder.glob(f"*/{name}")]
+    return max(holding, default=None)  # names of the subfolders begin with their time
 
 
 def _read_summary(folder: Path | None) -> dict[str, Any] | None:
+    """Return the content of a folder's ``summary.json``; None if there is no such file."""
     if folder is None or not (folder / SUMMARY).is_file():
         return None
     return RunFolder(folder).read_json(SUMMARY)

@@ -1,4 +1,4 @@
-"""What each part of learning is worth, as a table: on the terminal, in Markdown and as data."""
+"""The table of an ablation study, with a row for each setting: on the terminal, in Markdown and as JSON data."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ class AblationRow:
     """Figures of one setting.
 
     Attributes:
-        solved: levels solved while learning.
-        compiled: levels whose plan came from a stored problem writer.
-        tokens: input and output; partly guessed where ``estimated``.
-        cost_unknown: requests whose price is not known.
-        actions: high-level actions of the library at the end, of all libraries where there are several.
-        pass1: frozen episodes that the first plan solved.
-        by_writers: frozen episodes whose first plan came from a stored problem writer.
+        solved: rate of the levels that were solved while learning.
+        planner_calls, coder_calls: number of requests to the planner models and to the coder model.
+        compiled: number of levels whose plan came from a stored problem writer.
+        tokens: number of input and output tokens.
+        estimated: number of requests whose tokens are estimated.
+        cost_unknown: number of requests whose price is not known.
+        actions: number of high-level actions at the end, summed over all libraries of the setting.
+        code_bytes: size of all libraries of the setting at the end.
+        pass1: rate of the frozen episodes that the first plan solved.
+        by_writers: number of frozen episodes whose first plan came from a stored problem writer.
     """
 
     name: str
@@ -45,30 +48,32 @@ class AblationRow:
 
     @classmethod
     def sum_runs(cls, name: str, learned: Sequence[Mapping[str, Any]], frozen: Sequence[Mapping[str, Any]]) -> Self:
-        """Return the sums over the runs of a setting and the evaluations of what each has learned.
+        """Return the sums over the runs of a setting and over the evaluations of these runs.
 
         Args:
-            learned: ``summary.json`` of the runs.
-            frozen: ``summary.json`` of the evaluations.
+            learned: contents of the runs' ``summary.json``.
+            frozen: contents of the evaluations' ``summary.json``.
         """
         usage = [run["usage"] for run in learned]
         counters = [run["counters"] for run in learned]
         libraries = [run["library"] for run in learned if run["library"]]
         pass1 = [each["curriculum"]["pooled"]["pass1"] for each in frozen]
+        planners = [each["planners"] for each in frozen]
+        tokens = _sum(usage, "input_tokens") + _sum(usage, "output_tokens")
         return cls(
             name=name,
             solved=Rate(_sum(learned, "solved"), _sum(learned, "levels")),
             planner_calls=_sum(counters, "planner_calls"),
             coder_calls=_sum(counters, "coder_calls"),
             compiled=_sum(counters, "planner_compiled"),
-            tokens=_sum(usage, "input_tokens") + _sum(usage, "output_tokens"),
+            tokens=tokens,
             estimated=_sum(usage, "estimated"),
             cost_usd=_sum(usage, "cost_usd"),
             cost_unknown=_sum(usage, "cost_unknown"),
             actions=_sum(libraries, "actions"),
             code_bytes=_sum(libraries, "bytes"),
             pass1=Rate(_sum(pass1, "good"), _sum(pass1, "total")),
-            by_writers=_sum([each["planners"] for each in frozen], "writers"),
+            by_writers=_sum(planners, "writers"),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,47 +81,52 @@ class AblationRow:
         return asdict(self) | {"solved": self.solved.to_dict(), "pass1": self.pass1.to_dict()}
 
     def cells(self) -> dict[str, str]:
-        """Return the figures as they are printed, by the heads of their columns."""
+        """Return the figures as printed text by column head, in the order of the columns."""
         low, high = self.pass1.interval
+        estimated = "~" if self.estimated else ""
         unknown = f"+{self.cost_unknown}?" if self.cost_unknown else ""
-        return {
-            "setting": self.name,
-            "solved": f"{self.solved.good}/{self.solved.total}",
-            "planner": f"{self.planner_calls:,}",
-            "coder": f"{self.coder_calls:,}",
-            "writers": f"{self.compiled:,}",
-            "tokens": f"{'~' if self.estimated else ''}{self.tokens:,}",
-            "USD": f"{self.cost_usd:.2f}{unknown}",
-            "actions": f"{self.actions:,}",
-            "episodes": f"{self.pass1.total:,}",
-            "pass@1": f"{100 * self.pass1.value:.2f} %",
-            "95 %": f"{100 * low:.1f} to {100 * high:.1f}",
-        }
+        cells = {"setting": self.name}
+        cells["solved"] = f"{self.solved.good}/{self.solved.total}"
+        cells["planner"] = f"{self.planner_calls:,}"
+        cells["coder"] = f"{self.coder_calls:,}"
+        cells["writers"] = f"{self.compiled:,}"
+        cells["tokens"] = f"{estimated}{self.tokens:,}"
+        cells["USD"] = f"{self.cost_usd:.2f}{unknown}"
+        cells["actions"] = f"{self.actions:,}"
+        cells["episodes"] = f"{self.pass1.total:,}"
+        cells["pass@1"] = f"{100 * self.pass1.value:.2f} %"
+        cells["95 %"] = f"{100 * low:.1f} to {100 * high:.1f}"
+        return cells
 
 
 def show(rows: Iterable[AblationRow]) -> None:
-    """Print the rows."""
+    """Print the rows as a table."""
     print_table(open_console(), [row.cells() for row in rows])
 
 
 def markdown(rows: Iterable[AblationRow], levels: Mapping[str, int], seeds: str, planner: str, source: str) -> str:
-    """Return the rows as a page.
+    """Return the rows as a Markdown document.
 
     Args:
-        levels: how many were chosen of each category.
-        seeds: of the frozen episodes.
-        planner: the model that was asked where no writer had a plan.
+        rows: at least one row.
+        levels: number of the chosen levels by category.
+        seeds: the seeds of the frozen episodes.
+        planner: the model that was asked when no writer had a plan.
         source: commit and hashes of the program.
     """
     cells = [row.cells() for row in rows]
     heads = list(cells[0])
-    lines = [heads, ("---", *("---:",) * (len(heads) - 1)), *(row.values() for row in cells)]
+    alignments = ["---", *["---:"] * (len(heads) - 1)]  # names to the left, numbers to the right
+    lines = [heads, alignments]
+    lines += [list(row.values()) for row in cells]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    counts = ", ".join(f"{count} of {name}" for name, count in levels.items())
-    chosen = f"Levels: {counts}."
+    counts = [f"{count} of {name}" for name, count in levels.items()]
+    chosen = f"Levels: {', '.join(counts)}."
     played = f"Frozen on seeds {seeds}; planner after the writers: {planner}."
-    return f"# Ablations\n\n{chosen} {played} Source: {source}.\n\n{table}\n\n{_MEANINGS}\n"
+    heading = f"# Ablations\n\n{chosen} {played} Source: {source}."
+    return f"{heading}\n\n{table}\n\n{_MEANINGS}\n"
 
 
 def _sum(records: Iterable[Mapping[str, Any]], key: str) -> Any:
+    """Return the sum of the values at a key, taking 0 for a record without the key."""
     return sum(record.get(key, 0) for record in records)

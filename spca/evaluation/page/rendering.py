@@ -14,7 +14,7 @@ from spca import __version__
 from spca.act.frame import WorldMaker
 from spca.common.command import program
 from spca.common.errors import SPCAError
-from spca.common.files import LARGEST, read_text
+from spca.common.files import MAX_RUN_FILE_BYTES, read_text
 from spca.common.installation import where_runs_lie
 from spca.common.web.document import PageKind
 from spca.common.web.packing import Text, pack, strip_paths
@@ -139,6 +139,6 @@ def _sum_usage(results: Results, folder: EvaluationFolder) -> Usage | None:
         is_lost = model != EMBEDDED and model in results.planners  # the model has planned, but its ledger is missing
         return None if is_lost else Usage()
     try:
-        return sum_usage(json.loads(line) for line in read_text(path, LARGEST).splitlines())
+        return sum_usage(json.loads(line) for line in read_text(path, MAX_RUN_FILE_BYTES).splitlines())
     except (SPCAError, ValueError):
         return None

@@ -13,7 +13,7 @@ from typing import Any, Final, Generic
 from spca.common.debug_log import log_to_folder
 from spca.common.encoding import json_text
 from spca.common.errors import SPCAError
-from spca.common.files import LARGEST, lock_folder, make_folder, read_text, remove_torn_files
+from spca.common.files import MAX_RUN_FILE_BYTES, lock_folder, make_folder, read_text, remove_torn_files
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal
 from spca.errors import ResumeError
@@ -58,7 +58,7 @@ class Stage(Generic[L]):
         if not path.exists():
             return ()
         try:
-            lines = read_text(path, LARGEST).splitlines()
+            lines = read_text(path, MAX_RUN_FILE_BYTES).splitlines()
             return tuple(self.kind.from_dict(json.loads(line)) for line in lines)
         except (SPCAError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise ResumeError(f"{path} cannot be read: {error}") from error

@@ -27,15 +27,15 @@ HUNG: Final = "hung: the bot changes its plan without end"
 KILLED: Final = "hung: the bot's process was ended"
 
 CPU_LIMIT_S: Final = 60.0
-"""Processor time of an episode in seconds, after which the process is killed; the slowest of 850 episodes took 0.6 s."""
+"""Processor time of an episode in seconds after which the process is killed; the slowest of 850 episodes took 0.6 s."""
 
 WALL_LIMIT_S: Final = 1_800.0
 """Wall time of an episode in seconds, after which a process that waits without using the processor is killed."""
 
 PLAN_CHANGES: Final = 1_000
-"""Largest number of changes of the bot's subgoals before one primitive; solved episodes were seen to need at most 12."""
+"""Largest number of changes of the bot's subgoals before one primitive; solved episodes needed at most 12."""
 
-_LONGEST_REASON: Final = 200
+_MAX_REASON: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def play(env_id: str, seed: int, upstream_rules: bool) -> BotEpisode:
         return BotEpisode(False, steps, HUNG)
     except Exception as error:  # boundary: assertions of the bot fail, and levels raise errors of any class
         reason = one_line(f"{type(error).__name__}: {error}").rstrip(": ")
-        return BotEpisode(False, steps, reason[:_LONGEST_REASON])
+        return BotEpisode(False, steps, reason[:_MAX_REASON])
     if terminated and reward > 0:
         return BotEpisode(True, steps, "")
     return BotEpisode(False, steps, "the bot broke a rule" if terminated else "the step limit was reached")

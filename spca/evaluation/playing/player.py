@@ -1,4 +1,4 @@
-"""Playing an episode with what was learned: stored writers first, then a model; no code is written."""
+"""Playing of an episode with a frozen agent: stored writers plan first, then a model; no code is written."""
 
 from __future__ import annotations
 
@@ -20,25 +20,27 @@ from spca.protocols import World
 from spca.runs.level.compiled_planning import MAX_EXECUTED
 from spca.writers.stored import WriterFailure
 
-_LONGEST_REASON: Final = 400
-_LONGEST_MISS: Final = 100
-_NEAREST: Final = 3
-"""Writers whose reasons are recorded where none has a plan: about as much as a reason may have."""
+_MAX_REASON: Final = 400
+"""Characters of a recorded reason."""
+_LONGEST_WRITER_REASON: Final = 100
+"""Characters of a single writer's reason."""
+_MAX_WRITER_REASONS: Final = 3
+"""Writers whose reasons are recorded if no writer has a plan; their reasons fit into :data:`_MAX_REASON`."""
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-f]{6,}\b")
-"""Where an object lies in memory is never the same twice."""
+"""Address of an object in memory, which differs from process to process."""
 
 Asker = Callable[[Snapshot, Sequence[FailedPlan]], Plan | PlanFailure]
-"""Asks the model about an episode, given the plans of it that have failed."""
+"""Function that asks the model for a plan of one episode, given the plans that have failed in this episode."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planning:
-    """Where plans come from.
+    """Sources of plans.
 
     Attributes:
-        stored: plans of stored writers, the best first, and why the others have none.
-        model: name of the model that is asked after them, "" for none.
-        asker: begins an episode at that model, for an agent.
+        stored: returns the plans of the stored writers, the best plan first, and the reasons of writers without a plan.
+        model: name of the model that is asked after the writers; "" if no model is asked.
+        asker: begins an episode for an agent, and returns the function that asks the model in this episode.
     """
 
     stored: Callable[[Snapshot, LevelInfo], Iterable[Plan | WriterFailure]]
@@ -50,9 +52,9 @@ class Player:
     """Plays episodes with frozen agents.
 
     Args:
-        make_world: builds the world of an id and a seed.
-        agents: by category; "" is that of all other categories.
-        attempts: trials of an episode, each but the first after an undo.
+        make_world: builds the world of an environment id and a seed.
+        agents: agents by category; the key "" stands for all other categories.
+        attempts: largest number of trials of an episode; before each later trial, the previous trial is undone.
     """
 
     def __init__(
@@ -68,7 +70,7 @@ class Player:
         self._attempts = attempts
 
     def __call__(self, episode: Episode) -> Played:
-        """Play an episode until a plan succeeds or its attempts are used up.
+        """Play an episode until a plan succeeds, the attempts are used up, or there is no further plan.
 
         Raises:
             SandboxError: generated code cannot be executed safely.
@@ -87,43 +89,53 @@ class Player:
         return Played(episode, tuple(trials), time.perf_counter() - started)
 
     def _trials(self, world: World, episode: Episode) -> Iterator[Trial]:
-        """Yield one trial after another, at least one; each plan is carried out from the beginning."""
+        """Yield one trial for each different plan; if a planner gives a reason instead of a plan, yield a last trial.
+
+        Every plan is carried out from the first state of the episode. The caller stops the iteration.
+        """
         snapshot = world.sense()
         failed = list[FailedPlan]()
-        plans = set[str]()
+        tried = set[str]()
         agent = self._agents.get(episode.category, self._agents[""])
         start = world.checkpoint() if self._attempts > 1 else None
         for planner, plan in self._plans(snapshot, episode, agent, failed):
             if isinstance(plan, str):
                 yield Trial(planner, NO_PLAN, normalise_reason(plan))
                 return
-            if plan.text in plans:  # it would end in the same way
+            if plan.text in tried:  # the same plan from the same state ends in the same way
                 continue
-            if plans and start:
+            if tried and start:
                 world.restore(start)
-            plans.add(plan.text)
+            tried.add(plan.text)
             trial = _try_plan(world, plan, agent, planner)
-            failed.append(FailedPlan(plan.text, trial.status, trial.reason))
+            failed.append(FailedPlan(plan.text, trial.status, trial.reason))  # ``_plans`` reads this list, too
             yield trial
 
     def _plans(
         self, snapshot: Snapshot, episode: Episode, agent: AgentSource, failed: Sequence[FailedPlan]
     ) -> Iterator[tuple[str, Plan | str]]:
-        """Yield plans and who made them; in the end, unless there are attempts enough, why there is none."""
+        """Yield pairs of a planner's name and a plan, or, where there is no plan, the reason as a string.
+
+        Plans of stored writers come first. If a model is named, at most :data:`MAX_EXECUTED` of them are yielded, then
+        the model is asked once for each attempt.
+
+        Args:
+            failed: the plans that have failed so far; the caller appends to this list during the iteration.
+        """
         planning = self._planning
-        missed = list[WriterFailure]()
+        writer_failures = list[WriterFailure]()
         stored = 0
-        for found in planning.stored(snapshot, episode.info()):
-            if isinstance(found, WriterFailure):
-                missed.append(found)
+        for plan_or_failure in planning.stored(snapshot, episode.info()):
+            if isinstance(plan_or_failure, WriterFailure):
+                writer_failures.append(plan_or_failure)
                 continue
-            yield found.writer, found
+            yield plan_or_failure.writer, plan_or_failure
             stored += 1
             if stored == MAX_EXECUTED and planning.model:
                 break
         if not planning.model:
             if not stored:
-                yield "", _why_none(missed)
+                yield "", _explain_no_plan(writer_failures)
             return
         ask = planning.asker(episode, agent)
         for _ in range(self._attempts):
@@ -131,17 +143,27 @@ class Player:
             yield planning.model, plan.reason if isinstance(plan, PlanFailure) else plan
 
 
-def _why_none(missed: Sequence[WriterFailure]) -> str:
-    """Return why no writer has a plan, a line each for the nearest of them."""
-    lines = [f"{each.label}: {shorten(each.reason, _LONGEST_MISS, placeholder=' ...')}" for each in missed[:_NEAREST]]
-    more = [f"and {format_count(len(missed) - _NEAREST, 'other writer')}"] * (len(missed) > _NEAREST)
-    return "\n".join([*lines, *more]) or "there are no writers"
+def _explain_no_plan(failures: Sequence[WriterFailure]) -> str:
+    """Return why no writer has a plan, one line for each of the first failures and a line with the number of others."""
+    if not failures:
+        return "there are no writers"
+    lines = []
+    for failure in failures[:_MAX_WRITER_REASONS]:
+        reason = shorten(failure.reason, _LONGEST_WRITER_REASON, placeholder=" ...")
+        lines.append(f"{failure.label}: {reason}")
+    omitted = len(failures) - _MAX_WRITER_REASONS
+    if omitted > 0:
+        lines.append(f"and {format_count(omitted, 'other writer')}")
+    return "\n".join(lines)
 
 
 def _try_plan(world: World, plan: Plan, agent: AgentSource, planner: str) -> Trial:
+    """Execute a plan in a world, unless the agent lacks an action of the plan."""
     calls = tuple(map(str, plan.steps))
-    if lacking := library.missing(agent.text, plan.actions):
-        return Trial(planner, Status.MISSING_METHOD.value, f"the library lacks {', '.join(lacking)}", calls)
+    missing_actions = library.missing(agent.text, plan.actions)
+    if missing_actions:
+        reason = f"the library lacks {', '.join(missing_actions)}"
+        return Trial(planner, Status.MISSING_METHOD.value, reason, calls)
     outcome = world.run_sim(plan, agent)
     reason = "" if outcome.solved else normalise_reason(outcome.message)
     acted = _group_by_position(outcome.trace)
@@ -149,11 +171,18 @@ def _try_plan(world: World, plan: Plan, agent: AgentSource, planner: str) -> Tri
 
 
 def _group_by_position(trace: Sequence[TraceStep]) -> tuple[tuple[int, ...], ...]:
-    """Return the primitives of each position of the plan up to the last that has some."""
+    """Return the primitive codes at each plan position, from position 0 to the position of the last step.
+
+    A position without a step has an empty tuple.
+    """
     last = trace[-1].position if trace else -1
-    return tuple(tuple(step.code for step in trace if step.position == at) for at in range(last + 1))
+    groups = []
+    for position in range(last + 1):
+        codes = tuple(step.code for step in trace if step.position == position)
+        groups.append(codes)
+    return tuple(groups)
 
 
 def normalise_reason(reason: str) -> str:
-    """Return a reason as it is recorded: short, and the same whenever the episode is played."""
-    return shorten_middle(_ADDRESS.sub("0x...", reason), _LONGEST_REASON)
+    """Shorten a reason and replace addresses in memory, so that repeated episodes record the same reason."""
+    return shorten_middle(_ADDRESS.sub("0x...", reason), _MAX_REASON)

@@ -1,4 +1,4 @@
-"""What worker processes of an evaluation do with an episode: play it, prove it unsolvable, or have the bot play it."""
+"""The work of worker processes in an evaluation: play an episode, prove it unsolvable, or have the bot play it."""
 
 from __future__ import annotations
 
@@ -32,10 +32,13 @@ from spca.writers.stored import WriterFailure
 
 @contextmanager
 def open_player(load_phases: LoadPhases, path: Path) -> Iterator[Callable[[Episode], Played]]:
-    """Hold what plays the episodes of an evaluation's folder until the block ends.
+    """Open the player of an evaluation's episodes, with its sandbox and solver, and close it when the block ends.
+
+    Args:
+        path: the evaluation's folder.
 
     Raises:
-        ResumeError: the folder cannot be read, or was begun in another sandbox.
+        ResumeError: the folder cannot be read, or the evaluation began in another sandbox.
     """
     folder = EvaluationFolder.load(path)
     settings = folder.settings
@@ -65,9 +68,9 @@ def open_player(load_phases: LoadPhases, path: Path) -> Iterator[Callable[[Episo
 
 
 class _ModelAsker:
-    """Asks the model where no stored writer has a plan.
+    """Asks the planner model.
 
-    The embedded one is asked in memory; the requests to another one are kept and capped as those of a run.
+    Requests to the embedded model are not recorded. Requests to any other model are recorded and capped as in a run.
     """
 
     def __init__(self, folder: EvaluationFolder, phases: Phases, solver: Solver) -> None:
@@ -80,7 +83,7 @@ class _ModelAsker:
             self._desk = make_desk(self._settings, models, models.caps(), RunFolder(folder.path))
 
     def begin_episode(self, episode: Episode, agent: AgentSource) -> Asker:
-        """Return what asks about an episode."""
+        """Begin an episode in the ledger, and return the function that asks the model for a plan of this episode."""
         settings = self._settings
         self._desk.begin_level(episode.index + 1, episode.category, episode.env_id, episode.seed)
         asking = Asking(settings.models, self._desk, settings.wording, AnswerTally(), lambda *_: None)
@@ -96,13 +99,17 @@ class _ModelAsker:
 
 @contextmanager
 def open_prover(load_phases: LoadPhases, path: Path) -> Iterator[Callable[[Episode], Judged]]:
-    """Hold what proves whether episodes of an evaluation's folder can be solved at all."""
-    upstream = EvaluationFolder.load(path).settings.upstream_rules
-    make_world = partial(load_phases().make_world, upstream_rules=upstream)
+    """Open the function that proves whether an episode can be solved at all, under the rules of an evaluation.
+
+    Args:
+        path: the evaluation's folder.
+    """
+    upstream_rules = EvaluationFolder.load(path).settings.upstream_rules
+    make_world = partial(load_phases().make_world, upstream_rules=upstream_rules)
 
     def judge(episode: Episode) -> Judged:
         started = time.perf_counter()
-        verdict = certify(episode.env_id, episode.seed, make_world, upstream_rules=upstream)
+        verdict = certify(episode.env_id, episode.seed, make_world, upstream_rules=upstream_rules)
         return Judged(episode.env_id, episode.seed, verdict, time.perf_counter() - started)
 
     yield judge
@@ -110,7 +117,11 @@ def open_prover(load_phases: LoadPhases, path: Path) -> Iterator[Callable[[Episo
 
 @contextmanager
 def open_bot(path: Path) -> Iterator[Callable[[Episode], BotPlayed]]:
-    """Hold the bot of BabyAI, which plays the episodes of an evaluation's folder."""
+    """Start the bot of BabyAI under the rules of an evaluation, and end its process when the block ends.
+
+    Args:
+        path: the evaluation's folder.
+    """
     with BotPeer(upstream_rules=EvaluationFolder.load(path).settings.upstream_rules) as peer:
 
         def play(episode: Episode) -> BotPlayed:

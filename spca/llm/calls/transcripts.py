@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from spca.common.encoding import json_text
 from spca.common.errors import FileError
-from spca.common.files import LARGEST, make_folder, read_text, write_atomic
+from spca.common.files import MAX_RUN_FILE_BYTES, make_folder, read_text, write_atomic
 from spca.errors import BadAnswerError, ResumeError
 from spca.llm.calls.call_keys import call_key, effort, prompt_key, question
 from spca.llm.calls.ledger import Place, Record
@@ -245,7 +245,7 @@ def read_answer(content: Mapping[str, Any]) -> Answer:
 
 def _read(path: Path) -> Transcript:
     try:
-        return read_transcript(f"{FOLDER}/{path.name}", read_text(path, LARGEST))
+        return read_transcript(f"{FOLDER}/{path.name}", read_text(path, MAX_RUN_FILE_BYTES))
     except FileError as error:
         raise ResumeError(str(error)) from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:

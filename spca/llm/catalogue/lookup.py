@@ -240,7 +240,7 @@ def judge(ref: ModelRef, known: KnownList, table: ModelTable, today: date) -> Fi
 def _judge_missing(ref: ModelRef, known: KnownList, *, is_own_address: bool) -> Finding:
     """Return the finding on a model that the list of its server lacks."""
     is_ollama = ref.prefix == "ollama"
-    is_local_ollama = is_ollama and not ref.name.endswith("cloud")  # Ollama need not list models that it forwards
+    is_local_ollama = is_ollama and not ref.name.endswith("cloud")  # cloud models need not be in the local list
     is_refused = is_own_address or is_local_ollama
     near = find_nearest(ref.name, (entry.name for entry in known.entries), 1)
     fixes = [f"fetch it with `ollama pull {ref.name}`"] if is_ollama else []

@@ -79,7 +79,7 @@ class ModelTable:
         return sorted({*self.names(), *list_published_models()})
 
     def info(self, ref: ModelRef) -> ModelInfo:
-        """Return the properties of a model; a version with a date (``-2025-04-16``) shares those of the undated name."""
+        """Return the properties of a model; a dated name (``-2025-04-16``) inherits from the undated name."""
         values = {name: value for name, value in self._fields(ref).items() if name in _INFO_FIELDS}
         if "shutdown" in values:
             values["shutdown"] = date.fromisoformat(values["shutdown"])
@@ -242,8 +242,9 @@ def _is_count(value: object) -> bool:
 
 
 def _is_price(value: object) -> bool:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and 0 <= value < float("inf")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value < float("inf")
 
 
 def _are_tiers(value: object) -> bool:

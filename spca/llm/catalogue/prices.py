@@ -1,14 +1,14 @@
-"""What tokens cost: rates by the size of the prompt, the arithmetic of a request, and published prices by the day.
+"""Prices of tokens: rates by size of the prompt, the cost of a request, and published prices by day.
 
-Published prices come from the package ``genai-prices``, whose data is part of its installation. It is imported on first
-use. Its updates over the network are not used: they run only for programs that start them, and the data is read here
-past the place where they would put theirs.
+Published prices come from the data that is installed with the package ``genai-prices``. The package is imported on
+first use. Its updates over the network are not used: this module reads the installed data directly, not the snapshot
+that an update would replace.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
@@ -21,16 +21,25 @@ if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
 
 RATES: Final = ("input", "cached", "cache_write", "output")
-"""Kinds of tokens that have a price: read afresh, read from the provider's cache, written into it, answered."""
-PUBLISHED: Final = ("openai", "anthropic", "google")
-"""Prefixes of models that are providers in the package, under the same names."""
+"""Kinds of tokens with a rate of their own.
 
-_NAMES: Final = dict(zip(RATES, ("input_mtok", "cache_read_mtok", "cache_write_mtok", "output_mtok"), strict=True))
+They are new input, input that is read from the provider's cache, input that is written into the cache, and output.
+"""
+PUBLISHED: Final = ("openai", "anthropic", "google")
+"""Prefixes whose models have published prices; the package has providers of the same names."""
+
+_PACKAGE_NAMES: Final[Mapping[str, str]] = {
+    "input": "input_mtok",
+    "cached": "cache_read_mtok",
+    "cache_write": "cache_write_mtok",
+    "output": "output_mtok",
+}
+"""Kind of tokens -> name of the rate in the package ``genai-prices``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """USD per million tokens; input that is read from or written into the cache costs the same unless it is said."""
+    """USD per million tokens, by kind of tokens; ``cached`` and ``cache_write`` equal ``input`` if they are None."""
 
     input: Decimal
     output: Decimal
@@ -38,25 +47,29 @@ class Rates:
     cache_write: Decimal | None = None
 
     def cost(self, usage: Usage) -> Decimal:
-        """Return the USD of counted tokens; a server cannot have cached more than it was sent."""
-        sent = usage.input_tokens or 0
-        cached = min(usage.cached_tokens or 0, sent)
-        written = min(usage.cache_write_tokens or 0, sent - cached)
+        """Return the USD of the counted tokens; unknown counts are 0, counts of the cache are at most the input."""
+        total_input = usage.input_tokens or 0
+        cached = min(usage.cached_tokens or 0, total_input)
+        cache_write = min(usage.cache_write_tokens or 0, total_input - cached)
+        new_input = total_input - cached - cache_write
         cached_rate = self.input if self.cached is None else self.cached
         write_rate = self.input if self.cache_write is None else self.cache_write
 
-        millionths = (sent - cached - written) * self.input
+        millionths = new_input * self.input
         millionths += cached * cached_rate
-        millionths += written * write_rate
+        millionths += cache_write * write_rate
         millionths += (usage.output_tokens or 0) * self.output
         return millionths / 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Rates by size: those of the largest key of ``tiers`` that the prompt exceeds hold for all of its tokens.
+    """The price of a model.
 
-    The smallest key is 0. Of prompts over ``up_to`` tokens no price is known.
+    Attributes:
+        tiers: number of tokens that a prompt has to exceed -> rates for all tokens of the request. The highest number
+            that the prompt exceeds applies; the smallest number is 0.
+        up_to: for a prompt of more tokens the price is unknown; None for no bound.
     """
 
     tiers: Mapping[int, Rates]
@@ -67,7 +80,7 @@ class Price:
         return all(rates.input == 0 and rates.output == 0 for rates in self.tiers.values())
 
     def cost(self, usage: Usage) -> Decimal | None:
-        """Return the USD of one answered request; None when a count or the price of its size is unknown."""
+        """Return the USD of one answered request; None if a count is unknown or the prompt exceeds ``up_to``."""
         if self.is_free:
             return Decimal(0)
         if usage.input_tokens is None or usage.output_tokens is None:
@@ -78,47 +91,59 @@ class Price:
         return self.tiers[size].cost(usage)
 
     def most(self, tokens: int) -> Decimal:
-        """Return the USD of a prompt and an answer of so many tokens each at worst, in any tier and way of caching.
+        """Return the highest USD of a prompt and an answer of ``tokens`` tokens each, over all tiers.
 
-        The size of a prompt is an estimate without its pictures and tools, so that its tier is not known.
+        All tiers count, because the estimated size of a prompt leaves out its pictures and tools. The prompt may be
+        new, read from the cache or written into the cache.
         """
-        cached_and_written = ((0, 0), (tokens, 0), (0, tokens))
-        sent = [Usage(tokens, tokens, cached, 0, written) for cached, written in cached_and_written]
-        return max(rates.cost(usage) for usage in sent for rates in self.tiers.values())
+        without_cache = Usage(tokens, tokens, cached_tokens=0, reasoning_tokens=0, cache_write_tokens=0)
+        read_from_cache = replace(without_cache, cached_tokens=tokens)
+        written_into_cache = replace(without_cache, cache_write_tokens=tokens)
+        usages = (without_cache, read_from_cache, written_into_cache)
+        return max(rates.cost(usage) for usage in usages for rates in self.tiers.values())
 
 
 def find_published_rates(ref: ModelRef, when: float) -> dict[int, dict[str, Decimal]]:
-    """Return the rates of a model by the size that a prompt has to exceed; empty for a model that is not known.
+    """Return the published rates of a model by size and kind; empty if the model has no published price.
+
+    The size is the number of tokens that a prompt has to exceed for these rates.
 
     Args:
-        ref: of any effort.
-        when: seconds since 1970.
+        ref: the model; its effort does not matter.
+        when: seconds since the epoch.
     """
     if ref.prefix not in PUBLISHED:
         return {}
     try:
-        _, found = _read_data().find_provider_model(ref.name, None, ref.prefix, None)
+        _, model = _read_data().find_provider_model(ref.name, None, ref.prefix, None)
     except LookupError:
         return {}
-    prices = found.get_prices(datetime.fromtimestamp(when, UTC))
-    by_kind = {kind: _rates_by_size(getattr(prices, key)) for kind, key in _NAMES.items()}
-    known = {kind: tiers for kind, tiers in by_kind.items() if tiers}
-    sizes = sorted({size for tiers in known.values() for size in tiers})
-    return {size: {kind: _rate_at(size, tiers) for kind, tiers in known.items()} for size in sizes}
+    prices = model.get_prices(datetime.fromtimestamp(when, UTC))
+    tiers_by_kind = {}
+    for kind, package_name in _PACKAGE_NAMES.items():
+        tiers = _rates_by_size(getattr(prices, package_name))
+        if tiers:
+            tiers_by_kind[kind] = tiers
+
+    sizes = {size for tiers in tiers_by_kind.values() for size in tiers}
+    rates: dict[int, dict[str, Decimal]] = {}
+    for size in sorted(sizes):
+        rates[size] = {kind: _rate_at(size, tiers) for kind, tiers in tiers_by_kind.items()}
+    return rates
 
 
 @cache
 def list_published_models() -> frozenset[str]:
     """Return the names of all models with a published price, with prefixes."""
-    return frozenset(
-        f"{provider.id}/{model.id}"
-        for provider in _read_data().providers
-        if provider.id in PUBLISHED
-        for model in provider.models
-    )
+    names = set[str]()
+    for provider in _read_data().providers:
+        if provider.id in PUBLISHED:
+            names |= {f"{provider.id}/{model.id}" for model in provider.models}
+    return frozenset(names)
 
 
 def _rates_by_size(price: object) -> dict[int, Decimal]:
+    """Return a price of ``genai-prices`` as rates by size; empty if the price is missing."""
     from genai_prices.types import TieredPrices
 
     if isinstance(price, TieredPrices):
@@ -127,7 +152,9 @@ def _rates_by_size(price: object) -> dict[int, Decimal]:
 
 
 def _rate_at(size: int, tiers: Mapping[int, Decimal]) -> Decimal:
-    return tiers[max(start for start in tiers if start <= size)]
+    """Return the rate of the largest tier whose start is at most ``size``."""
+    start = max(start for start in tiers if start <= size)
+    return tiers[start]
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Where models are asked for: addresses of providers, and servers of the user's own."""
+"""Servers of models: addresses of the providers, and servers that the user has added."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ VARIABLES: Final = {
     "google": "GOOGLE_GEMINI_BASE_URL",
     "ollama": "OLLAMA_HOST",
 }
-"""Environment variable of the address of a provider, by prefix."""
+"""Prefix -> environment variable with the address of the provider."""
 PROVIDER_HOSTS: Final = {
     "openai": ".api.openai.com",
     "anthropic": ".api.anthropic.com",
     "google": ".generativelanguage.googleapis.com",
 }
-"""Where providers serve their own models: their hosts, or the ends of them (there is one for each region)."""
+"""Prefix -> ending of the host names at which the provider itself serves its models; some have a host per region."""
 SERVERS_VARIABLE: Final = "SPCA_SERVERS"
-"""Environment variable that lists servers of the user's own: ``NAME=URL|KEY_VARIABLE``, separated by commas."""
+"""Environment variable that lists servers of the user: ``NAME=URL`` or ``NAME=URL|KEY_VARIABLE``, between commas."""
 SERVER_FORM: Final = "NAME=URL[,KEY_VARIABLE]"
 
 _NAME: Final = re.compile(r"[a-z0-9_-]{1,40}")
@@ -35,12 +35,13 @@ _VARIABLE: Final = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The server of a prefix.
+    """The server for the models of one prefix.
 
     Attributes:
-        url: None for the provider's usual place, or the one that its environment variable names.
-        key_variable: environment variable that holds its key; None for the provider's own variables.
-        is_named: the user made up its prefix: it speaks OpenAI's protocol, and no key of a provider is sent to it.
+        url: address; None for the address in the provider's environment variable, or else the usual address.
+        key_variable: environment variable with the key of the server; None for the provider's own variables.
+        is_named: whether the user has added the server under a new prefix. Such servers speak OpenAI's protocol, and
+            get no key of a provider.
     """
 
     url: str | None = None
@@ -49,16 +50,19 @@ class Server:
 
 
 Servers = Mapping[str, Server]
-"""Servers by prefix; a prefix that is left out is at its usual place."""
+"""Prefix -> server; a prefix that is missing here has its usual server."""
 
 
 def is_providers_own(prefix: str, url: str | None) -> bool:
-    """Return whether models of this prefix are asked for at their provider; ``url`` None is the usual place."""
-    return not url or f".{host(url)}".endswith(PROVIDER_HOSTS.get(prefix, "/"))
+    """Return whether an address is that of the prefix's provider itself; None is the usual address."""
+    if not url:
+        return True
+    provider_host = PROVIDER_HOSTS.get(prefix)
+    return provider_host is not None and f".{host(url)}".endswith(provider_host)
 
 
 def host(url: str) -> str:
-    """Return the host of an address, "" if it has none."""
+    """Return the host of an address, "" if the address has no host."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:
@@ -66,42 +70,44 @@ def host(url: str) -> str:
 
 
 def find_address_fault(name: str, url: str, *, is_host: bool = False) -> str:
-    """Return what is wrong with an address, in a line that names where it was given; "" where nothing is.
+    """Return a message about what is wrong with an address, "" if the address is valid.
 
     Args:
-        name: of the flag or variable.
-        url: may be a key by mistake, and is not repeated where it looks so.
-        is_host: whether a host and a port alone will do.
+        name: the flag or variable that holds the address, for the message.
+        url: the address. A user may give a key by mistake, so the message repeats no text that looks like a key.
+        is_host: whether a host with a port, without a scheme, is valid too.
     """
-    if set("@?#") & set(url):  # even in what is no address
+    if set("@?#") & set(url):  # checked before the form, so that no password can be repeated below
         return f"{name}: an address holds no name, password or query: keys belong into .env"
     try:
         parts = urlsplit(url)
         is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_address = False
-    is_whole = url.isprintable() and " " not in url  # urlsplit drops line breaks
-    if is_host or (is_address and is_whole):
+    is_one_word = url.isprintable() and " " not in url  # urlsplit drops line breaks without an error
+    if is_host or (is_address and is_one_word):
         return ""
-    return f"{redact(f'{name} {url}'.strip())}: an address looks like http://localhost:8000/v1"
+    shown = redact(f"{name} {url}".strip())
+    return f"{shown}: an address looks like http://localhost:8000/v1"
 
 
 def parse_servers(flags: Sequence[str], listed: str) -> dict[str, Server]:
-    """Return the servers of the user's own by name: those of flags go before those that a variable lists.
+    """Return the servers that the user has added, by name; a flag replaces a listed server of the same name.
 
     Args:
         flags: values of ``--server``, each ``NAME=URL`` or ``NAME=URL,KEY_VARIABLE``.
-        listed: the value of :data:`SERVERS_VARIABLE`, "" where it is not set.
+        listed: the value of :data:`SERVERS_VARIABLE`, "" if the variable is not set.
 
     Raises:
-        SettingsError: one of them cannot be meant; a text that may hold a key is not repeated.
+        SettingsError: a text is not of the form; the message repeats no text that may be a key.
     """
-    in_list = [text for text in listed.split(",") if text.strip()]
-    return _parse_all(SERVERS_VARIABLE, "|", in_list) | _parse_all("--server", ",", flags)
+    listed_texts = [text for text in listed.split(",") if text.strip()]
+    listed_servers = _parse_all(SERVERS_VARIABLE, "|", listed_texts)
+    return listed_servers | _parse_all("--server", ",", flags)
 
 
 def format_servers(servers: Servers) -> str | None:
-    """Return named servers in the form of :data:`SERVERS_VARIABLE`, None for no server."""
+    """Return the servers that the user has added, in the form of :data:`SERVERS_VARIABLE`; None if there are none."""
     texts = []
     for name, server in servers.items():
         if server.is_named:
@@ -110,21 +116,27 @@ def format_servers(servers: Servers) -> str | None:
     return ",".join(texts) or None
 
 
-def _parse_all(given_by: str, mark: str, texts: Sequence[str]) -> dict[str, Server]:
-    found: dict[str, Server] = {}
+def _parse_all(given_by: str, separator: str, texts: Sequence[str]) -> dict[str, Server]:
+    servers: dict[str, Server] = {}
     for text in texts:
-        name, server = _parse_server(given_by, mark, text.strip())
-        if name in found:
+        name, server = _parse_server(given_by, separator, text.strip())
+        if name in servers:
             raise SettingsError(f"{given_by} {name}: two servers have this name: give each one of its own")
-        found[name] = server
-    return found
+        servers[name] = server
+    return servers
 
 
-def _parse_server(given_by: str, mark: str, text: str) -> tuple[str, Server]:
+def _parse_server(given_by: str, separator: str, text: str) -> tuple[str, Server]:
+    """Return name and server of a text.
+
+    Args:
+        given_by: the flag or variable that holds the text, for messages.
+        separator: the character before the key variable in the documented form; "," and "|" are both accepted.
+    """
     name, equals, rest = text.partition("=")
     url, *variables = re.split("[,|]", rest)
     if not (equals and _NAME.fullmatch(name)):
-        form = f"NAME=URL or NAME=URL{mark}KEY_VARIABLE"
+        form = f"NAME=URL or NAME=URL{separator}KEY_VARIABLE"
         raise SettingsError(f"{given_by}: a server is given as {form}, its name of small letters, digits, _ and -")
     if name in VARIABLES or name in IN_PROCESS:
         raise SettingsError(f"{given_by} {name}: {name}/... are models already: give the server another name")
@@ -133,7 +145,8 @@ def _parse_server(given_by: str, mark: str, text: str) -> tuple[str, Server]:
             f"{given_by} {name}: after its address comes the variable that holds its key, such as LAB_KEY: "
             "the key itself belongs into .env"
         )
-    shown = url if ":" in url else ""  # any other word may be a key
+    shown = url if ":" in url else ""  # a word without a colon is no address, and may be a key
     if fault := find_address_fault(f"{given_by} {name}", shown):
         raise SettingsError(fault)
-    return name, Server(url, variables[0] if variables else None, is_named=True)
+    key_variable = variables[0] if variables else None
+    return name, Server(url, key_variable, is_named=True)

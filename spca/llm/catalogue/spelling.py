@@ -1,4 +1,4 @@
-"""Which model was probably meant by a name that nobody knows (pure)."""
+"""Find the known model that a misspelled name probably means (pure)."""
 
 from __future__ import annotations
 
@@ -9,41 +9,49 @@ from typing import Final
 
 from spca.llm.catalogue.model_ref import ModelRef
 
-_LEAST_LIKENESS: Final = 0.8
+_LEAST_SIMILARITY: Final = 0.8
+"""Least ratio of :class:`difflib.SequenceMatcher` between a given name and a known name."""
 _MAX_NAME: Final = 100
+"""Most characters of a name that is compared."""
 _SHORT_WORD: Final = 4
+"""Most letters of a word in which only one letter may differ."""
 
 
 def find_nearest(ref: ModelRef, known: Collection[str], *, has_prefix: bool = True) -> ModelRef | None:
-    """Return the known model that ``ref`` nearly is, with its effort; None if it is known itself or like none.
+    """Return the known model with the nearest name, with the effort of ``ref``.
+
+    Return None if ``ref`` is a known model, or no known name is similar.
 
     Args:
         known: names with prefixes.
-        has_prefix: of a provider; else one may be missing or misspelled.
+        has_prefix: whether the prefix is that of a provider; if not, the prefix may be missing or misspelled.
     """
     if ref.model in known or len(str(ref)) > _MAX_NAME:
         return None
 
-    given = ref.model
-    forms = {name: name for name in known}
-    if has_prefix:
+    if has_prefix:  # compare only the names after the same prefix
         given = ref.name
-        forms = {name.partition("/")[2]: name for name in known if name.startswith(f"{ref.prefix}/")}
-    elif ref.is_bare:
+        own_names = [name for name in known if name.startswith(f"{ref.prefix}/")]
+        name_of = {name.partition("/")[2]: name for name in own_names}
+    elif ref.is_bare:  # the prefix is missing: compare the names after all prefixes
         given = ref.prefix
-        forms = {name.partition("/")[2]: name for name in known}
+        name_of = {name.partition("/")[2]: name for name in known}
+    else:
+        given = ref.model
+        name_of = {name: name for name in known}
 
-    matches = get_close_matches(given.casefold(), forms, 1, _LEAST_LIKENESS)
+    matches = get_close_matches(given.casefold(), name_of, 1, _LEAST_SIMILARITY)
     if not matches:
         return None
-    nearest = ModelRef.parse(forms[matches[0]])
+    nearest = ModelRef.parse(name_of[matches[0]])
     return replace(nearest, effort=ref.effort)
 
 
 def find_misspelled(ref: ModelRef, known: Collection[str]) -> ModelRef | None:
-    """Return the model that is certainly meant by a misspelled name, None where the name may be that of a new model.
+    """Return the model that a misspelled name certainly means, None if the name may be that of a new model.
 
-    Certain is what differs by a letter or two of one word: other digits or more words are how new models are named.
+    The model is certain if one word differs, by one or two letters. Names of new models differ in digits or in the
+    number of words instead.
     """
     near = find_nearest(ref, known)
     if near is None:
@@ -67,7 +75,7 @@ def find_misspelled(ref: ModelRef, known: Collection[str]) -> ModelRef | None:
 
 
 def describe_misspelled(ref: ModelRef, meant: ModelRef) -> str:
-    """Return what is wrong with a misspelled name."""
+    """Return a message about a misspelled name."""
     return f"{ref} is no model that is known: use {meant}, or describe it with --model-table FILE (docs/models.md)"
 
 
@@ -76,25 +84,27 @@ def _split_words(ref: ModelRef) -> list[str]:
 
 
 def count_changes(given: str, meant: str) -> int:
-    """Return how many letters are left out, added, replaced or swapped with the next one: the edit distance.
+    """Return the edit distance of two words: letters that are deleted, inserted, replaced or swapped with a neighbour.
 
-    It is the optimal string alignment distance (Damerau 1964, without editing a part twice).
+    The measure is the optimal string alignment distance (Damerau 1964, without editing a part twice).
     """
-    before: list[int] = []
-    last = list(range(len(meant) + 1))
-    for row, letter in enumerate(given, 1):
-        line = [row]
-        for column, other in enumerate(meant, 1):
-            deletion = last[column] + 1
-            insertion = line[-1] + 1
-            replacement = last[column - 1] + (letter != other)
+    # Three rows of the table of distances between the beginnings of ``given`` (rows) and ``meant`` (columns).
+    two_rows_above: list[int] = []
+    row_above = list(range(len(meant) + 1))
+    for i, given_letter in enumerate(given, 1):
+        row = [i]
+        for j, meant_letter in enumerate(meant, 1):
+            deletion = row_above[j] + 1
+            insertion = row[-1] + 1
+            replacement = row_above[j - 1] + (given_letter != meant_letter)
             cost = min(deletion, insertion, replacement)
 
-            has_previous = row > 1 and column > 1
-            if has_previous and letter == meant[column - 2] and given[row - 2] == other:
-                swap = before[column - 2] + 1
+            last_two_given = given[i - 2 : i] if i > 1 else ""
+            last_two_meant = meant[j - 2 : j] if j > 1 else ""
+            if last_two_given and last_two_given == last_two_meant[::-1]:
+                swap = two_rows_above[j - 2] + 1
                 cost = min(cost, swap)
-            line.append(cost)
-        before = last
-        last = line
-    return last[-1]
+            row.append(cost)
+        two_rows_above = row_above
+        row_above = row
+    return row_above[-1]

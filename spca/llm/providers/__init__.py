@@ -1,1 +1,1 @@
-"""Model providers: one method each, chosen by the prefix of a model name."""
+"""Providers of models, each chosen by the prefix of a model's name."""

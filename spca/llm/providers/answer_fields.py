@@ -1,4 +1,4 @@
-"""Fields of an answer as servers send them, read the same way for all protocols."""
+"""Tolerant reading of the JSON fields in servers' answers, for all protocols."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _TEXT_TYPES: Final = frozenset(("", "text", "output_text"))
 class Fields:
     """A JSON object of an answer.
 
-    A field that is not of the kind asked for counts as missing: an answer that was paid for is used, whatever its
-    wrapping is.
+    A field of another type than the one asked for counts as missing, so that a paid answer is used even if some of its
+    fields are odd.
     """
 
     def __init__(self, value: object = None) -> None:
@@ -29,34 +29,34 @@ class Fields:
         return self._values.get(name) is not None
 
     def read_text(self, name: str) -> str:
-        """Return a text, "" for anything else."""
+        """Return the text in a field, "" if the field holds no text."""
         value = self._values.get(name)
         return value if isinstance(value, str) else ""
 
     def read_count(self, name: str) -> int | None:
-        """Return a number of tokens, None for what cannot be one."""
+        """Return the number of tokens in a field, None if the field holds no integer of at least 0."""
         value = self._values.get(name)
         return value if type(value) is int and value >= 0 else None
 
     def read_flag(self, name: str) -> bool:
-        """Return whether a field is set to something that is not false."""
+        """Return whether a field holds a value that is true in Python."""
         return bool(self._values.get(name))
 
     def read_object(self, name: str) -> Fields:
-        """Return a JSON object, an empty one for anything else."""
+        """Return the JSON object in a field, an empty object if the field holds no object."""
         return Fields(self._values.get(name))
 
     def read_objects(self, name: str) -> list[Fields]:
-        """Return the JSON objects in a list; one that stands alone is a list of one."""
+        """Return the JSON objects in the list in a field; an object without a list counts as a list of one object."""
         value = self._values.get(name)
         items = value if isinstance(value, list) else [value]
         return [Fields(item) for item in items if isinstance(item, dict)]
 
     def read_content(self, label: str) -> str:
-        """Return the words in "content": a text, or parts of which those that are not text are left out.
+        """Return the text in the field "content", which holds a text or a list of parts; other parts are left out.
 
         Raises:
-            BadAnswerError: it is neither.
+            BadAnswerError: the field holds neither a text nor parts.
         """
         value = self._values.get("content")
         if value is None or isinstance(value, str):
@@ -67,10 +67,14 @@ class Fields:
         return "".join(part.read_text("text") for part in parts)
 
     def read_call(self, arguments: str, label: str) -> ToolCall:
-        """Return the call of a tool; the field ``arguments`` holds a JSON object or the text of one, or nothing.
+        """Return the tool call that this object describes.
+
+        Args:
+            arguments: name of the field with the arguments: a JSON object, the JSON text of an object, or empty.
+            label: name of the model, for messages.
 
         Raises:
-            BadAnswerError: it holds something else.
+            BadAnswerError: the field holds something else.
         """
         name = self.read_text("name")
         value = self._values.get(arguments)
@@ -79,9 +83,11 @@ class Fields:
             parsed = json.loads(value) if isinstance(value, str) and value else value
         except (ValueError, RecursionError) as error:
             raise BadAnswerError(fault) from error
-        if not isinstance(parsed or {}, dict):
+        if not parsed:
+            return ToolCall(name, {})
+        if not isinstance(parsed, dict):
             raise BadAnswerError(fault)
-        return ToolCall(name, parsed or {})
+        return ToolCall(name, parsed)
 
 
 def count_usage(
@@ -92,21 +98,33 @@ def count_usage(
     written: int | None = None,
     total: int | None = None,
 ) -> Usage:
-    """Return the counts of an answer in the meaning of :class:`Usage`.
+    """Return the token counts of an answer in the meaning of :class:`Usage`; None is an unknown count.
 
-    No prompt and no answer is made of nothing, so zero for both is a server that does not count: unknown. Some
-    servers count reasoning beside the output and not as a part of it, which their total tells. It is added then.
+    If prompt and answer both count 0 tokens, all counts are unknown, because the server does not count. If a server
+    counts reasoning in addition to the output, reasoning is added to the output. Such servers are recognised by
+    their total, or because reasoning exceeds the output.
+
+    Args:
+        sent: tokens of the prompt.
+        said: tokens of the answer, with or without reasoning.
+        cached: tokens of the prompt that were read from the cache.
+        reasoned: tokens of reasoning.
+        written: tokens of the prompt that were written into the cache.
+        total: the server's total.
     """
     sent = sent or None
     if sent is None and not said:
         return Usage()
-    if said is not None and reasoned and (reasoned > said or total == (sent or 0) + said + reasoned):
-        said += reasoned
+    if said is not None and reasoned:
+        total_if_separate = (sent or 0) + said + reasoned
+        is_separate = reasoned > said or total == total_if_separate
+        if is_separate:
+            said += reasoned
     return Usage(sent, said, cached, reasoned, written)
 
 
 def read_day(value: object) -> date | None:
-    """Return the day with which a text begins, None if it is none."""
+    """Return the day (YYYY-MM-DD) at the beginning of a text, None if the text begins with something else."""
     try:
         return date.fromisoformat(str(value)[:10])
     except ValueError:

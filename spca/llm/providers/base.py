@@ -1,7 +1,7 @@
-"""The contract between the client and a provider of models.
+"""The contract between the client and the providers of models.
 
-A provider turns one :class:`Request` into one :class:`Response` by at most one request to a server. Routing, retries,
-falling back to a weaker form, validation and bookkeeping live above it, in ``llmclient.py`` and ``spca/llm/calls/``.
+A provider turns one :class:`Request` into one :class:`Response`, with at most one request to a server. Routing,
+retries, weaker forms of answers, validation and records are the tasks of ``llmclient.py`` and ``spca/llm/calls/``.
 """
 
 from __future__ import annotations
@@ -15,17 +15,20 @@ from typing import Any, Protocol, runtime_checkable
 from pydantic import BaseModel
 
 TIMEOUT_S = 300.0
-"""Seconds before a request is given up; reasoning models think for minutes."""
+"""Seconds after which a request is given up; long, because reasoning models think for minutes."""
 LISTING_TIMEOUT_S = 5.0
-"""Seconds for a list of models, which nobody should wait for."""
+"""Seconds after which the request for a list of models is given up; short, because users wait for the list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture in a message: its media type, such as "image/png", and its bytes.
+    """A picture in a message.
 
-    ``detail`` is how closely the model is to look, "low", "high" or "" for its own choice, where its server can
-    be told: it decides the price.
+    Attributes:
+        media_type: such as "image/png".
+        data: bytes of the image file.
+        detail: "low" or "high" resolution for the model, which affects the price; "" leaves the choice to the server.
+            Servers without this option ignore the value.
     """
 
     media_type: str
@@ -35,7 +38,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One chat message; ``role`` is "system", "user" or "assistant"; pictures come after the text."""
+    """One chat message; ``role`` is "system", "user" or "assistant"; the images follow the text."""
 
     role: str
     text: str
@@ -44,7 +47,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A function that the model may call; ``parameters`` is a Pydantic class, told to the model as a strict schema."""
+    """A function that the model may call; ``parameters`` is a Pydantic class, whose schema the model is given."""
 
     name: str
     description: str
@@ -53,7 +56,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call that the model asks for, its arguments as they came: validated above the provider."""
+    """A tool call in an answer of the model; the provider does not validate the arguments."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -61,11 +64,14 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts as the provider reported them; None where it did not.
+    """Token counts of one request; None for a count that the provider did not report.
 
-    ``input_tokens`` is the whole prompt: ``cached_tokens`` of it were read from the provider's cache, and
-    ``cache_write_tokens``, others, were written into it. ``output_tokens`` is all that the model made:
-    ``reasoning_tokens`` of it were spent on thinking.
+    Attributes:
+        input_tokens: all tokens of the prompt.
+        output_tokens: all tokens that the model generated.
+        cached_tokens: part of the input that was read from the provider's cache.
+        reasoning_tokens: part of the output that was reasoning.
+        cache_write_tokens: part of the input that was written into the provider's cache; no part of ``cached_tokens``.
     """
 
     input_tokens: int | None = None
@@ -76,11 +82,11 @@ class Usage:
 
 
 class Form(StrEnum):
-    """How a structured answer is asked for, strongest first; servers differ in what they know."""
+    """How a server is asked for a structured answer, strongest form first; not every server supports every form."""
 
-    SCHEMA = "json_schema"
-    JSON = "json_object"
-    TEXT = "text"
+    SCHEMA = "json_schema"  # the server enforces the schema
+    JSON = "json_object"  # the server enforces JSON; the prompt describes the schema
+    TEXT = "text"  # only the prompt asks for JSON
 
 
 class Finish(StrEnum):
@@ -94,10 +100,13 @@ class Finish(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``max_output_tokens`` includes reasoning; None leaves it, temperature and reasoning effort to the model.
+    """Limits and options of an answer; None leaves an option to the model.
 
-    ``effort`` is a word that the model knows, such as "none" or "low"; some models take no other temperature than
-    their own.
+    Attributes:
+        max_output_tokens: most tokens of the answer, including reasoning.
+        temperature: sampling temperature; some models accept only their default.
+        timeout_s: seconds after which the request is given up.
+        effort: reasoning effort, such as "none" or "low".
     """
 
     max_output_tokens: int | None = None
@@ -108,7 +117,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Where in a run a call is made: the ``number``-th, from 0, of a role, such as "planner", in a level."""
+    """Where in a run a call is made: ``number`` counts the calls of a role, such as "planner", in a level from 0."""
 
     category: str
     level: str
@@ -119,12 +128,18 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a provider is asked: the model name without prefix, the conversation, and the wanted form.
+    """A question to a model. The last three attributes are not sent to the server.
 
-    ``schema`` is a Pydantic class whose JSON the answer must be, or None for free text; ``form`` is how the server is
-    told so. ``tools`` exclude a schema; ``tool_choice`` is "auto", "required" or the name of a tool. ``occurrence``
-    counts the calls of this run that were exactly the same, ``phase`` says who asks, such as "planner", ``turn`` where
-    in the run; none of them is sent.
+    Attributes:
+        model: name of the model without prefix.
+        messages: the conversation.
+        schema: Pydantic class of a structured answer; None for free text.
+        tools: functions that the model may call; a request has either tools or a schema.
+        tool_choice: "auto", "required" or the name of a tool.
+        form: how the server is asked for the structured answer.
+        occurrence: number of earlier identical calls of this run.
+        phase: role that asks, such as "planner".
+        turn: where in the run the call is made.
     """
 
     model: str
@@ -141,9 +156,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a provider answered: text or tool calls, and why it ended; a refusal's text is the model's reason.
+    """An answer of a model.
 
-    ``served`` is what the server calls the model that answered, "" where it does not say.
+    Attributes:
+        text: text of the answer; for a refusal, the model's reason.
+        finish: why the answer ended.
+        tool_calls: calls of tools, in order.
+        served: the server's name of the model that answered, "" if the server does not report the name.
     """
 
     text: str
@@ -155,10 +174,15 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What is known of a model but its price; None where nothing is.
+    """Properties of a model, without its price; None for an unknown property.
 
-    ``context`` and ``max_output`` in tokens; ``api`` is "chat" or "responses"; from ``shutdown`` on the model is
-    gone, and ``successor`` (name with prefix) takes its place; ``least_effort`` is the least reasoning that it takes.
+    Attributes:
+        context: most tokens of prompt and answer together.
+        max_output: most tokens of an answer.
+        api: "chat" or "responses".
+        shutdown: day on which the model is shut down.
+        successor: model (with prefix) that replaces the model after its shutdown.
+        least_effort: least reasoning effort that the model accepts.
     """
 
     context: int | None = None
@@ -171,12 +195,18 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a provider is made for: one model, where its server is (None: the usual place), what is known of it.
+    """The model and server that a provider is made for.
 
-    ``is_open``: send neither the key nor the proxies of the environment. ``is_named``: send no key but that of
-    ``key_variable`` (None otherwise: the provider's own variables). ``label`` is what messages call the model, "" for
-    prefix and name. ``wording`` replaces fields of :class:`spca.llm.providers.failures.Service`, for programs whose
-    options have other names.
+    Attributes:
+        model: name of the model without prefix.
+        base_url: address of the server; None for the usual address.
+        info: properties of the model.
+        is_open: whether the server takes no key; neither keys nor proxies of the environment are used.
+        is_named: whether the user has added the server; only the key in ``key_variable`` is sent.
+        key_variable: environment variable with the key; None for the provider's own variables.
+        label: name of the model in messages; "" for prefix and name.
+        wording: replacements for fields of :class:`spca.llm.providers.failures.Service`, for programs whose options
+            have other names.
     """
 
     model: str
@@ -191,7 +221,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A model in the list of its server: its name there, and the day on which it is shut down if that was announced."""
+    """A model in the list of a server: the server's name of the model, and the day of its shutdown if announced."""
 
     name: str
     shutdown: date | None = None
@@ -199,14 +229,14 @@ class Listed:
 
 @runtime_checkable
 class Listing(Protocol):
-    """A provider whose server tells which models it has.
+    """A provider whose server lists its models.
 
-    ``address`` is where it is asked, fit for messages; a list that does not come within ``timeout_s`` is given up.
-    ``load_sdk`` imports all that the provider needs: call it before a thread uses the provider, since threads that
-    import packages at the same time can meet modules that are half loaded.
+    ``address`` is the address of the server, without keys, for messages. ``list_models`` gives up after ``timeout_s``
+    seconds. ``load_sdk`` imports all packages that the provider needs. Call ``load_sdk`` before threads use the
+    provider, because threads that import a package at the same time can see a partly loaded module.
 
     Raises:
-        ProviderError: the list cannot be had.
+        ProviderError: the list is unavailable.
     """
 
     @property
@@ -216,17 +246,17 @@ class Listing(Protocol):
 
 
 class Provider(Protocol):
-    """One method, made by ``Provider(target)``.
+    """A provider of one model, made by ``Provider(target)``.
 
-    ``complete`` sends at most one request and never repeats it. Where a provider has an attribute ``at_terminal`` that
-    is true, nothing else may write to the terminal meanwhile.
+    ``complete`` sends at most one request and never repeats a request. If a provider has a true attribute
+    ``at_terminal``, nothing else may write to the terminal during ``complete``.
 
     Raises:
         TransientError: no answer came, but the same request may succeed later.
-        UnsupportedFormError: the server does not know the form that was asked for; ``UnsupportedApiError``: nor the
-            API, and the provider asks through another one from now on.
+        UnsupportedFormError: the server does not support the form of the request.
+        UnsupportedApiError: the server lacks the API; the provider's next request uses another API.
         ProviderConfigError: key, model or request were refused; ``UnknownModelError`` for the model.
-        BadAnswerError: an answer came that cannot be read.
+        BadAnswerError: the answer cannot be read.
     """
 
     def complete(self, request: Request) -> Response: ...

@@ -1,4 +1,4 @@
-"""What all providers do to a request before it is in a server's words."""
+"""Preparation of requests that all providers share, before a request is put into the server's protocol."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ from spca.llm.providers.schemas import describe_form, json_schema
 
 
 def conversation(request: Request) -> tuple[Message, ...]:
-    """Return the messages to send, none empty, with the form in words unless the server is given a schema.
+    """Return the messages to send, without empty system messages and without characters that UTF-8 cannot encode.
 
-    Text that is not Unicode (half a surrogate pair, which generated code can print) cannot be sent: its characters
-    are replaced.
+    If the server is not given the schema of the answer, the system message describes the form of the answer.
     """
     messages = [replace(message, text=make_sendable(message.text)) for message in request.messages]
     if request.schema is not None and request.form is not Form.SCHEMA:
         messages = add_system_line(messages, describe_form(request.schema))
-    return tuple(message for message in messages if message.text or message.images or message.role != "system")
+    return tuple(message for message in messages if not _is_empty_system_message(message))
+
+
+def _is_empty_system_message(message: Message) -> bool:
+    return message.role == "system" and not message.text and not message.images
 
 
 def add_system_line(messages: list[Message], line: str) -> list[Message]:
-    """Return ``messages`` with ``line`` at the end of their first system message, which is made where there is none."""
+    """Return ``messages`` with ``line`` added to the first system message, or in a new first message without any."""
     for position, message in enumerate(messages):
         if message.role == "system":
             text = f"{message.text}\n\n{line}" if message.text else line
@@ -33,26 +36,35 @@ def add_system_line(messages: list[Message], line: str) -> list[Message]:
 
 
 def make_sendable(text: str) -> str:
-    """Return ``text`` with everything replaced that UTF-8 cannot carry."""
+    """Return ``text`` with lone surrogates replaced by "?"; UTF-8 cannot encode them, but generated code can print them.
+    """
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def data_url(image: Image) -> str:
-    """Return ``image`` as a ``data:`` address."""
+    """Return ``image`` as a ``data:`` URL."""
     return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
 
 
 def keep_set(**options: Any) -> dict[str, Any]:
-    """Return the options that are not None: what nobody has set is left to the server."""
+    """Return the options that are not None; the server chooses the values of the others."""
     return {name: value for name, value in options.items() if value is not None}
 
 
 def declare_tools(tools: Sequence[Tool], key: str) -> list[dict[str, Any]]:
-    """Return name, description and, under ``key``, the schema of the arguments of each tool."""
-    return [{"name": tool.name, "description": tool.description, key: json_schema(tool.parameters)} for tool in tools]
+    """Return the declarations of tools; each has the schema of its arguments under ``key``."""
+    declarations = []
+    for tool in tools:
+        schema = json_schema(tool.parameters)
+        declarations.append({"name": tool.name, "description": tool.description, key: schema})
+    return declarations
 
 
 def tell_choice(choice: str) -> str:
-    """Return in words which tool has to be called, for models whose request cannot say it."""
-    which = "one of the tools" if choice == "required" else f"the tool {choice}"
-    return f"Answer only by calling {which}, never in words."
+    """Return an instruction to call a tool, for servers that cannot be given the choice as a field of the request.
+
+    Args:
+        choice: "required" for any of the tools, or the name of a tool.
+    """
+    wanted = "one of the tools" if choice == "required" else f"the tool {choice}"
+    return f"Answer only by calling {wanted}, never in words."

@@ -27,7 +27,7 @@ from spca.common.web.token_server import Page, TokenHandler, TokenServer
 from spca.report.live.live_run import LiveRun
 
 _LEVEL: Final = re.compile(r"piece/run/0/level/([1-9][0-9]{0,5})")
-_LONGEST: Final = 500
+_MAX_LINE: Final = 500
 """Characters of an error."""
 
 
@@ -59,7 +59,7 @@ class Handler(TokenHandler):
             piece = self.server.live.level(number)
         except Exception as error:  # whatever is wrong with one level, the others can be looked at
             words = " ".join(f"level {number} cannot be shown: {type(error).__name__}: {error}".split())
-            said = gzip.compress(json.dumps({"error": words[:_LONGEST]}).encode("ascii"))
+            said = gzip.compress(json.dumps({"error": words[:_MAX_LINE]}).encode("ascii"))
             self.send(HTTPStatus.INTERNAL_SERVER_ERROR, said)
             return
         self.send(HTTPStatus.OK if piece else HTTPStatus.NOT_FOUND, piece or b"")

@@ -22,11 +22,11 @@ from spca.report.query import database
 from spca.report.query.database import Result, Row
 from spca.report.read.run_files import RunFiles
 
-MOST_ROWS: Final = 10_000
+MAX_ROWS: Final = 10_000
 """Rows of a table; the other formats have no limit."""
 _NARROW: Final = 8
 """Columns that would be narrower than this on a terminal are shown one below the other."""
-_LARGEST: Final = 50_000_000
+_MAX_BYTES: Final = 50_000_000
 """Characters of a table outside of a terminal; of a larger one, where one long value makes all rows long, the columns
 are shown one below the other as well."""
 _NAME: Final = 24
@@ -59,10 +59,10 @@ def write_json(result: Result, out: TextIO) -> None:
 
 def write_table(result: Result, out: TextIO) -> None:
     """Write a table for people: on a terminal in colour and as wide as that, elsewhere as wide as it needs."""
-    rows = list(islice(result.rows, MOST_ROWS))
+    rows = list(islice(result.rows, MAX_ROWS))
     count = len(rows) + sum(1 for _ in result.rows)
     console = open_console(out)
-    is_narrow = len(result.names) * _NARROW > console.width if console.is_terminal else _measure(rows) > _LARGEST
+    is_narrow = len(result.names) * _NARROW > console.width if console.is_terminal else _measure(rows) > _MAX_BYTES
     if is_narrow and rows:
         for row in rows:
             console.print(_make_record(result.names, row))
@@ -70,8 +70,8 @@ def write_table(result: Result, out: TextIO) -> None:
     else:
         console.print(_make_table(result, rows))
     out.write(f"{count} row{'s' * (count != 1)}\n")
-    if count > MOST_ROWS:
-        out.write(f"shown are the first {MOST_ROWS}; --format csv and --format json give all\n")
+    if count > MAX_ROWS:
+        out.write(f"shown are the first {MAX_ROWS}; --format csv and --format json give all\n")
 
 
 def _measure(rows: Sequence[Row]) -> int:

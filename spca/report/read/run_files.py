@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from spca.common.errors import FileError, SettingsError
-from spca.common.files import LARGEST, read_bytes
+from spca.common.files import MAX_RUN_FILE_BYTES, read_bytes
 from spca.errors import CurriculumError, ReportError
 from spca.report.read.lenient import parse_lenient, table, text, whole
 from spca.report.read.spans import ENDED, History, histories
@@ -185,7 +185,7 @@ class RunFiles:
         try:
             path = (self.path / name).resolve()
             if path.is_relative_to(self.path):
-                return read_bytes(path, LARGEST)
+                return read_bytes(path, MAX_RUN_FILE_BYTES)
             self._warn(f"{name}: lies outside of the run's folder")
         except FileError as error:
             self._warn(f"{name}: cannot be read: {error.reason}")

@@ -27,7 +27,7 @@ from spca.runs.level.execution import Execution
 from spca.runs.results import Attempt, DraftDecision, LevelContext, LevelResult, Round
 from spca.writers.stored import Case, Miss, StoredWriter, WriterFailure, writer_state
 
-_LONGEST_PLAN: Final = 400
+_MAX_PLAN: Final = 400
 MAX_EXECUTED: Final = 2
 """Plans of stored writers that a level is tried with; what a writer refuses is free."""
 
@@ -171,7 +171,7 @@ class CompiledPlanning:
 
 
 def _make_failure(plan: Plan, why: str) -> WriterFailure:
-    plan_text = shorten_middle(plan.text, _LONGEST_PLAN)
+    plan_text = shorten_middle(plan.text, _MAX_PLAN)
     return WriterFailure(plan.writer, Miss.FAILED, one_line(f"{plan_text}: {why}"))
 
 

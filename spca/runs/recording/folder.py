@@ -37,7 +37,7 @@ from typing import Any, Final, NamedTuple
 from spca.common.command import program
 from spca.common.encoding import json_text
 from spca.common.errors import FileError
-from spca.common.files import LARGEST, make_folder, read_text, write_atomic
+from spca.common.files import MAX_RUN_FILE_BYTES, make_folder, read_text, write_atomic
 from spca.common.installation import where_runs_lie
 from spca.contracts import AgentSource, Plan, TrustedPDDL
 from spca.errors import ResumeError
@@ -116,7 +116,7 @@ def existing(runs: Path, name: str, record: str) -> Path:
 
 def suggest_id(name: str, known: Sequence[str]) -> str:
     """Return which of the ``known`` ids, the latest last, may be meant by one that is none of them."""
-    near = get_close_matches(name[:_MAX_COMPARED], known, 1, _LEAST_LIKENESS)
+    near = get_close_matches(name[:_MAX_COMPARED], known, 1, _MIN_LIKENESS)
     if near:
         return f"did you mean {near[0]}?"
     return f"the latest is {known[-1]}" if known else "there are none"
@@ -131,7 +131,7 @@ def only_folder(runs: Path, name: str) -> Path | None:
 
 _MAX_LISTED: Final = 5
 _MAX_COMPARED: Final = 100
-_LEAST_LIKENESS: Final = 0.8
+_MIN_LIKENESS: Final = 0.8
 
 
 def new_run_id() -> str:
@@ -302,7 +302,7 @@ class RunFolder:
         if not is_inside:
             raise ResumeError(f"{path} lies outside of the folder of its run, {self.path}")
         try:
-            return read_text(path, LARGEST)
+            return read_text(path, MAX_RUN_FILE_BYTES)
         except FileError as error:
             raise ResumeError(str(error)) from error
 

@@ -36,7 +36,7 @@ _WIDTHS: Final = {
     "spent": 7,
 }
 """Columns of a result's figures, in their order; "solved" and "spent" are sums of the run so far."""
-_LEAST_WANTED: Final = ("rounds", "tokens", "steps", "USD", "calls", "spent", "time", "solved")
+_DROP_ORDER: Final = ("rounds", "tokens", "steps", "USD", "calls", "spent", "time", "solved")
 """The figures, in the order in which they are left out where there is no room."""
 _PAID: Final = frozenset({"tokens", "USD", "spent"})
 _FAULT: Final = 160
@@ -128,7 +128,7 @@ class LevelColumns:
         room = width - _MARK - number - 2
 
         headings = [heading for heading in _WIDTHS if paid or heading not in _PAID]
-        for heading in _LEAST_WANTED:
+        for heading in _DROP_ORDER:
             if heading in headings and name + _measure_figures(headings) > room:
                 headings.remove(heading)
 

@@ -100,7 +100,7 @@ class Zygote:
             if self._ready:
                 return
             try:
-                answer = self._control.recv(zygote.LONGEST_REQUEST)
+                answer = self._control.recv(zygote.MAX_REQUEST_BYTES)
             except OSError as error:
                 raise SandboxError(f"the sandbox's process did not start: {error}") from error
             if answer != zygote.READY:

@@ -34,10 +34,10 @@ _DUMP_SECONDS: Final = 0.15
 _DUMP_GRACE: Final = 0.5
 _DUMP_GRACE_AFTER_GRACE: Final = 0.2
 _DUMP_QUIET_SECONDS: Final = 0.02
-_LONGEST_DUMP: Final = 1 << 14  # bytes
+_MAX_DUMP_BYTES: Final = 1 << 14  # bytes
 _DUMPED_FRAME: Final = re.compile(rf'File "{re.escape(FILENAME)}", line (\d{{1,7}}) in (<?\w{{1,80}}>?)$', re.MULTILINE)
 _DUMP_END: Final = re.compile(rb"( in <module>|^  \.\.\.)\n\Z", re.MULTILINE)
-_MOST_RECENT: Final = "(most recent call first)"
+_DUMP_HEADER_END: Final = "(most recent call first)"
 _CRASH: Final = re.compile(r"Fatal Python error: ([^\n]{1,80})")
 
 
@@ -245,7 +245,7 @@ class SandboxEpisode:
         dump_start = len(self._frames.rest)
         cpu = self._worker.cpu_seconds()
         with suppress(GoneError):
-            while len(self._frames.rest) < _LONGEST_DUMP and not _DUMP_END.search(self._frames.rest[dump_start:]):
+            while len(self._frames.rest) < _MAX_DUMP_BYTES and not _DUMP_END.search(self._frames.rest[dump_start:]):
                 has_begun = len(self._frames.rest) > dump_start
                 try:
                     # A dump that has begun counts as complete after a short silence, until the grace is granted.
@@ -257,12 +257,12 @@ class SandboxEpisode:
                     deadline = time.monotonic() + grace
                     grace = -1.0  # granted
         # The text before the first heading and the first traceback: a crashed interpreter may repeat the traceback.
-        dump = "".join(self._decode_rest().split(_MOST_RECENT)[:2])
+        dump = "".join(self._decode_rest().split(_DUMP_HEADER_END)[:2])
         frames = [(name, int(line)) for line, name in _DUMPED_FRAME.findall(dump)]
         return tuple(reversed(frames[:MAX_FRAMES]))
 
     def _decode_rest(self) -> str:
-        return self._frames.rest[:_LONGEST_DUMP].decode(errors="replace")
+        return self._frames.rest[:_MAX_DUMP_BYTES].decode(errors="replace")
 
     def _make_failed(self, message: str, frames: Sequence[tuple[str, int]]) -> Failed:
         """Return a failure at the step whose action is the outermost frame, or else at the last known step.

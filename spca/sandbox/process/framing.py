@@ -30,7 +30,7 @@ RESULT = 0xE7
 """
 
 HEADER: Final = struct.Struct("<BII")
-LONGEST: Final = {READY: 0, PRINTED: 4096, ASKED: 9, DONE: 0, FAULT: 4096, OPEN: 4096, RESULT: 1 << 17}
+MAX_PAYLOAD_BYTES: Final = {READY: 0, PRINTED: 4096, ASKED: 9, DONE: 0, FAULT: 4096, OPEN: 4096, RESULT: 1 << 17}
 """Length in bytes of the longest payload that the host accepts, by kind."""
 
 _FROM_HOST: Final = dict.fromkeys((START, VIEW, CALL), 0xFFFFFFFF)
@@ -61,7 +61,7 @@ class Frames:
         longest: length in bytes of the longest accepted payload, by kind; other kinds are refused.
     """
 
-    def __init__(self, longest: Mapping[int, int] = LONGEST) -> None:
+    def __init__(self, longest: Mapping[int, int] = MAX_PAYLOAD_BYTES) -> None:
         self._longest = longest
         self._bytes = b""
 

@@ -21,7 +21,7 @@ from spca.sandbox.process.framing import (
     ASKED,
     DONE,
     FAULT,
-    LONGEST,
+    MAX_PAYLOAD_BYTES,
     START,
     VIEW,
     Frame,
@@ -153,7 +153,7 @@ def pack_answer(answer: Asked | Done | Fault, sequence: int) -> bytes:
         text = name.encode(errors="replace")[:_MAX_NAME]
         payload += _FRAME.pack(line, len(text)) + text
     payload += answer.message.encode(errors="replace")
-    return pack(FAULT, sequence, payload[: LONGEST[FAULT]])
+    return pack(FAULT, sequence, payload[: MAX_PAYLOAD_BYTES[FAULT]])
 
 
 def unpack_asked(data: bytes, sequence: int) -> Asked | None:

@@ -82,6 +82,6 @@ def _answer(runner: Runner, view: wire.View, sequence: int) -> bytes:
 
 def _send_printed(text: str) -> None:
     data = text.encode(errors="replace")
-    longest = framing.LONGEST[framing.PRINTED]
+    longest = framing.MAX_PAYLOAD_BYTES[framing.PRINTED]
     for start in range(0, len(data), longest):
         framing.write_bytes(framing.pack(framing.PRINTED, 0, data[start : start + longest]))

@@ -43,7 +43,7 @@ Preparation = Callable[[bytes], Work]
 """Function that returns the worker's program for the payload of a FORK request."""
 
 READY: Final = b"ready"
-LONGEST_REQUEST: Final = 1 << 16
+MAX_REQUEST_BYTES: Final = 1 << 16
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -62,9 +62,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     with socket.socket(fileno=int(number)) as control:
         try:
-            prepare = _load_workers(name, marshal.loads(control.recv(LONGEST_REQUEST)))  # noqa: S302 - from the host
+            prepare = _load_workers(name, marshal.loads(control.recv(MAX_REQUEST_BYTES)))  # noqa: S302 - from the host
         except Exception as error:  # boundary: an installation can be broken in any way
-            control.send(f"{type(error).__name__}: {error}".encode()[:LONGEST_REQUEST])
+            control.send(f"{type(error).__name__}: {error}".encode()[:MAX_REQUEST_BYTES])
             return 1
         control.send(READY)
         control.settimeout(HOST_CHECK)
@@ -79,7 +79,7 @@ def serve(control: socket.socket, host: int, prepare: Preparation) -> None:
     try:
         while True:
             try:
-                request, descriptors, _, _ = socket.recv_fds(control, LONGEST_REQUEST, 2)
+                request, descriptors, _, _ = socket.recv_fds(control, MAX_REQUEST_BYTES, 2)
             except TimeoutError:
                 if os.getppid() != host:
                     return

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from explorer.agents.solver_agent import SolverAgent
-from explorer.codes import LONGEST
+from explorer.codes import MAX_LENGTH
 from explorer.errors import ActionError
 from explorer.evaluation.episode import DEFAULT_MAX_STEPS, TOLD_MAX_STEPS, Game, play
 from explorer.evaluation.results import append_episode, read_episodes
@@ -91,7 +91,7 @@ def test_no_episode_is_longer_than_was_told_or_can_be_kept() -> None:
     endless = walk()
     assert endless.certificate is not None
     endless = replace(endless, certificate=replace(endless.certificate, max_steps=10**12))
-    assert Game(VoxelWorld(), endless, LONGEST + 1).view.max_steps == LONGEST
+    assert Game(VoxelWorld(), endless, MAX_LENGTH + 1).view.max_steps == MAX_LENGTH
     assert len(play(VoxelWorld(observe=False), endless, Scripted(), "waits").codes) == TOLD_MAX_STEPS
 
 

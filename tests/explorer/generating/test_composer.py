@@ -100,7 +100,7 @@ def test_a_stream_without_a_scene_ends_with_the_reason(monkeypatch: pytest.Monke
         raise RejectedDraw("rooms: no place on the grid")
 
     monkeypatch.setattr(composer, "draft_scene", never)
-    monkeypatch.setattr(composer, "MOST_DRAWS", 2)
+    monkeypatch.setattr(composer, "MAX_DRAWS", 2)
     with pytest.raises(GenerationError, match="no scene for seed 1, index 4 in 2 drafts; the last: rooms: no place"):
         compose(1, 4, Knobs())
 

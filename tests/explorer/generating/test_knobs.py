@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from explorer.errors import GenerationError
-from explorer.generating.knobs import LEAST_HOPS, SHAPES, Knobs
+from explorer.generating.knobs import MIN_HOPS, SHAPES, Knobs
 
 
 def test_a_thousand_scenes_have_every_hop_count_and_branches() -> None:
@@ -16,7 +16,7 @@ def test_a_thousand_scenes_have_every_hop_count_and_branches() -> None:
     assert min(Counter(each.hops for each in settled).values()) >= 166
     assert sum(each.shape != "chain" for each in settled) >= 200
     assert {each.shape for each in settled} == set(SHAPES)
-    assert all(each.shape and each.hops >= LEAST_HOPS[each.shape] for each in settled)
+    assert all(each.shape and each.hops >= MIN_HOPS[each.shape] for each in settled)
 
 
 def test_an_index_is_settled_by_itself() -> None:

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from explorer.generating.knobs import LEAST_HOPS, SHAPES, Knobs, Shape
+from explorer.generating.knobs import MIN_HOPS, SHAPES, Knobs, Shape
 from explorer.generating.plans.gadgets import Draw
 from explorer.generating.plans.goals import draw_plan
 from explorer.generating.plans.keys import add_craftable, take_apart
@@ -85,7 +85,7 @@ def test_edges_that_others_imply_are_left_out() -> None:
 
 @pytest.mark.parametrize("kind", SHAPES)
 def test_plans_have_the_shape_and_hops_that_are_asked_for(kind: Shape) -> None:
-    for hops in range(LEAST_HOPS[kind], 7):
+    for hops in range(MIN_HOPS[kind], 7):
         _, plan, before = plan_of(hops, Knobs(hops=hops, shape=kind))
         assert len(plan.hops) == hops
         assert classify_shape(before) == kind

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from explorer.picture.raycasting import OPAQUE, UNKNOWN, INVISIBLE, SEE_THROUGH, Camera, march
+from explorer.picture.raycasting import INVISIBLE, OPAQUE, SEE_THROUGH, UNKNOWN, Camera, march
 from explorer.rules.raycast import walk
 from explorer.scene import Cell
 

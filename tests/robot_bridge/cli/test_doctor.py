@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robot_bridge.cli import bodies, main
+from robot_bridge.cli import main, robots
 from robot_bridge.cli.doctor import examination, probe
 from robot_bridge.cli.doctor.check import Check
 from robot_bridge.cli.options import AnyRobotOptions
@@ -56,9 +56,9 @@ def test_it_finds_nothing_wrong_with_the_twin(capsys: pytest.CaptureFixture[str]
     assert found["lidar"][1].endswith(" ms (at most 200)")
 
 
-def body(robot: KinematicRobot) -> bodies.Body:
+def body(robot: KinematicRobot) -> robots.ReadyRobot:
     clock = robot.clock
-    return bodies.Body(
+    return robots.ReadyRobot(
         robot, clock, Pose(), "", None, lambda each: Lockstep(each.tick), lambda: LockstepLink(clock, None)
     )
 
@@ -295,7 +295,7 @@ def test_a_real_robot_is_driven_in_real_time_where_allowed_and_nothing_after_it(
     with real_time() as refusal:
         pass
     ordinary = policies()
-    with bodies.open_body(
+    with robots.open_robot(
         AnyRobotOptions(robot="ros2", domain=own, no_camera=True), RobotConfig(), must_answer=False
     ) as opened:
         assert opened.priority_fault == refusal

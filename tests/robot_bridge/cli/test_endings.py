@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_bridge.cli import bodies, main
+from robot_bridge.cli import main, robots
 from robot_bridge.contracts import Pose
 from robot_bridge.control.realtime import Lockstep
 from robot_bridge.exploration.asker import LockstepLink
@@ -29,14 +29,14 @@ def test_a_robot_that_fails_is_an_ending_with_all_that_was_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     @contextmanager
-    def open_body(*_: object) -> Iterator[bodies.Body]:
+    def open_robot(*_: object) -> Iterator[robots.ReadyRobot]:
         robot = Failing(SteppedClock())
         clock = robot.clock
-        yield bodies.Body(
+        yield robots.ReadyRobot(
             robot, clock, Pose(), "", None, lambda each: Lockstep(each.tick), lambda: LockstepLink(clock, None)
         )
 
-    monkeypatch.setattr(bodies, "open_body", open_body)
+    monkeypatch.setattr(robots, "open_robot", open_robot)
     assert main(["explore", "--model", "none", "--quiet", "--output", str(tmp_path / "run")]) == 1
     said = capsys.readouterr()
     assert said.err == "error: the cable is out\n"

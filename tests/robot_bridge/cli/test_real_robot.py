@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_bridge.cli import bodies, explore, main
+from robot_bridge.cli import explore, main, robots
 from robot_bridge.cli.options import DEFAULT_WORLD, AnyRobotOptions, ExploreOptions, RobotOptions
 from robot_bridge.contracts import Pose
 from robot_bridge.control.realtime import Lockstep, describe_priority, real_time
@@ -107,7 +107,7 @@ def test_an_exploration_tells_of_a_priority_that_was_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     robot = KinematicRobot(SteppedClock())
-    body = bodies.Body(
+    body = robots.ReadyRobot(
         robot,
         robot.clock,
         Pose(),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from minigridenv import MiniGridEnv
 from spca.act.corrections import STRICT_SEQUENCE
-from spca.act.snapshots import LONGEST, MOST, Snapshots
+from spca.act.snapshots import MAX_BYTES, MAX_KEPT, Snapshots
 from spca.contracts import Checkpoint
 
 IDS = (
@@ -84,11 +84,11 @@ def test_a_snapshot_that_is_not_what_it_was_taken_for_is_replayed(deep: Counting
 
 def test_only_the_latest_snapshots_are_kept(deep: Counting) -> None:
     checkpoints = []
-    for code in (0, 1) * MOST:
+    for code in (0, 1) * MAX_KEPT:
         deep.step(code)
         checkpoints.append(deep.checkpoint())
     saved: Any = deep._snapshots._saved
-    assert list(saved) == checkpoints[-MOST:]
+    assert list(saved) == checkpoints[-MAX_KEPT:]
     deep.restore(checkpoints[0])
     assert deep.previous_actions == list(checkpoints[0].primitives)
 
@@ -129,7 +129,7 @@ def test_parts_keep_their_identity_and_what_is_not_saved() -> None:
     assert found["a"] is vars(other)["b"]
 
 
-@pytest.mark.parametrize("value", [lambda: None, iter(lambda: 1, 0), bytes(LONGEST)])
+@pytest.mark.parametrize("value", [lambda: None, iter(lambda: 1, 0), bytes(MAX_BYTES)])
 def test_what_cannot_be_saved_is_not(value: object) -> None:
     memory, parts = Snapshots(), [(Thing(value=value), frozenset[str]())]
     memory.keep(Checkpoint((), ""), parts)

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.rules.actions import FARTHEST_AIM, Decoded, Primitive, aim, craft, decode
+from explorer.rules.actions import MAX_AIM, Decoded, Primitive, aim, craft, decode
 from explorer.rules.blocks import AIR, BLOCKS, OPAQUE, code, mask
 from explorer.rules.items import ITEMS
 from explorer.rules.mobs import MOBS
@@ -263,7 +263,7 @@ def _crafting(state: WorldState, decoded: Decoded) -> set[Cell]:
     if decoded.kind != "craft" or decoded.operand >= len(RECIPES) or not RECIPES[decoded.operand].table:
         return set()
     x, y, z = state.pose.cell
-    span = range(-FARTHEST_AIM, FARTHEST_AIM + 1)
+    span = range(-MAX_AIM, MAX_AIM + 1)
     return {(x + a, y + b, z + c) for a in span for b in span for c in span}
 
 

@@ -20,7 +20,7 @@ from spca.common.errors import FileError
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal
 from spca.common.jobs.processes import unbroken
-from spca.common.jobs.stamps import versions
+from spca.common.jobs.versions import find_versions
 from spca.common.jobs.work import Job
 from tests.support.spca.toy_jobs import Square, Squares, SquaresError
 from tests.support.tiers import few
@@ -124,13 +124,13 @@ def test_a_changed_job_is_named(tmp_path: Path) -> None:
 
 
 def test_versions_are_of_what_is_installed() -> None:
-    assert versions("numpy", "no-such-distribution").keys() == {"python", "numpy"}
+    assert find_versions("numpy", "no-such-distribution").keys() == {"python", "numpy"}
 
 
 def test_heavy_libraries_are_imported_on_use() -> None:
     program = (
         "import sys, spca.common.jobs.dispatch, spca.common.jobs.processes, spca.common.jobs.ray_engine, "
-        "spca.common.jobs.progress, spca.common.jobs.stamps; print(*{'rich', 'ray', 'numpy'} & set(sys.modules))"
+        "spca.common.jobs.progress, spca.common.jobs.versions; print(*{'rich', 'ray', 'numpy'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"

@@ -132,7 +132,7 @@ def test_any_bytes_are_frames_or_a_wire_error(data: bytes) -> None:
     frames.feed(data)
     try:
         while (frame := frames.next()) is not None:
-            assert len(frame.payload) <= framing.LONGEST[frame.kind]
+            assert len(frame.payload) <= framing.MAX_PAYLOAD_BYTES[frame.kind]
             wire.unpack_answer(frame)
     except framing.WireError:
         pass
@@ -153,9 +153,9 @@ def test_a_failure_with_many_frames_is_refused() -> None:
         wire.unpack_answer(framing.Frame(framing.FAULT, 1, payload))
 
 
-@pytest.mark.parametrize("kind", sorted(framing.LONGEST))
+@pytest.mark.parametrize("kind", sorted(framing.MAX_PAYLOAD_BYTES))
 def test_a_frame_that_is_too_long_is_refused_by_its_header(kind: int) -> None:
     frames = framing.Frames()
-    frames.feed(framing.HEADER.pack(kind, 1, framing.LONGEST[kind] + 1))
+    frames.feed(framing.HEADER.pack(kind, 1, framing.MAX_PAYLOAD_BYTES[kind] + 1))
     with pytest.raises(framing.WireError, match="are allowed"):
         frames.next()

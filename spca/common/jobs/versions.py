@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 
 
-def versions(*distributions: str) -> dict[str, str]:
+def find_versions(*distributions: str) -> dict[str, str]:
     """Return the versions of Python and of those distributions that are installed."""
     found = {"python": platform.python_version()}
     for name in distributions:
@@ -17,6 +17,6 @@ def versions(*distributions: str) -> dict[str, str]:
     return found
 
 
-def now() -> str:
+def utc_now() -> str:
     """Return the current UTC time in ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -21,7 +21,7 @@ from robot_bridge.twin.worlds.world import TwinWorld
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class ReadyRobot:
     """A robot that is ready to be driven.
 
     ``start`` is its pose in the map frame; ``top_view`` draws it from above, None where nobody can;
@@ -40,9 +40,9 @@ class Body:
 
 
 @contextmanager
-def open_body(
+def open_robot(
     options: AnyRobotOptions, config: RobotConfig, topics: Topics | None = None, *, must_answer: bool = True
-) -> Iterator[Body]:
+) -> Iterator[ReadyRobot]:
     """Yield the robot of the options until the block ends; it stands then.
 
     For a real one the process has real-time priority in the block, where that is allowed.
@@ -79,12 +79,12 @@ def build_world(options: AnyRobotOptions, config: RobotConfig) -> TwinWorld:
     return level_world(options.world, options.seed, config=config).world
 
 
-def _make_simulated(options: AnyRobotOptions, config: RobotConfig) -> Body:
+def _make_simulated(options: AnyRobotOptions, config: RobotConfig) -> ReadyRobot:
     from robot_bridge.twin.robot import MujocoRobot
 
     world = build_world(options, config)
     robot = MujocoRobot(world, config=config, seed=options.seed, with_camera=not options.no_camera)
-    return Body(
+    return ReadyRobot(
         robot=robot,
         clock=robot.clock,
         start=Pose(0.0, 0.0, world.start.heading),
@@ -97,9 +97,9 @@ def _make_simulated(options: AnyRobotOptions, config: RobotConfig) -> Body:
 
 def _connect_real(
     options: AnyRobotOptions, config: RobotConfig, topics: Topics | None, must_answer: bool, fault: str
-) -> Body:
+) -> ReadyRobot:
     from robot_bridge.ros.robot import Ros2Robot
 
     clock = MonotonicClock()
     robot = Ros2Robot(options.choose_domain(), config, not options.no_camera, topics, must_answer=must_answer)
-    return Body(robot, clock, Pose(), "", None, RealTimeLoop, lambda: ThreadedLink(clock), fault)
+    return ReadyRobot(robot, clock, Pose(), "", None, RealTimeLoop, lambda: ThreadedLink(clock), fault)
